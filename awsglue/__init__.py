@@ -1,0 +1,1 @@
+"""Glue's import surface for job scripts."""

@@ -1,0 +1,1 @@
+"""Data Catalog: connections today, databases, tables and partitions to come."""

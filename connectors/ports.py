@@ -1,0 +1,221 @@
+"""The contracts every connector keeps, and the plain values that travel between planner, task and driver."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from dynamicframe.chunk import Chunk, ErrorRecord
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class SourceRange:
+    """Exactly which input a task reads; what checkpoint, manifest and bookmark have in common.
+
+    For Kafka: `stream` is the topic, `stream_id` the topic id the broker gave it, `shard` the partition, and the records
+    are those with `start <= offset < end`. There may be fewer than `end - start` (transaction markers, compaction).
+    """
+
+    source: str
+    stream: str
+    stream_id: str
+    shard: str
+    start: int
+    end: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the plain form that goes into manifests."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> SourceRange:
+        """Read the plain form back."""
+        return cls(**{name: plain[name] for name in cls.__slots__})
+
+
+@dataclass(frozen=True, slots=True)
+class RawBatch:
+    """Records as the source holds them, in order, of one range.
+
+    Args:
+        values: payloads; None where the source has a key and no value.
+        positions: each record's offset, ascending.
+        stream: topic or stream.
+        shard: partition or shard.
+        newest_epoch_ms: the latest record time stamp in the batch, or None where the source has none.
+        columns: further columns the user asked for (`__src_timestamp`, headers), one value per record.
+    """
+
+    values: Sequence[bytes | None]
+    positions: Sequence[int]
+    stream: str
+    shard: str
+    newest_epoch_ms: int | None = None
+    columns: Mapping[str, pa.Array] = field(default_factory=dict)
+
+
+class StreamSource(Protocol):
+    """A source of an unbounded stream with positions that can be read again.
+
+    Instances are small and picklable; clients are opened on first use in the process that uses them.
+    """
+
+    guarantee: str
+
+    def check(self) -> None:
+        """Reach the source and find the stream, once, before data flows; ConfigError or TransientError otherwise."""
+
+    def read(self, wanted: SourceRange) -> Iterator[RawBatch]:
+        """Yield every record of the range, in order, in bounded batches. Called in the worker; may block.
+
+        Raises:
+            DataLoss: the range is no longer there.
+            TransientError: the source was away for longer than its deadline.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class StagedFile:
+    """A complete file that no reader sees yet.
+
+    Args:
+        staged: where it is now, relative to the table's root.
+        final: where publishing puts it, relative to the table's root.
+        size_bytes: its length.
+        rows: records in it; rejected records when `rejects`.
+        crc32: zlib CRC-32 of its bytes.
+        rejects: True for a file of rejected records.
+    """
+
+    staged: str
+    final: str
+    size_bytes: int
+    rows: int
+    crc32: int
+    rejects: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestPart:
+    """What one task did: the staged files and what went in and out.
+
+    Args:
+        files: staged files, data and rejects.
+        ranges: the input of the task; empty when it came through a DataFrame.
+        schema: Arrow schema of the rows as written (IPC bytes), or None when nothing was written.
+        rows_in: records read.
+        rows_out: records written.
+        bytes_in: payload bytes read.
+        rejected: records diverted, by reason.
+        phase_secs: seconds spent by phase: fetch, parse, transform, write.
+        newest_epoch_ms: newest record time stamp per shard.
+        source_schema: Arrow schema of the records as parsed, before transforms (IPC bytes), or None; what makes the
+            stream's schema sticky.
+    """
+
+    files: Sequence[StagedFile] = ()
+    ranges: Sequence[SourceRange] = ()
+    schema: bytes | None = None
+    rows_in: int = 0
+    rows_out: int = 0
+    bytes_in: int = 0
+    rejected: Mapping[str, int] = field(default_factory=dict)
+    phase_secs: Mapping[str, float] = field(default_factory=dict)
+    newest_epoch_ms: Mapping[str, int] = field(default_factory=dict)
+    source_schema: bytes | None = None
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class CommitKey:
+    """What makes one write of one batch unique, for ever: never a job's name.
+
+    Args:
+        query_id: Spark's own query id, from the checkpoint; for a batch job its run id.
+        batch_id: number of the micro-batch; 0 for a batch job.
+        ctx: `transformation_ctx`, or the ordinal of the write within the batch (`write-0`) where the script gives none.
+    """
+
+    query_id: str
+    batch_id: int
+    ctx: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """Everything one write publishes, at once or not at all."""
+
+    key: CommitKey
+    parts: Sequence[ManifestPart]
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The manifest is there now; `files` are the final paths."""
+
+    files: Sequence[str]
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class AlreadyCommitted:
+    """A manifest of the same key and the same ranges was there before; nothing was changed."""
+
+    files: Sequence[str]
+    rows: int
+
+
+class TaskSink(Protocol):
+    """The worker's side of a sink."""
+
+    def write(self, chunks: Iterator[Chunk], task: int, attempt: str) -> ManifestPart:
+        """Stage every row and every error record; leave nothing behind when it raises.
+
+        Args:
+            chunks: consumed once, in order.
+            task: ordinal of the task in the job; part of the file names.
+            attempt: unique to this try; no two tries share a staged path.
+
+        Returns:
+            files, schema, rows_out, rejected and the write phase filled in.
+        """
+
+
+class Sink(TaskSink, Protocol):
+    """A target for chunks, in two phases. Picklable: tasks get a copy."""
+
+    guarantee: str
+
+    def check(self) -> None:
+        """Make sure the target can be written, before data flows; ConfigError otherwise."""
+
+    def publish(self, manifest: Manifest) -> Committed | AlreadyCommitted:
+        """Make the staged files visible, exactly once per key. Called on the driver."""
+
+    def abort(self, attempt: str) -> None:
+        """Remove what the tasks of an attempt staged. Never raises for what is already gone."""
+
+
+def dump_errors(errors: Sequence[ErrorRecord]) -> pa.RecordBatch:
+    """Return error records as the Arrow table that `_rejects` files hold.
+
+    Columns: raw binary, stream string, shard string, position string, reason string, message string.
+    """
+    return pa.RecordBatch.from_pydict(
+        {
+            "raw": pa.array([e.raw for e in errors], pa.binary()),
+            "stream": pa.array([e.at.stream for e in errors], pa.string()),
+            "shard": pa.array([e.at.shard for e in errors], pa.string()),
+            "position": pa.array([e.at.position for e in errors], pa.string()),
+            "reason": pa.array([e.reason for e in errors], pa.string()),
+            "message": pa.array([e.message for e in errors], pa.string()),
+        },
+    )
+
+
+def ranges_digest(ranges: Sequence[SourceRange]) -> str:
+    """Return the canonical text of a set of ranges: equal text means equal input."""
+    return json.dumps([r.to_json() for r in sorted(ranges)], sort_keys=True, separators=(",", ":"))

@@ -1,0 +1,1 @@
+"""Self-describing Arrow chunks: schemas, choice types, transforms. Pure pyarrow, no Spark."""

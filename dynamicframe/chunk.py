@@ -1,0 +1,67 @@
+"""A chunk: records of one Arrow schema with the errors met on the way to them.
+
+A choice (one field, several types) is an Arrow struct with one child per type, named as Glue names types
+(`int`, `long`, `double`, `string`, ...), of which at most one is set in a row. The *field* that holds it carries the
+metadata `CHOICE`, at any depth, so that a struct of the user's own is never mistaken for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+CHOICE_KEY = b"gluepot.kind"
+CHOICE = {CHOICE_KEY: b"choice"}
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinates:
+    """Where in the source a record came from; all None when the record went through a DataFrame.
+
+    Args:
+        stream: topic, stream or file.
+        shard: partition or shard.
+        position: offset, sequence number or byte.
+    """
+
+    stream: str | None = None
+    shard: str | None = None
+    position: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRecord:
+    """A record that could not go on, with everything needed to replay it.
+
+    Args:
+        raw: the bytes exactly as they came; None for a record without a value.
+        reason: a short fixed word, fit for a metric's label, e.g. `malformed_json`.
+        message: one sentence for a person.
+        at: where it came from.
+    """
+
+    raw: bytes | None
+    reason: str
+    message: str
+    at: Coordinates = Coordinates()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Good records as one Arrow batch, bad ones beside it.
+
+    Args:
+        batch: zero or more rows, zero or more columns.
+        errors: what was diverted while this chunk was made.
+    """
+
+    batch: pa.RecordBatch
+    errors: Sequence[ErrorRecord] = field(default=())
+
+
+def is_choice(arrow_field: pa.Field) -> bool:
+    """Tell whether a field holds a choice rather than a struct of the user's."""
+    metadata = arrow_field.metadata
+    return bool(metadata) and metadata.get(CHOICE_KEY) == CHOICE[CHOICE_KEY]

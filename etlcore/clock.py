@@ -1,0 +1,51 @@
+"""Time as an argument: logic takes a `Clock`, never the system's own functions."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """What logic may know of time."""
+
+    def monotonic(self) -> float:
+        """Seconds that only grow; for durations."""
+
+    def epoch(self) -> float:
+        """Seconds since 1970 UTC; for time stamps."""
+
+    def sleep(self, secs: float) -> None:
+        """Wait."""
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def monotonic(self) -> float:  # noqa: D102
+        return time.monotonic()
+
+    def epoch(self) -> float:  # noqa: D102
+        return time.time()
+
+    def sleep(self, secs: float) -> None:  # noqa: D102
+        time.sleep(secs)
+
+
+@dataclass(slots=True)
+class FakeClock:
+    """A clock for tests: `sleep` returns at once, moves the time on and remembers the wait."""
+
+    now: float = 0.0
+    waits: list[float] = field(default_factory=list)
+
+    def monotonic(self) -> float:  # noqa: D102
+        return self.now
+
+    def epoch(self) -> float:  # noqa: D102
+        return self.now
+
+    def sleep(self, secs: float) -> None:  # noqa: D102
+        self.waits.append(secs)
+        self.now += secs

@@ -1,0 +1,1 @@
+"""The product's shell: command line, job runner, embedded servers for development."""

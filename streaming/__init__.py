@@ -1,0 +1,1 @@
+"""forEachBatch: one query, one micro-batch at a time."""

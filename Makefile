@@ -1,0 +1,37 @@
+# Every target sets up what it needs; after the first run none of that needs a network.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check lint bench-quick clean
+MAKEFLAGS += --no-print-directory
+
+BIN := .venv/bin
+FIND_PYTHON = for p in python3 python3.13 python3.12 python3.11; do \
+	"$$p" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null && { echo "$$p"; break; }; done
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## install the locked packages and fetch the broker, once
+	@python=$$($(FIND_PYTHON)); test -n "$$python" \
+		|| { echo "No Python 3.11, 3.12 or 3.13 is on PATH; install one and run make again." >&2; exit 1; }; \
+	"$$python" -m scripts.bootstrap
+
+demo: setup ## click events through a Glue script into a table, live; ARGS="--seconds 20"
+	@$(BIN)/gluepot demo $(ARGS)
+
+test: lint ## all that CI runs: lint and every test
+	@$(BIN)/pytest
+
+check: lint ## before a commit: lint and the unit tests
+	@$(BIN)/pytest tests/unit -m "not slow"
+
+lint: setup ## format, lint rules, types, import directions
+	@$(BIN)/ruff format --check --quiet
+	@$(BIN)/ruff check --quiet
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+bench-quick: setup ## drain of 1 M events, side by side with stock PySpark
+	@$(BIN)/python -m benchmarks.quick $(ARGS)
+
+clean: ## remove what the targets above made in this folder; the cache stays
+	@rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist build spark-warehouse

@@ -1,0 +1,131 @@
+"""`awsglue.context`, as job scripts import it."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pyspark import SparkContext
+from pyspark.sql import DataFrame, SparkSession, SQLContext
+
+from awsglue.dynamicframe import DynamicFrame
+from awsglue.options import as_options, kafka_read_settings
+from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame, stream_frame
+from awsglue.sinks import DataSink, DynamicFrameWriter, new_sink, sink_settings
+from awsglue.unsupported import GLUE_CONTEXT, NotSupportedHere, missing
+from etlcore.logging import get_logger
+from streaming import session
+from streaming.query import for_each_batch
+from streaming.settings import StreamSettings
+
+__all__ = ["GlueContext"]
+
+
+class GlueLogger:
+    """What `get_logger` gives a script: messages, by level."""
+
+    def __init__(self) -> None:
+        self._log = get_logger("script")
+
+    def info(self, msg: object) -> None:
+        """Log what happened."""
+        self._log.info(str(msg))
+
+    def warn(self, msg: object) -> None:
+        """Log what is odd."""
+        self._log.warning(str(msg))
+
+    def error(self, msg: object) -> None:
+        """Log what failed."""
+        self._log.error(str(msg))
+
+
+class GlueContext(SQLContext):
+    """The entry point of a Glue script.
+
+    Args:
+        sparkContext: a SparkContext, a SparkSession, or nothing.
+        options: `minPartitions`, `targetPartitions`; accepted and ignored.
+    """
+
+    Spark_SQL_Formats = frozenset({"parquet", "orc"})
+    Unsupported_Compression_Types = frozenset({"lzo"})
+
+    def __init__(self, sparkContext: SparkContext | SparkSession | None = None, **options: Any) -> None:
+        spark = sparkContext if isinstance(sparkContext, SparkSession) else None
+        if spark is None:
+            spark = SparkSession(sparkContext) if sparkContext is not None else SparkSession.builder.getOrCreate()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # SQLContext is deprecated; Glue's class is one all the same
+            super().__init__(spark.sparkContext, spark)
+        self.spark_session = spark
+        self.create_data_frame = DataFrameReader(self)
+        self.create_dynamic_frame = DynamicFrameReader(self)
+        self.write_dynamic_frame = DynamicFrameWriter(self)
+
+    def create_data_frame_from_options(
+        self, connection_type: str, connection_options: Mapping[str, Any] = {}, format: str | None = None,
+        format_options: Mapping[str, Any] = {}, transformation_ctx: str = "", push_down_predicate: str = "", **kwargs: Any,
+    ) -> DataFrame:
+        """Return the streaming DataFrame of a Kafka topic (glue-api 3)."""
+        if connection_type.lower() != "kafka":
+            raise NotSupportedHere(f"create_data_frame.from_options(connection_type={connection_type!r})", "Use 'kafka'.")
+        return stream_frame(self.spark_session, kafka_read_settings(as_options(connection_options)))
+
+    def create_dynamic_frame_from_options(
+        self, connection_type: str, connection_options: Mapping[str, Any] = {}, format: str | None = None,
+        format_options: Mapping[str, Any] = {}, transformation_ctx: str = "", push_down_predicate: str = "", **kwargs: Any,
+    ) -> DynamicFrame:
+        """Return the records of a Kafka topic between two offsets."""
+        if connection_type.lower() != "kafka":
+            raise NotSupportedHere(f"create_dynamic_frame.from_options(connection_type={connection_type!r})", "Use 'kafka'.")
+        pipeline = batch_frame(self.spark_session, kafka_read_settings(as_options(connection_options)))
+        return DynamicFrame(pipeline, self, transformation_ctx)
+
+    def write_dynamic_frame_from_options(
+        self, frame: DynamicFrame, connection_type: str, connection_options: Mapping[str, Any] = {}, format: str | None = None,
+        format_options: Mapping[str, Any] = {}, transformation_ctx: str = "",
+    ) -> DynamicFrame:
+        """Write a frame to files, once per micro-batch however often the batch is retried."""
+        if isinstance(frame, DataFrame):  # Glue's library refuses it, AWS's own samples do it
+            frame = DynamicFrame.fromDF(frame, self, "frame")
+        if not isinstance(frame, DynamicFrame):
+            raise TypeError(f"frame is a {type(frame).__name__}; use a DynamicFrame")
+        settings = sink_settings(connection_type, as_options(connection_options), format, as_options(format_options))
+        return new_sink(self, settings, transformation_ctx).writeFrame(frame)
+
+    def getSink(self, connection_type: str, format: str | None = None, transformation_ctx: str = "", **options: Any) -> DataSink:
+        """Return a sink to be given a format and a frame."""
+        return DataSink(self, connection_type, options, format, transformation_ctx)
+
+    def forEachBatch(
+        self, frame: DataFrame, batch_function: Callable[[DataFrame, int], Any], options: Mapping[str, Any] = {},
+    ) -> None:
+        """Run a function on every micro-batch of a stream (glue-api 2). Returns only when the job ends its streams."""
+        settings = StreamSettings.from_glue(as_options(options))
+        for_each_batch(frame, batch_function, settings, session.current())
+
+    def add_ingestion_time_columns(self, frame: DataFrame, time_granularity: str) -> DataFrame:
+        """Append `ingest_year`, `ingest_month`, ... as zero-padded strings, down to day, hour or minute."""
+        from pyspark.sql import functions as F  # noqa: N812, PLC0415
+
+        parts = {"year": "yyyy", "month": "MM", "day": "dd", "hour": "HH", "minute": "mm"}
+        names = list(parts)
+        if time_granularity not in names[2:]:
+            raise ValueError(f"time_granularity is {time_granularity!r}; use day, hour or minute")
+        for name in names[: names.index(time_granularity) + 1]:
+            frame = frame.withColumn(f"ingest_{name}", F.date_format(F.current_timestamp(), parts[name]))
+        return frame
+
+    def get_logger(self) -> GlueLogger:
+        """Return the job's logger."""
+        return GlueLogger()
+
+    def currentTimeMillis(self) -> int:
+        """Return the time in milliseconds since 1970 UTC."""
+        return time.time_ns() // 1_000_000
+
+    def __getattr__(self, name: str) -> Any:
+        raise missing("GlueContext", name, GLUE_CONTEXT)

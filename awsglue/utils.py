@@ -1,0 +1,34 @@
+"""`awsglue.utils`, as job scripts import it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from awsglue.glue_version import accepts_abbreviations, current_glue_version
+from awsglue.job_arguments import GlueArgumentError, parse_job_arguments
+
+__all__ = ["GlueArgumentError", "getResolvedOptions"]
+
+resolved_arguments: dict[str, str | None] = {}
+"""Everything resolved in this process so far; Relationalize takes its default staging path (`TempDir`) from here."""
+
+
+def getResolvedOptions(
+    args: Sequence[str],
+    options: Sequence[str],
+    allow_abbrev: bool = False,
+) -> dict[str, str | None]:
+    """Return the job's arguments that the script asks for, with those Glue adds to every job.
+
+    `args` is `sys.argv`, script name first. Every name in `options` (no dashes) is required. Unique prefixes are
+    accepted with `allow_abbrev`, and always when `GLUEPOT_GLUE_VERSION` is below 6.0.
+
+    Raises:
+        GlueArgumentError: an argument is absent, or its value is missing or not allowed.
+        RuntimeError: a reserved name is asked for, or the bookmark range does not fit the bookmark option.
+        argparse.ArgumentError: a name is asked for twice, or Glue has it already.
+    """
+    abbreviated = allow_abbrev or accepts_abbreviations(current_glue_version())
+    values = parse_job_arguments(args[1:], options, allow_abbrev=abbreviated)
+    resolved_arguments.update(values)
+    return values

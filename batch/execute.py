@@ -1,0 +1,168 @@
+"""Running a pipeline as one Spark job: write it, count it, learn its schema, or make a DataFrame of it."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from batch import commit, task
+from batch.pipeline import FrameInput, Pipeline, RangeInput
+from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, Sink, SourceRange
+from dynamicframe.chunk import Chunk
+from dynamicframe.rows import rows
+from dynamicframe.schema import align, merge_schemas, without_nulls
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+PART_SCHEMA = "part binary"
+
+
+def write(
+    spark: SparkSession, pipeline: Pipeline, sink: Sink, key: CommitKey,
+) -> tuple[Committed | AlreadyCommitted, Sequence[ManifestPart]]:
+    """Run a pipeline into a sink and publish it: everything or nothing.
+
+    Raises:
+        Exception: whatever failed the Spark job or the publishing; what the tasks staged is gone by then.
+    """
+    attempt = uuid4().hex
+    try:
+        parts = _run(spark, pipeline, _staging(sink, attempt))
+        return commit.publish(sink, Manifest(key, parts), attempt), parts
+    except BaseException:
+        commit.abort(sink, attempt)
+        raise
+
+
+def _staging(sink: Sink, attempt: str) -> TaskBody:
+    def stage(chunks: Iterator[Chunk], tally: task.Tally, ranges: Sequence[SourceRange]) -> Iterator[ManifestPart]:
+        context = TaskContext.get()
+        assert context is not None
+        own = f"{attempt}/{context.taskAttemptId()}"
+        yield task.write(chunks, sink, tally, context.partitionId(), own, ranges)
+
+    return stage
+
+
+def schema_of(spark: SparkSession, pipeline: Pipeline) -> pa.Schema:
+    """Return the merged schema of every record the pipeline gives; reads all of them."""
+
+    def schemas(chunks: Iterator[Chunk], tally: task.Tally, ranges: Sequence[SourceRange]) -> Iterator[bytes]:  # noqa: ARG001
+        merged = pa.schema([])
+        for chunk in chunks:
+            merged = merge_schemas(merged, chunk.batch.schema)
+        yield merged.serialize().to_pybytes()
+
+    merged = pa.schema([])
+    for found in _run(spark, pipeline, schemas):
+        merged = merge_schemas(merged, pa.ipc.read_schema(pa.py_buffer(found)))
+    return merged
+
+
+def count(spark: SparkSession, pipeline: Pipeline) -> int:
+    """Return the number of good records."""
+
+    def count_rows(chunks: Iterator[Chunk], tally: task.Tally, ranges: Sequence[SourceRange]) -> Iterator[int]:  # noqa: ARG001
+        yield sum(chunk.batch.num_rows for chunk in chunks)
+
+    return sum(_run(spark, pipeline, count_rows))
+
+
+def count_raw(spark: SparkSession, given: RangeInput) -> int:
+    """Return the number of records in the ranges, broken ones included, without decoding any."""
+    source = given.source
+
+    def count_records(wanted: Iterable[SourceRange]) -> Iterator[int]:
+        yield sum(len(raw.values) for one in wanted for raw in source.read(one))
+
+    return sum(_over_ranges(spark, given.ranges, count_records))
+
+
+def take(spark: SparkSession, pipeline: Pipeline, most: int) -> list[dict[str, Any]]:
+    """Return up to `most` good records as plain dicts."""
+
+    def first(chunks: Iterator[Chunk], tally: task.Tally, ranges: Sequence[SourceRange]) -> Iterator[list[dict[str, Any]]]:  # noqa: ARG001
+        yield list(islice((row for chunk in chunks for row in rows(chunk)), most))
+
+    return [row for found in _run(spark, pipeline, first) for row in found][:most]
+
+
+def storable(schema: pa.Schema) -> pa.Schema:
+    """Return the schema without what has no storable type."""
+    return without_nulls(schema.empty_table().to_batches()[0] if schema.names else pa.RecordBatch.from_pylist([])).schema
+
+
+def to_frame(spark: SparkSession, pipeline: Pipeline, schema: pa.Schema) -> DataFrame:
+    """Return a DataFrame of the good records.
+
+    Args:
+        spark: the session.
+        pipeline: runs when the DataFrame does.
+        schema: from `schema_of`, or known beforehand; every chunk is aligned to it.
+    """
+    stored = storable(schema)
+    steps = pipeline.steps
+    spark_schema = from_arrow_schema(stored, prefer_timestamp_ntz=True)
+    match pipeline.input:
+        case RangeInput(source=_, ranges=ranges) as given:
+
+            def read(tasks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+                tally = task.Tally()
+                for batch in tasks:
+                    for ordinal in batch.column(0).to_pylist():
+                        chunks = task.range_chunks(given, ranges[ordinal], tally)
+                        for chunk in task.through(chunks, steps, tally):
+                            yield align(without_nulls(chunk.batch), stored)
+
+            return spark.range(0, len(ranges), 1, max(1, len(ranges))).mapInArrow(read, spark_schema)
+        case FrameInput(frame=frame, json_column=json_column, sticky=sticky):
+
+            def convert(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+                tally = task.Tally()
+                for chunk in task.through(task.frame_chunks(batches, json_column, tally, sticky), steps, tally):
+                    yield align(without_nulls(chunk.batch), stored)
+
+            return frame.mapInArrow(convert, spark_schema)
+
+
+TaskBody = Callable[[Iterator[Chunk], task.Tally, Sequence[SourceRange]], Iterator[Any]]
+
+
+def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody) -> list[Any]:
+    """Run `body` once per task over the pipeline's chunks; return what the tasks yield, in no promised order."""
+    steps = pipeline.steps
+    match pipeline.input:
+        case RangeInput(ranges=ranges) as given:
+
+            def over_ranges(wanted: Iterable[SourceRange]) -> Iterator[Any]:
+                for one in wanted:
+                    tally = task.Tally()
+                    yield from body(task.through(task.range_chunks(given, one, tally), steps, tally), tally, [one])
+
+            return _over_ranges(spark, ranges, over_ranges)
+        case FrameInput(frame=frame, json_column=json_column, sticky=sticky):
+
+            def over_frame(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+                tally = task.Tally()
+                chunks = task.through(task.frame_chunks(batches, json_column, tally, sticky), steps, tally)
+                for result in body(chunks, tally, ()):
+                    yield pa.RecordBatch.from_pydict({"part": pa.array([pickle.dumps(result)], pa.binary())})
+
+            # Our own bytes, from our own tasks.
+            return [pickle.loads(row.part) for row in frame.mapInArrow(over_frame, PART_SCHEMA).collect()]  # noqa: S301
+
+
+def _over_ranges(
+    spark: SparkSession, ranges: Sequence[SourceRange], body: Callable[[Iterable[SourceRange]], Iterator[Any]],
+) -> list[Any]:
+    if not ranges:
+        return []
+    return spark.sparkContext.parallelize(ranges, len(ranges)).mapPartitions(body).collect()

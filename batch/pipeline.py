@@ -1,0 +1,61 @@
+"""What a DynamicFrame stands for: an input and the steps on the way out of it. Plain values, cheap to extend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from connectors.ports import SourceRange, StreamSource
+from dynamicframe.chunk import Chunk
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Step = Callable[[Chunk], Chunk]
+
+
+@dataclass(frozen=True, slots=True)
+class RangeInput:
+    """JSON records of a stream, read where they are decoded: in the task.
+
+    Args:
+        source: reads a range in the worker.
+        ranges: one task each.
+        sticky: schema of the stream as known so far; None at first.
+        extras: columns the source adds beside the payload, in this order.
+    """
+
+    source: StreamSource
+    ranges: tuple[SourceRange, ...]
+    sticky: pa.Schema | None = None
+    extras: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FrameInput:
+    """Rows of a Spark DataFrame; their partitions are the tasks.
+
+    Args:
+        frame: any DataFrame.
+        json_column: a column of JSON texts to expand into columns of their own; None for a frame taken as it is.
+        sticky: schema of the documents as known so far.
+    """
+
+    frame: DataFrame
+    json_column: str | None = None
+    sticky: pa.Schema | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """An input and the chunk-to-chunk steps after it; one pass over the data when it runs."""
+
+    input: RangeInput | FrameInput
+    steps: tuple[Step, ...] = ()
+
+    def then(self, step: Step) -> Pipeline:
+        """Return the pipeline with one more step."""
+        return replace(self, steps=(*self.steps, step))

@@ -1,0 +1,131 @@
+"""What runs in a worker: records in, chunks through the steps, tally beside them. No Spark in here."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+import pyarrow as pa
+
+from batch.pipeline import RangeInput, Step
+from connectors.ports import ManifestPart, RawBatch, SourceRange, TaskSink
+from dynamicframe.chunk import Chunk
+from dynamicframe.json_decoder import JsonDecoder
+
+T = TypeVar("T")
+
+FETCH, PARSE, TRANSFORM, WRITE = "fetch", "parse", "transform", "write"
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a task has seen so far; grows while its chunks are drawn."""
+
+    rows_in: int = 0
+    bytes_in: int = 0
+    newest_epoch_ms: dict[str, int] = field(default_factory=dict)
+    phase_secs: Counter[str] = field(default_factory=Counter)
+    source_schema: pa.Schema | None = None
+
+    def timed(self, phase: str, items: Iterable[T]) -> Iterator[T]:
+        """Pass items on, adding the time their producer took to a phase."""
+        iterator = iter(items)
+        while True:
+            began = time.perf_counter()
+            item = next(iterator, None)
+            self.phase_secs[phase] += time.perf_counter() - began
+            if item is None:
+                return
+            yield item
+
+
+def range_chunks(given: RangeInput, wanted: SourceRange, tally: Tally) -> Iterator[Chunk]:
+    """Read and decode one range."""
+    decoder = JsonDecoder(given.sticky)
+    for raw in tally.timed(FETCH, given.source.read(wanted)):
+        began = time.perf_counter()
+        chunk = decoder.decode(raw.values, raw.positions, raw.stream, raw.shard)
+        if given.extras:
+            chunk = replace(chunk, batch=_with_extras(chunk, raw, given.extras))
+        tally.phase_secs[PARSE] += time.perf_counter() - began
+        tally.rows_in += len(raw.values)
+        tally.bytes_in += sum(len(value) for value in raw.values if value is not None)
+        tally.source_schema = decoder.schema
+        if raw.newest_epoch_ms is not None:
+            shard = f"{raw.stream}-{raw.shard}"
+            tally.newest_epoch_ms[shard] = max(tally.newest_epoch_ms.get(shard, 0), raw.newest_epoch_ms)
+        yield chunk
+
+
+def _with_extras(chunk: Chunk, raw: RawBatch, names: Sequence[str]) -> pa.RecordBatch:
+    bad = {error.at.position for error in chunk.errors}
+    good = pa.array([str(position) not in bad for position in raw.positions], pa.bool_()) if bad else None
+    batch = chunk.batch
+    for name in names:
+        column = raw.columns[name] if good is None else raw.columns[name].filter(good)
+        batch = batch.append_column(name, column)
+    return batch
+
+
+def frame_chunks(batches: Iterable[pa.RecordBatch], json_column: str | None, tally: Tally, sticky: pa.Schema | None) -> Iterator[Chunk]:
+    """Take the batches Spark hands over as chunks, expanding a column of JSON texts if there is one."""
+    decoder = JsonDecoder(sticky)
+    for batch in tally.timed(FETCH, batches):
+        tally.rows_in += batch.num_rows
+        if json_column is None:
+            tally.bytes_in += batch.nbytes
+            tally.source_schema = batch.schema
+            yield Chunk(batch)
+            continue
+        began = time.perf_counter()
+        at = batch.schema.get_field_index(json_column)
+        texts = batch.column(at)
+        tally.bytes_in += texts.nbytes
+        # Spark does not promise valid UTF-8; as bytes the decoder can tell, and keep what it rejects.
+        values = texts.view(pa.binary()).to_pylist()
+        chunk = decoder.decode(values, range(len(values)), None, None)
+        others = batch.remove_column(at)
+        if others.num_columns:
+            bad = {int(error.at.position) for error in chunk.errors if error.at.position is not None}
+            kept = others.filter(pa.array([i not in bad for i in range(len(values))], pa.bool_())) if bad else others
+            joined = chunk.batch
+            for column_field, column in zip(kept.schema, kept.columns, strict=True):
+                joined = joined.append_column(column_field, column)
+            chunk = replace(chunk, batch=joined)
+        tally.phase_secs[PARSE] += time.perf_counter() - began
+        tally.source_schema = decoder.schema
+        yield chunk
+
+
+def through(chunks: Iterable[Chunk], steps: Sequence[Step], tally: Tally) -> Iterator[Chunk]:
+    """Pass chunks through the steps; errors of earlier steps stay with their chunk."""
+    for chunk in chunks:
+        began = time.perf_counter()
+        errors = list(chunk.errors)
+        for step in steps:
+            chunk = step(Chunk(chunk.batch))  # noqa: PLW2901  the loop's own pipeline
+            errors += chunk.errors
+        tally.phase_secs[TRANSFORM] += time.perf_counter() - began
+        yield Chunk(chunk.batch, errors)
+
+
+def write(
+    chunks: Iterator[Chunk], sink: TaskSink, tally: Tally, task: int, attempt: str, ranges: Sequence[SourceRange],
+) -> ManifestPart:
+    """Stage chunks and return the part of the manifest, with the tally filled in."""
+    spent_before = time.perf_counter()
+    part = sink.write(chunks, task, attempt)
+    drawing_secs = sum(tally.phase_secs.values())
+    tally.phase_secs[WRITE] = max(0.0, time.perf_counter() - spent_before - drawing_secs)
+    return replace(
+        part,
+        ranges=tuple(ranges),
+        rows_in=tally.rows_in,
+        bytes_in=tally.bytes_in,
+        phase_secs=dict(tally.phase_secs),
+        newest_epoch_ms=dict(tally.newest_epoch_ms),
+        source_schema=None if tally.source_schema is None else tally.source_schema.serialize().to_pybytes(),
+    )

@@ -1,0 +1,117 @@
+"""The connections file: where it is found, and what it may hold.
+
+```yaml
+connections:
+  events:
+    type: kafka
+    properties:
+      KAFKA_BOOTSTRAP_SERVERS: broker-1:9092,broker-2:9092
+      KAFKA_SASL_MECHANISM: SCRAM-SHA-512
+      KAFKA_SASL_SCRAM_USERNAME: env:KAFKA_USER
+      KAFKA_SASL_SCRAM_PASSWORD: file:/run/secrets/kafka-password
+```
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from catalog.connections.connection import FILE_NAME, VARIABLE, Connection, Connections
+from catalog.connections.kafka import KAFKA_PROPERTIES
+from etlcore.errors import ConfigError, did_you_mean
+
+
+def find(path: Path | None, environ: Mapping[str, str], cwd: Path, home: Path) -> Path | None:
+    """Return the file to read: `path`, else `$GLUEPOT_CONNECTIONS`, else the first that exists of the usual places.
+
+    The usual places are `gluepot.connections.yaml` in `cwd` and `.config/gluepot/connections.yaml` in `home`.
+
+    Raises:
+        ConfigError: a file that was named is not there.
+    """
+    named = path or (Path(environ[VARIABLE]) if environ.get(VARIABLE) else None)
+    if named is not None:
+        if not named.is_file():
+            raise ConfigError(f"the connections file {named} does not exist; correct the path or {VARIABLE}")
+        return named
+    usual = (cwd / FILE_NAME, home / ".config" / "gluepot" / "connections.yaml")
+    return next((candidate for candidate in usual if candidate.is_file()), None)
+
+
+def load(path: Path | None = None, environ: Mapping[str, str] = os.environ) -> Connections:
+    """Read the connections file; no connections when none was named and none is in the usual places.
+
+    Raises:
+        ConfigError: the file cannot be read, is not YAML, or has an unknown key, type or property.
+    """
+    found = find(path, environ, Path.cwd(), Path.home())
+    return Connections() if found is None else parse(_read_yaml(found), found)
+
+
+def parse(plain: object, source: Path) -> Connections:
+    """Check the plain content of a connections file. Values are never quoted in an error: they may be secrets.
+
+    Raises:
+        ConfigError: an unknown key, type or property, or a value of the wrong kind.
+    """
+    try:
+        entries = _Content.model_validate({} if plain is None else plain).connections
+    except ValidationError as error:
+        raise ConfigError(f"{source}: {_first_problem(error)}") from None
+    for name, entry in entries.items():
+        for prop in entry.properties:
+            if prop not in KAFKA_PROPERTIES:
+                hint = did_you_mean(prop, KAFKA_PROPERTIES) or f" Known are {', '.join(KAFKA_PROPERTIES)}."
+                raise ConfigError(f"{source}: connection {name!r} has an unknown property {prop!r}.{hint}")
+    return Connections({name: Connection(name, e.type, e.properties) for name, e in entries.items()}, source)
+
+
+def _as_text(value: object) -> object:
+    """Glue's property values are strings; YAML reads an unquoted `false` or `9092` as something else."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int | float) else value
+
+
+def _lower(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    type: Annotated[Literal["kafka"], BeforeValidator(_lower)]
+    properties: dict[str, Annotated[str, BeforeValidator(_as_text)]]
+
+
+class _Content(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    connections: dict[str, _Entry] = Field(default_factory=dict)
+
+
+def _read_yaml(path: Path) -> object:
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; check its owner and mode") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        # Without the cause: it quotes the file.
+        raise ConfigError(f"{path} is not YAML{_line_of(error)}; correct it there") from None
+
+
+def _line_of(error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    return "" if mark is None else f" at line {mark.line + 1}"
+
+
+def _first_problem(error: ValidationError) -> str:
+    first = error.errors(include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"]) or "the file"
+    return f"{where}: {first['msg']}; write connections: {{name: {{type: kafka, properties: {{NAME: value}}}}}}"

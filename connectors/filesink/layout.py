@@ -1,0 +1,62 @@
+"""Where our own files lie in a table's folder.
+
+    <table>/day=1/run-...parquet                                          what readers see
+    <table>/_rejects/run-...rejects                                       records that could not be written
+    <table>/_gluepot/staging/<query>/<write>/<attempt>/00000-0.staged     files that no reader sees yet
+    <table>/_gluepot/intents/<query>/<write>.<generation>.json            what a publication in progress will name
+    <table>/_gluepot/commits/<write>.<generation>.json                    what was published
+
+`<query>` and `<write>` are digests, so nothing a user names becomes part of a path here. Suffixes differ from those of
+data files: not every reader leaves out folders that begin with an underscore.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from connectors.ports import CommitKey
+
+HOME = "_gluepot"
+REJECTS = "_rejects"
+STAGED_SUFFIX = ".staged"
+
+
+def staging_of_query(query_id: str) -> str:
+    """Return the folder with everything that a query has staged."""
+    return f"{HOME}/staging/{_digest(query_id)}"
+
+
+def staging_of_write(key: CommitKey) -> str:
+    """Return the folder with everything that any attempt of one write has staged."""
+    return f"{staging_of_query(key.query_id)}/{_write(key)}"
+
+
+def staging_of_attempt(key: CommitKey, attempt: str) -> str:
+    """Return the folder of one attempt; an attempt `a/3` lies below the attempt `a`."""
+    return f"{staging_of_write(key)}/{attempt}"
+
+
+def intents_of_query(query_id: str) -> str:
+    """Return the folder of the publications of a query that have begun and not ended."""
+    return f"{HOME}/intents/{_digest(query_id)}"
+
+
+def intent_key(key: CommitKey, generation: int) -> str:
+    """Return where the intent to publish is written down."""
+    return f"{intents_of_query(key.query_id)}/{_write(key)}.{generation}.json"
+
+
+def commit_key(key: CommitKey, generation: int) -> str:
+    """Return where the manifest lies; the highest generation there is counts, counted from 1."""
+    return f"{HOME}/commits/{_write(key)}.{generation}.json"
+
+
+def _write(key: CommitKey) -> str:
+    return _digest(json.dumps([key.query_id, key.batch_id, key.ctx]))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -1,0 +1,49 @@
+"""File names as Glue gives them, made from the commit key alone: a repeated batch repeats its names.
+
+Glue's pattern is `run-<transformation_ctx>-<number>-part-...`, where the number is that of the job run. Ours is 15
+digits for the write, then those of the micro-batch: no clock, no job name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from connectors.ports import CommitKey
+
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9_-]")
+_LONGEST_CTX = 100
+
+
+def run_prefix(key: CommitKey, ctx: str) -> str:
+    """Return `run-<ctx>-<number>-`, or `run-<number>-` for an empty ctx.
+
+    The number tells two writes of one batch apart even where the script names none of them, because the key's ctx is
+    part of it. That also allows to shorten or simplify the readable part.
+
+    Args:
+        key: what the number is made from.
+        ctx: `transformation_ctx` as the script gives it; characters other than letters, digits, `_` and `-` become `_`.
+    """
+    readable = _NOT_PLAIN.sub("_", ctx)[:_LONGEST_CTX]
+    return f"run-{readable}-{_number(key)}-" if readable else f"run-{_number(key)}-"
+
+
+def of_generation(final: str, generation: int) -> str:
+    """Return the name of a file of a later generation: generation 2 of `a.parquet` is `a-g2.parquet`.
+
+    The files of two generations lie side by side for a moment, so that readers of the manifest never see half of one.
+    """
+    if generation == 1:
+        return final
+    folder, slash, name = final.rpartition("/")
+    stem, dot, suffix = name.partition(".")  # the only dot of a name is that of its suffix, see `run_prefix`
+    return f"{folder}{slash}{stem}-g{generation}{dot}{suffix}"
+
+
+def _number(key: CommitKey) -> str:
+    digest = hashlib.sha256(json.dumps([key.query_id, key.ctx]).encode()).digest()
+    return f"{int.from_bytes(digest[:6]):015d}{key.batch_id:06d}"

@@ -1,0 +1,74 @@
+"""What the driver and the planner of a source tell each other while a query runs.
+
+On Spark 4.1 a Python streaming source is planned in a process of its own that is told neither the checkpoint nor the
+position to start from, and its exceptions reach the driver as text. A small folder on the driver's local disk, named in
+the source's options, carries both: the driver writes `checkpoint` before it starts the query and `stop` when no further
+batch may begin; the planner writes `error` before it raises.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from etlcore import errors
+from etlcore.errors import EtlError
+
+OPTION = "gluepot.handover"
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """The folder of one streaming frame."""
+
+    folder: Path
+
+    @classmethod
+    def create(cls) -> Handover:
+        """Make a new, empty one in the machine's temporary folder."""
+        return cls(Path(tempfile.mkdtemp(prefix="gluepot-stream-")))
+
+    def begin(self, checkpoint: str) -> None:
+        """Name the checkpoint of the query about to start, and forget what an earlier attempt left."""
+        for name in ("stop", "error"):
+            (self.folder / name).unlink(missing_ok=True)
+        self._write("checkpoint", checkpoint)
+
+    def checkpoint(self) -> str | None:
+        """Return the checkpoint location; None when the query was not started by us."""
+        return self._read("checkpoint")
+
+    def ask_stop(self) -> None:
+        """Let no further batch begin."""
+        self._write("stop", "")
+
+    def stop_asked(self) -> bool:
+        """Tell whether a further batch may begin."""
+        return (self.folder / "stop").exists()
+
+    def report(self, error: EtlError) -> None:
+        """Keep an error for the driver: its class and its sentence."""
+        self._write("error", json.dumps([type(error).__name__, str(error)]))
+
+    def reported(self) -> EtlError | None:
+        """Return the error the planner raised, as it was."""
+        text = self._read("error")
+        if text is None:
+            return None
+        name, message = json.loads(text)
+        kind: type[EtlError] = getattr(errors, name, EtlError)
+        return kind(message)
+
+    def _write(self, name: str, text: str) -> None:
+        part = self.folder / f"{name}.part"
+        part.write_text(text)
+        os.replace(part, self.folder / name)
+
+    def _read(self, name: str) -> str | None:
+        try:
+            return (self.folder / name).read_text()
+        except FileNotFoundError:
+            return None

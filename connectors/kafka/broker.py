@@ -1,0 +1,155 @@
+"""What the broker says about topics and offsets: thin calls around confluent-kafka's admin client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from confluent_kafka import IsolationLevel, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from connectors.kafka.client import with_callbacks
+from connectors.kafka.errors import NO_TOPIC, from_kafka
+from connectors.kafka.positions import Bounds, Positions, Span
+from connectors.kafka.settings import EARLIEST, LATEST, Assign, AtOffsets, AtTime, KafkaReadSettings, Pattern, Topics
+from etlcore.errors import ConfigError
+
+ADMIN_KEYS = ("bootstrap.servers", "security.protocol", "client.", "socket.", "sasl.", "ssl.", "oauth_cb", "metadata.")
+
+
+class Broker:
+    """One cluster, asked about the partitions of one subscription.
+
+    Args:
+        settings: whose subscription and client configuration to use.
+        timeout_secs: longest wait of one call.
+    """
+
+    def __init__(self, settings: KafkaReadSettings, timeout_secs: float = 10.0) -> None:
+        self._settings = settings
+        self._timeout_secs = timeout_secs
+        config = with_callbacks(settings.client)
+        # Unreachable brokers are reported by us, once, in words; librdkafka would print each attempt.
+        self._admin = AdminClient({k: v for k, v in config.items() if k.startswith(ADMIN_KEYS)} | {"log_level": 0})
+
+    def partitions(self) -> tuple[dict[str, str], list[tuple[str, int]]]:
+        """Return topic ids and the partitions the subscription takes in, right now.
+
+        Raises:
+            TransientError: the broker cannot be reached.
+            ConfigError: a named topic does not exist.
+        """
+        names = self._settings.topics()
+        if names is None:
+            names = tuple(sorted(topic for topic in self._all_topics() if self._settings.covers(topic, 0)))
+        ids: dict[str, str] = {}
+        partitions: list[tuple[str, int]] = []
+        if not names:
+            return ids, partitions
+        described = self._admin.describe_topics(TopicCollection(list(names)), request_timeout=self._timeout_secs)
+        for topic, future in described.items():
+            try:
+                about = future.result()
+            except KafkaException as failure:
+                error = failure.args[0]
+                if error.code() in NO_TOPIC:
+                    continue
+                raise from_kafka(error, f"looking up topic {topic}", self._settings.bootstrap) from failure
+            ids[topic] = str(about.topic_id)
+            partitions += [(topic, p.id) for p in about.partitions if self._settings.covers(topic, p.id)]
+        return ids, sorted(partitions)
+
+    def require_topics(self) -> None:
+        """Make sure that every named topic and partition exists.
+
+        Raises:
+            ConfigError: naming the topic, and the topics there are.
+            TransientError: the broker cannot be reached.
+        """
+        ids, partitions = self.partitions()
+        match self._settings.subscription:
+            case Topics(names):
+                missing = [name for name in names if name not in ids]
+            case Assign(wanted):
+                missing = [f"{topic} partition {p}" for topic, p in sorted(wanted - set(partitions))]
+            case Pattern():
+                missing = []
+        if missing:
+            there = ", ".join(sorted(t for t in self._all_topics() if not t.startswith("__"))[:20]) or "none"
+            raise ConfigError(
+                f"Kafka at {self._settings.bootstrap} has no topic {', '.join(missing)}; its topics are: {there}."
+                " Create the topic first, or correct the name.",
+            )
+
+    def bounds(self) -> Bounds:
+        """Return first and last offsets of every partition of the subscription.
+
+        The end is the last *stable* offset: what lies before it is decided, committed or aborted.
+        """
+        ids, partitions = self.partitions()
+        earliest = self._list(dict.fromkeys(partitions, OffsetSpec.earliest()))
+        latest = self._list(dict.fromkeys(partitions, OffsetSpec.latest()))
+        return Bounds(ids, earliest, latest)
+
+    def latest(self) -> dict[tuple[str, int], int]:
+        """Return the last stable offset of every partition of the subscription."""
+        _, partitions = self.partitions()
+        return self._list(dict.fromkeys(partitions, OffsetSpec.latest()))
+
+    def resolve(self, bound: str | AtOffsets | AtTime, now: Bounds) -> Positions:
+        """Turn a starting or ending option into positions, one empty span per partition.
+
+        A time stamp later than every record means the end of the partition, as in Spark. An offset outside the log is
+        refused: starting elsewhere would lose or double records without a word.
+        """
+        match bound:
+            case "earliest":
+                at: Mapping[tuple[str, int], int] = now.earliest
+            case AtTime(epoch_ms):
+                found = self._list(dict.fromkeys(now.latest, OffsetSpec.for_timestamp(epoch_ms)))
+                at = {p: offset if offset >= 0 else now.latest[p] for p, offset in found.items()}
+            case AtOffsets(offsets):
+                at = {p: self._offset(p, offsets.get(p), now) for p in now.latest}
+            case _:
+                at = now.latest
+        return Positions(dict(now.topic_ids), {p: Span(offset, offset) for p, offset in at.items()})
+
+    def _offset(self, partition: tuple[str, int], wanted: int | None, now: Bounds) -> int:
+        topic, number = partition
+        first, last = now.earliest[partition], now.latest[partition]
+        match wanted:
+            case None:
+                raise ConfigError(f"startingOffsets has no entry for {topic} partition {number}; name every partition.")
+            case int() if wanted == EARLIEST:
+                return first
+            case int() if wanted == LATEST:
+                return last
+        if not first <= wanted <= last:
+            raise ConfigError(
+                f"startingOffsets puts {topic} partition {number} at {wanted}, the broker holds {first} to {last};"
+                " use an offset in between, -2 for the earliest or -1 for the latest.",
+            )
+        return wanted
+
+    def _all_topics(self) -> Iterable[str]:
+        try:
+            return list(self._admin.list_topics(timeout=self._timeout_secs).topics)
+        except KafkaException as failure:
+            raise from_kafka(failure.args[0], "listing topics", self._settings.bootstrap) from failure
+
+    def _list(self, wanted: Mapping[tuple[str, int], Any]) -> dict[tuple[str, int], int]:
+        if not wanted:
+            return {}
+        futures = self._admin.list_offsets(
+            {TopicPartition(topic, p): spec for (topic, p), spec in wanted.items()},
+            isolation_level=IsolationLevel.READ_COMMITTED,
+            request_timeout=self._timeout_secs,
+        )
+        found: dict[tuple[str, int], int] = {}
+        for where, future in futures.items():
+            try:
+                found[where.topic, where.partition] = future.result().offset
+            except KafkaException as failure:
+                doing = f"asking for the offsets of {where.topic}-{where.partition}"
+                raise from_kafka(failure.args[0], doing, self._settings.bootstrap) from failure
+        return found

@@ -1,0 +1,51 @@
+"""librdkafka's errors in our tree: what the caller does next decides the class."""
+
+from __future__ import annotations
+
+from confluent_kafka import KafkaError
+
+from etlcore.errors import ConfigError, DataLoss, EtlError, PermanentError, TransientError
+
+NOT_ALLOWED = frozenset({
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError.GROUP_AUTHORIZATION_FAILED,
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+    KafkaError.SASL_AUTHENTICATION_FAILED,
+    KafkaError._AUTHENTICATION,  # noqa: SLF001  confluent-kafka spells librdkafka's own codes with an underscore
+    KafkaError._SSL,  # noqa: SLF001
+})
+GONE = frozenset({
+    KafkaError.OFFSET_OUT_OF_RANGE,
+    KafkaError._AUTO_OFFSET_RESET,  # noqa: SLF001
+})
+NO_TOPIC = frozenset({
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError.UNKNOWN_TOPIC_ID,
+    KafkaError._UNKNOWN_TOPIC,  # noqa: SLF001
+    KafkaError._UNKNOWN_PARTITION,  # noqa: SLF001
+})
+FOREVER = frozenset({KafkaError._INVALID_ARG, KafkaError._NOT_IMPLEMENTED, KafkaError.UNSUPPORTED_VERSION})  # noqa: SLF001
+
+
+def from_kafka(error: KafkaError, doing: str, bootstrap: str) -> EtlError:
+    """Turn an error of the client into ours.
+
+    Args:
+        error: code and text of librdkafka; the text holds no secret.
+        doing: what was tried, for the sentence: `reading clicks-0 at offset 7`.
+        bootstrap: `host:port` list.
+    """
+    code = error.code()
+    said = f"{error.name()}: {error.str()}"
+    if code in NOT_ALLOWED:
+        return ConfigError(f"Kafka at {bootstrap} refused {doing} ({said}); check user, password and certificates.")
+    if code in GONE:
+        return DataLoss(
+            f"Kafka at {bootstrap} no longer has the records for {doing} ({said}); to go on from what is there, set"
+            " failOnDataLoss to false.",
+        )
+    if code in NO_TOPIC:
+        return PermanentError(f"Kafka at {bootstrap} does not know the topic when {doing} ({said}).")
+    if code in FOREVER:
+        return PermanentError(f"Kafka at {bootstrap}: {doing} is impossible ({said}).")
+    return TransientError(f"Kafka at {bootstrap} could not be reached while {doing} ({said}); is the broker running?")

@@ -1,0 +1,202 @@
+"""Reading ranges in a worker: one consumer per partition, kept from batch to batch."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+
+from connectors.kafka.client import with_callbacks
+from connectors.kafka.errors import from_kafka
+from connectors.kafka.settings import KafkaReadSettings
+from connectors.kafka.shape import HEADER_TYPE, HEADERS, TIMESTAMP_TYPE
+from connectors.ports import RawBatch, SourceRange
+from dynamicframe.magic import RECORD_TIMESTAMP
+from etlcore.clock import Clock, SystemClock
+from etlcore.errors import DataLoss, TransientError
+
+# Bytes of payload per RawBatch, near enough; bounds a task's memory whatever the size of the records.
+TARGET_BATCH_BYTES = 8 * 1024 * 1024
+FIRST_BATCH_RECORDS = 64
+MAX_BATCH_RECORDS = 20_000
+# Consumers a worker keeps open. Each has its threads and its prefetch queue.
+KEPT_CONSUMERS = 8
+POLL_SECS = 0.1
+
+CONSUMER_DEFAULTS: Mapping[str, Any] = {
+    "group.id": "gluepot",  # demanded by the client; never joined, because partitions are assigned
+    "enable.auto.commit": False,
+    "auto.offset.reset": "error",
+    "isolation.level": "read_committed",
+    "enable.partition.eof": True,  # the only sign of life past a tail of aborted records
+    "fetch.wait.max.ms": 100,
+    "queued.max.messages.kbytes": 32 * 1024,
+    "log_level": 0,
+}
+
+
+class PartitionReader:
+    """One consumer on one partition, reading on from where it stands when the next range starts there."""
+
+    def __init__(self, client: Mapping[str, Any], topic: str, partition: int) -> None:
+        self._consumer = Consumer({**CONSUMER_DEFAULTS, **with_callbacks(client)})
+        self._topic = topic
+        self._partition = partition
+        self._position = -1
+        self._log_end = -1
+        self._held: list[Message] = []
+        self._record_bytes = TARGET_BATCH_BYTES // FIRST_BATCH_RECORDS
+
+    def close(self) -> None:
+        """Leave the broker."""
+        self._consumer.close()
+
+    def rest(self) -> None:
+        """Stop fetching; the next read starts anew wherever it starts."""
+        self._consumer.unassign()
+        self._position = -1
+
+    def read(self, start: int, end: int, deadline_secs: float, clock: Clock, bootstrap: str) -> Iterator[list[Message]]:
+        """Yield the records of `[start, end)` in bounded lists; the iterator must be drained or the reader closed.
+
+        Raises:
+            DataLoss: the broker no longer has `start`.
+            TransientError: nothing came for `deadline_secs`.
+        """
+        if start != self._position:
+            self._consumer.assign([TopicPartition(self._topic, self._partition, start)])
+            self._held = []
+            self._log_end = -1
+        # The end of the log is told once. What lies before it and was not delivered by then holds no record.
+        self._position = start if self._held else max(start, self._log_end)
+        last_sign = clock.monotonic()
+        while self._position < end:
+            messages = self._take(end - self._position)
+            good = []
+            for message in messages:
+                error = message.error()
+                if error is None:
+                    good.append(message)
+                elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001
+                    # The end of the log as it was then. Past aborted records or transaction markers it is beyond the
+                    # last record we saw; an older notice still in the queue is not.
+                    self._log_end = message.offset()
+                    self._position = max(self._position, self._log_end)
+                    last_sign = clock.monotonic()
+                else:
+                    self._give_up_if_final(error, bootstrap)
+            if good:
+                last_sign = clock.monotonic()
+                self._position = max(self._position, good[-1].offset() + 1)
+                wanted, self._held = _cut(good, end)
+                if wanted:
+                    self._record_bytes = max(1, sum(len(m.value() or b"") for m in wanted) // len(wanted))
+                    yield wanted
+            elif clock.monotonic() - last_sign > deadline_secs:
+                raise TransientError(
+                    f"Kafka at {bootstrap} sent nothing for {deadline_secs:.0f} s while reading"
+                    f" {self._topic}-{self._partition} at offset {self._position}; is the broker running?",
+                )
+        # Whatever lies beyond is held or still to come, so the next range goes on from here.
+        self._position = end
+
+    def _take(self, wanted: int) -> list[Message]:
+        if self._held:
+            held, self._held = self._held, []
+            return held
+        most = min(wanted, MAX_BATCH_RECORDS, max(1, TARGET_BATCH_BYTES // self._record_bytes))
+        # Asks for no more than there is: consume() waits until it has that many, or for its time-out.
+        taken: list[Message] = self._consumer.consume(most, POLL_SECS)
+        return taken
+
+    def _give_up_if_final(self, error: KafkaError, bootstrap: str) -> None:
+        ours = from_kafka(error, f"reading {self._topic}-{self._partition} at offset {self._position}", bootstrap)
+        if not isinstance(ours, TransientError):
+            self._position = -1
+            raise ours
+
+
+def _cut(messages: list[Message], end: int) -> tuple[list[Message], list[Message]]:
+    """Part messages at `end`: those of the range, and those that belong to the next one."""
+    if messages[-1].offset() < end:
+        return messages, []
+    first_beyond = next(i for i, m in enumerate(messages) if m.offset() >= end)
+    return messages[:first_beyond], messages[first_beyond:]
+
+
+PEEK_LIMITS: Mapping[str, Any] = {"fetch.message.max.bytes": 16 * 1024, "fetch.wait.max.ms": 10}
+
+_peekers: dict[tuple[str, str, int], PartitionReader] = {}
+_readers: OrderedDict[tuple[str, str, int], PartitionReader] = OrderedDict()
+
+
+def read_range(settings: KafkaReadSettings, wanted: SourceRange, clock: Clock | None = None) -> Iterator[RawBatch]:
+    """Yield every record of a range, in order.
+
+    The topic id is not looked up again here: the planner compared it when it planned the batch, and a topic that is
+    recreated in between answers with offsets out of range.
+
+    Raises:
+        DataLoss: the broker no longer has the records.
+        TransientError: the broker was silent for the deadline of the settings.
+    """
+    key = (settings.bootstrap, wanted.stream, int(wanted.shard))
+    reader = _readers.pop(key, None) or PartitionReader(settings.client, wanted.stream, int(wanted.shard))
+    done = False
+    try:
+        for messages in reader.read(
+            wanted.start, wanted.end, settings.retry_deadline_secs, clock or SystemClock(), settings.bootstrap,
+        ):
+            yield _raw_batch(messages, settings, wanted)
+        done = True
+    finally:
+        if done:
+            _readers[key] = reader
+            while len(_readers) > KEPT_CONSUMERS:
+                _readers.popitem(last=False)[1].close()
+        else:
+            reader.close()
+
+
+def first_of(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[Message]:
+    """Yield the first record of a range, if it holds any; fetches little more than that."""
+    key = (settings.bootstrap, wanted.stream, int(wanted.shard))
+    reader = _peekers.get(key)
+    if reader is None:
+        client = {**settings.client, **PEEK_LIMITS}
+        reader = _peekers[key] = PartitionReader(client, wanted.stream, int(wanted.shard))
+    lists = reader.read(wanted.start, wanted.end, settings.retry_deadline_secs, SystemClock(), settings.bootstrap)
+    yield from next(lists, [])[:1]
+    reader.rest()
+
+
+def _raw_batch(messages: list[Message], settings: KafkaReadSettings, wanted: SourceRange) -> RawBatch:
+    positions = [message.offset() for message in messages]
+    if positions[0] < wanted.start or positions != sorted(positions):
+        raise DataLoss(
+            f"Kafka returned offsets {positions[0]} to {positions[-1]} of {wanted.stream}-{wanted.shard} where"
+            f" {wanted.start} to {wanted.end} were asked for; restart the job to read the range again.",
+        )
+    columns: dict[str, pa.Array] = {}
+    if settings.add_record_timestamp:
+        columns[RECORD_TIMESTAMP] = pa.array([m.timestamp()[1] * 1000 for m in messages], pa.int64()).cast(TIMESTAMP_TYPE)
+    if settings.include_headers:
+        columns[HEADERS] = pa.array([_headers(m) for m in messages], HEADER_TYPE)
+    return RawBatch(
+        values=[message.value() for message in messages],
+        positions=positions,
+        stream=wanted.stream,
+        shard=wanted.shard,
+        newest_epoch_ms=messages[-1].timestamp()[1],
+        columns=columns,
+    )
+
+
+def _headers(message: Message) -> list[dict[str, str | None]] | None:
+    headers = message.headers()
+    if not headers:
+        return None
+    return [{"key": key, "value": None if v is None else v.decode("utf-8", "replace")} for key, v in headers]

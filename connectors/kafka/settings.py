@@ -1,0 +1,302 @@
+"""The options of a Kafka read, in Glue's and in Spark's spelling, checked once."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from connectors.kafka.client import librdkafka_config
+from etlcore.errors import ConfigError, did_you_mean
+from etlcore.logging import get_logger
+
+EARLIEST, LATEST = -2, -1  # as Spark's per-partition JSON spells them
+
+# Options that mean something, by what they are for; the common ones are matched in any letter case.
+SUBSCRIPTIONS = ("assign", "subscribe", "topicName", "topicname", "subscribePattern")
+KNOWN = (
+    "connectionName", "bootstrap.servers", "security.protocol", "topicName", "assign", "subscribe", "subscribePattern",
+    "classification", "delimiter", "startingOffsets", "startingTimestamp", "startingOffsetsByTimestamp", "endingOffsets",
+    "endingTimestamp", "pollTimeoutMs", "numRetries", "retryIntervalMs", "maxOffsetsPerTrigger", "minOffsetsPerTrigger",
+    "maxTriggerDelay", "minPartitions", "failOnDataLoss", "includeHeaders", "schema", "inferSchema", "avroSchema",
+    "addRecordTimestamp", "emitConsumerLagMetrics", "typeOfData", "rejectsPath",
+)  # fmt: skip
+# Seen in scripts, without effect here: Spark and we control commits and fetch sizes ourselves.
+HARMLESS = frozenset({"enable.auto.commit", "max.partition.fetch.bytes", "database", "tablename", "startingposition"})
+
+TRUE, FALSE = frozenset({"true", "1", "yes"}), frozenset({"false", "0", "no", ""})
+TEXT_FORMATS = frozenset({"json", "csv", "text", "groklog", "xml", "ion"})
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """Read whole topics."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """Read given partitions only."""
+
+    partitions: frozenset[tuple[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Read every topic whose whole name matches a regular expression."""
+
+    regex: str
+
+
+@dataclass(frozen=True, slots=True)
+class AtOffsets:
+    """Per partition; -2 earliest, -1 latest."""
+
+    offsets: Mapping[tuple[str, int], int]
+
+
+@dataclass(frozen=True, slots=True)
+class AtTime:
+    """The first record whose time stamp is not before this."""
+
+    epoch_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaReadSettings:
+    """One Kafka read.
+
+    Args:
+        subscription: which partitions.
+        client: librdkafka configuration, secrets included.
+        starting: where a query without a checkpoint starts.
+        ending: where a batch read ends.
+        max_offsets_per_trigger: most offsets in a micro-batch.
+        min_offsets_per_trigger: a micro-batch waits for as many, but no longer than `max_trigger_delay_secs`.
+        max_trigger_delay_secs: see above; 15 minutes as in Spark.
+        min_partitions: least tasks per micro-batch.
+        fail_on_data_loss: False goes on from what the broker still has.
+        include_headers: adds `glue_streaming_kafka_headers`.
+        add_record_timestamp: adds `__src_timestamp`.
+        emit_consumer_lag: Glue's switch; ours always measures lag.
+        classification: format of the payload, lower case; empty when not given.
+        infer_schema: True gives the magic column that DynamicFrame.fromDF expands.
+        schema: DDL of the payload, used when `infer_schema` is False; empty when not given.
+        delimiter: of csv.
+        rejects_path: where malformed records go; None: below the table.
+        retry_deadline_secs: how long an unreachable broker is waited for.
+    """
+
+    subscription: Topics | Assign | Pattern
+    client: Mapping[str, Any] = field(repr=False)
+    starting: Literal["earliest", "latest"] | AtOffsets | AtTime = "latest"
+    ending: Literal["earliest", "latest"] | AtOffsets | AtTime = "latest"
+    max_offsets_per_trigger: int | None = None
+    min_offsets_per_trigger: int | None = None
+    max_trigger_delay_secs: float = 900.0
+    min_partitions: int | None = None
+    fail_on_data_loss: bool = True
+    include_headers: bool = False
+    add_record_timestamp: bool = False
+    emit_consumer_lag: bool = False
+    classification: str = ""
+    infer_schema: bool = False
+    schema: str = ""
+    delimiter: str = ","
+    rejects_path: str | None = None
+    retry_deadline_secs: float = 300.0
+
+    @property
+    def bootstrap(self) -> str:
+        """`host:port` list, for messages."""
+        return str(self.client["bootstrap.servers"])
+
+    def topics(self) -> tuple[str, ...] | None:
+        """Return the topics named by the subscription; None for a pattern."""
+        match self.subscription:
+            case Topics(names):
+                return names
+            case Assign(partitions):
+                return tuple(sorted({topic for topic, _ in partitions}))
+            case Pattern():
+                return None
+
+    def covers(self, topic: str, partition: int) -> bool:
+        """Tell whether the subscription takes in a partition."""
+        match self.subscription:
+            case Topics(names):
+                return topic in names
+            case Assign(partitions):
+                return (topic, partition) in partitions
+            case Pattern(regex):
+                return re.fullmatch(regex, topic) is not None
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> KafkaReadSettings:
+        """Check the options of a script.
+
+        Args:
+            options: as the script gave them, the connection's properties merged in; strings, bools and ints.
+
+        Raises:
+            ConfigError: an option is missing, contradicts another, or has a value outside what is allowed.
+        """
+        given = _Options(options)
+        java = {name.removeprefix("kafka."): str(v) for name, v in options.items() if name.startswith("kafka.")}
+        for plain in ("bootstrap.servers", "security.protocol"):
+            if given.text(plain):
+                java.setdefault(plain, given.text(plain))
+        if not java.get("bootstrap.servers"):
+            raise ConfigError(
+                "No Kafka broker is named: give connectionName (looked up in the connections file) or"
+                " bootstrap.servers, for example 127.0.0.1:9092.",
+            )
+        given.warn_unknown()
+        classification = given.text("classification").lower()
+        infer = given.flag("inferSchema", default=False)
+        return cls(
+            subscription=_subscription(given),
+            client=librdkafka_config(java),
+            starting=_starting(given),
+            ending=_bound(given, "endingOffsets", default="latest"),
+            max_offsets_per_trigger=given.count("maxOffsetsPerTrigger"),
+            min_offsets_per_trigger=given.count("minOffsetsPerTrigger"),
+            max_trigger_delay_secs=_delay_secs(given.text("maxTriggerDelay") or "15m"),
+            min_partitions=given.count("minPartitions"),
+            fail_on_data_loss=given.flag("failOnDataLoss", default=True),
+            include_headers=given.flag("includeHeaders", default=False),
+            add_record_timestamp=given.flag("addRecordTimestamp", default=False),
+            emit_consumer_lag=given.flag("emitConsumerLagMetrics", default=False),
+            classification=classification,
+            infer_schema=infer,
+            schema="" if infer else given.text("schema") or given.text("avroSchema"),
+            delimiter=given.text("delimiter") or ",",
+            rejects_path=given.text("rejectsPath") or None,
+        )
+
+
+class _Options:
+    """The script's options, looked up in any letter case, with errors that name option, value and what is allowed."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self._given = {name.lower(): (name, value) for name, value in options.items()}
+
+    def text(self, name: str) -> str:
+        _, value = self._given.get(name.lower(), (name, None))
+        if isinstance(value, dict):
+            return json.dumps(value)
+        return "" if value is None else str(value).strip()
+
+    def flag(self, name: str, *, default: bool) -> bool:
+        if name.lower() not in self._given:
+            return default
+        text = self.text(name).lower()
+        if text in TRUE | FALSE:
+            return text in TRUE
+        raise ConfigError(f"{name} is {self.text(name)!r}; use true or false.")
+
+    def count(self, name: str) -> int | None:
+        text = self.text(name)
+        if not text:
+            return None
+        if text.isdecimal() and int(text) > 0:
+            return int(text)
+        raise ConfigError(f"{name} is {text!r}; use a whole number above 0, or leave it out.")
+
+    def warn_unknown(self) -> None:
+        known = {name.lower() for name in KNOWN} | HARMLESS
+        for lower, (name, _) in self._given.items():
+            if lower not in known and not lower.startswith("kafka."):
+                get_logger(__name__).warning("option_ignored", option=name, hint=did_you_mean(name, KNOWN).strip())
+
+
+def _subscription(given: _Options) -> Topics | Assign | Pattern:
+    named = [name for name in ("assign", "subscribe", "topicName", "subscribePattern") if given.text(name)]
+    if len(named) != 1:
+        problem = f"{' and '.join(named)} are both given" if named else "No topic is named"
+        raise ConfigError(f"{problem}; give exactly one of topicName, subscribe, subscribePattern and assign.")
+    (name,) = named
+    text = given.text(name)
+    if name == "subscribePattern":
+        try:
+            re.compile(text)
+        except re.error as wrong:
+            raise ConfigError(f"subscribePattern {text!r} is not a regular expression: {wrong}.") from wrong
+        return Pattern(text)
+    if name == "assign":
+        plain = _json(name, text, 'a JSON map such as {"clicks":[0,1]}')
+        try:
+            return Assign(frozenset((topic, int(p)) for topic, numbers in plain.items() for p in numbers))
+        except (TypeError, ValueError) as wrong:
+            raise ConfigError(f'assign is {text!r}; use a JSON map such as {{"clicks":[0,1]}}.') from wrong
+    topics = tuple(dict.fromkeys(topic.strip() for topic in text.split(",") if topic.strip()))
+    if not topics:
+        raise ConfigError(f"{name} is {text!r}; use one topic, or several with commas between them.")
+    return Topics(topics)
+
+
+def _starting(given: _Options) -> Literal["earliest", "latest"] | AtOffsets | AtTime:
+    timestamp = given.text("startingTimestamp")
+    if timestamp and given.text("startingOffsets"):
+        raise ConfigError("startingOffsets and startingTimestamp are both given; use one of them, as Glue demands.")
+    if timestamp:
+        return AtTime(_epoch_ms("startingTimestamp", timestamp))
+    return _bound(given, "startingOffsets", default="latest")
+
+
+def _bound(
+    given: _Options, name: str, *, default: Literal["earliest", "latest"],
+) -> Literal["earliest", "latest"] | AtOffsets | AtTime:
+    text = given.text(name)
+    match text.lower():
+        case "":
+            return default
+        case "latest":
+            return "latest"
+        case "earliest" if name == "startingOffsets":
+            return "earliest"
+    allowed = 'earliest, latest or a JSON map such as {"clicks":{"0":23,"1":-2}}'
+    plain = _json(name, text, allowed)
+    try:
+        offsets = {(topic, int(p)): int(at) for topic, by in plain.items() for p, at in by.items()}
+    except (AttributeError, TypeError, ValueError) as wrong:
+        raise ConfigError(f"{name} is {text!r}; use {allowed}.") from wrong
+    if any(at < EARLIEST for at in offsets.values()):
+        raise ConfigError(f"{name} is {text!r}; offsets are 0 or more, -1 for latest, -2 for earliest.")
+    return AtOffsets(offsets)
+
+
+def _json(name: str, text: str, allowed: str) -> dict[str, Any]:
+    try:
+        plain = json.loads(text)
+    except ValueError as wrong:
+        raise ConfigError(f"{name} is {text!r}; use {allowed}.") from wrong
+    if not isinstance(plain, dict):
+        raise ConfigError(f"{name} is {text!r}; use {allowed}.")
+    return plain
+
+
+def _epoch_ms(name: str, text: str) -> int:
+    """Read Glue's `yyyy-mm-ddTHH:MM:SSZ` (zone Z or +hh:mm), or Spark's epoch milliseconds."""
+    if text.isdecimal():
+        return int(text)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as wrong:
+        raise ConfigError(f"{name} is {text!r}; use a time such as 2026-01-31T12:00:00Z.") from wrong
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+DELAY_UNITS_SECS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def _delay_secs(text: str) -> float:
+    """Read Spark's time strings: `15m`, `30s`, `500ms`; a bare number counts as seconds."""
+    match = re.fullmatch(r"(\d+)\s*([a-z]*)", text.strip().lower())
+    if match is None or (match[2] or "s") not in DELAY_UNITS_SECS:
+        raise ConfigError(f"maxTriggerDelay is {text!r}; use a time such as 15m, 30s or 500ms.")
+    return int(match[1]) * DELAY_UNITS_SECS[match[2] or "s"]

@@ -1,0 +1,162 @@
+"""The Kafka source: one subscription, planned on the driver, read in the workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from connectors.kafka.broker import Broker
+from connectors.kafka.positions import SOURCE, Bounds, Positions, find_own, lag, plan, refuse_loss, resume, split
+from connectors.kafka.reader import first_of, read_range
+from connectors.kafka.settings import KafkaReadSettings
+from connectors.ports import RawBatch, SourceRange
+from etlcore.checkpoint import OffsetEntry
+from etlcore.clock import Clock
+from etlcore.errors import TransientError
+from etlcore.logging import get_logger
+
+CHECK_DEADLINE_SECS = 30.0
+
+
+@dataclass(frozen=True)
+class KafkaSource:
+    """A `StreamSource` over Kafka. Holds settings only; clients live in the process that uses them."""
+
+    settings: KafkaReadSettings
+    guarantee: str = "every committed record from the start position on; the same records for the same range"
+
+    def check(self, clock: Clock, deadline_secs: float = CHECK_DEADLINE_SECS) -> None:
+        """Reach the broker and find the topics, waiting for a broker that is just starting.
+
+        Raises:
+            TransientError: the broker was not reached within the deadline.
+            ConfigError: a named topic does not exist.
+        """
+        give_up = clock.monotonic() + deadline_secs
+        while True:
+            try:
+                Broker(self.settings, timeout_secs=min(5.0, deadline_secs)).require_topics()
+            except TransientError as away:
+                if clock.monotonic() + away.wait_secs > give_up:
+                    raise TransientError(
+                        f"Kafka at {self.settings.bootstrap} did not answer within {deadline_secs:.0f} s; start the"
+                        " broker, or correct bootstrap.servers.",
+                    ) from away
+                clock.sleep(away.wait_secs)
+            else:
+                return
+
+    def read(self, wanted: SourceRange) -> Iterator[RawBatch]:
+        """See `StreamSource.read`."""
+        return read_range(self.settings, wanted)
+
+    def positions(self, entry: OffsetEntry, checkpoint: str) -> Positions:
+        """Return this stream's part of a batch from the offset log.
+
+        Raises:
+            CheckpointError: the entry is of another stream.
+        """
+        return find_own(entry.sources, self.settings.topics(), checkpoint)
+
+    def split(self, batch: Positions) -> list[SourceRange]:
+        """Return what the tasks of a batch read."""
+        return split(batch, self.settings.min_partitions)
+
+    def backlog(self, ends: Positions) -> dict[str, int]:
+        """Return the records behind `ends`, by `topic-partition`, asked from the broker now."""
+        return lag(ends.ends(), Broker(self.settings).latest())
+
+    def ends_now(self) -> dict[tuple[str, int], int]:
+        """Return the end of every partition, asked from the broker now."""
+        return Broker(self.settings).latest()
+
+    def has_records(self, batch: Positions) -> bool:
+        """Tell whether a batch holds a record at all: spans may hold nothing but transaction markers."""
+        return any(True for wanted in self.split(batch) for _ in first_of(self.settings, wanted))
+
+    def bounded(self) -> list[SourceRange]:
+        """Return the ranges of a batch read, from startingOffsets (earliest unless given) to endingOffsets."""
+        broker = Broker(self.settings)
+        broker.require_topics()
+        now = broker.bounds()
+        start = broker.resolve(self.settings.starting, now)
+        end = broker.resolve(self.settings.ending, now).ends()
+        return self.split(plan(start, Bounds(now.topic_ids, now.earliest, end), None))
+
+
+class Planner:
+    """Decides what each micro-batch holds. Lives in the planner's process, as long as the query.
+
+    Args:
+        source: what to plan for.
+        clock: for `maxTriggerDelay` and the deadline of an outage.
+        entry: newest entry of the offset log; None for a query without history.
+        checkpoint: its location, for messages.
+    """
+
+    def __init__(self, source: KafkaSource, clock: Clock, entry: OffsetEntry | None, checkpoint: str) -> None:
+        self._source = source
+        self._settings = source.settings
+        self._clock = clock
+        self._last: Positions | None = None if entry is None else source.positions(entry, checkpoint)
+        self._initial: Positions | None = None
+        self._batch_at = clock.monotonic()
+        self._away_since: float | None = None
+        self._broker: Broker | None = None
+
+    def initial(self) -> Positions:
+        """Return where a query without history starts; asked once, the same answer from then on."""
+        if self._initial is None:
+            broker = self._connected()
+            broker.require_topics()
+            self._initial = broker.resolve(self._settings.starting, broker.bounds())
+        return self._initial
+
+    def latest(self) -> Positions:
+        """Return the next batch, or the last one again when there is nothing (or not enough yet) to read.
+
+        A broker that does not answer leaves the position where it is, until the deadline of the settings.
+
+        Raises:
+            DataLoss: records went before they were read, and failOnDataLoss is true.
+            TransientError: the broker was away for longer than the deadline.
+        """
+        try:
+            planned = self._plan()
+        except TransientError as away:
+            now = self._clock.monotonic()
+            self._away_since = self._away_since or now
+            if self._last is None or now - self._away_since > self._settings.retry_deadline_secs:
+                raise
+            get_logger(__name__).warning("broker_away", secs=round(now - self._away_since), reason=str(away))
+            return self._last
+        self._away_since = None
+        self._last = planned
+        return planned
+
+    def _plan(self) -> Positions:
+        if self._last is None:
+            start, now = self.initial(), self._connected().bounds()
+            return self._limited(start, now)
+        now = self._connected().bounds()
+        start, lost = resume(self._last, now)
+        if lost and self._settings.fail_on_data_loss:
+            refuse_loss(lost)
+        for loss in lost:
+            get_logger(__name__).error("records_lost", source=SOURCE, loss=str(loss))
+        batch = self._limited(start, now)
+        return batch if batch.width() or lost else self._last
+
+    def _limited(self, start: Positions, now: Bounds) -> Positions:
+        batch = plan(start, now, self._settings.max_offsets_per_trigger)
+        least = self._settings.min_offsets_per_trigger
+        waited = self._clock.monotonic() - self._batch_at
+        if least and batch.width() < least and waited < self._settings.max_trigger_delay_secs:
+            return start
+        self._batch_at = self._clock.monotonic()
+        return batch
+
+    def _connected(self) -> Broker:
+        if self._broker is None:
+            self._broker = Broker(self._settings)
+        return self._broker

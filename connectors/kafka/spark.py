@@ -1,0 +1,132 @@
+"""The Kafka source as a Spark Python Data Source: the way a DataFrame reads it, and the planner of every query."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
+
+from connectors.handover import OPTION, Handover
+from connectors.kafka.positions import Positions
+from connectors.kafka.shape import arrow_schema, to_arrow
+from connectors.kafka.source import KafkaSource, Planner
+from connectors.ports import SourceRange
+from etlcore.checkpoint import Checkpoint
+from etlcore.clock import SystemClock
+from etlcore.errors import EtlError
+
+FORMAT = "gluepot-kafka"
+# The source itself travels in the options: Spark hands them to every process as they are. Hex, because options are
+# text; the settings hold secrets, and Spark redacts options whose name contains "secret".
+SOURCE_OPTION = "gluepot.secret.source"
+
+
+def to_option(source: KafkaSource) -> str:
+    """Return the source in the form `SOURCE_OPTION` takes."""
+    return pickle.dumps(source).hex()
+
+
+class KafkaDataSource(DataSource):
+    """`spark.readStream.format("gluepot-kafka")`, made by `awsglue` from the script's options."""
+
+    @classmethod
+    def name(cls) -> str:  # noqa: D102
+        return FORMAT
+
+    def schema(self) -> StructType:  # noqa: D102
+        return from_arrow_schema(arrow_schema(self._source().settings))
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802, D102
+        folder = self.options.get(OPTION)
+        return KafkaStreamReader(self._source(), Handover(Path(folder)) if folder else None)
+
+    def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002, D102
+        return KafkaBatchReader(self._source())
+
+    def _source(self) -> KafkaSource:
+        # Our own bytes, written by `to_option` in the driver of the same job; nothing from outside gets here.
+        source = pickle.loads(bytes.fromhex(self.options[SOURCE_OPTION]))  # noqa: S301
+        assert isinstance(source, KafkaSource)
+        return source
+
+
+@dataclass(frozen=True)
+class RangePartition(InputPartition):
+    """One task's input."""
+
+    wanted: SourceRange
+
+
+def _read(source: KafkaSource, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+    assert isinstance(partition, RangePartition)
+    schema = arrow_schema(source.settings)
+    for raw in source.read(partition.wanted):
+        yield to_arrow(raw, schema)
+
+
+class KafkaBatchReader(DataSourceReader):
+    """A bounded read, from startingOffsets to endingOffsets."""
+
+    def __init__(self, source: KafkaSource) -> None:
+        self._source = source
+
+    def partitions(self) -> list[InputPartition]:  # noqa: D102
+        return [RangePartition(wanted) for wanted in self._source.bounded()]
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:  # noqa: D102
+        return _read(self._source, partition)
+
+
+class KafkaStreamReader(DataSourceStreamReader):
+    """Plans in a process of its own beside the driver, reads in the workers."""
+
+    def __init__(self, source: KafkaSource, handover: Handover | None) -> None:
+        self._source = source
+        self._handover = handover
+        self._planner: Planner | None = None
+        self._newest: dict[str, Any] | None = None
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802, D102
+        return self._reporting(lambda planner: planner.initial().to_json())
+
+    def latestOffset(self, *_: Any) -> dict[str, Any]:  # noqa: N802
+        """Return the end of the next batch. Spark 4.1 gives no arguments, 4.2 gives start and limit; both plan alike."""
+        if self._handover and self._handover.stop_asked() and self._newest is not None:
+            return self._newest
+        self._newest = self._reporting(lambda planner: planner.latest().to_json())
+        return self._newest
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:  # noqa: ARG002
+        """Cut a batch; its end says where it starts (see `positions`)."""
+        return [RangePartition(wanted) for wanted in self._source.split(Positions.from_json(end))]
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:  # noqa: D102
+        return _read(self._source, partition)
+
+    def commit(self, end: dict[str, Any]) -> None:
+        """Keep nothing: the checkpoint is the authority."""
+
+    def stop(self) -> None:
+        """Hold nothing that needs releasing."""
+
+    def _reporting(self, ask: Any) -> dict[str, Any]:
+        try:
+            return dict(ask(self._planning()))
+        except EtlError as error:
+            if self._handover:
+                self._handover.report(error)
+            raise
+
+    def _planning(self) -> Planner:
+        if self._planner is None:
+            location = self._handover.checkpoint() if self._handover else None
+            entry = Checkpoint(location).newest_offsets() if location else None
+            self._planner = Planner(self._source, SystemClock(), entry, location or "")
+        return self._planner

@@ -1,0 +1,157 @@
+"""Streams of JSON records to chunks, with a schema that grows and never forgets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+
+from dynamicframe.chunk import Chunk, Coordinates, ErrorRecord
+from dynamicframe.json_groups import uniform_groups
+from dynamicframe.json_reader import read_uniform
+from dynamicframe.json_record import Refusal, is_too_deep, read_record
+from dynamicframe.objects import batch_from_objects
+from dynamicframe.records import JoinedRecords, in_braces, join, trimmed
+from dynamicframe.schema import align, concat, merge_schemas
+
+# A chunk that cannot be read at once is read in pieces, so that one odd record slows down only its neighbours.
+_PIECE_RECORDS = 512
+# pyarrow.json recurses over nested types and overflows the stack beyond some 10,000 levels (measured, 8 MB stack). That
+# many openers are needed to get near; records with fewer are safe to hand over without a closer look.
+_SAFE_OPENERS = 1_000
+
+
+class JsonDecoder:
+    """Reads every record, samples none, and in the ordinary case touches each byte once.
+
+    A field keeps the widest type it ever had: null, then boolean, long, double, string, struct or list; a choice where
+    records disagree. Text stays text, whatever it looks like. Numbers of one field are long until one has a fraction,
+    an exponent or more than 64 bits; from then on double.
+
+    Args:
+        schema: where to start from, such as the schema of the stream so far; types as this class gives them.
+
+    Attributes:
+        schema: the merge of everything decoded so far, with fields whose type is still null.
+    """
+
+    def __init__(self, schema: pa.Schema | None = None) -> None:
+        self.schema = pa.schema([]) if schema is None else schema
+
+    def decode(
+        self,
+        values: Sequence[bytes | None],
+        positions: Sequence[int],
+        stream: str,
+        shard: str,
+    ) -> Chunk:
+        """Decode records of one shard.
+
+        Args:
+            values: payloads, each one JSON object; white space around it is allowed.
+            positions: each record's offset.
+            stream: topic or stream.
+            shard: partition or shard.
+
+        Returns:
+            The good records in order, in exactly `self.schema`; the others as errors, in order.
+        """
+        batch, refusals = self._read(values)
+        return Chunk(
+            batch,
+            [
+                ErrorRecord(values[i], refusal.reason, refusal.message, Coordinates(stream, shard, str(positions[i])))
+                for i, refusal in refusals
+            ],
+        )
+
+    def decode_text(self, column: pa.StringArray) -> Chunk:
+        """Decode records that come as a column of text and no longer know where they were."""
+        values = column.cast(pa.binary()).to_pylist()
+        batch, refusals = self._read(values)
+        return Chunk(batch, [ErrorRecord(values[i], refusal.reason, refusal.message) for i, refusal in refusals])
+
+    def _read(self, values: Sequence[bytes | None]) -> tuple[pa.RecordBatch, list[tuple[int, Refusal]]]:
+        """Return the good records, and what is wrong with the others in order of their index."""
+        records, refusals = _screened(values)
+        if not refusals:
+            batch, refusals = self._read_objects(records)
+        else:
+            kept = [index for index in range(len(values)) if index not in refusals]
+            batch, later = self._read_objects(records)
+            refusals |= {kept[index]: refusal for index, refusal in later.items()}
+        return batch, sorted(refusals.items())
+
+    def _read_objects(self, records: JoinedRecords) -> tuple[pa.RecordBatch, dict[int, Refusal]]:
+        batch = self._read_at_once(records)
+        if batch is not None:
+            return self._in_schema(batch), {}
+        if len(records) <= _PIECE_RECORDS:
+            return self._read_one_by_one(records)
+        batches: list[pa.RecordBatch] = []
+        refusals: dict[int, Refusal] = {}
+        for start in range(0, len(records), _PIECE_RECORDS):
+            batch, refused = self._read_objects(join(records.values[start : start + _PIECE_RECORDS]))
+            batches.append(batch)
+            refusals |= {start + index: refusal for index, refusal in refused.items()}
+        return self._in_schema(concat(batches)), refusals
+
+    def _read_at_once(self, records: JoinedRecords) -> pa.RecordBatch | None:
+        """Return all records, or None when that takes a closer look."""
+        if not len(records):
+            return batch_from_objects([])
+        groups = uniform_groups(records, self.schema)
+        if len(groups) == 1:
+            return read_uniform(records, groups[0].schema)
+        batches = []
+        for group in groups:
+            batch = read_uniform(join([records.values[index] for index in group.members]), group.schema)
+            if batch is None:
+                return None
+            batches.append(batch)
+        if not batches:
+            return None
+        return concat(batches).take(np.argsort(np.concatenate([group.members for group in groups])))
+
+    def _read_one_by_one(self, records: JoinedRecords) -> tuple[pa.RecordBatch, dict[int, Refusal]]:
+        documents: list[dict[str, Any]] = []
+        good: list[bytes] = []
+        refusals: dict[int, Refusal] = {}
+        for index, value in enumerate(records.values):
+            match read_record(value):
+                case Refusal() as refusal:
+                    refusals[index] = refusal
+                case document:
+                    documents.append(document)
+                    good.append(value)
+        batch = self._read_at_once(join(good)) if refusals else None
+        return self._in_schema(batch_from_objects(documents) if batch is None else batch), refusals
+
+    def _in_schema(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        self.schema = merge_schemas(self.schema, batch.schema)
+        return align(batch, self.schema)
+
+
+def _screened(values: Sequence[bytes | None]) -> tuple[JoinedRecords, dict[int, Refusal]]:
+    """Set aside records that are surely no objects, and those too deep for pyarrow; trim and join the others."""
+    try:
+        records = join(cast("Sequence[bytes]", values))
+        odd = ~in_braces(records)
+    except TypeError:  # a None among them
+        odd = np.ones(len(values), np.bool_)
+    if odd.any():
+        records = join(trimmed(values))
+        odd = ~in_braces(records)
+    for index in np.flatnonzero(records.lengths > _SAFE_OPENERS).tolist():
+        odd[index] |= _is_risky(records.values[index])
+    if not odd.any():
+        return records, {}
+    verdicts = {index: read_record(values[index]) for index in np.flatnonzero(odd).tolist()}
+    refusals = {index: verdict for index, verdict in verdicts.items() if isinstance(verdict, Refusal)}
+    return join([value for index, value in enumerate(records.values) if index not in refusals]), refusals
+
+
+def _is_risky(value: bytes) -> bool:
+    return value.count(b"{") + value.count(b"[") > _SAFE_OPENERS and is_too_deep(value)

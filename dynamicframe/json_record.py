@@ -1,0 +1,74 @@
+"""One record's JSON, read strictly: an object, or the reason why not."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import orjson
+
+# Arrow's IPC format allows 64 levels of nesting; a choice adds a level to each of JSON's.
+MAX_DEPTH = 31
+
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a record is not taken.
+
+    Args:
+        reason: `null_value`, `invalid_utf8`, `malformed_json`, `not_an_object` or `too_deep`.
+        message: one sentence for a person.
+    """
+
+    reason: str
+    message: str
+
+
+def read_record(value: bytes | None) -> dict[str, Any] | Refusal:
+    """Return the object a record holds. Of a key given twice the last value counts; NaN and Infinity are not JSON."""
+    if value is None:
+        return Refusal("null_value", "The record has no value.")
+    if is_too_deep(value):
+        return Refusal("too_deep", f"The record is nested more than {MAX_DEPTH} levels deep.")
+    try:
+        document = orjson.loads(value)
+    except orjson.JSONDecodeError as error:
+        return _unreadable(value, error)
+    if not isinstance(document, dict):
+        return Refusal("not_an_object", f"The record is a JSON {_json_kind(document)}, not an object.")
+    return document
+
+
+def is_too_deep(value: bytes) -> bool:
+    """Tell whether more than MAX_DEPTH objects and arrays are open at once, up to where the text stops being JSON."""
+    if value.count(b"{") + value.count(b"[") <= MAX_DEPTH:
+        return False
+    text = np.frombuffer(_STRING.sub(b"", value), np.uint8) | 0x20  # folds [ on {, and ] on }
+    steps = (text == ord("{")).astype(np.int32) - (text == ord("}"))
+    return bool(np.cumsum(steps).max(initial=0) > MAX_DEPTH)
+
+
+def _unreadable(value: bytes, error: orjson.JSONDecodeError) -> Refusal:
+    try:
+        value.decode()
+    except UnicodeDecodeError as not_text:
+        return Refusal("invalid_utf8", f"Byte {not_text.start} of the record is not UTF-8.")
+    return Refusal("malformed_json", f"The record is not JSON: {error}.")
+
+
+def _json_kind(document: Any) -> str:
+    match document:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case _:
+            return "number"

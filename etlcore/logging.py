@@ -1,0 +1,155 @@
+"""Structured logs on stderr: one event with key-values per line, for our own modules, Py4J's and PySpark's alike.
+
+Keys of every line: `ts` (ISO, UTC), `level`, `logger`, `msg`; then `job`, `run_id`, `query`, `batch` where known.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from contextlib import AbstractContextManager
+from typing import TextIO
+
+import structlog
+from structlog.contextvars import bound_contextvars, merge_contextvars
+from structlog.typing import EventDict, ExcInfo, FilteringBoundLogger, Processor, WrappedLogger
+
+from etlcore.errors import ConfigError
+from etlcore.masking import mask
+
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+
+# The root logger is left to the script: a handler of ours there would turn its `logging.basicConfig` into a no-op.
+FOREIGN_LOGGERS = ("py4j", "pyspark")
+
+_NAME = "logger_name"  # structlog takes `logger` as an argument of its own
+
+_process_context: dict[str, object] = {}
+
+
+def configure(*, json: bool | None = None, level: str = "INFO", verbose: bool = False) -> None:
+    """Send all logs to stderr in one shape; calling it again replaces the former configuration.
+
+    Args:
+        json: JSON lines, or lines for a person; None asks whether stderr is a terminal.
+        level: least level of our own lines; foreign ones appear from WARNING on.
+        verbose: with stack traces; otherwise an exception is one key, `error`.
+
+    Raises:
+        ConfigError: unknown level.
+    """
+    if level.upper() not in LEVELS:
+        raise ConfigError(f"log level {level!r} is not known; use one of {', '.join(LEVELS)}")
+    as_json = not sys.stderr.isatty() if json is None else json
+    ours, foreign = _before_rendering(verbose=verbose), [structlog.stdlib.add_logger_name]
+    rendering = _rendering(as_json=as_json)
+    structlog.configure(
+        processors=[*ours, *rendering],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=_stderr_logger,
+        cache_logger_on_first_use=False,
+    )
+    formatter = structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=[*foreign, *ours],
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *rendering],
+    )
+    handler = _CurrentStderrHandler()
+    handler.setFormatter(formatter)
+    for name in FOREIGN_LOGGERS:
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.setLevel(logging.WARNING)
+        logger.propagate = False
+
+
+def configure_once() -> None:
+    """Configure with the defaults unless somebody did before: for scripts started without `gluepot run`."""
+    if not structlog.is_configured():
+        configure()
+
+
+def get_logger(name: str) -> FilteringBoundLogger:
+    """Return a logger; it follows `configure` also when that comes later.
+
+    It has `info`, `warn` and `error(msg)`, which is what AWS documents for `GlueContext.get_logger()`.
+    """
+    logger: FilteringBoundLogger = structlog.get_logger(**{_NAME: name})
+    return logger
+
+
+def bind_process(**values: object) -> None:
+    """Add what holds for every line of this process, whatever the thread: `job`, `run_id`."""
+    _process_context.update(values)
+
+
+def bind_context(**values: object) -> AbstractContextManager[None]:
+    """Add `query`, `batch` to the lines of this thread while the returned context is open."""
+    return bound_contextvars(**values)
+
+
+def _before_rendering(*, verbose: bool) -> list[Processor]:
+    return [
+        structlog.processors.add_log_level,
+        _name_logger,
+        _merge_process_context,
+        merge_contextvars,
+        structlog.processors.TimeStamper(fmt="iso", utc=True, key="ts"),
+        _mask_secrets,
+        structlog.processors.format_exc_info if verbose else _error_in_one_line,
+    ]
+
+
+def _rendering(*, as_json: bool) -> list[Processor]:
+    if as_json:
+        return [structlog.processors.EventRenamer("msg"), structlog.processors.JSONRenderer()]
+    # Plain traces: the richer ones print local variables, and so passwords.
+    return [
+        structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(),
+            timestamp_key="ts",
+            exception_formatter=structlog.dev.plain_traceback,
+        ),
+    ]
+
+
+def _stderr_logger(*_: object) -> structlog.PrintLogger:
+    return structlog.PrintLogger(sys.stderr)
+
+
+class _CurrentStderrHandler(logging.StreamHandler[TextIO]):
+    """Writes to what `sys.stderr` is now: the live view replaces it, so that log lines appear above it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.setStream(sys.stderr)
+        super().emit(record)
+
+
+def _name_logger(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    if _NAME in event:
+        event["logger"] = event.pop(_NAME)
+    return event
+
+
+def _merge_process_context(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    for name, value in _process_context.items():
+        event.setdefault(name, value)
+    return event
+
+
+def _mask_secrets(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    return mask(event)
+
+
+def _error_in_one_line(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    error = _exception(event.pop("exc_info", None))
+    if error is not None:
+        event["error"] = f"{type(error).__name__}: {error}"
+    return event
+
+
+def _exception(exc_info: ExcInfo | BaseException | bool | None) -> BaseException | None:
+    if isinstance(exc_info, BaseException):
+        return exc_info
+    if isinstance(exc_info, tuple):
+        return exc_info[1]
+    return sys.exc_info()[1] if exc_info else None

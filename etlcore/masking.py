@@ -1,0 +1,31 @@
+"""Which values are secret, judged by the name they go under."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+MASK = "***"
+
+# `key` only as a word or at the end (`access_key_id`, `apikey`): `partition_keys` and `keyspace` are no secrets.
+_SECRET_NAME = re.compile(r"passw|secret|token|jaas|credential|key$|(?<![a-z])key(?![a-z])")
+_CAMEL_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def is_secret(name: str) -> bool:
+    """Tell whether a value under this name must not be shown."""
+    return _SECRET_NAME.search(_CAMEL_HUMP.sub("_", name).lower()) is not None
+
+
+def mask(values: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return a copy with every secret replaced by `***`, in mappings and lists inside it too."""
+    return {name: MASK if isinstance(name, str) and is_secret(name) else _masked(v) for name, v in values.items()}
+
+
+def _masked(value: object) -> object:
+    if isinstance(value, Mapping):
+        return mask(value)
+    if isinstance(value, list | tuple):
+        return [_masked(item) for item in value]
+    return value

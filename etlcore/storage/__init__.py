@@ -1,0 +1,30 @@
+"""Files below one root, on a local disk or in S3, behind one small contract.
+
+storage = open_storage("s3://lake/clicks")
+storage.create("_gluepot/commits/1.json", b"{}")  # False when it was there already
+"""
+
+from __future__ import annotations
+
+from etlcore.storage.local import LocalStorage
+from etlcore.storage.port import FileWriter, Storage
+from etlcore.storage.s3 import S3Storage
+from etlcore.storage.urls import LocalRoot, S3Root, canonical_url, parse_url
+
+__all__ = ["FileWriter", "LocalStorage", "S3Storage", "Storage", "canonical_url", "open_storage"]
+
+
+def open_storage(url: str) -> Storage:
+    """Return the storage whose root is `url`; nothing is touched or created yet.
+
+    Args:
+        url: a local path, `file:` with one, or `s3://bucket/prefix` (also `s3a:`, `s3n:`).
+
+    Raises:
+        ConfigError: the URL's scheme is another one, or it names no bucket.
+    """
+    match parse_url(url):
+        case LocalRoot(path):
+            return LocalStorage(path)
+        case S3Root(bucket, prefix):
+            return S3Storage(bucket, prefix)

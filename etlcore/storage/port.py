@@ -1,0 +1,76 @@
+"""The contract of a storage, with the rule that keeps keys below its root."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from etlcore.errors import PermanentError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+class FileWriter(Protocol):
+    """A file that is being written. Exactly one of `commit` and `discard` ends it."""
+
+    def write(self, data: bytes | memoryview) -> int:
+        """Append; returns the number of bytes taken, which is all of them."""
+
+    def commit(self) -> None:
+        """Make the file complete and durable under its key."""
+
+    def discard(self) -> None:
+        """Leave nothing behind. Never raises for what is already gone."""
+
+
+class Storage(Protocol):
+    """Files below one root. A key is relative to the root, its parts joined by `/`; a folder is a key's beginning.
+
+    Every action is durable when it returns. All of them raise ConfigError for missing rights or a missing bucket,
+    TransientError where another try may help (full disk, network), PermanentError for a key that leaves the root.
+    """
+
+    @property
+    def url(self) -> str:
+        """The root, for people."""
+
+    def get(self, key: str) -> bytes:
+        """Return a whole file; FileNotFoundError when there is none."""
+
+    def put(self, key: str, data: bytes) -> None:
+        """Write a whole file at once, over what was there."""
+
+    def create(self, key: str, data: bytes) -> bool:
+        """Write a whole file only if there is none; of several callers exactly one gets True."""
+
+    def writer(self, key: str) -> FileWriter:
+        """Start a file too large to hold; it may be visible while it grows, so give it a name no reader looks for."""
+
+    def move(self, moves: Sequence[tuple[str, str]]) -> None:
+        """Move files from first to second key, over what was there; when it raises, any of them may have moved.
+
+        Raises:
+            FileNotFoundError: a first key has no file.
+        """
+
+    def list(self, folder: str) -> Sequence[str]:
+        """Return the keys of all files below a folder, sorted; `""` is the root. A missing folder is empty."""
+
+    def delete(self, keys: Iterable[str]) -> None:
+        """Remove files; missing ones are as good as removed."""
+
+    def delete_folder(self, folder: str) -> None:
+        """Remove every file below a folder, and the folder itself where a storage has such a thing."""
+
+
+def checked(key: str) -> str:
+    """Return the key if it names something strictly below the root.
+
+    Raises:
+        PermanentError: it has an empty part, `.`, `..` or a NUL.
+    """
+    if "\0" in key or any(part in {"", ".", ".."} for part in key.split("/")):
+        raise PermanentError(
+            f"key {key!r} does not stay below the root of its storage; this is a bug, please report it"
+        )
+    return key

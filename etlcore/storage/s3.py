@@ -1,0 +1,149 @@
+"""A prefix in an S3 bucket, through obstore.
+
+Credentials come as AWS's tools find them in the environment: keys in variables, web identity, the container's or the
+machine's role. `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL` names another server than Amazon's; it is addressed with
+the bucket in the path, over plain http if the URL says so.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import obstore
+from obstore.exceptions import AlreadyExistsError, BaseError, PermissionDeniedError, UnauthenticatedError
+from obstore.store import S3Store
+
+from etlcore.errors import ConfigError, TransientError
+from etlcore.storage.os_errors import explained
+from etlcore.storage.port import checked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from obstore.store import S3Config
+
+_PARALLEL_COPIES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class S3Storage:
+    """Storage below `s3://bucket/prefix`. Picklable: the connection is made in the process that uses it."""
+
+    bucket: str
+    prefix: str = ""
+
+    @property
+    def url(self) -> str:  # noqa: D102 - the port says it, here and below
+        return f"s3://{self.bucket}/{self.prefix}".rstrip("/")
+
+    def get(self, key: str) -> bytes:  # noqa: D102
+        with _explained(self.url):
+            return bytes(obstore.get(self._store, checked(key)).bytes())
+
+    def put(self, key: str, data: bytes) -> None:  # noqa: D102
+        with _explained(self.url), _bucket_needed(self.bucket):
+            obstore.put(self._store, checked(key), data)
+
+    def create(self, key: str, data: bytes) -> bool:  # noqa: D102
+        with _explained(self.url), _bucket_needed(self.bucket):
+            try:
+                obstore.put(self._store, checked(key), data, mode="create")
+            except AlreadyExistsError:
+                return False
+            return True
+
+    def writer(self, key: str) -> S3Writer:  # noqa: D102
+        return S3Writer(self, checked(key))
+
+    def move(self, moves: Sequence[tuple[str, str]]) -> None:
+        """Copy each file on the server, then remove the first ones: S3 has no rename."""
+        with _explained(self.url), ThreadPoolExecutor(_PARALLEL_COPIES) as pool:
+            for copied in [pool.submit(self._copy, source, target) for source, target in moves]:
+                copied.result()
+        self.delete(source for source, _ in moves)
+
+    def list(self, folder: str) -> Sequence[str]:  # noqa: D102
+        prefix = checked(folder) if folder else None
+        with _explained(self.url):
+            return sorted(entry["path"] for page in obstore.list(self._store, prefix) for entry in page)
+
+    def delete(self, keys: Iterable[str]) -> None:  # noqa: D102
+        if doomed := [checked(key) for key in keys]:
+            with _explained(self.url):
+                obstore.delete(self._store, doomed)
+
+    def delete_folder(self, folder: str) -> None:  # noqa: D102
+        self.delete(self.list(checked(folder)))
+
+    def _copy(self, source: str, target: str) -> None:
+        obstore.copy(self._store, checked(source), checked(target))
+
+    @property
+    def _store(self) -> S3Store:
+        return _connect(self.bucket, self.prefix, _endpoint(os.environ))
+
+
+class S3Writer:
+    """A file that grows in a local temporary one, sent when complete.
+
+    Sending it whole means that a task that fails leaves no unfinished multipart upload behind: obstore aborts the one
+    it started when sending fails, but offers no way to abort one that its own incremental writer has begun.
+    """
+
+    def __init__(self, storage: S3Storage, key: str) -> None:
+        self._storage = storage
+        self._key = key
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - lives until commit or discard
+
+    def write(self, data: bytes | memoryview) -> int:  # noqa: D102
+        with explained(f"the temporary file for {self._key}"):
+            return self._file.write(data)
+
+    def commit(self) -> None:  # noqa: D102
+        with explained(f"the temporary file for {self._key}"):
+            self._file.seek(0)  # writes out what is buffered
+        with self._file, _explained(self._storage.url), _bucket_needed(self._storage.bucket):
+            obstore.put(self._storage._store, self._key, self._file)  # noqa: SLF001 - the writer is part of its storage
+
+    def discard(self) -> None:  # noqa: D102
+        self._file.close()
+
+
+def _endpoint(environ: Mapping[str, str]) -> str | None:
+    """Return the server to talk to, or None for Amazon's own; the narrower variable wins, as in AWS's tools."""
+    return environ.get("AWS_ENDPOINT_URL_S3") or environ.get("AWS_ENDPOINT_URL") or None
+
+
+@lru_cache(maxsize=16)
+def _connect(bucket: str, prefix: str, endpoint: str | None) -> S3Store:
+    config: S3Config = {}
+    if endpoint:
+        config = {"endpoint": endpoint, "virtual_hosted_style_request": False}
+    plain = bool(endpoint) and str(endpoint).startswith("http://")
+    return S3Store(bucket, prefix=prefix or None, config=config, client_options={"allow_http": plain})
+
+
+@contextmanager
+def _bucket_needed(bucket: str) -> Iterator[None]:
+    """Writing meets "not found" only when there is no bucket."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise ConfigError(f"bucket {bucket!r} does not exist; create it or correct the path") from error
+
+
+@contextmanager
+def _explained(url: str) -> Iterator[None]:
+    """Turn obstore's errors into ours; a missing file stays FileNotFoundError."""
+    try:
+        yield
+    except (PermissionDeniedError, UnauthenticatedError) as error:
+        raise ConfigError(f"no right to use {url}; check the AWS credentials and the bucket's policy") from error
+    except BaseError as error:
+        raise TransientError(f"trouble with {url} ({type(error).__name__}); the batch is tried again") from error

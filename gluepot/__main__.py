@@ -1,0 +1,5 @@
+"""`python -m gluepot`."""
+
+from gluepot.cli import main
+
+main()

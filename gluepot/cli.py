@@ -1,0 +1,122 @@
+"""The command line. Exit codes: 0 done, 1 run failed, 2 usage or configuration, 130 and 143 after signals."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import App, CycloptsError, Parameter
+
+from etlcore import logging
+from etlcore.errors import ConfigError, EtlError
+from gluepot.servers import commands as servers
+
+DONE, FAILED, USAGE = 0, 1, 2
+
+app = App(name="gluepot", help="Run AWS Glue scripts unchanged, on Spark, anywhere.", version_flags=["--version"])
+app.command(servers.up)
+app.command(servers.status)
+app.command(servers.down)
+
+
+@app.command
+def run(
+    script: Path,
+    *arguments: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    master: str = "local[*]",
+    until_caught_up: bool = False,
+    max_batches: int | None = None,
+    metrics_port: int | None = None,
+    metrics_host: str = "127.0.0.1",
+    connections: Path | None = None,
+    glue_version: str | None = None,
+    verbose: Annotated[bool, Parameter(alias="-v")] = False,
+) -> None:
+    """Run a job script as AWS Glue does.
+
+    Args:
+        script: the script, unchanged.
+        arguments: what the script gets, after `--`: Glue's job parameters and its own.
+        master: Spark master: local[*], spark://host:port, k8s://...
+        until_caught_up: end when everything the source held at the start is committed.
+        max_batches: end after so many batches.
+        metrics_port: serve Prometheus metrics on this port; 0 takes a free one.
+        metrics_host: address of the metrics page.
+        connections: the connections file; otherwise $GLUEPOT_CONNECTIONS, ./gluepot.connections.yaml, ~/.config/gluepot.
+        glue_version: whose behaviour the script sees: 3.0, 4.0, 5.0, 5.1 or 6.0.
+        verbose: stack traces.
+    """
+    from gluepot.run import RunSettings  # noqa: PLC0415  metrics and live view are not needed by the other commands
+    from gluepot.run import run as run_script  # noqa: PLC0415
+    from streaming.session import Drain  # noqa: PLC0415
+
+    if max_batches is not None and max_batches < 1:
+        raise ConfigError(f"--max-batches is {max_batches}; use 1 or more.")
+    run_script(
+        RunSettings(
+            script=script,
+            arguments=arguments,
+            master=master,
+            glue_version=glue_version,
+            connections=connections,
+            metrics_port=metrics_port,
+            metrics_host=metrics_host,
+            drain=Drain(until_caught_up, max_batches),
+            live=sys.stderr.isatty() and not verbose,
+        ),
+    )
+
+
+@app.command
+def demo(*, seconds: int = 60, rate: int = 2000, output: Literal["text", "json"] = "text") -> None:
+    """Show the product: a broker, made-up click events, an unchanged Glue script, and a check of every record.
+
+    Args:
+        seconds: how long events are produced.
+        rate: events a second.
+        output: text for people; json for one object.
+    """
+    from gluepot.demo import run_demo, show  # noqa: PLC0415
+
+    result = run_demo(seconds, rate, live=output == "text" and sys.stderr.isatty())
+    show(result, output)
+    if result.lost or result.duplicated:
+        raise SystemExit(FAILED)
+
+
+def main(tokens: list[str] | None = None) -> None:
+    """Run the command line and end the process."""
+    verbose = any(token in {"-v", "--verbose"} for token in _own(sys.argv[1:] if tokens is None else tokens))
+    logging.configure(verbose=verbose)
+    sys.exit(_outcome(tokens, verbose=verbose))
+
+
+def _own(tokens: list[str]) -> list[str]:
+    """Return the tokens before `--`, which are ours and not the script's."""
+    return tokens[: tokens.index("--")] if "--" in tokens else tokens
+
+
+def _outcome(tokens: list[str] | None, *, verbose: bool) -> int:
+    try:
+        app(tokens, exit_on_error=False, print_error=True, result_action="return_value")
+    except CycloptsError:
+        return USAGE
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else DONE if ended.code is None else _say(str(ended.code))
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:  # noqa: BLE001  the last place that can turn an error into a sentence
+        if verbose:
+            traceback.print_exc()
+        _say(str(error) if isinstance(error, EtlError) else f"{type(error).__name__}: {error}")
+        if not verbose:
+            print("Run again with -v for the stack trace.", file=sys.stderr)
+        return USAGE if isinstance(error, ConfigError) else FAILED
+    return DONE
+
+
+def _say(sentence: str) -> int:
+    print(f"error: {sentence}", file=sys.stderr)
+    return FAILED

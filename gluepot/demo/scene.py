@@ -1,0 +1,157 @@
+"""The demo itself: broker, producer, job, check."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from etlcore.clock import SystemClock
+from etlcore.errors import ConfigError
+from gluepot.demo.check import TableCheck, check_table
+from gluepot.demo.events import BROKEN_EVERY, events
+from gluepot.demo.producer import SteadyProducer
+from gluepot.run import RunSettings, run
+from gluepot.servers.kafka import KafkaBroker
+from streaming.progress import BatchStats, duration_quantile
+from streaming.session import StreamSession
+
+TOPIC, PARTITIONS = "clicks", 2
+CONNECTIONS = """\
+connections:
+  clickstream:
+    type: kafka
+    properties:
+      KAFKA_BOOTSTRAP_SERVERS: {bootstrap}
+      KAFKA_SSL_ENABLED: "false"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoResult:
+    """What the demo prints.
+
+    Args:
+        produced: events the broker acknowledged, broken ones included.
+        malformed: those broken on purpose.
+        table: folder of the table.
+        found: what DuckDB found in it.
+        batches: micro-batches committed.
+        p50_batch_seconds: median batch time.
+        first_commit_seconds: from the start of the job to the first committed batch.
+        script: the job script.
+    """
+
+    produced: int
+    malformed: int
+    table: Path
+    found: TableCheck
+    batches: int
+    p50_batch_seconds: float
+    first_commit_seconds: float
+    script: Path
+
+    @property
+    def lost(self) -> int:
+        """Good events that are not in the table."""
+        return self.found.lost
+
+    @property
+    def duplicated(self) -> int:
+        """Records that are there more than once."""
+        return self.found.duplicated
+
+
+class _Ending:
+    """Ends the job when the producer is done and everything it sent is committed."""
+
+    def __init__(self, streams: StreamSession) -> None:
+        self._streams = streams
+        self._expected: int | None = None
+        self._lock = threading.Lock()
+        self.history: list[BatchStats] = []
+
+    def on_batch(self, stats: BatchStats) -> None:
+        with self._lock:
+            self.history.append(stats)
+            self._end_if_done()
+
+    def on_produced(self, total: int) -> None:
+        with self._lock:
+            self._expected = total
+            self._end_if_done()
+
+    def _end_if_done(self) -> None:
+        if self._expected is not None and sum(stats.rows_in for stats in self.history) >= self._expected:
+            self._streams.stop.set()
+
+
+def script_path() -> Path:
+    """Return `examples/clickstream.py`, from the checkout or from the installed package."""
+    here = Path(__file__).resolve()
+    for folder in (here.parents[2] / "examples", here.parents[1] / "examples"):
+        if (folder / "clickstream.py").is_file():
+            return folder / "clickstream.py"
+    raise ConfigError("The demo's script examples/clickstream.py is not installed; run the demo from a checkout.")
+
+
+def run_demo(seconds: int, rate: int, *, live: bool) -> DemoResult:
+    """Run everything in a new folder below `.gluepot/demo`.
+
+    Raises:
+        ConfigError: a value is not above 0, or something the demo needs is missing.
+    """
+    if seconds < 1 or rate < 1:
+        raise ConfigError(f"seconds is {seconds} and rate is {rate}; use whole numbers above 0.")
+    folder = Path(".gluepot/demo", time.strftime("%Y%m%d-%H%M%S")).absolute()
+    folder.mkdir(parents=True)
+    script, table, total = script_path(), folder / "table", seconds * rate
+    clock = SystemClock()
+    streams = StreamSession()
+    ending = _Ending(streams)
+    streams.watchers.append(ending.on_batch)
+    failures: list[BaseException] = []
+    with KafkaBroker(folder / "kafka") as broker:
+        _create_topic(broker.bootstrap)
+        connections = folder / "connections.yaml"
+        connections.write_text(CONNECTIONS.format(bootstrap=broker.bootstrap))
+        producer = SteadyProducer(broker.bootstrap, TOPIC, rate, clock)
+
+        def produce() -> None:
+            try:
+                producer.send(events(total))
+            except BaseException as error:  # noqa: BLE001  raised in the main thread, below
+                failures.append(error)
+            ending.on_produced(producer.acknowledged)
+
+        sending = threading.Thread(target=produce, daemon=True)
+        began = clock.epoch()
+        sending.start()
+        run(_settings(script, folder, table, connections, live=live), streams)
+        sending.join()
+    if failures:
+        raise failures[0]
+    malformed = total // BROKEN_EVERY
+    return DemoResult(
+        produced=producer.acknowledged,
+        malformed=malformed,
+        table=table,
+        found=check_table(table, total - malformed, total, BROKEN_EVERY),
+        batches=len(ending.history),
+        p50_batch_seconds=round(duration_quantile(ending.history, 0.5) or 0.0, 3),
+        first_commit_seconds=round(ending.history[0].committed_epoch - began, 1) if ending.history else 0.0,
+        script=script,
+    )
+
+
+def _settings(script: Path, folder: Path, table: Path, connections: Path, *, live: bool) -> RunSettings:
+    arguments = ("--JOB_NAME", "clickstream", "--TempDir", str(folder / "temp"), "--output_path", str(table))
+    return RunSettings(script=script, arguments=arguments, connections=connections, live=live)
+
+
+def _create_topic(bootstrap: str) -> None:
+    for created in AdminClient({"bootstrap.servers": bootstrap}).create_topics([NewTopic(TOPIC, PARTITIONS, 1)]).values():
+        created.result()

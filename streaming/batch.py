@@ -1,0 +1,141 @@
+"""One micro-batch: what the user's function is given, and what its writes add up to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from batch.pipeline import RangeInput
+from connectors.ports import AlreadyCommitted, CommitKey, Committed, ManifestPart
+from dynamicframe.schema import merge_schemas
+from streaming.frames import BatchFrame, StreamFrame, storage_level
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from connectors.kafka.positions import Positions
+    from streaming.settings import StreamSettings
+
+BatchFunction = Callable[[Any, int], Any]
+
+
+@dataclass(slots=True)
+class StreamSchema:
+    """What is known of a stream's records, from batch to batch; sticky, so that parsing does not start from nothing."""
+
+    known: pa.Schema | None = None
+
+    def learn(self, parts: Sequence[ManifestPart]) -> None:
+        """Take in what the tasks of a write have seen."""
+        for part in parts:
+            if part.source_schema is not None:
+                seen = pa.ipc.read_schema(pa.py_buffer(part.source_schema))
+                self.known = seen if self.known is None else merge_schemas(self.known, seen)
+
+
+@dataclass(slots=True)
+class BatchContext:
+    """The running micro-batch, reachable from the user's function through Glue's own signatures only.
+
+    Args:
+        query_id: Spark's id of the query; changes when the checkpoint is deleted.
+        batch_id: number of the micro-batch.
+        schema: of the stream.
+        rejects_path: of the stream's options; None: below each table.
+    """
+
+    query_id: str
+    batch_id: int
+    schema: StreamSchema = field(default_factory=StreamSchema)
+    rejects_path: str | None = None
+    rows_in: int = 0
+    rows_out: int = 0
+    bytes_in: int = 0
+    bytes_out: int = 0
+    files: int = 0
+    rejected: Counter[str] = field(default_factory=Counter)
+    phase_secs: Counter[str] = field(default_factory=Counter)
+    newest_epoch_ms: dict[str, int] = field(default_factory=dict)
+    _writes: Counter[str] = field(default_factory=Counter)
+
+    def key(self, transformation_ctx: str) -> CommitKey:
+        """Return the commit key of the next write: the n-th write of a ctx keeps its key on every replay."""
+        name = transformation_ctx or "write"
+        self._writes[name] += 1
+        nth = self._writes[name]
+        return CommitKey(self.query_id, self.batch_id, name if nth == 1 else f"{name}.{nth}")
+
+    def record(self, outcome: Committed | AlreadyCommitted, parts: Sequence[ManifestPart]) -> None:
+        """Add up what a write did. Input is counted once, however many writes read it."""
+        self.rows_in = max(self.rows_in, sum(part.rows_in for part in parts))
+        self.bytes_in = max(self.bytes_in, sum(part.bytes_in for part in parts))
+        self.rows_out += sum(part.rows_out for part in parts)
+        if isinstance(outcome, Committed):
+            self.files += len(outcome.files)
+            self.bytes_out += sum(file.size_bytes for part in parts for file in part.files)
+        for part in parts:
+            self.rejected.update(part.rejected)
+            self.phase_secs.update(part.phase_secs)
+            for shard, newest in part.newest_epoch_ms.items():
+                self.newest_epoch_ms[shard] = max(self.newest_epoch_ms.get(shard, 0), newest)
+        self.schema.learn(parts)
+
+
+_running: ContextVar[BatchContext | None] = ContextVar("gluepot_batch", default=None)
+
+
+def current_batch() -> BatchContext | None:
+    """Return the micro-batch whose function is running in this thread; None outside of one."""
+    return _running.get()
+
+
+def run_known(
+    stream: StreamFrame,
+    frame: DataFrame,
+    held: Positions,
+    function: BatchFunction,
+    context: BatchContext,
+    settings: StreamSettings,
+) -> None:
+    """Run the function on a micro-batch whose ranges are known."""
+    given = RangeInput(stream.source, tuple(stream.source.split(held)), context.schema.known, stream.extras)
+    level = storage_level(settings.storage_level) if settings.persist else None
+    batch = BatchFrame(frame, given, stream.json_column, level)
+    try:
+        _call(function, batch, context)
+    finally:
+        batch.release()
+
+
+def run_rows(frame: DataFrame, function: BatchFunction, context: BatchContext, settings: StreamSettings) -> bool:
+    """Run the function on a micro-batch of any other stream, as Glue does it; False when it was empty.
+
+    With persistence the rows are counted, without it one row is looked for: the function never sees an empty batch.
+    """
+    if not settings.persist:
+        if not frame.take(1):
+            return False
+        _call(function, frame, context)
+        return True
+    frame.persist(storage_level(settings.storage_level))
+    try:
+        rows = frame.count()
+        if rows:
+            context.rows_in = rows
+            _call(function, frame, context)
+        return rows > 0
+    finally:
+        frame.unpersist()
+
+
+def _call(function: BatchFunction, frame: DataFrame, context: BatchContext) -> None:
+    token = _running.set(context)
+    try:
+        function(frame, context.batch_id)
+    finally:
+        _running.reset(token)

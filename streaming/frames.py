@@ -1,0 +1,135 @@
+"""The two frames a script meets: the stream it asks for, and the micro-batch its function is given.
+
+Both are real DataFrames. A stream that is handed to `forEachBatch` untouched is recognised by its class, because every
+DataFrame operation returns a plain DataFrame; its micro-batches then know their offset ranges, and build Spark rows only
+if the function asks for them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyspark import StorageLevel
+from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+
+from batch import execute
+from batch.pipeline import Pipeline, RangeInput
+from connectors.handover import OPTION, Handover
+from connectors.kafka import spark as adapter
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from connectors.kafka.source import KafkaSource
+
+
+class StreamFrame(ClassicDataFrame):
+    """A streaming DataFrame read by one of our sources.
+
+    Args:
+        frame: the DataFrame of `spark.readStream`.
+        source: what it reads.
+        handover: the folder its planner looks into.
+        json_column: the column of JSON texts that fromDF expands; None when the frame has none.
+        extras: columns beside the payload.
+    """
+
+    def __new__(cls, frame: DataFrame, *_: Any) -> StreamFrame:  # noqa: D102
+        return object.__new__(cls)
+
+    def __init__(
+        self,
+        frame: DataFrame,
+        source: KafkaSource,
+        handover: Handover,
+        json_column: str | None,
+        extras: tuple[str, ...],
+    ) -> None:
+        super().__init__(frame._jdf, frame.sparkSession)  # noqa: SLF001  the only way into a classic DataFrame
+        self.source = source
+        self.handover = handover
+        self.json_column = json_column
+        self.extras = extras
+
+
+class BatchFrame(ClassicDataFrame):
+    """One micro-batch of a `StreamFrame`, lazy: it becomes Spark rows on the first operation that needs them.
+
+    Args:
+        frame: what Spark gave for the batch; nothing of it has been read yet.
+        batch_input: the ranges of the batch.
+        json_column: as of the stream.
+        storage_level: how the rows are kept once they are rows; None to read them anew for each action.
+    """
+
+    def __new__(cls, frame: DataFrame, *_: Any) -> BatchFrame:  # noqa: D102
+        return object.__new__(cls)
+
+    def __init__(
+        self,
+        frame: DataFrame,
+        batch_input: RangeInput,
+        json_column: str | None,
+        storage_level: StorageLevel | None,
+    ) -> None:
+        self._frame = frame
+        self._session = frame.sparkSession
+        self._storage_level = storage_level
+        self._persisted = False
+        self._counted: int | None = None
+        self.batch_input = batch_input
+        self.json_column = json_column
+        # What ClassicDataFrame.__init__ sets, but for _jdf.
+        self._sc = frame.sparkSession.sparkContext
+        self._support_repr_html = False
+        self.is_cached = False
+
+    @property
+    def _jdf(self) -> Any:
+        if self._storage_level is not None and not self._persisted:
+            self._frame.persist(self._storage_level)
+            self._persisted = True
+        return self._frame._jdf  # noqa: SLF001
+
+    @property
+    def schema(self) -> Any:
+        """The schema, without reading a record."""
+        return self._frame.schema
+
+    def count(self) -> int:
+        """Count the records in the workers; no payload becomes a Spark row."""
+        if self._counted is None:
+            self._counted = execute.count_raw(self.sparkSession, self.batch_input)
+        return self._counted
+
+    def isEmpty(self) -> bool:  # noqa: N802
+        """Return False: an empty batch never reaches the function."""
+        return False
+
+    def pipeline(self) -> Pipeline:
+        """Return the batch as a pipeline over its ranges."""
+        return Pipeline(self.batch_input)
+
+    def release(self) -> None:
+        """Drop the rows that were kept."""
+        if self._persisted:
+            self._frame.unpersist()
+            self._persisted = False
+
+
+def storage_level(name: str) -> StorageLevel:
+    """Return the constant of `pyspark.StorageLevel` by name."""
+    level = getattr(StorageLevel, name)
+    assert isinstance(level, StorageLevel)
+    return level
+
+
+def new_stream(
+    spark: SparkSession, source: KafkaSource, json_column: str | None, extras: tuple[str, ...]
+) -> StreamFrame:
+    """Make the streaming DataFrame of a source."""
+    handover = Handover.create()
+    spark.dataSource.register(adapter.KafkaDataSource)
+    reader = spark.readStream.format(adapter.FORMAT)
+    options = {adapter.SOURCE_OPTION: adapter.to_option(source), OPTION: str(handover.folder)}
+    return StreamFrame(reader.options(**options).load(), source, handover, json_column, extras)

@@ -1,0 +1,93 @@
+"""What one finished micro-batch did, with the rates that follow from it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStats:
+    """One committed micro-batch in numbers.
+
+    Args:
+        query: name of the query, as shown to the user.
+        batch_id: number of the micro-batch.
+        window_secs: time between two batch starts as configured; 0 where the next batch starts at once.
+        started_epoch: when the batch began, in seconds since 1970 UTC.
+        duration_secs: from the begin of the attempt that succeeded to its commit.
+        previous_started_epoch: when the batch before began; None for the first batch of this run.
+        phase_secs: seconds by phase (fetch, parse, transform, write, publish); those in tasks are sums over tasks.
+        rows_in: records read.
+        rows_out: records written.
+        bytes_in: payload bytes read.
+        bytes_out: bytes of the files published.
+        files: files published.
+        rejected: records diverted, by reason.
+        attempts: 1 when the first try succeeded.
+        lag_records: records behind the newest one, by shard (`topic-partition`).
+        lag_secs: age of the newest record read, 0 when nothing is behind it, by shard (`topic-partition`).
+    """
+
+    query: str
+    batch_id: int
+    window_secs: float
+    started_epoch: float
+    duration_secs: float
+    previous_started_epoch: float | None = None
+    phase_secs: Mapping[str, float] = field(default_factory=dict)
+    rows_in: int = 0
+    rows_out: int = 0
+    bytes_in: int = 0
+    bytes_out: int = 0
+    files: int = 0
+    rejected: Mapping[str, int] = field(default_factory=dict)
+    attempts: int = 1
+    lag_records: Mapping[str, int] = field(default_factory=dict)
+    lag_secs: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def committed_epoch(self) -> float:
+        """When the batch was committed, in seconds since 1970 UTC."""
+        return self.started_epoch + self.duration_secs
+
+
+def input_rate(stats: BatchStats) -> float:
+    """Return rows per second since the previous batch began: Spark's `inputRowsPerSecond`.
+
+    0.0 for the first batch of a run, as in Spark's `ProgressContext`, which takes the time before it as infinite.
+    """
+    if stats.previous_started_epoch is None:
+        return 0.0
+    return _rate(stats.rows_in, stats.started_epoch - stats.previous_started_epoch)
+
+
+def process_rate(stats: BatchStats) -> float:
+    """Return rows per second of batch time: Spark's `processedRowsPerSecond`."""
+    return _rate(stats.rows_in, stats.duration_secs)
+
+
+def window_ratio(stats: BatchStats) -> float:
+    """Return batch time over window: above 1 the stream falls behind. 0.0 where there is no window to miss."""
+    return stats.duration_secs / stats.window_secs if stats.window_secs > 0 else 0.0
+
+
+def duration_quantile(history: Sequence[BatchStats], quantile: float) -> float | None:
+    """Return the batch time, in seconds, that this share of the batches did not exceed (nearest rank).
+
+    Args:
+        history: batches in any order.
+        quantile: 0.5 for the median, 0.95 for p95; above 0, at most 1.
+
+    Returns:
+        A time that one of the batches really took; None for an empty history.
+    """
+    durations = sorted(stats.duration_secs for stats in history)
+    if not durations:
+        return None
+    return durations[math.ceil(quantile * len(durations)) - 1]
+
+
+def _rate(rows: int, secs: float) -> float:
+    return rows / secs if secs > 0 else 0.0

@@ -1,0 +1,275 @@
+"""One query: start it, keep it going through failures, end it between two batches."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import StreamingQueryException
+
+from etlcore.checkpoint import Checkpoint
+from etlcore.errors import EtlError
+from etlcore.logging import bind_context, get_logger
+from streaming import retry
+from streaming.batch import BatchContext, BatchFunction, StreamSchema, run_known, run_rows
+from streaming.frames import StreamFrame
+from streaming.progress import BatchStats
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from connectors.kafka.positions import Positions
+    from streaming.session import StreamSession
+    from streaming.settings import StreamSettings
+from streaming.stopping import stop_on_signals
+
+POLL_SECS = 0.05
+
+log = get_logger(__name__)
+
+
+class StopBetweenBatches(Exception):  # noqa: N818  not an error
+    """Raised where a batch would begin after the end was asked for: its offsets are planned, nothing of it has run."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """What the batch callback and the waiting thread share."""
+
+    gate: threading.Lock = field(default_factory=threading.Lock)
+    stopping: bool = False
+    in_function: bool = False
+    done_batches: int = 0
+    failures: int = 0
+    error: BaseException | None = None
+    last_started_epoch: float | None = None
+    last_held: Positions | None = None
+
+
+class Query:
+    """A streaming query of a job, run as Glue's `forEachBatch` runs it (glue-api 2).
+
+    Args:
+        frame: a streaming DataFrame; one of ours keeps its offset ranges.
+        function: `(data_frame, batch_id)`.
+        settings: of the query.
+        session: the job's services.
+        name: for logs and metrics.
+    """
+
+    def __init__(
+        self,
+        frame: DataFrame,
+        function: BatchFunction,
+        settings: StreamSettings,
+        session: StreamSession,
+        name: str,
+    ) -> None:
+        self._frame = frame
+        self._stream = frame if isinstance(frame, StreamFrame) else None
+        self._function = function
+        self._settings = settings
+        self._session = session
+        self._name = name
+        self._checkpoint = Checkpoint(settings.checkpoint_location)
+        self._schema = StreamSchema()
+        self._run = _Run()
+        self._goal: dict[tuple[str, int], int] | None = None
+
+    def run(self) -> None:
+        """Run until the job ends it, a drain is reached, or a batch fails for good.
+
+        Raises:
+            Exception: what the batch function raised in its last attempt, or what the source reported.
+        """
+        with bind_context(query=self._name):
+            self._before_first_start()
+            while not self._session.stop.is_set() and not self._drained():
+                failure = self._attempt()
+                if failure is None:
+                    continue
+                self._run.failures += 1
+                self._count("failure")
+                match retry.after_failure(self._run.failures, self._settings):
+                    case retry.RetryAfter(wait_secs) if not retry.is_final(failure):
+                        log.warning(
+                            "batch_failed", attempt=self._run.failures, wait_secs=wait_secs, reason=str(failure)
+                        )
+                        self._count("retry")
+                        self._session.clock.sleep(wait_secs)
+                    case _:
+                        log.error("query_failed", attempts=self._run.failures, reason=str(failure))
+                        raise failure
+
+    def _before_first_start(self) -> None:
+        if self._session.metrics:
+            self._session.metrics.announce(self._name, self._settings.window_size_secs)
+        if self._stream is None:
+            return
+        source = self._stream.source
+        source.check(self._session.clock)
+        newest = self._checkpoint.newest_offsets()
+        if newest is not None:
+            source.positions(newest, self._checkpoint.location)
+        if self._session.drain.until_caught_up:
+            self._goal = source.ends_now()
+
+    def _attempt(self) -> BaseException | None:
+        """Start the query and wait for its end; return what ended it, or None for an end that was asked for."""
+        self._run.error = None
+        self._run.stopping = False
+        if self._stream:
+            self._stream.handover.begin(self._checkpoint.location)
+        # A drain does not wait for windows.
+        window_secs = 0.0 if self._session.drain != type(self._session.drain)() else self._settings.window_size_secs
+        query = (
+            self._frame.writeStream.foreachBatch(self._on_batch)
+            .trigger(processingTime=f"{int(window_secs * 1000)} milliseconds")
+            .option("checkpointLocation", self._settings.checkpoint_location)
+            .start()
+        )
+        try:
+            return self._wait(query)
+        finally:
+            query.stop()
+
+    def _wait(self, query: StreamingQuery) -> BaseException | None:
+        """Wait for the query's end, and bring it about between two batches when it is asked for.
+
+        `stop()` while the batch function runs interrupts Python in mid-call and can end the stream's thread with a
+        StackOverflowError (Spark 4.1), so it is called only while no batch is running; a batch that begins in the same
+        instant ends itself with `StopBetweenBatches`.
+        """
+        while True:
+            try:
+                if query.awaitTermination(POLL_SECS):
+                    return None
+            except StreamingQueryException as failure:
+                return self._cause(failure)
+            if not (self._session.stop.is_set() or self._drained()):
+                continue
+            with self._run.gate:
+                self._run.stopping = True
+                idle = not self._run.in_function
+            if self._stream:
+                self._stream.handover.ask_stop()
+            if idle and not query.status["isTriggerActive"]:
+                return None
+
+    def _cause(self, failure: StreamingQueryException) -> BaseException | None:
+        """Return the error as it was raised, not the text of it that came back through the JVM."""
+        if isinstance(self._run.error, StopBetweenBatches):
+            return None
+        reported = self._stream.handover.reported() if self._stream else None
+        return self._run.error or reported or failure
+
+    def _drained(self) -> bool:
+        drain = self._session.drain
+        if drain.max_batches is not None and self._run.done_batches >= drain.max_batches:
+            return True
+        if self._goal is None:
+            return False
+        held = self._run.last_held or self._held_at_start()
+        ends = held.ends() if held else {}
+        return all(ends.get(partition, 0) >= end for partition, end in self._goal.items())
+
+    def _held_at_start(self) -> Positions | None:
+        committed = self._checkpoint.newest_commit()
+        if committed is None or self._stream is None:
+            return None
+        return self._stream.source.positions(self._checkpoint.offsets(committed), self._checkpoint.location)
+
+    def _on_batch(self, frame: DataFrame, batch_id: int) -> None:
+        with self._run.gate:
+            if self._run.stopping:
+                self._run.error = StopBetweenBatches()
+                raise self._run.error
+            self._run.in_function = True
+        try:
+            with bind_context(query=self._name, batch=batch_id):
+                self._one(frame, batch_id)
+        except BaseException as error:
+            self._run.error = error
+            raise
+        finally:
+            self._run.in_function = False
+
+    def _one(self, frame: DataFrame, batch_id: int) -> None:
+        clock, run = self._session.clock, self._run
+        began, began_epoch = clock.monotonic(), clock.epoch()
+        query_id = self._checkpoint.query_id() or ""
+        context = BatchContext(query_id, batch_id, self._schema, self._settings.rejects_path)
+        held: Positions | None = None
+        if self._stream:
+            held = self._stream.source.positions(self._checkpoint.offsets(batch_id), self._checkpoint.location)
+            filled = held.width() > 0 and self._stream.source.has_records(held)
+            if filled:
+                run_known(self._stream, frame, held, self._function, context, self._settings)
+        else:
+            filled = run_rows(frame, self._function, context, self._settings)
+        attempts, run.failures = run.failures + 1, 0
+        run.last_held = held
+        run.done_batches += filled
+        if not filled:
+            self._count("empty")
+            return
+        behind = self._stream.source.backlog(held) if self._stream and held else {}
+        stats = BatchStats(
+            query=self._name,
+            batch_id=batch_id,
+            window_secs=self._settings.window_size_secs,
+            started_epoch=began_epoch,
+            duration_secs=clock.monotonic() - began,
+            previous_started_epoch=run.last_started_epoch,
+            phase_secs=dict(context.phase_secs),
+            rows_in=context.rows_in or (held.width() if held else 0),
+            rows_out=context.rows_out,
+            bytes_in=context.bytes_in,
+            bytes_out=context.bytes_out,
+            files=context.files,
+            rejected=dict(context.rejected),
+            attempts=attempts,
+            lag_records=behind,
+            lag_secs={
+                shard: max(0.0, clock.epoch() - newest / 1000) if behind.get(shard, 1) else 0.0
+                for shard, newest in context.newest_epoch_ms.items()
+            },
+        )
+        run.last_started_epoch = began_epoch
+        self._report(stats)
+
+    def _report(self, stats: BatchStats) -> None:
+        if self._session.metrics:
+            self._session.metrics.observe(stats)
+        for watch in self._session.watchers:
+            watch(stats)
+        log.info(
+            "batch_done",
+            rows=stats.rows_in,
+            rows_out=stats.rows_out,
+            rejected=sum(stats.rejected.values()),
+            files=stats.files,
+            secs=round(stats.duration_secs, 3),
+            lag=sum(stats.lag_records.values()),
+        )
+
+    def _count(self, what: str) -> None:
+        if self._session.metrics:
+            getattr(self._session.metrics, what)(self._name)
+
+
+def for_each_batch(frame: Any, function: BatchFunction, settings: StreamSettings, session: StreamSession) -> None:
+    """Run a query to its end; see `Query`.
+
+    Raises:
+        EtlError: with the query's name added, or whatever the batch function raised.
+    """
+    name = settings.checkpoint_location.rstrip("/").rsplit("/", 1)[-1] or "query"
+    try:
+        with stop_on_signals(session):
+            Query(frame, function, settings, session, name).run()
+    except EtlError as error:
+        error.add_note(f"query {name}, checkpoint {settings.checkpoint_location}")
+        raise

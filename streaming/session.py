@@ -1,0 +1,63 @@
+"""What a job gives all of its queries: clock, metrics, live view, and when to end."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from etlcore.clock import Clock, SystemClock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from streaming.metrics import StreamMetrics
+    from streaming.progress import BatchStats
+
+
+@dataclass(frozen=True, slots=True)
+class Drain:
+    """When queries end by themselves. Glue's never do; with both fields at rest ours do not either.
+
+    Args:
+        until_caught_up: end when everything the source held at the start is committed.
+        max_batches: end after so many committed batches; None for no limit.
+    """
+
+    until_caught_up: bool = False
+    max_batches: int | None = None
+
+
+@dataclass(slots=True)
+class StreamSession:
+    """The services of one job.
+
+    Args:
+        job: its name; a label of metrics and logs.
+        clock: all waiting and all time stamps.
+        metrics: None where nobody asked for them.
+        watchers: told of every committed batch.
+        drain: when queries end by themselves.
+        stop: set to end every query after its running batch.
+    """
+
+    job: str = "job"
+    clock: Clock = field(default_factory=SystemClock)
+    metrics: StreamMetrics | None = None
+    watchers: list[Callable[[BatchStats], None]] = field(default_factory=list)
+    drain: Drain = Drain()
+    stop: threading.Event = field(default_factory=threading.Event)
+
+
+_current = StreamSession()
+
+
+def install(session: StreamSession) -> None:
+    """Make a session the one that `forEachBatch` uses; the job runner calls it once, before the script starts."""
+    global _current  # noqa: PLW0603  a script reaches the engine only through Glue's signatures
+    _current = session
+
+
+def current() -> StreamSession:
+    """Return the installed session, or a plain one when a script runs without the job runner."""
+    return _current

@@ -1,0 +1,121 @@
+"""What `forEachBatch` is told, checked once; Glue's spelling of it stops here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, cast, get_args
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from etlcore.errors import ConfigError, did_you_mean
+from etlcore.logging import get_logger
+from streaming.interval import parse_interval
+
+StorageLevelName = Literal[
+    "NONE",
+    "DISK_ONLY",
+    "DISK_ONLY_2",
+    "DISK_ONLY_3",
+    "MEMORY_ONLY",
+    "MEMORY_ONLY_2",
+    "MEMORY_AND_DISK",
+    "MEMORY_AND_DISK_2",
+    "OFF_HEAP",
+    "MEMORY_AND_DISK_DESER",
+]
+"""The constants of `pyspark.StorageLevel`."""
+
+GLUE_OPTIONS = (
+    "windowSize",
+    "checkpointLocation",
+    "batchMaxRetries",
+    "persistDataFrame",
+    "storageLevel",
+    "rejectsPath",  # ours: where rejected records go instead of `<table>/_rejects`
+)
+
+MAX_RETRIES = 100
+
+_log = get_logger(__name__)
+
+
+class RetryCountError(ConfigError, ValueError):
+    """`batchMaxRetries` is out of range; a ValueError because that is what Glue raises."""
+
+
+class StreamSettings(BaseModel):
+    """How one query of a job runs."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    window_size_secs: float = Field(ge=0, description="Time between two batch starts; 0 starts the next batch at once.")
+    checkpoint_location: str = Field(min_length=1, description="Folder or URI that holds the query's progress.")
+    batch_max_retries: int = Field(default=3, ge=0, le=MAX_RETRIES, description="Retries of one batch, in a row.")
+    persist: bool = Field(default=True, description="Keep the batch's rows while the batch function runs.")
+    storage_level: StorageLevelName = Field(default="MEMORY_AND_DISK", description="Where persisted rows are kept.")
+    rejects_path: str | None = Field(default=None, description="Folder of rejected records; None: beside the table.")
+
+    @classmethod
+    def from_glue(cls, options: Mapping[str, Any]) -> StreamSettings:
+        """Read the options of `GlueContext.forEachBatch`; unknown ones are ignored with a warning.
+
+        Texts and order of the first errors are Glue's: `windowSize` before `checkpointLocation` before retries.
+
+        Raises:
+            ConfigError: an option is missing or has a wrong value (`RetryCountError`, a ValueError, for retries).
+        """
+        for name, hint in unknown_options(options):
+            _log.warning("option_ignored", option=name, hint=hint)
+        for required in ("windowSize", "checkpointLocation"):
+            if options.get(required) is None:
+                raise ConfigError(f"Missing {required} argument")
+        return cls(
+            window_size_secs=parse_interval(options["windowSize"]),
+            checkpoint_location=_checkpoint_location(options["checkpointLocation"]),
+            batch_max_retries=_retries(options.get("batchMaxRetries", 3)),
+            persist=str(options.get("persistDataFrame", "true")).lower() != "false",
+            storage_level=_storage_level(options.get("storageLevel", "MEMORY_AND_DISK")),
+            rejects_path=_optional_text(options.get("rejectsPath")),
+        )
+
+
+def unknown_options(options: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the names `forEachBatch` does not know, each with a hint: the nearest known name or what is known."""
+    return [
+        (name, did_you_mean(name, GLUE_OPTIONS).strip() or f"Known are {', '.join(GLUE_OPTIONS)}.")
+        for name in options
+        if name not in GLUE_OPTIONS
+    ]
+
+
+def _checkpoint_location(value: object) -> str:
+    location = str(value)
+    if not location.strip():
+        raise ConfigError("checkpointLocation is empty; give a folder or URI that only this query writes to")
+    return location
+
+
+def _retries(value: object) -> int:
+    try:
+        retries = int(cast("str", value))
+    except (TypeError, ValueError):
+        retries = -1
+    if not 0 <= retries <= MAX_RETRIES:
+        raise RetryCountError(
+            f"Please specify the number of retries as an integer in the range of [0, {MAX_RETRIES}].",
+        )
+    return retries
+
+
+def _storage_level(value: object) -> StorageLevelName:
+    name = str(value).upper()
+    known = get_args(StorageLevelName)
+    if name not in known:
+        raise ConfigError(
+            f"storageLevel is {value!r}; use one of {', '.join(known)}.{did_you_mean(name, known)}",
+        )
+    return cast("StorageLevelName", name)
+
+
+def _optional_text(value: object) -> str | None:
+    return None if value is None else str(value)

@@ -1,0 +1,60 @@
+"""Servers that tests talk to: named in the environment, else in containers, else embedded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from gluepot.servers.kafka import KafkaBroker
+
+ENDPOINT = "GLUEPOT_TEST_KAFKA"
+IMAGE = "confluentinc/cp-kafka:7.9.0"
+DOCKER_ANSWER_SECS = 2
+
+
+def docker_answers() -> bool:
+    """Tell whether a Docker engine can be reached."""
+    import docker
+    from docker.errors import DockerException
+
+    try:
+        with_engine = docker.from_env(timeout=DOCKER_ANSWER_SECS)
+        try:
+            return bool(with_engine.ping())
+        finally:
+            with_engine.close()
+    except DockerException:
+        return False
+
+
+@contextmanager
+def kafka_in_container() -> Iterator[str]:
+    """Run a broker in a container for as long as the context lasts; yield its `host:port`."""
+    from testcontainers.community.kafka import KafkaContainer
+
+    container = KafkaContainer(IMAGE).with_kraft()
+    for name, value in {
+        "KAFKA_AUTO_CREATE_TOPICS_ENABLE": "false",
+        "KAFKA_MESSAGE_MAX_BYTES": "16777216",
+        "KAFKA_LOG_RETENTION_MS": "-1",
+        "KAFKA_TRANSACTION_STATE_LOG_REPLICATION_FACTOR": "1",
+        "KAFKA_TRANSACTION_STATE_LOG_MIN_ISR": "1",
+    }.items():
+        container.with_env(name, value)
+    with container:
+        yield container.get_bootstrap_server()
+
+
+@contextmanager
+def kafka_endpoint(folder: Path) -> Iterator[str]:
+    """Yield the `host:port` of a broker that tests share; topics in it must have names of their own."""
+    if endpoint := os.environ.get(ENDPOINT):
+        yield endpoint
+    elif docker_answers():
+        with kafka_in_container() as bootstrap:
+            yield bootstrap
+    else:
+        with KafkaBroker(folder) as broker:
+            yield broker.bootstrap

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree.ElementTree import fromstring
+
+from gluepot.servers.jars.ivy import module_xml, settings_xml
+from gluepot.servers.jars.lockfile import Module
+
+KAFKA = Module("org.apache.kafka", "kafka_2.13", "4.1.0")
+
+
+def test_settings_have_our_cache_and_one_resolver_that_names_no_host():
+    root = fromstring(settings_xml(Path("/c & d"), transitive=True))
+    assert root.find("caches").get("defaultCacheDir") == "/c & d"
+    assert [sorted(resolver.keys()) for resolver in root.find("resolvers")] == [
+        ["m2compatible", "name", "useMavenMetadata", "usepoms"],
+    ]
+
+
+def test_locked_fetch_reads_no_descriptors():
+    root = fromstring(settings_xml(Path("/c"), transitive=False))
+    assert root.find("resolvers/ibiblio").get("usepoms") == "false"
+
+
+def test_module_file_asks_for_exactly_the_modules():
+    root = fromstring(module_xml([KAFKA], transitive=False))
+    asked = [(d.get("org"), d.get("name"), d.get("rev"), d.get("transitive")) for d in root.iter("dependency")]
+    assert asked == [("org.apache.kafka", "kafka_2.13", "4.1.0", "false")]

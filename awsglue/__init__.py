@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 
+from etlcore.logging import configure_once
 from etlcore.spark_env import prepare
 
 prepare(os.environ)
+configure_once()
 
 from awsglue.dynamicframe import DynamicFrame  # noqa: E402  pyspark reads the environment when it is imported
 

@@ -92,7 +92,7 @@ class StreamMetrics:
             m.name: Histogram(f"gluepot_{m.name}", m.help, m.labels, registry=registry, buckets=BATCH_SECS_BUCKETS)
             for m in HISTOGRAMS
         }
-        self._partitions: dict[str, set[str]] = {}
+        self._partitions: dict[tuple[str, str], frozenset[str]] = {}
 
     def announce(self, query: str, window_secs: float) -> None:
         """Show a query's counters at zero before anything happened, so that a first failure is seen as a rise."""
@@ -122,7 +122,8 @@ class StreamMetrics:
         self._histograms["batch_duration_seconds"].labels(self._job, query).observe(stats.duration_secs)
         for phase, secs in stats.phase_secs.items():
             self._histograms["batch_phase_seconds"].labels(self._job, query, phase).observe(secs)
-        self._set_lag(query, stats.lag_records, stats.lag_secs)
+        self._show_partitions("lag_records", query, stats.lag_records)
+        self._show_partitions("lag_seconds", query, stats.lag_secs)
 
     def retry(self, query: str) -> None:
         """Count a batch that is started again."""
@@ -137,17 +138,14 @@ class StreamMetrics:
         self._count("empty_batches", 1, query)
         self._set("batch_rows", 0, query)
 
-    def _set_lag(self, query: str, records: Mapping[str, int], secs: Mapping[str, float]) -> None:
-        # A shard that is gone (topic deleted, Kinesis shard closed) would show its last lag for ever.
-        present = {*records, *secs}
-        for partition in self._partitions.get(query, set()) - present:
-            self._gauges["lag_records"].remove(self._job, query, partition)
-            self._gauges["lag_seconds"].remove(self._job, query, partition)
-        self._partitions[query] = present
-        for partition, behind in records.items():
-            self._set("lag_records", behind, query, partition)
-        for partition, age_secs in secs.items():
-            self._set("lag_seconds", age_secs, query, partition)
+    def _show_partitions(self, name: str, query: str, values: Mapping[str, float]) -> None:
+        """Show these partitions and no others: one that is gone or idle would keep its last value for ever."""
+        shown = self._partitions.get((name, query), frozenset())
+        for partition in shown - values.keys():
+            self._gauges[name].remove(self._job, query, partition)
+        for partition, value in values.items():
+            self._set(name, value, query, partition)
+        self._partitions[name, query] = frozenset(values)
 
     def _set(self, name: str, value: float, *labels: str) -> None:
         self._gauges[name].labels(self._job, *labels).set(value)

@@ -19,22 +19,23 @@ def resolve(value: str, environ: Mapping[str, str], owner: str) -> str:
     Raises:
         ConfigError: the variable is not set, or the file cannot be read.
     """
-    kind, _, target = value.partition(":")
-    if kind == "env":
-        if target not in environ:
-            raise ConfigError(f"{owner}: the environment variable of {value!r} is not set; set it before the start")
-        return environ[target]
-    if kind == "file":
-        try:
-            return Path(target).read_text(encoding="utf-8").rstrip("\r\n")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(
-                f"{owner}: the file of {value!r} cannot be read ({_cause(error)}); "
-                "give the absolute path of a text file this user may read",
-            ) from error
-    return value
-
-
-def _cause(error: OSError | UnicodeDecodeError) -> str:
-    # The text of a decode error would quote bytes of the secret.
-    return error.strerror or type(error).__name__ if isinstance(error, OSError) else "it is not UTF-8 text"
+    kind, colon, target = value.partition(":")
+    match kind + colon:
+        case "env:":
+            if target not in environ:
+                raise ConfigError(
+                    f"{owner}: the variable of {value!r} is not set; set it in the environment of the job"
+                )
+            return environ[target]
+        case "file:":
+            try:
+                return Path(target).read_text(encoding="utf-8").rstrip("\r\n")
+            except (OSError, ValueError) as error:
+                # Without the cause: a decode error quotes bytes of the secret.
+                reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+                raise ConfigError(
+                    f"{owner}: the file of {value!r} cannot be read ({reason}); "
+                    "give the absolute path of a text file that this user may read",
+                ) from None
+        case _:
+            return value

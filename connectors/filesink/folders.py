@@ -25,7 +25,9 @@ def partition_path(keys: Sequence[str], values: Sequence[str | None]) -> str:
 
     The result has no empty part, none that is `.` or `..`, and no slash that came from a value.
     """
-    return "/".join(f"{_escape(key)}={_escape(value or DEFAULT_PARTITION)}" for key, value in zip(keys, values, strict=True))
+    return "/".join(
+        f"{_escape(key)}={_escape(value or DEFAULT_PARTITION)}" for key, value in zip(keys, values, strict=True)
+    )
 
 
 def partition_values(path: str) -> dict[str, str | None]:

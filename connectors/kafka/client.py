@@ -124,7 +124,8 @@ def _from_jaas(jaas: str) -> dict[str, str]:
     """Take user and password out of a JAAS line; Kerberos and IAM lines carry neither."""
     if "IAMLoginModule" in jaas:
         return {}
-    found = dict(re.findall(r'(\w+)\s*=\s*"((?:[^"\\]|\\.)*)"', jaas))
+    quoted = re.findall(r'(\w+)\s*=\s*"((?:[^"\\]|\\.)*)"', jaas)
+    found = {name: re.sub(r"\\(.)", r"\1", value) for name, value in quoted}
     if "Krb5LoginModule" in jaas:
         pairs = {"principal": "sasl.kerberos.principal", "keyTab": "sasl.kerberos.keytab"}
         return {ours: found[theirs] for theirs, ours in pairs.items() if theirs in found}

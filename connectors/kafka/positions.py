@@ -193,16 +193,16 @@ def share(backlog: Mapping[tuple[str, int], int], limit: int | None) -> dict[tup
     total = sum(wanted.values())
     if limit is None or total <= limit:
         return wanted
-    exact = {p: n * limit / total for p, n in wanted.items()}
-    given = {p: int(x) for p, x in exact.items()}
+    waiting = sorted(p for p, n in wanted.items() if n)
+    exact = {p: wanted[p] * limit / total for p in waiting}
+    # One at least, as far as the limit reaches, so that a small backlog is never starved by a large one.
+    least = 1 if limit >= len(waiting) else 0
+    given = {p: 0 for p in wanted} | {p: max(least, int(exact[p])) for p in waiting}
     left = limit - sum(given.values())
-    # Largest remainder; partitions that got nothing go first, so that a small one is never starved by a large one.
-    for p in sorted(wanted, key=lambda p: (given[p] > 0, given[p] - exact[p], p)):
-        if left == 0:
-            break
-        if given[p] < wanted[p]:
-            given[p] += 1
-            left -= 1
+    for p in sorted(waiting, key=lambda p: (int(exact[p]) - exact[p], p))[: max(0, left)]:
+        given[p] += 1  # what rounding left over goes to the largest remainders
+    for _ in range(-left):
+        given[max(waiting, key=lambda p: (given[p], p))] -= 1
     return given
 
 

@@ -92,9 +92,12 @@ class Planner:
         clock: for `maxTriggerDelay` and the deadline of an outage.
         entry: newest entry of the offset log; None for a query without history.
         checkpoint: its location, for messages.
+        broker: who to ask.
     """
 
-    def __init__(self, source: KafkaSource, clock: Clock, entry: OffsetEntry | None, checkpoint: str) -> None:
+    def __init__(
+        self, source: KafkaSource, clock: Clock, entry: OffsetEntry | None, checkpoint: str, broker: Broker,
+    ) -> None:
         self._source = source
         self._settings = source.settings
         self._clock = clock
@@ -102,14 +105,13 @@ class Planner:
         self._initial: Positions | None = None
         self._batch_at = clock.monotonic()
         self._away_since: float | None = None
-        self._broker: Broker | None = None
+        self._broker = broker
 
     def initial(self) -> Positions:
         """Return where a query without history starts; asked once, the same answer from then on."""
         if self._initial is None:
-            broker = self._connected()
-            broker.require_topics()
-            self._initial = broker.resolve(self._settings.starting, broker.bounds())
+            self._broker.require_topics()
+            self._initial = self._broker.resolve(self._settings.starting, self._broker.bounds())
         return self._initial
 
     def latest(self) -> Positions:
@@ -125,7 +127,7 @@ class Planner:
             planned = self._plan()
         except TransientError as away:
             now = self._clock.monotonic()
-            self._away_since = self._away_since or now
+            self._away_since = now if self._away_since is None else self._away_since
             if self._last is None or now - self._away_since > self._settings.retry_deadline_secs:
                 raise
             get_logger(__name__).warning("broker_away", secs=round(now - self._away_since), reason=str(away))
@@ -136,9 +138,9 @@ class Planner:
 
     def _plan(self) -> Positions:
         if self._last is None:
-            start, now = self.initial(), self._connected().bounds()
+            start, now = self.initial(), self._broker.bounds()
             return self._limited(start, now)
-        now = self._connected().bounds()
+        now = self._broker.bounds()
         start, lost = resume(self._last, now)
         if lost and self._settings.fail_on_data_loss:
             refuse_loss(lost)
@@ -155,8 +157,3 @@ class Planner:
             return start
         self._batch_at = self._clock.monotonic()
         return batch
-
-    def _connected(self) -> Broker:
-        if self._broker is None:
-            self._broker = Broker(self._settings)
-        return self._broker

@@ -14,6 +14,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from connectors.handover import OPTION, Handover
+from connectors.kafka.broker import Broker
 from connectors.kafka.positions import Positions
 from connectors.kafka.shape import arrow_schema, to_arrow
 from connectors.kafka.source import KafkaSource, Planner
@@ -128,5 +129,6 @@ class KafkaStreamReader(DataSourceStreamReader):
         if self._planner is None:
             location = self._handover.checkpoint() if self._handover else None
             entry = Checkpoint(location).newest_offsets() if location else None
-            self._planner = Planner(self._source, SystemClock(), entry, location or "")
+            broker = Broker(self._source.settings)
+            self._planner = Planner(self._source, SystemClock(), entry, location or "", broker)
         return self._planner

@@ -1,0 +1,1 @@
+"""Side-by-side runs against peers: same topic, same run, results verified before a time counts."""

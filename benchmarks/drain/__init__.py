@@ -1,0 +1,1 @@
+"""Draining a preloaded topic into partitioned Parquet."""

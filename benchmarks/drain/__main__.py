@@ -1,0 +1,209 @@
+"""`python -m benchmarks.drain`: our drain against stock PySpark's, interleaved, on one broker in one run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import duckdb
+import psutil
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from etlcore.clock import SystemClock
+from gluepot.demo.events import BROKEN_EVERY, events
+from gluepot.demo.producer import SteadyProducer
+from gluepot.servers.kafka import KafkaBroker
+
+TOPIC = "bench"
+SAMPLE_SECS = 0.1
+CHECKSUM = "SELECT count(*), bit_xor(hash(event_id)), bit_xor(hash(event_id, page)), sum(duration_ms) FROM read_parquet('{}/**/*.parquet', union_by_name=true)"
+
+
+@dataclass
+class Side:
+    """A running side and what was measured of it.
+
+    Args:
+        name: for the table.
+        process: the side's driver; its JVM and workers are its children.
+    """
+
+    name: str
+    process: subprocess.Popen[str]
+    secs: list[float] = field(default_factory=list)
+    cpu_secs: list[float] = field(default_factory=list)
+    peak_rss_bytes: list[int] = field(default_factory=list)
+
+    @classmethod
+    def start(cls, name: str, module: str, *arguments: str) -> Side:
+        """Start a side and wait until its Spark is up."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", module, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )
+        side = cls(name, process)
+        side._answer()
+        return side
+
+    def drain(self, folder: Path, *, counts: bool) -> Path:
+        """Drain once into a new folder; the measurements are kept if the round counts."""
+        cpu_before = _cpu_secs(self.process.pid)
+        peak = _Peak(self.process.pid)
+        assert self.process.stdin is not None
+        table = folder / "table"
+        request = {"checkpoint": str(folder / "checkpoint"), "table": str(table)}
+        with peak:
+            print(json.dumps(request), file=self.process.stdin, flush=True)
+            answer = self._answer()
+        if counts:
+            self.secs.append(float(answer["secs"]))
+            self.cpu_secs.append(_cpu_secs(self.process.pid) - cpu_before)
+            self.peak_rss_bytes.append(peak.rss_bytes)
+        return table
+
+    def _answer(self) -> dict[str, object]:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit(f"{self.name} ended with {self.process.wait()}")
+        return dict(json.loads(line))
+
+    def stop(self) -> None:
+        """End the side."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+
+class _Peak:
+    """Largest resident memory of a process tree, sampled."""
+
+    def __init__(self, pid: int) -> None:
+        self.rss_bytes = 0
+        self._pid = pid
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._sample, daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _sample(self) -> None:
+        while not self._done.wait(SAMPLE_SECS):
+            self.rss_bytes = max(self.rss_bytes, sum(p.memory_info().rss for p in _tree(self._pid)))
+
+
+def _tree(pid: int) -> list[psutil.Process]:
+    root = psutil.Process(pid)
+    return [p for p in [root, *root.children(recursive=True)] if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+
+
+def _cpu_secs(pid: int) -> float:
+    return sum(t.user + t.system + t.children_user + t.children_system for t in (p.cpu_times() for p in _tree(pid)))
+
+
+def main() -> None:
+    """Preload, warm up both sides, run the pairs, verify each output, print medians and ratios."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--records", type=int, default=1_000_000)
+    parser.add_argument("--batch-rows", type=int, default=250_000)
+    parser.add_argument("--partitions", type=int, default=2)
+    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--output", choices=("text", "json"), default="text")
+    asked = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="gluepot-bench-"))
+    try:
+        with KafkaBroker(folder / "kafka") as broker:
+            payload_bytes = _preload(broker.bootstrap, asked.records, asked.partitions)
+            arguments = (broker.bootstrap, TOPIC, str(asked.batch_rows), str(asked.cores))
+            sides = [
+                Side.start("gluepot", "benchmarks.drain.ours", *arguments),
+                Side.start("stock", "benchmarks.drain.stock", *arguments),
+            ]
+            for round_number in range(asked.pairs + 1):
+                for side in sides:
+                    work = folder / f"{side.name}-{round_number}"
+                    found = _checksum(side.drain(work, counts=round_number > 0))
+                    _require(side.name, found, asked.records)
+                    shutil.rmtree(work)
+            for side in sides:
+                side.stop()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    _report(sides, asked.records, payload_bytes, asked.output)
+
+
+def _preload(bootstrap: str, records: int, partitions: int) -> int:
+    for created in AdminClient({"bootstrap.servers": bootstrap}).create_topics([NewTopic(TOPIC, partitions, 1)]).values():
+        created.result()
+    payload_bytes = 0
+
+    def good():  # noqa: ANN202
+        nonlocal payload_bytes
+        for event in events(records + records // (BROKEN_EVERY - 1) + 2):
+            if event.good:
+                payload_bytes += len(event.payload)
+                yield event
+
+    from itertools import islice  # noqa: PLC0415
+
+    SteadyProducer(bootstrap, TOPIC, rate=10_000_000, clock=SystemClock()).send(islice(good(), records))
+    return payload_bytes
+
+
+def _checksum(table: Path) -> tuple[object, ...]:
+    with duckdb.connect() as db:
+        return db.execute(CHECKSUM.format(table)).fetchall()[0]
+
+
+_expected: list[tuple[object, ...]] = []
+
+
+def _require(name: str, found: tuple[object, ...], records: int) -> None:
+    """Refuse a time whose output is not the same records."""
+    _expected.append(found)
+    if found[0] != records or found != _expected[0]:
+        raise SystemExit(f"{name} wrote {found}, {_expected[0]} with {records} records was expected")
+
+
+def _report(sides: list[Side], records: int, payload_bytes: int, output: str) -> None:
+    ours, stock = sides
+    result = {
+        "records": records,
+        "bytes_per_record": round(payload_bytes / records),
+        "ratio_median": round(statistics.median(b / a for a, b in zip(ours.secs, stock.secs, strict=True)), 2),
+        "cpu_ratio_median": round(statistics.median(b / a for a, b in zip(ours.cpu_secs, stock.cpu_secs, strict=True)), 2),
+        "sides": {
+            side.name: {
+                "secs": [round(s, 2) for s in side.secs],
+                "median_secs": round(statistics.median(side.secs), 2),
+                "records_per_sec": round(records / statistics.median(side.secs)),
+                "cpu_secs_per_million": round(statistics.median(side.cpu_secs) * 1e6 / records, 2),
+                "peak_rss_mb": [round(b / 1e6) for b in side.peak_rss_bytes],
+            }
+            for side in sides
+        },
+    }
+    if output == "json":
+        print(json.dumps(result))
+        return
+    print(f"{records:,} records of {result['bytes_per_record']} bytes, {len(ours.secs)} pairs; outputs equal (rows, checksums)")
+    for name, found in result["sides"].items():
+        print(f"{name:8} median {found['median_secs']} s  {found['records_per_sec']:,}/s  cpu {found['cpu_secs_per_million']} s/M"
+              f"  peak RSS {max(found['peak_rss_mb'])} MB  rounds {found['secs']}  RSS by round {found['peak_rss_mb']}")
+    print(f"gluepot is {result['ratio_median']}x as fast (median of pair ratios), on 1/{result['cpu_ratio_median']} of the CPU")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""The contract of a file format: how rows become the bytes of one file."""
+
+from __future__ import annotations
+
+import io
+from typing import Protocol
+
+import pyarrow as pa
+
+
+class RowWriter(Protocol):
+    """One file's encoder. It never closes the bytes it writes to."""
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        """Encode rows, all in the schema the file was opened with where the format has one schema per file."""
+
+    def close(self) -> None:
+        """Write what the format puts at a file's end."""
+
+
+class FileFormat(Protocol):
+    """Frozen and picklable: it travels to the tasks inside the sink."""
+
+    @property
+    def gather_bytes(self) -> int:
+        """How many bytes of Arrow data are encoded at once, where a file gets that many."""
+
+    @property
+    def one_schema(self) -> bool:
+        """Whether all rows of a file share one schema."""
+
+    def ending(self, task: int, ordinal: int) -> str:
+        """Return a file name's part after the run prefix; different for each `ordinal` of a task, starting with 0."""
+
+    def storable(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the rows in the types the format can hold, no value lost. It may leave no column."""
+
+    def open(self, output: io.RawIOBase, schema: pa.Schema) -> RowWriter:
+        """Start a file."""

@@ -1,0 +1,112 @@
+"""Arrow values as what orjson writes the way Spark's JSON writer does.
+
+Fields that are null are left out (`spark.sql.jsonGenerator.ignoreNullFields`, true by default), nulls in lists stay.
+Times are ISO 8601 in UTC with milliseconds, or microseconds where there are any; decimals are numbers with all their
+digits; binary is base64; NaN and the infinities, which JSON has no form for, are text. A choice is its one value.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+
+from connectors.filesink.values import text
+from dynamicframe.chunk import is_choice
+
+Encode = Callable[[Any], Any]
+
+
+def json_values(field: pa.Field, column: pa.Array) -> Sequence[Any]:
+    """Return a column's values, None where they are null, ready for `orjson.dumps`."""
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)  # Spark's own unit
+    encode = _encoder(field)
+    values: list[Any] = column.to_pylist()
+    return values if encode is None else [None if value is None else encode(value) for value in values]
+
+
+def iso_text(value: datetime) -> str:
+    """Return a time as Spark's `yyyy-MM-dd'T'HH:mm:ss.SSS[XXX]`, with six digits where three would lose some."""
+    precision = "microseconds" if value.microsecond % 1000 else "milliseconds"
+    if value.tzinfo is None:
+        return value.isoformat(timespec=precision)
+    return value.astimezone(UTC).replace(tzinfo=None).isoformat(timespec=precision) + "Z"
+
+
+def _encoder(field: pa.Field) -> Encode | None:
+    """Return what turns a value that is not None into JSON's terms; None where it is that already."""
+    kind = field.type
+    if is_choice(field):
+        return _choice_encoder(kind)
+    if pa.types.is_struct(kind):
+        return _struct_encoder(kind)
+    if pa.types.is_map(kind):
+        return _map_encoder(kind)
+    if pa.types.is_nested(kind):
+        return _list_encoder(kind)
+    if pa.types.is_decimal(kind):
+        return _decimal
+    if pa.types.is_float32(kind):
+        return _single
+    if pa.types.is_floating(kind):
+        return _double
+    if pa.types.is_timestamp(kind):
+        return iso_text
+    return _base64 if _is_binary(kind) else None
+
+
+def _choice_encoder(kind: pa.StructType) -> Encode:
+    alternatives = [(field.name, _encoder(field) or _same) for field in kind]
+    return lambda value: next((encode(value[name]) for name, encode in alternatives if value[name] is not None), None)
+
+
+def _struct_encoder(kind: pa.StructType) -> Encode:
+    fields = [(field.name, _encoder(field) or _same) for field in kind]
+
+    def encode(value: dict[str, Any]) -> dict[str, Any]:
+        encoded = {name: encode_one(value[name]) for name, encode_one in fields if value[name] is not None}
+        return {name: one for name, one in encoded.items() if one is not None}
+
+    return encode
+
+
+def _map_encoder(kind: pa.MapType) -> Encode:
+    encode = _encoder(kind.item_field) or _same
+    return lambda value: {text(key): None if item is None else encode(item) for key, item in value}
+
+
+def _list_encoder(kind: pa.ListType) -> Encode | None:
+    encode = _encoder(kind.value_field)
+    return None if encode is None else lambda value: [None if item is None else encode(item) for item in value]
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _decimal(value: Decimal) -> orjson.Fragment:
+    return orjson.Fragment(format(value, "f"))
+
+
+def _double(value: float) -> float | str:
+    return value if math.isfinite(value) else text(value)
+
+
+def _single(value: float) -> float | str:
+    return float(str(np.float32(value))) if math.isfinite(value) else text(value)
+
+
+def _base64(value: bytes) -> str:
+    return base64.b64encode(value).decode()

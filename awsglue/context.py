@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession, SQLContext
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.options import as_options, kafka_read_settings
 from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame, stream_frame
-from awsglue.sinks import DataSink, DynamicFrameWriter, new_sink, sink_settings
+from awsglue.sinks import DataSink, DynamicFrameWriter
 from awsglue.unsupported import GLUE_CONTEXT, NotSupportedHere, missing
 from etlcore.logging import get_logger
 from streaming import session
@@ -54,9 +54,13 @@ class GlueContext(SQLContext):
     Unsupported_Compression_Types = frozenset({"lzo"})
 
     def __init__(self, sparkContext: SparkContext | SparkSession | None = None, **options: Any) -> None:
-        spark = sparkContext if isinstance(sparkContext, SparkSession) else None
-        if spark is None:
-            spark = SparkSession(sparkContext) if sparkContext is not None else SparkSession.builder.getOrCreate()
+        match sparkContext:
+            case SparkSession():
+                spark = sparkContext
+            case SparkContext():
+                spark = SparkSession(sparkContext)
+            case None:
+                spark = SparkSession.builder.getOrCreate()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # SQLContext is deprecated; Glue's class is one all the same
             super().__init__(spark.sparkContext, spark)
@@ -85,16 +89,17 @@ class GlueContext(SQLContext):
         return DynamicFrame(pipeline, self, transformation_ctx)
 
     def write_dynamic_frame_from_options(
-        self, frame: DynamicFrame, connection_type: str, connection_options: Mapping[str, Any] = {}, format: str | None = None,
-        format_options: Mapping[str, Any] = {}, transformation_ctx: str = "",
+        self, frame: DynamicFrame | DataFrame, connection_type: str, connection_options: Mapping[str, Any] = {},
+        format: str | None = None, format_options: Mapping[str, Any] = {}, transformation_ctx: str = "",
     ) -> DynamicFrame:
         """Write a frame to files, once per micro-batch however often the batch is retried."""
         if isinstance(frame, DataFrame):  # Glue's library refuses it, AWS's own samples do it
             frame = DynamicFrame.fromDF(frame, self, "frame")
         if not isinstance(frame, DynamicFrame):
             raise TypeError(f"frame is a {type(frame).__name__}; use a DynamicFrame")
-        settings = sink_settings(connection_type, as_options(connection_options), format, as_options(format_options))
-        return new_sink(self, settings, transformation_ctx).writeFrame(frame)
+        sink = DataSink(self, connection_type, as_options(connection_options), format, transformation_ctx)
+        sink.setFormat(format or "", **as_options(format_options))
+        return sink.writeFrame(frame)
 
     def getSink(self, connection_type: str, format: str | None = None, transformation_ctx: str = "", **options: Any) -> DataSink:
         """Return a sink to be given a format and a frame."""

@@ -39,11 +39,11 @@ __all__ = ["DynamicFrame"]
 class DynamicFrame:
     """Self-describing records, lazy: nothing is read before an action, and a chain of steps is one pass.
 
-    Made by `fromDF` and by the readers of `GlueContext`, never by calling the class.
+    Made by `fromDF` and by the readers of `GlueContext`, never by calling the class. `pipeline` is ours, not Glue's.
     """
 
     def __init__(self, pipeline: Pipeline, glue_ctx: GlueContext, name: str = "") -> None:
-        self._pipeline = pipeline
+        self.pipeline = pipeline
         self._schema_found: pa.Schema | None = None
         self.glue_ctx = glue_ctx
         self.name = name
@@ -71,24 +71,24 @@ class DynamicFrame:
         """
         if options:
             raise missing("DynamicFrame", "toDF(options)", frozenset({"toDF(options)"}))
-        given = self._pipeline.input
-        if isinstance(given, FrameInput) and given.json_column is None and not self._pipeline.steps:
+        given = self.pipeline.input
+        if isinstance(given, FrameInput) and given.json_column is None and not self.pipeline.steps:
             return given.frame
-        return execute.to_frame(self.glue_ctx.spark_session, self._pipeline, self._arrow_schema())
+        return execute.to_frame(self.glue_ctx.spark_session, self.pipeline, self._arrow_schema())
 
     def _arrow_schema(self) -> pa.Schema:
         if self._schema_found is None:
-            self._schema_found = self._static_schema() or execute.schema_of(self.glue_ctx.spark_session, self._pipeline)
+            self._schema_found = self._static_schema() or execute.schema_of(self.glue_ctx.spark_session, self.pipeline)
         return self._schema_found
 
     def _static_schema(self) -> pa.Schema | None:
         """Return the schema where it follows from the DataFrame's; None where records decide."""
-        given = self._pipeline.input
+        given = self.pipeline.input
         if not isinstance(given, FrameInput) or given.json_column is not None:
             return None
-        if any(isinstance(step, MapRows) for step in self._pipeline.steps):
+        if any(isinstance(step, MapRows) for step in self.pipeline.steps):
             return None
-        return output_schema(self._pipeline.steps, to_arrow_schema(given.frame.schema))
+        return output_schema(self.pipeline.steps, to_arrow_schema(given.frame.schema))
 
     def schema(self) -> StructType:
         """Return the schema in Spark's types."""
@@ -100,11 +100,11 @@ class DynamicFrame:
 
     def count(self) -> int:
         """Return the number of good records."""
-        return execute.count(self.glue_ctx.spark_session, self._pipeline)
+        return execute.count(self.glue_ctx.spark_session, self.pipeline)
 
     def show(self, num_rows: int = 20) -> None:
         """Print records as JSON lines."""
-        for row in execute.take(self.glue_ctx.spark_session, self._pipeline, num_rows):
+        for row in execute.take(self.glue_ctx.spark_session, self.pipeline, num_rows):
             print(orjson.dumps(row, default=str).decode())
 
     def filter(
@@ -162,7 +162,7 @@ class DynamicFrame:
         )
 
     def _then(self, step: Step, transformation_ctx: str) -> DynamicFrame:
-        return DynamicFrame(self._pipeline.then(step), self.glue_ctx, transformation_ctx or self.name)
+        return DynamicFrame(self.pipeline.then(step), self.glue_ctx, transformation_ctx or self.name)
 
     def __getattr__(self, name: str) -> Any:
         raise missing("DynamicFrame", name, DYNAMIC_FRAME)

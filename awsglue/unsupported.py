@@ -5,7 +5,7 @@ from __future__ import annotations
 from etlcore.errors import NotSupported
 
 
-class NotSupportedHere(NotSupported, AttributeError):
+class NotSupportedHere(NotSupported, AttributeError):  # type: ignore[misc]  # both call their argument `name`
     """Also an AttributeError, so that scripts that look with `hasattr` before they use a newer name go on."""
 
 

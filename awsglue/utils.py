@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from awsglue.glue_version import accepts_abbreviations, current_glue_version
 from awsglue.job_arguments import GlueArgumentError, parse_job_arguments
+from etlcore.glue_version import accepts_abbreviations, current_glue_version
 
 __all__ = ["GlueArgumentError", "getResolvedOptions"]
 

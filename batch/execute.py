@@ -26,7 +26,7 @@ PART_SCHEMA = "part binary"
 
 
 def write(
-    spark: SparkSession, pipeline: Pipeline, sink: Sink, key: CommitKey,
+    spark: SparkSession, pipeline: Pipeline, sink: Sink, target: commit.Target, key: CommitKey,
 ) -> tuple[Committed | AlreadyCommitted, Sequence[ManifestPart]]:
     """Run a pipeline into a sink and publish it: everything or nothing.
 
@@ -36,9 +36,9 @@ def write(
     attempt = uuid4().hex
     try:
         parts = _run(spark, pipeline, _staging(sink, attempt))
-        return commit.publish(sink, Manifest(key, parts), attempt), parts
+        return commit.publish(target, Manifest(key, parts)), parts
     except BaseException:
-        commit.abort(sink, attempt)
+        commit.abort(target, key, attempt)
         raise
 
 

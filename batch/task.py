@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from batch.pipeline import RangeInput, Step
 from connectors.ports import ManifestPart, RawBatch, SourceRange, TaskSink
-from dynamicframe.chunk import Chunk
+from dynamicframe.chunk import Chunk, Coordinates
 from dynamicframe.json_decoder import JsonDecoder
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ class Tally:
     rows_in: int = 0
     bytes_in: int = 0
     newest_epoch_ms: dict[str, int] = field(default_factory=dict)
-    phase_secs: Counter[str] = field(default_factory=Counter)
+    phase_secs: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     source_schema: pa.Schema | None = None
 
     def timed(self, phase: str, items: Iterable[T]) -> Iterator[T]:
@@ -70,34 +70,35 @@ def _with_extras(chunk: Chunk, raw: RawBatch, names: Sequence[str]) -> pa.Record
     return batch
 
 
-def frame_chunks(batches: Iterable[pa.RecordBatch], json_column: str | None, tally: Tally, sticky: pa.Schema | None) -> Iterator[Chunk]:
+def frame_chunks(
+    batches: Iterable[pa.RecordBatch], json_column: str | None, tally: Tally, sticky: pa.Schema | None,
+) -> Iterator[Chunk]:
     """Take the batches Spark hands over as chunks, expanding a column of JSON texts if there is one."""
     decoder = JsonDecoder(sticky)
     for batch in tally.timed(FETCH, batches):
-        tally.rows_in += batch.num_rows
-        if json_column is None:
-            tally.bytes_in += batch.nbytes
-            tally.source_schema = batch.schema
-            yield Chunk(batch)
-            continue
         began = time.perf_counter()
-        at = batch.schema.get_field_index(json_column)
-        texts = batch.column(at)
-        tally.bytes_in += texts.nbytes
-        # Spark does not promise valid UTF-8; as bytes the decoder can tell, and keep what it rejects.
-        values = texts.view(pa.binary()).to_pylist()
-        chunk = decoder.decode(values, range(len(values)), None, None)
-        others = batch.remove_column(at)
-        if others.num_columns:
-            bad = {int(error.at.position) for error in chunk.errors if error.at.position is not None}
-            kept = others.filter(pa.array([i not in bad for i in range(len(values))], pa.bool_())) if bad else others
-            joined = chunk.batch
-            for column_field, column in zip(kept.schema, kept.columns, strict=True):
-                joined = joined.append_column(column_field, column)
-            chunk = replace(chunk, batch=joined)
+        chunk = Chunk(batch) if json_column is None else _expanded(batch, json_column, decoder)
         tally.phase_secs[PARSE] += time.perf_counter() - began
-        tally.source_schema = decoder.schema
+        tally.rows_in += batch.num_rows
+        tally.bytes_in += batch.nbytes
+        tally.source_schema = None if json_column is None else decoder.schema
         yield chunk
+
+
+def _expanded(batch: pa.RecordBatch, json_column: str, decoder: JsonDecoder) -> Chunk:
+    at = batch.schema.get_field_index(json_column)
+    # As bytes: Spark does not promise valid UTF-8, and what the decoder rejects must be kept as it came.
+    values = batch.column(at).view(pa.binary()).to_pylist()
+    numbered = decoder.decode(values, range(len(values)), "", "")
+    bad = {error.at.position for error in numbered.errors}
+    joined = numbered.batch
+    others = batch.remove_column(at)
+    if others.num_columns and bad:
+        others = others.filter(pa.array([str(i) not in bad for i in range(len(values))], pa.bool_()))
+    for column_field, column in zip(others.schema, others.columns, strict=True):
+        joined = joined.append_column(column_field, column)
+    # The numbers were only of use here: a DataFrame's rows no longer know where they came from.
+    return Chunk(joined, [replace(error, at=Coordinates()) for error in numbered.errors])
 
 
 def through(chunks: Iterable[Chunk], steps: Sequence[Step], tally: Tally) -> Iterator[Chunk]:

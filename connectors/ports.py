@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from dynamicframe.chunk import Chunk, ErrorRecord
+from etlcore.clock import Clock
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -64,9 +65,11 @@ class StreamSource(Protocol):
     Instances are small and picklable; clients are opened on first use in the process that uses them.
     """
 
-    guarantee: str
+    @property
+    def guarantee(self) -> str:
+        """What a reader may rely on, one sentence."""
 
-    def check(self) -> None:
+    def check(self, clock: Clock) -> None:
         """Reach the source and find the stream, once, before data flows; ConfigError or TransientError otherwise."""
 
     def read(self, wanted: SourceRange) -> Iterator[RawBatch]:
@@ -180,23 +183,35 @@ class TaskSink(Protocol):
             attempt: unique to this try; no two tries share a staged path.
 
         Returns:
-            files, schema, rows_out, rejected and the write phase filled in.
+            files, schema, rows_out and rejected filled in.
         """
 
 
 class Sink(TaskSink, Protocol):
-    """A target for chunks, in two phases. Picklable: tasks get a copy."""
+    """A target for chunks. Picklable: tasks get a copy.
 
-    guarantee: str
+    A sink only stages. Making the staged files visible, exactly once per key, is `batch.commit`'s part, written once
+    for all of them.
+    """
+
+    @property
+    def guarantee(self) -> str:
+        """What readers may rely on after a recovery, e.g. `exactly-once`."""
+
+    @property
+    def key(self) -> CommitKey:
+        """The write this sink was made for."""
+
+    @property
+    def root(self) -> str:
+        """URL of the folder that the paths of staged data files are relative to."""
+
+    @property
+    def rejects_root(self) -> str:
+        """URL of the folder that the paths of staged rejects files are relative to; often the same."""
 
     def check(self) -> None:
         """Make sure the target can be written, before data flows; ConfigError otherwise."""
-
-    def publish(self, manifest: Manifest) -> Committed | AlreadyCommitted:
-        """Make the staged files visible, exactly once per key. Called on the driver."""
-
-    def abort(self, attempt: str) -> None:
-        """Remove what the tasks of an attempt staged. Never raises for what is already gone."""
 
 
 def dump_errors(errors: Sequence[ErrorRecord]) -> pa.RecordBatch:

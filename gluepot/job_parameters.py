@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from awsglue.glue_version import DEFAULT, checked_glue_version
 from etlcore.errors import ConfigError, did_you_mean
+from etlcore.glue_version import DEFAULT, checked_glue_version
 
 DATALAKE_FORMATS = ("hudi", "delta", "iceberg")
 PYTHON_FILES = (".py", ".zip", ".egg", ".whl")

@@ -16,6 +16,7 @@ from prometheus_client import CollectorRegistry
 from rich.console import Console
 
 from etlcore.errors import ConfigError
+from etlcore.glue_version import DEFAULT as DEFAULT_GLUE_VERSION
 from etlcore.logging import bind_process, get_logger
 from etlcore.spark_env import prepare
 from gluepot.job_parameters import JobParameters
@@ -70,9 +71,8 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
     """
     if not settings.script.is_file():
         raise ConfigError(f"There is no script {settings.script}; give the path of a Python file.")
-    parameters = JobParameters.parse(
-        [str(settings.script), *settings.arguments], **({"glue_version": settings.glue_version} if settings.glue_version else {}),
-    )
+    argv = [str(settings.script), *settings.arguments]
+    parameters = JobParameters.parse(argv, settings.glue_version or DEFAULT_GLUE_VERSION)
     bind_process(job=parameters.job_name, run_id=parameters.run_id[:12])
     for ignored in parameters.ignored:
         log.info("parameter_ignored", parameter=ignored.name, reason=ignored.reason)

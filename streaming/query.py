@@ -144,7 +144,7 @@ class Query:
         """
         while True:
             try:
-                if query.awaitTermination(POLL_SECS):
+                if query.awaitTermination(POLL_SECS):  # type: ignore[arg-type]  # fractions of a second work
                     return None
             except StreamingQueryException as failure:
                 return self._cause(failure)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from confluent_kafka import IsolationLevel, KafkaException, TopicCollection, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]  # missing in its __all__
 
 from connectors.kafka.client import with_callbacks
 from connectors.kafka.errors import NO_TOPIC, from_kafka
@@ -15,6 +15,8 @@ from connectors.kafka.settings import EARLIEST, LATEST, Assign, AtOffsets, AtTim
 from etlcore.errors import ConfigError
 
 ADMIN_KEYS = ("bootstrap.servers", "security.protocol", "client.", "socket.", "sasl.", "ssl.", "oauth_cb", "metadata.")
+
+EARLIEST_SPEC, LATEST_SPEC = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]
 
 
 class Broker:
@@ -87,14 +89,14 @@ class Broker:
         The end is the last *stable* offset: what lies before it is decided, committed or aborted.
         """
         ids, partitions = self.partitions()
-        earliest = self._list(dict.fromkeys(partitions, OffsetSpec.earliest()))
-        latest = self._list(dict.fromkeys(partitions, OffsetSpec.latest()))
+        earliest = self._list(dict.fromkeys(partitions, EARLIEST_SPEC))
+        latest = self._list(dict.fromkeys(partitions, LATEST_SPEC))
         return Bounds(ids, earliest, latest)
 
     def latest(self) -> dict[tuple[str, int], int]:
         """Return the last stable offset of every partition of the subscription."""
         _, partitions = self.partitions()
-        return self._list(dict.fromkeys(partitions, OffsetSpec.latest()))
+        return self._list(dict.fromkeys(partitions, LATEST_SPEC))
 
     def resolve(self, bound: str | AtOffsets | AtTime, now: Bounds) -> Positions:
         """Turn a starting or ending option into positions, one empty span per partition.

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
-from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaError, TopicPartition
 
 from connectors.kafka.client import with_callbacks
 from connectors.kafka.errors import from_kafka
@@ -17,6 +17,9 @@ from connectors.ports import RawBatch, SourceRange
 from dynamicframe.magic import RECORD_TIMESTAMP
 from etlcore.clock import Clock, SystemClock
 from etlcore.errors import DataLoss, TransientError
+
+# A confluent_kafka.Message. Its stubs make every field optional; a message without error has them.
+Record = Any
 
 # Bytes of payload per RawBatch, near enough; bounds a task's memory whatever the size of the records.
 TARGET_BATCH_BYTES = 8 * 1024 * 1024
@@ -47,7 +50,7 @@ class PartitionReader:
         self._partition = partition
         self._position = -1
         self._log_end = -1
-        self._held: list[Message] = []
+        self._held: list[Record] = []
         self._record_bytes = TARGET_BATCH_BYTES // FIRST_BATCH_RECORDS
 
     def close(self) -> None:
@@ -59,7 +62,7 @@ class PartitionReader:
         self._consumer.unassign()
         self._position = -1
 
-    def read(self, start: int, end: int, deadline_secs: float, clock: Clock, bootstrap: str) -> Iterator[list[Message]]:
+    def read(self, start: int, end: int, deadline_secs: float, clock: Clock, bootstrap: str) -> Iterator[list[Record]]:
         """Yield the records of `[start, end)` in bounded lists; the iterator must be drained or the reader closed.
 
         Raises:
@@ -103,13 +106,13 @@ class PartitionReader:
         # Whatever lies beyond is held or still to come, so the next range goes on from here.
         self._position = end
 
-    def _take(self, wanted: int) -> list[Message]:
+    def _take(self, wanted: int) -> list[Record]:
         if self._held:
             held, self._held = self._held, []
             return held
         most = min(wanted, MAX_BATCH_RECORDS, max(1, TARGET_BATCH_BYTES // self._record_bytes))
         # Asks for no more than there is: consume() waits until it has that many, or for its time-out.
-        taken: list[Message] = self._consumer.consume(most, POLL_SECS)
+        taken: list[Record] = self._consumer.consume(most, POLL_SECS)
         return taken
 
     def _give_up_if_final(self, error: KafkaError, bootstrap: str) -> None:
@@ -119,7 +122,7 @@ class PartitionReader:
             raise ours
 
 
-def _cut(messages: list[Message], end: int) -> tuple[list[Message], list[Message]]:
+def _cut(messages: list[Record], end: int) -> tuple[list[Record], list[Record]]:
     """Part messages at `end`: those of the range, and those that belong to the next one."""
     if messages[-1].offset() < end:
         return messages, []
@@ -161,7 +164,7 @@ def read_range(settings: KafkaReadSettings, wanted: SourceRange, clock: Clock | 
             reader.close()
 
 
-def first_of(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[Message]:
+def first_of(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[Record]:
     """Yield the first record of a range, if it holds any; fetches little more than that."""
     key = (settings.bootstrap, wanted.stream, int(wanted.shard))
     reader = _peekers.get(key)
@@ -173,7 +176,7 @@ def first_of(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[Messa
     reader.rest()
 
 
-def _raw_batch(messages: list[Message], settings: KafkaReadSettings, wanted: SourceRange) -> RawBatch:
+def _raw_batch(messages: list[Record], settings: KafkaReadSettings, wanted: SourceRange) -> RawBatch:
     positions = [message.offset() for message in messages]
     if positions[0] < wanted.start or positions != sorted(positions):
         raise DataLoss(
@@ -195,7 +198,7 @@ def _raw_batch(messages: list[Message], settings: KafkaReadSettings, wanted: Sou
     )
 
 
-def _headers(message: Message) -> list[dict[str, str | None]] | None:
+def _headers(message: Record) -> list[dict[str, str | None]] | None:
     headers = message.headers()
     if not headers:
         return None

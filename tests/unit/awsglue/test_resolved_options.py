@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from awsglue import utils
-from awsglue.glue_version import current_glue_version
 from awsglue.utils import GlueArgumentError, getResolvedOptions
 from etlcore.errors import ConfigError
+from etlcore.glue_version import current_glue_version
 
 SCRIPT = "job.py"
 ALWAYS_THERE = {

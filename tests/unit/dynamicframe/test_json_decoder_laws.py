@@ -14,7 +14,7 @@ from dynamicframe.json_record import MAX_DEPTH, Refusal, read_record
 from dynamicframe.records import in_braces, join
 from dynamicframe.rows import rows
 
-KEYS = st.sampled_from(["a", "b", "c", "a.b", "", "é", "a\"b"])
+KEYS = st.sampled_from(["a", "b", "c", "a.b", "", "é", 'a"b'])
 SCALARS = st.one_of(
     st.none(),
     st.booleans(),
@@ -36,7 +36,9 @@ SIMPLE = st.fixed_dictionaries(
     {},
     optional={
         "a": st.one_of(st.integers(-9, 9), st.text(max_size=2), st.none()),
-        "b": st.fixed_dictionaries({}, optional={"c": st.one_of(st.booleans(), st.integers(0, 9), st.lists(st.just(1)))}),
+        "b": st.fixed_dictionaries(
+            {}, optional={"c": st.one_of(st.booleans(), st.integers(0, 9), st.lists(st.just(1)))}
+        ),
         "d": st.one_of(st.integers(0, 3), st.floats(0, 1)),
     },
 ).map(lambda value: _dumps(value))
@@ -97,7 +99,9 @@ def _dumps(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def _decoded(decoder: JsonDecoder, values: list[bytes | None], first: int = 0) -> tuple[list[Any], list[tuple[int, str]]]:
+def _decoded(
+    decoder: JsonDecoder, values: list[bytes | None], first: int = 0
+) -> tuple[list[Any], list[tuple[int, str]]]:
     chunk = decoder.decode(values, range(first, first + len(values)), "clicks", "0")
     chunk.batch.validate(full=True)
     assert chunk.batch.schema.equals(decoder.schema, check_metadata=True)
@@ -116,7 +120,9 @@ def _same(got: Any, expected: Any) -> bool:
     if isinstance(expected, bool) or isinstance(got, bool):
         return got is expected
     if isinstance(expected, int | float) and isinstance(got, float):
-        return got == float(expected) and (isinstance(expected, int) or math.copysign(1, got) == math.copysign(1, expected))
+        return got == float(expected) and (
+            isinstance(expected, int) or math.copysign(1, got) == math.copysign(1, expected)
+        )
     return type(got) is type(expected) and got == expected
 
 

@@ -1,0 +1,143 @@
+"""Writing: the facades a script calls, and the choice of the sink behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from awsglue.unsupported import NotSupportedHere
+from awsglue.writing import publish
+from connectors.ports import CommitKey, Sink
+from connectors.registry import SINKS
+from etlcore.errors import ConfigError, did_you_mean
+from etlcore.logging import get_logger
+
+if TYPE_CHECKING:
+    from awsglue.context import GlueContext
+    from awsglue.dynamicframe import DynamicFrame
+
+KNOWN_OPTIONS = ("path", "partitionKeys", "compression", "rejectsPath", "enableUpdateCatalog", "updateBehavior", "useFrameName")
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SinkSettings:
+    """One target of files.
+
+    Args:
+        path: folder, local or `s3://`.
+        format: a key of `connectors.registry.SINKS`.
+        format_options: Glue's, `compression` included wherever the script gave it.
+        partition_keys: columns that become folders.
+        rejects_path: where rejected records go; None: below the path.
+    """
+
+    path: str
+    format: str
+    format_options: Mapping[str, Any] = field(default_factory=dict)
+    partition_keys: Sequence[str] = ()
+    rejects_path: str | None = None
+
+    def sink(self, key: CommitKey, ctx: str, rejects_path: str | None) -> Sink:
+        """Return the sink of one write."""
+        return SINKS[self.format](
+            self.path,
+            key,
+            self.format_options,
+            partition_keys=self.partition_keys,
+            ctx=ctx,
+            rejects_path=self.rejects_path or rejects_path,
+        )
+
+
+def sink_settings(
+    connection_type: str, options: Mapping[str, Any], format: str | None, format_options: Mapping[str, Any],
+) -> SinkSettings:
+    """Check what a script says of a target.
+
+    Raises:
+        NotSupported: the target is no folder of files.
+        ConfigError: path or format is missing or not known.
+    """
+    if connection_type.lower() != "s3":
+        raise NotSupportedHere(f"writing to connection_type {connection_type!r}", "Use 's3', also for a local folder.")
+    for name in options.keys() - set(KNOWN_OPTIONS):
+        log.warning("option_ignored", option=name, hint=did_you_mean(name, KNOWN_OPTIONS).strip())
+    if str(options.get("enableUpdateCatalog", "")).lower() == "true":
+        log.warning("catalog_not_updated", hint="files are written, the Data Catalog is not there yet")
+    path = str(options.get("path") or "")
+    if not path:
+        raise ConfigError("The sink has no path; give connection_options={'path': 's3://bucket/folder'} or a local folder.")
+    name = (format or "").lower()
+    if name not in SINKS:
+        raise ConfigError(f"The format is {format!r}; use one of {', '.join(sorted(SINKS))}.{did_you_mean(name, SINKS)}")
+    if "compression" in options:
+        format_options = {"compression": options["compression"], **format_options}
+    return SinkSettings(path, name, format_options, _keys(options.get("partitionKeys", ())), options.get("rejectsPath"))
+
+
+def _keys(given: object) -> tuple[str, ...]:
+    if isinstance(given, str):
+        return tuple(key.strip() for key in given.strip("[]").split(",") if key.strip())
+    if isinstance(given, Sequence):
+        return tuple(map(str, given))
+    raise ConfigError(f"partitionKeys is {given!r}; use a list of column names.")
+
+
+class DataSink:
+    """What `getSink` returns: a target to be given a format and a frame."""
+
+    def __init__(
+        self, glue_context: GlueContext, connection_type: str, options: Mapping[str, Any], format: str | None,
+        transformation_ctx: str,
+    ) -> None:
+        self._glue_context = glue_context
+        self._connection_type = connection_type
+        self._options = dict(options)
+        self._format = format
+        self._format_options: dict[str, Any] = {}
+        self._ctx = transformation_ctx
+
+    def setFormat(self, format: str, **options: Any) -> None:
+        """Name the file format and its options."""
+        self._format = format
+        self._format_options = options
+
+    def setAccumulableSize(self, size: int) -> None:
+        """Accept Glue's tuning knob; errors are not accumulated here."""
+
+    def setCatalogInfo(self, catalogDatabase: str, catalogTableName: str, catalogId: str = "") -> None:
+        """Name the table that would be updated."""
+        log.warning("catalog_not_updated", database=catalogDatabase, table=catalogTableName)
+
+    def writeFrame(self, dynamic_frame: DynamicFrame, info: str = "") -> DynamicFrame:
+        """Write a frame."""
+        settings = sink_settings(self._connection_type, self._options, self._format, self._format_options)
+        publish(self._glue_context.spark_session, dynamic_frame, settings, self._ctx)
+        return dynamic_frame
+
+    def write(self, dynamic_frame_or_dfc: DynamicFrame, info: str = "") -> DynamicFrame:
+        """Write a frame."""
+        return self.writeFrame(dynamic_frame_or_dfc, info)
+
+
+class DynamicFrameWriter:
+    """`glueContext.write_dynamic_frame`."""
+
+    def __init__(self, glue_context: GlueContext) -> None:
+        self._glue_context = glue_context
+
+    def from_options(self, *args: Any, **kwargs: Any) -> DynamicFrame:
+        """Do what `GlueContext.write_dynamic_frame_from_options` does."""
+        return self._glue_context.write_dynamic_frame_from_options(*args, **kwargs)
+
+    def from_catalog(self, *args: Any, **kwargs: Any) -> DynamicFrame:
+        """Say that the catalog is not there yet."""
+        raise NotSupportedHere("write_dynamic_frame.from_catalog", "Use from_options with the table's path.")
+
+    def from_jdbc_conf(self, *args: Any, **kwargs: Any) -> DynamicFrame:
+        """Say that JDBC is not there yet."""
+        raise NotSupportedHere("write_dynamic_frame.from_jdbc_conf")
+

@@ -1,0 +1,38 @@
+"""One write: its commit key, its run, its place in the micro-batch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from pyspark.sql import SparkSession
+
+from batch import commit, execute
+from streaming.batch import BatchContext, current_batch
+
+if TYPE_CHECKING:
+    from awsglue.dynamicframe import DynamicFrame
+    from awsglue.sinks import SinkSettings
+
+# Writes outside of a stream: one run of the process, its writes counted like those of a batch.
+_run = BatchContext(query_id=uuid4().hex, batch_id=0)
+_recovered: set[tuple[str, str]] = set()
+
+
+def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ctx: str) -> None:
+    """Run the frame's pipeline into the target and make it visible, once.
+
+    Raises:
+        ConfigError: the target cannot be written.
+        Exception: what failed in the tasks or in publishing; nothing of the write is visible then.
+    """
+    batch = current_batch() or _run
+    key = batch.key(ctx)
+    sink = settings.sink(key, ctx, batch.rejects_path)
+    target = commit.open_target(sink)
+    first = (settings.path, key.query_id)
+    if first not in _recovered:
+        sink.check()
+        commit.recover(target, key.query_id)
+        _recovered.add(first)
+    batch.record(*execute.write(spark, frame.pipeline, sink, target, key))

@@ -1,0 +1,50 @@
+"""The list of names that a publication in progress will use, so that a crash leaves no file nobody knows of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from batch.commit.record import CommitRecord
+from connectors.ports import CommitKey
+from etlcore.errors import CheckpointError
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """One publication in progress.
+
+    Args:
+        key: of the write.
+        generation: that its manifest will have.
+        files: whether a rejects file, and its final path.
+    """
+
+    key: CommitKey
+    generation: int
+    files: Sequence[tuple[bool, str]]
+
+    @classmethod
+    def to_publish(cls, record: CommitRecord) -> Intent:
+        """Return the intent that goes before a record."""
+        return cls(record.key, record.generation, [(file.rejects, file.path) for file in record.files])
+
+    def to_bytes(self) -> bytes:
+        """Return the JSON text."""
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def from_bytes(cls, text: bytes) -> Intent:
+        """Read the JSON text back.
+
+        Raises:
+            CheckpointError: it is not such a text.
+        """
+        try:
+            plain = json.loads(text)
+            files = [(bool(rejects), str(path)) for rejects, path in plain["files"]]
+            return cls(CommitKey(**plain["key"]), int(plain["generation"]), files)
+        except (ValueError, KeyError, TypeError) as error:
+            start = text[:40]
+            raise CheckpointError(f"an intent beginning with {start!r} cannot be read; restore or remove it") from error

@@ -1,0 +1,170 @@
+import datetime as dt
+import string
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dynamicframe.cast import try_cast
+from dynamicframe.schema import arrow_type
+
+UTC = dt.UTC
+SCALARS = [
+    "string",
+    "int",
+    "long",
+    "double",
+    "float",
+    "short",
+    "byte",
+    "boolean",
+    "date",
+    "timestamp",
+    "binary",
+    "decimal(10,2)",
+    "decimal(38,38)",
+]
+LOOKS_LIKE_DATA = st.one_of(
+    st.text(string.digits + "+-.eE", max_size=50),
+    st.text(string.digits + "-:TZ .+", max_size=30),
+    st.from_regex(r"\A[+-]?[0-9]{1,45}(\.[0-9]{0,45})?([eE][+-]?[0-9]{1,4})?\Z"),
+    st.from_regex(
+        r"\A[0-9]{4}-[01][0-9]-[0-3][0-9]([T ][0-2][0-9]:[0-6][0-9](:[0-6][0-9](\.[0-9]{1,10})?)?)?(Z|[+-][0-9]{2}:?[0-9]{2})?\Z"
+    ),
+    st.text(max_size=5),
+    st.sampled_from(["nan", "Infinity", "-inf", "true", "N", ""]),
+)
+
+
+def _cast(values, source, target):
+    return try_cast(pa.array(values, source), arrow_type(target)).to_pylist()
+
+
+@given(st.lists(LOOKS_LIKE_DATA, min_size=1, max_size=5), st.sampled_from(SCALARS))
+def test_no_text_makes_a_cast_raise(texts, target):
+    result = try_cast(pa.array(texts), arrow_type(target))
+    result.validate(full=True)
+    assert len(result) == len(texts)
+
+
+@given(
+    st.lists(st.one_of(st.floats(), st.integers(-(2**63), 2**63 - 1).map(float)), min_size=1), st.sampled_from(SCALARS)
+)
+def test_no_double_makes_a_cast_raise(values, target):
+    result = try_cast(pa.array(values, pa.float64()), arrow_type(target))
+    result.validate(full=True)
+    assert len(result) == len(values)
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1), st.sampled_from(SCALARS))
+def test_no_integer_makes_a_cast_raise(values, target):
+    result = try_cast(pa.array(values, pa.int64()), arrow_type(target))
+    result.validate(full=True)
+    assert len(result) == len(values)
+
+
+@given(
+    st.lists(
+        st.decimals(allow_nan=False, allow_infinity=False, places=6, min_value=-(10**20), max_value=10**20), min_size=1
+    ),
+    st.sampled_from(SCALARS),
+)
+def test_no_decimal_makes_a_cast_raise(values, target):
+    result = try_cast(pa.array(values, pa.decimal128(38, 6)), arrow_type(target))
+    result.validate(full=True)
+    assert len(result) == len(values)
+
+
+@given(
+    st.lists(st.datetimes(dt.datetime(1, 1, 2), dt.datetime(9999, 12, 30)), min_size=1),
+    st.sampled_from(["string", "timestamp"]),
+)
+def test_a_time_written_as_text_reads_back_as_the_same_instant(values, through):
+    stamps = pa.array(values, pa.timestamp("us", tz="UTC"))
+    assert try_cast(try_cast(stamps, arrow_type(through)), stamps.type).equals(stamps)
+
+
+@given(st.integers(-(2**63), 2**63 - 1))
+def test_every_long_survives_its_text(value):
+    assert _cast([str(value)], pa.string(), "long") == [value]
+
+
+@given(st.integers(-(2**70), 2**70), st.sampled_from([("byte", 7), ("short", 15), ("int", 31), ("long", 63)]))
+def test_integers_out_of_range_are_null(value, sized):
+    name, bits = sized
+    expected = value if -(2**bits) <= value < 2**bits else None
+    assert _cast([str(value)], pa.string(), name) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "expected"),
+    [
+        (" 42 ", "int", 42),
+        ("007", "int", 7),
+        ("00000000000000000000000000012", "int", 12),
+        ("1.9", "long", 1),
+        ("-1.9", "long", -1),
+        ("12a", "long", None),
+        ("", "long", None),
+        ("1e3", "double", 1000.0),
+        ("1e999", "double", None),
+        (".5", "double", 0.5),
+        ("1e39", "float", None),
+        ("1.005", "decimal(10,2)", Decimal("1.01")),
+        ("-1.005", "decimal(10,2)", Decimal("-1.01")),
+        ("99999999.999", "decimal(10,2)", None),
+        ("1e2", "decimal(10,2)", Decimal("100.00")),
+        ("Yes", "boolean", True),
+        ("0", "boolean", False),
+        ("maybe", "boolean", None),
+        ("2024-02-29", "date", dt.date(2024, 2, 29)),
+        ("2023-02-29", "date", None),
+        ("1900-02-29", "date", None),
+        ("2026-11-21T04:00:00Z", "date", dt.date(2026, 11, 21)),
+        ("2026-11-21", "timestamp", dt.datetime(2026, 11, 21, tzinfo=UTC)),
+        ("2026-11-21 04:05", "timestamp", dt.datetime(2026, 11, 21, 4, 5, tzinfo=UTC)),
+        ("2026-11-21T04:05:06.1234567", "timestamp", dt.datetime(2026, 11, 21, 4, 5, 6, 123456, UTC)),
+        ("2026-11-21T04:05:06+02:00", "timestamp", dt.datetime(2026, 11, 21, 2, 5, 6, tzinfo=UTC)),
+        ("2026-11-21T04:05:06.5-0130", "timestamp", dt.datetime(2026, 11, 21, 5, 35, 6, 500000, UTC)),
+        ("2026-11-21T24:05:06", "timestamp", None),
+        ("yesterday", "timestamp", None),
+    ],
+)
+def test_text_becomes_the_value_it_names_or_null(text, target, expected):
+    assert _cast([text, None], pa.string(), target) == [expected, None]
+
+
+@pytest.mark.parametrize(
+    ("value", "source", "target", "expected"),
+    [
+        (300, pa.int64(), "byte", None),
+        (2.9, pa.float64(), "int", 2),
+        (float("nan"), pa.float64(), "long", None),
+        (2.0**63, pa.float64(), "long", None),
+        (1e300, pa.float64(), "float", None),
+        (1.5, pa.float64(), "string", "1.5"),
+        (7, pa.int64(), "string", "7"),
+        (True, pa.bool_(), "string", "true"),
+        (True, pa.bool_(), "int", 1),
+        (0, pa.int64(), "boolean", False),
+        (1.5, pa.int64(), "timestamp", dt.datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC)),
+        (Decimal("12.7"), pa.decimal128(5, 1), "double", 12.7),
+        (Decimal("12.7"), pa.decimal128(5, 1), "long", 12),
+        (Decimal("12.75"), pa.decimal128(5, 2), "decimal(4,1)", Decimal("12.8")),
+        (dt.datetime(2026, 11, 21, 4, 5, 6), pa.timestamp("us"), "string", "2026-11-21 04:05:06"),
+        (dt.datetime(2026, 11, 21, 4, 5, 6, 500000), pa.timestamp("us"), "string", "2026-11-21 04:05:06.5"),
+        (dt.datetime(1969, 12, 31, 23, 59, 59, 500000), pa.timestamp("us", tz="UTC"), "long", -1),
+        (dt.datetime(1969, 12, 31, 23), pa.timestamp("us"), "date", dt.date(1969, 12, 31)),
+        (dt.date(2026, 11, 21), pa.date32(), "string", "2026-11-21"),
+        ({"a": 1, "b": None}, pa.struct([("a", pa.int64()), ("b", pa.int64())]), "string", '{"a":1}'),
+        ([1, 2], pa.list_(pa.int64()), "string", "[1,2]"),
+        (b"ab", pa.binary(), "string", "ab"),
+        (b"\xff", pa.binary(), "string", "\ufffd"),
+        ([1], pa.list_(pa.int64()), "int", None),
+    ],
+)
+def test_values_become_their_counterpart_or_null(value, source, target, expected):
+    value = int(value) if source == pa.int64() else value
+    assert _cast([value, None], source, target) == [expected, None]

@@ -31,7 +31,7 @@ lint: setup ## format, lint rules, types, import directions
 	@$(BIN)/lint-imports --no-logo
 
 bench-quick: setup ## drain of 1 M events, side by side with stock PySpark
-	@$(BIN)/python -m benchmarks.quick $(ARGS)
+	@$(BIN)/python -m benchmarks.drain $(ARGS)
 
 clean: ## remove what the targets above made in this folder; the cache stays
 	@rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist build spark-warehouse

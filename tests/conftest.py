@@ -9,6 +9,11 @@ from gluepot.servers.kafka import KafkaBroker
 from tests.servers import kafka_endpoint
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    # kafka-python loads its schemas with a call that Python 3.11 and 3.12 deprecate and 3.13 has back.
+    config.addinivalue_line("filterwarnings", "ignore:(read|open)_text is deprecated:DeprecationWarning")
+
+
 @pytest.fixture(scope="session")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """`host:port` of a real broker that all tests share."""

@@ -47,9 +47,7 @@ def publish(target: Target, manifest: Manifest) -> Committed | AlreadyCommitted:
             winner = _create(target, record)
             _end(target, Intent.to_publish(record), winner, superseded)
             _remove_staging(target, manifest.key)
-            if winner == record:
-                return Committed(record.data_paths, record.rows_out)
-            return AlreadyCommitted(winner.data_paths, winner.rows_out)
+            return _outcome(target, record, winner)
 
 
 def recover(target: Target, query_id: str) -> None:
@@ -107,20 +105,22 @@ def _create(target: Target, record: CommitRecord) -> CommitRecord:
     """Create the manifest; return the one that is there now, which is ours unless another driver came first.
 
     "It exists" may also be the answer to our own request, sent twice because the first reply was lost: then it is ours.
-
-    Raises:
-        PermanentError: another driver published other ranges under our key.
     """
     key = commit_key(record.key, record.generation)
     if target.table.create(key, record.to_bytes()):
         return record
-    winner = CommitRecord.from_bytes(target.table.get(key))
-    if winner.input != record.input:
-        raise PermanentError(
-            f"batch {record.key.batch_id} of query {record.key.query_id} was published by another driver from other "
-            f"input, see {target.table.url}/{key}; stop one of the two",
-        )
-    return winner
+    return CommitRecord.from_bytes(target.table.get(key))
+
+
+def _outcome(target: Target, record: CommitRecord, winner: CommitRecord) -> Committed | AlreadyCommitted:
+    if winner == record:
+        return Committed(record.data_paths, record.rows_out)
+    if winner.input == record.input:
+        return AlreadyCommitted(winner.data_paths, winner.rows_out)
+    raise PermanentError(
+        f"batch {record.key.batch_id} of query {record.key.query_id} was published by another driver from other input, "
+        f"see {target.table.url}/{commit_key(record.key, record.generation)}; stop one of the two",
+    )
 
 
 def _end(target: Target, intent: Intent, record: CommitRecord | None, superseded: CommitRecord | None) -> None:

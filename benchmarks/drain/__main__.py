@@ -15,12 +15,12 @@ from pathlib import Path
 
 import duckdb
 import psutil
-from confluent_kafka.admin import AdminClient, NewTopic
 
 from etlcore.clock import SystemClock
 from gluepot.demo.events import BROKEN_EVERY, events
 from gluepot.demo.producer import SteadyProducer
 from gluepot.servers.kafka import KafkaBroker
+from gluepot.servers.topics import create_topic
 
 TOPIC = "bench"
 SAMPLE_SECS = 0.1
@@ -145,8 +145,7 @@ def main() -> None:
 
 
 def _preload(bootstrap: str, records: int, partitions: int) -> int:
-    for created in AdminClient({"bootstrap.servers": bootstrap}).create_topics([NewTopic(TOPIC, partitions, 1)]).values():
-        created.result()
+    create_topic(bootstrap, TOPIC, partitions)
     payload_bytes = 0
 
     def good():  # noqa: ANN202

@@ -37,6 +37,8 @@ CONSUMER_DEFAULTS: Mapping[str, Any] = {
     "enable.partition.eof": True,  # the only sign of life past a tail of aborted records
     "fetch.wait.max.ms": 100,
     "queued.max.messages.kbytes": 32 * 1024,
+    # A full queue pauses fetching for this long, 1 s unless told, and a jump to another offset waits for it too.
+    "fetch.queue.backoff.ms": 5,
     "log_level": 0,
 }
 

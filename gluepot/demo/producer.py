@@ -11,6 +11,7 @@ from etlcore.errors import TransientError
 from gluepot.demo.events import Event
 
 SLICES_PER_SEC = 20
+FULL_WAIT_SECS = 0.1
 
 
 class SteadyProducer:
@@ -38,7 +39,7 @@ class SteadyProducer:
         """
         began, sent = self._clock.monotonic(), 0
         for event in events:
-            self._producer.produce(self._topic, event.payload, key=str(event.number).encode(), on_delivery=self._count)
+            self._produce(event)
             sent += 1
             if sent % max(1, self._rate // SLICES_PER_SEC) == 0:
                 self._producer.poll(0)
@@ -46,6 +47,15 @@ class SteadyProducer:
         self._producer.flush()
         if self.acknowledged < sent:
             raise TransientError(f"The broker acknowledged {self.acknowledged} of {sent} events; see its log.")
+
+    def _produce(self, event: Event) -> None:
+        while True:
+            try:
+                self._producer.produce(self._topic, event.payload, str(event.number).encode(), on_delivery=self._count)
+            except BufferError:  # the client's queue is full: let it send
+                self._producer.poll(FULL_WAIT_SECS)
+            else:
+                return
 
     def _count(self, error: KafkaError | None, _: Message) -> None:
         self.acknowledged += error is None

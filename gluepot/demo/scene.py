@@ -7,9 +7,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewTopic
-
 from etlcore.clock import SystemClock
 from etlcore.errors import ConfigError
 from gluepot.demo.check import TableCheck, check_table
@@ -17,6 +14,7 @@ from gluepot.demo.events import BROKEN_EVERY, events
 from gluepot.demo.producer import SteadyProducer
 from gluepot.run import RunSettings, run
 from gluepot.servers.kafka import KafkaBroker
+from gluepot.servers.topics import create_topic
 from streaming.progress import BatchStats, duration_quantile
 from streaming.session import StreamSession
 
@@ -116,7 +114,7 @@ def run_demo(seconds: int, rate: int, *, live: bool) -> DemoResult:
     streams.watchers.append(ending.on_batch)
     failures: list[BaseException] = []
     with KafkaBroker(folder / "kafka") as broker:
-        _create_topic(broker.bootstrap)
+        create_topic(broker.bootstrap, TOPIC, PARTITIONS)
         connections = folder / "connections.yaml"
         connections.write_text(CONNECTIONS.format(bootstrap=broker.bootstrap))
         producer = SteadyProducer(broker.bootstrap, TOPIC, rate, clock)
@@ -152,7 +150,3 @@ def _settings(script: Path, folder: Path, table: Path, connections: Path, *, liv
     arguments = ("--JOB_NAME", "clickstream", "--TempDir", str(folder / "temp"), "--output_path", str(table))
     return RunSettings(script=script, arguments=arguments, connections=connections, live=live)
 
-
-def _create_topic(bootstrap: str) -> None:
-    for created in AdminClient({"bootstrap.servers": bootstrap}).create_topics([NewTopic(TOPIC, PARTITIONS, 1)]).values():
-        created.result()

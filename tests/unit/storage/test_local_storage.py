@@ -97,7 +97,7 @@ def test_small_writes_leave_no_temporary_file(storage):
     storage.put("a", b"")
     storage.create("b", b"")
     storage.create("b", b"")
-    assert sorted(os.listdir(storage.root)) == ["a", "b"]
+    assert sorted(path.name for path in storage.root.iterdir()) == ["a", "b"]
 
 
 def test_a_writer_leaves_a_whole_file(storage):
@@ -148,7 +148,7 @@ def test_every_write_flushes_the_file_and_the_names_that_lead_to_it(storage, mon
     really = os.fsync
 
     def fsync(descriptor: int) -> None:
-        flushed.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        flushed.append(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
         really(descriptor)
 
     monkeypatch.setattr(os, "fsync", fsync)

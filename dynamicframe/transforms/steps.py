@@ -1,0 +1,33 @@
+"""What a step is, and what a chain of them makes of a schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+import pyarrow as pa
+
+from dynamicframe.chunk import Chunk
+
+
+class Step(Protocol):
+    """A narrow transform: looks at one chunk, moves no rows between chunks. Picklable; called in the worker."""
+
+    def __call__(self, chunk: Chunk, /) -> Chunk:
+        """Return the chunk's good rows transformed, its errors first among the new chunk's."""
+
+
+def run_steps(steps: Iterable[Step], chunk: Chunk) -> Chunk:
+    """Return the chunk after all steps, in order."""
+    for step in steps:
+        chunk = step(chunk)
+    return chunk
+
+
+def output_schema(steps: Iterable[Step], schema: pa.Schema) -> pa.Schema:
+    """Return the schema that rows of `schema` have after the steps.
+
+    The steps run on a chunk without rows. After `MapRows`, whose rows tell their types themselves, the answer is empty.
+    """
+    empty = pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
+    return run_steps(steps, Chunk(empty)).batch.schema

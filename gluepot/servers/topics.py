@@ -1,0 +1,19 @@
+"""Making topics on a development broker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+
+def create_topic(bootstrap: str, topic: str, partitions: int, config: Mapping[str, str] | None = None) -> None:
+    """Make a topic, unreplicated.
+
+    Raises:
+        confluent_kafka.KafkaException: the topic is there already, or the broker is not.
+    """
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+    for created in admin.create_topics([NewTopic(topic, partitions, 1, config=dict(config or {}))]).values():
+        created.result()

@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from batch.commit import Target, abort, publish, recover
+from batch.commit.publish import published
+from batch.commit.record import CommitRecord
+from connectors.filesink.layout import commit_key
+from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart
+from etlcore.errors import CheckpointError, PermanentError, TransientError
+from tests.unit.commit.worlds import KEY, MemoryStorage, leftovers, offsets, records, staged, visible
+
+FIRST, SECOND = offsets(0, 3, "0"), offsets(0, 2, "1")
+
+
+@pytest.fixture
+def target() -> Target:
+    storage = MemoryStorage()
+    return Target(storage, storage)
+
+
+def test_publishing_makes_every_record_visible_and_leaves_only_the_manifest(target):
+    outcome = publish(target, staged(target, [FIRST, SECOND], attempt="a", rejected={"malformed_json": 1}))
+    assert outcome == Committed(["day=1/run-7-0.parquet", "day=1/run-7-1.parquet"], 5)
+    assert visible(target.table) == records(FIRST, SECOND)
+    assert leftovers(target.table) == []
+    assert "_rejects/run-7-0.rejects" in target.table.list("")
+
+
+def test_the_manifest_says_what_was_published(target):
+    publish(target, staged(target, [SECOND, FIRST], attempt="a", rejected={"malformed_json": 1}))
+    record = published(target, KEY)
+    assert record is not None
+    assert (record.rows_in, record.rows_out, record.rejected) == (7, 5, {"malformed_json": 2})
+    assert record.ranges == [FIRST, SECOND]
+    assert {(file.path, file.size_bytes) for file in record.files} == {
+        (key, len(target.table.get(key))) for key in target.table.list("") if not key.startswith("_gluepot")
+    }
+
+
+def test_the_same_ranges_again_change_nothing(target):
+    publish(target, staged(target, [FIRST, SECOND], attempt="a"))
+    before = dict(target.table.files)
+    outcome = publish(target, staged(target, [SECOND, FIRST], attempt="b"))
+    assert outcome == AlreadyCommitted(["day=1/run-7-0.parquet", "day=1/run-7-1.parquet"], 5)
+    assert target.table.files == before
+
+
+@pytest.mark.parametrize(
+    "wanted", [offsets(0, 2), offsets(0, 5), offsets(1, 3), replace(offsets(0, 3), stream_id="id-2")]
+)
+def test_other_ranges_under_the_same_key_replace_what_was_there(target, wanted):
+    publish(target, staged(target, [FIRST, SECOND], attempt="a"))
+    outcome = publish(target, staged(target, [wanted], attempt="b"))
+    assert outcome == Committed(["day=1/run-7-0-g2.parquet"], wanted.end - wanted.start)
+    assert visible(target.table) == records(wanted)
+    assert leftovers(target.table) == []
+    assert publish(target, staged(target, [wanted], attempt="c")) == AlreadyCommitted(outcome.files, outcome.rows)
+
+
+def test_a_batch_without_rows_is_published_as_a_manifest_without_files(target):
+    empty = Manifest(KEY, [ManifestPart(ranges=[FIRST], rows_in=3)])
+    assert publish(target, empty) == Committed([], 0)
+    assert publish(target, empty) == AlreadyCommitted([], 0)
+
+
+def test_batches_and_writes_do_not_touch_each_other(target):
+    others = [
+        replace(KEY, batch_id=8),
+        replace(KEY, ctx="sink1", batch_id=9),
+        replace(KEY, query_id="query-2", batch_id=10),
+    ]
+    for number, key in enumerate([KEY, *others]):
+        publish(target, staged(target, [offsets(number, number + 1)], attempt="a", key=key))
+    assert visible(target.table) == records(offsets(0, 4))
+
+
+def test_rejects_may_live_in_a_storage_of_their_own():
+    target = Target(MemoryStorage(), MemoryStorage())
+    publish(target, staged(target, [FIRST], attempt="a", rejected={"malformed_json": 2}))
+    assert target.rejects.list("") == ["_rejects/run-7-0.rejects"]
+    assert visible(target.table) == records(FIRST)
+    assert leftovers(target.table) == []
+
+
+def test_a_reply_that_got_lost_is_recognised_by_the_manifest_itself(target):
+    class LosesReplies(MemoryStorage):
+        def create(self, key: str, data: bytes) -> bool:
+            return super().create(key, data) and super().create(key, data)  # as a client does that sends it twice
+
+    lossy = LosesReplies(target.table.files)
+    outcome = publish(Target(lossy, lossy), staged(target, [FIRST], attempt="a"))
+    assert isinstance(outcome, Committed)
+    assert visible(target.table) == records(FIRST)
+
+
+def test_a_driver_that_comes_second_with_other_input_is_told(target):
+    class Overtaken(MemoryStorage):
+        def create(self, key: str, data: bytes) -> bool:
+            other = CommitRecord.of(Manifest(KEY, [ManifestPart(ranges=[SECOND])]), 1)
+            return super().create(key, other.to_bytes()) and super().create(key, data)
+
+    late = Overtaken(target.table.files)
+    with pytest.raises(PermanentError, match=r"batch 7 of query query-1 was published by another driver"):
+        publish(Target(late, late), staged(target, [FIRST], attempt="a"))
+    assert visible(target.table) == []
+    assert leftovers(target.table) == []
+
+
+def test_a_staged_file_that_is_gone_is_worth_another_try(target):
+    manifest = staged(target, [FIRST], attempt="a")
+    recover(target, KEY.query_id)
+    with pytest.raises(TransientError, match=r"batch 7 .* is gone"):
+        publish(target, manifest)
+
+
+def test_a_manifest_that_cannot_be_read_stops_the_query(target):
+    target.table.put(commit_key(KEY, 1), b'{"version":')
+    with pytest.raises(CheckpointError, match="cannot be read"):
+        publish(target, staged(target, [FIRST], attempt="a"))
+
+
+def test_a_manifest_of_a_newer_version_stops_the_query(target):
+    target.table.put(commit_key(KEY, 1), b'{"version": 99}')
+    with pytest.raises(CheckpointError, match="version 99"):
+        publish(target, staged(target, [FIRST], attempt="a"))
+
+
+def test_abort_removes_what_one_attempt_staged_and_nothing_else(target):
+    staged(target, [FIRST], attempt="a/1")
+    kept = staged(target, [FIRST], attempt="b/1")
+    abort(target, KEY, "a")
+    abort(target, KEY, "a")
+    assert leftovers(target.table) == [kept.parts[0].files[0].staged]
+
+
+def test_recover_touches_no_other_query(target):
+    other = replace(KEY, query_id="query-2")
+    manifest = staged(target, [FIRST], attempt="a", key=other)
+    recover(target, KEY.query_id)
+    assert isinstance(publish(target, manifest), Committed)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rows_out": 2}, "says it wrote 2 records and its files hold 3"),
+        ({"rejected": {"x": 1}}, "says it rejected 1 records and its files hold 0"),
+        ({"rows_in": 2}, "read 2 records, wrote 3 and rejected 0"),
+    ],
+)
+def test_numbers_that_contradict_each_other_are_not_published(target, change, message):
+    manifest = staged(target, [FIRST], attempt="a")
+    wrong = Manifest(KEY, [replace(manifest.parts[0], **change)])
+    with pytest.raises(PermanentError, match=message):
+        publish(target, wrong)
+    assert visible(target.table) == []
+
+
+def test_rows_that_a_filter_dropped_are_not_missed(target):
+    manifest = staged(target, [FIRST], attempt="a")
+    filtered = Manifest(KEY, [replace(manifest.parts[0], rows_in=100)])
+    assert publish(target, filtered).rows == 3
+
+
+def test_a_record_read_by_two_tasks_is_not_published(target):
+    with pytest.raises(PermanentError, match="two tasks read clicks 0 from 2 to 3"):
+        publish(target, staged(target, [FIRST, offsets(2, 6)], attempt="a"))
+
+
+def test_two_files_of_one_name_are_not_published(target):
+    parts = staged(target, [FIRST, SECOND], attempt="a").parts
+    same = [replace(part, files=[replace(part.files[0], final="x.parquet")]) for part in parts]
+    with pytest.raises(PermanentError, match=r"2 staged files would become x\.parquet"):
+        publish(target, Manifest(KEY, same))
+
+
+def test_a_record_comes_back_from_its_text(target):
+    manifest = staged(target, [FIRST, SECOND], attempt="a", rejected={"malformed_json": 1})
+    record = CommitRecord.of(manifest, 2)
+    assert CommitRecord.from_bytes(record.to_bytes()) == record
+
+
+def test_names_of_users_become_no_part_of_our_own_paths():
+    assert commit_key(CommitKey("../..", 1, "/etc"), 1).count("/") == 2

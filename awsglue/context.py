@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -70,27 +69,48 @@ class GlueContext(SQLContext):
         self.write_dynamic_frame = DynamicFrameWriter(self)
 
     def create_data_frame_from_options(
-        self, connection_type: str, connection_options: Mapping[str, Any] = {}, format: str | None = None,
-        format_options: Mapping[str, Any] = {}, transformation_ctx: str = "", push_down_predicate: str = "", **kwargs: Any,
+        self,
+        connection_type: str,
+        connection_options: Mapping[str, Any] = {},
+        format: str | None = None,
+        format_options: Mapping[str, Any] = {},
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        **kwargs: Any,
     ) -> DataFrame:
         """Return the streaming DataFrame of a Kafka topic (glue-api 3)."""
         if connection_type.lower() != "kafka":
-            raise NotSupportedHere(f"create_data_frame.from_options(connection_type={connection_type!r})", "Use 'kafka'.")
+            raise NotSupportedHere(
+                f"create_data_frame.from_options(connection_type={connection_type!r})", "Use 'kafka'."
+            )
         return stream_frame(self.spark_session, kafka_read_settings(as_options(connection_options)))
 
     def create_dynamic_frame_from_options(
-        self, connection_type: str, connection_options: Mapping[str, Any] = {}, format: str | None = None,
-        format_options: Mapping[str, Any] = {}, transformation_ctx: str = "", push_down_predicate: str = "", **kwargs: Any,
+        self,
+        connection_type: str,
+        connection_options: Mapping[str, Any] = {},
+        format: str | None = None,
+        format_options: Mapping[str, Any] = {},
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        **kwargs: Any,
     ) -> DynamicFrame:
         """Return the records of a Kafka topic between two offsets."""
         if connection_type.lower() != "kafka":
-            raise NotSupportedHere(f"create_dynamic_frame.from_options(connection_type={connection_type!r})", "Use 'kafka'.")
-        pipeline = batch_frame(self.spark_session, kafka_read_settings(as_options(connection_options)))
+            raise NotSupportedHere(
+                f"create_dynamic_frame.from_options(connection_type={connection_type!r})", "Use 'kafka'."
+            )
+        pipeline = batch_frame(kafka_read_settings(as_options(connection_options)))
         return DynamicFrame(pipeline, self, transformation_ctx)
 
     def write_dynamic_frame_from_options(
-        self, frame: DynamicFrame | DataFrame, connection_type: str, connection_options: Mapping[str, Any] = {},
-        format: str | None = None, format_options: Mapping[str, Any] = {}, transformation_ctx: str = "",
+        self,
+        frame: DynamicFrame | DataFrame,
+        connection_type: str,
+        connection_options: Mapping[str, Any] = {},
+        format: str | None = None,
+        format_options: Mapping[str, Any] = {},
+        transformation_ctx: str = "",
     ) -> DynamicFrame:
         """Write a frame to files, once per micro-batch however often the batch is retried."""
         if isinstance(frame, DataFrame):  # Glue's library refuses it, AWS's own samples do it
@@ -101,12 +121,17 @@ class GlueContext(SQLContext):
         sink.setFormat(format or "", **as_options(format_options))
         return sink.writeFrame(frame)
 
-    def getSink(self, connection_type: str, format: str | None = None, transformation_ctx: str = "", **options: Any) -> DataSink:
+    def getSink(
+        self, connection_type: str, format: str | None = None, transformation_ctx: str = "", **options: Any
+    ) -> DataSink:
         """Return a sink to be given a format and a frame."""
         return DataSink(self, connection_type, options, format, transformation_ctx)
 
     def forEachBatch(
-        self, frame: DataFrame, batch_function: Callable[[DataFrame, int], Any], options: Mapping[str, Any] = {},
+        self,
+        frame: DataFrame,
+        batch_function: Callable[[DataFrame, int], Any],
+        options: Mapping[str, Any] = {},
     ) -> None:
         """Run a function on every micro-batch of a stream (glue-api 2). Returns only when the job ends its streams."""
         settings = StreamSettings.from_glue(as_options(options))
@@ -130,7 +155,7 @@ class GlueContext(SQLContext):
 
     def currentTimeMillis(self) -> int:
         """Return the time in milliseconds since 1970 UTC."""
-        return time.time_ns() // 1_000_000
+        return int(session.current().clock.epoch() * 1000)
 
     def __getattr__(self, name: str) -> Any:
         raise missing("GlueContext", name, GLUE_CONTEXT)

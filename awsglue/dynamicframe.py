@@ -50,7 +50,7 @@ class DynamicFrame:
 
     @classmethod
     def fromDF(cls, dataframe: DataFrame, glue_ctx: GlueContext, name: str = "") -> DynamicFrame:
-        """Make a DynamicFrame of a DataFrame; the JSON column of a stream read with `inferSchema` becomes its fields."""
+        """Make a DynamicFrame of a DataFrame; the JSON column of an `inferSchema` stream becomes its fields."""
         if isinstance(dataframe, BatchFrame) and dataframe.json_column:
             return cls(dataframe.pipeline(), glue_ctx, name)
         if not isinstance(dataframe, DataFrame):
@@ -108,42 +108,70 @@ class DynamicFrame:
             print(orjson.dumps(row, default=str).decode())
 
     def filter(
-        self, f: Callable[[Any], Any], transformation_ctx: str = "", info: str = "", stageThreshold: int = 0, totalThreshold: int = 0,
+        self,
+        f: Callable[[Any], Any],
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
     ) -> DynamicFrame:
         """Keep the records for which `f(record)` is true."""
         return self._then(FilterRows(f), transformation_ctx)
 
     def map(
-        self, f: Callable[[Any], Any], preservesPartitioning: bool = False, transformation_ctx: str = "", info: str = "",
-        stageThreshold: int = 0, totalThreshold: int = 0,
+        self,
+        f: Callable[[Any], Any],
+        preservesPartitioning: bool = False,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
     ) -> DynamicFrame:
         """Replace each record by `f(record)`."""
         return self._then(MapRows(f), transformation_ctx)
 
     def select_fields(
-        self, paths: str | Sequence[str], transformation_ctx: str = "", info: str = "", stageThreshold: int = 0,
+        self,
+        paths: str | Sequence[str],
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> DynamicFrame:
         """Keep these fields."""
         return self._then(SelectFields(_paths(paths)), transformation_ctx)
 
     def drop_fields(
-        self, paths: str | Sequence[str], transformation_ctx: str = "", info: str = "", stageThreshold: int = 0,
+        self,
+        paths: str | Sequence[str],
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> DynamicFrame:
         """Remove these fields."""
         return self._then(DropFields(_paths(paths)), transformation_ctx)
 
     def rename_field(
-        self, oldName: str, newName: str, transformation_ctx: str = "", info: str = "", stageThreshold: int = 0,
+        self,
+        oldName: str,
+        newName: str,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> DynamicFrame:
         """Rename a field; dots lead into structs, backquotes protect them."""
         return self._then(RenameField(oldName, newName), transformation_ctx)
 
     def apply_mapping(
-        self, mappings: Sequence[tuple[str, ...]], case_sensitive: bool = False, transformation_ctx: str = "", info: str = "",
-        stageThreshold: int = 0, totalThreshold: int = 0,
+        self,
+        mappings: Sequence[tuple[str, ...]],
+        case_sensitive: bool = False,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
     ) -> DynamicFrame:
         """Choose, rename, move and cast fields (glue-api 6.3)."""
         return self._then(ApplyMapping(tuple(mappings), case_sensitive), transformation_ctx)
@@ -153,12 +181,20 @@ class DynamicFrame:
         return self.apply_mapping(*args, **kwargs)
 
     def write(
-        self, connection_type: str, connection_options: dict[str, Any] | None = None, format: str | None = None,
-        format_options: dict[str, Any] | None = None, accumulator_size: int = 0,
+        self,
+        connection_type: str,
+        connection_options: dict[str, Any] | None = None,
+        format: str | None = None,
+        format_options: dict[str, Any] | None = None,
+        accumulator_size: int = 0,
     ) -> DynamicFrame:
         """Write the frame; see `GlueContext.write_dynamic_frame`."""
         return self.glue_ctx.write_dynamic_frame_from_options(
-            self, connection_type, connection_options or {}, format, format_options or {},
+            self,
+            connection_type,
+            connection_options or {},
+            format,
+            format_options or {},
         )
 
     def _then(self, step: Step, transformation_ctx: str) -> DynamicFrame:

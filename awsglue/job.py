@@ -34,7 +34,9 @@ class Job:
         """
         self._name = job_name
         if (args or {}).get("job_bookmark_option") == "job-bookmark-enable":
-            log.warning("bookmarks_not_kept", job=job_name, hint="batch sources are read whole; streams are not affected")
+            log.warning(
+                "bookmarks_not_kept", job=job_name, hint="batch sources are read whole; streams are not affected"
+            )
 
     def isInitialized(self) -> bool:
         """Tell whether `init` was called."""

@@ -74,7 +74,7 @@ def stream_frame(spark: SparkSession, settings: KafkaReadSettings) -> DataFrame:
     return frame.select(parsed.alias(payload), *extras).select(f"{payload}.*", *extras)
 
 
-def batch_frame(spark: SparkSession, settings: KafkaReadSettings) -> Pipeline:
+def batch_frame(settings: KafkaReadSettings) -> Pipeline:
     """Return the pipeline of a bounded read of JSON records."""
     if settings.classification not in {"", "json"}:
         raise NotSupportedHere(f"a Kafka read with classification {settings.classification!r}", "Use json.")

@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from awsglue.context import GlueContext
     from awsglue.dynamicframe import DynamicFrame
 
-KNOWN_OPTIONS = ("path", "partitionKeys", "compression", "rejectsPath", "enableUpdateCatalog", "updateBehavior", "useFrameName")
+KNOWN_OPTIONS = (
+    "path",
+    "partitionKeys",
+    "compression",
+    "rejectsPath",
+    "enableUpdateCatalog",
+    "updateBehavior",
+    "useFrameName",
+)
 
 log = get_logger(__name__)
 
@@ -53,7 +61,10 @@ class SinkSettings:
 
 
 def sink_settings(
-    connection_type: str, options: Mapping[str, Any], format: str | None, format_options: Mapping[str, Any],
+    connection_type: str,
+    options: Mapping[str, Any],
+    format: str | None,
+    format_options: Mapping[str, Any],
 ) -> SinkSettings:
     """Check what a script says of a target.
 
@@ -69,10 +80,14 @@ def sink_settings(
         log.warning("catalog_not_updated", hint="files are written, the Data Catalog is not there yet")
     path = str(options.get("path") or "")
     if not path:
-        raise ConfigError("The sink has no path; give connection_options={'path': 's3://bucket/folder'} or a local folder.")
+        raise ConfigError(
+            "The sink has no path; give connection_options={'path': 's3://bucket/folder'} or a local folder."
+        )
     name = (format or "").lower()
     if name not in SINKS:
-        raise ConfigError(f"The format is {format!r}; use one of {', '.join(sorted(SINKS))}.{did_you_mean(name, SINKS)}")
+        raise ConfigError(
+            f"The format is {format!r}; use one of {', '.join(sorted(SINKS))}.{did_you_mean(name, SINKS)}"
+        )
     if "compression" in options:
         format_options = {"compression": options["compression"], **format_options}
     return SinkSettings(path, name, format_options, _keys(options.get("partitionKeys", ())), options.get("rejectsPath"))
@@ -90,7 +105,11 @@ class DataSink:
     """What `getSink` returns: a target to be given a format and a frame."""
 
     def __init__(
-        self, glue_context: GlueContext, connection_type: str, options: Mapping[str, Any], format: str | None,
+        self,
+        glue_context: GlueContext,
+        connection_type: str,
+        options: Mapping[str, Any],
+        format: str | None,
         transformation_ctx: str,
     ) -> None:
         self._glue_context = glue_context
@@ -140,4 +159,3 @@ class DynamicFrameWriter:
     def from_jdbc_conf(self, *args: Any, **kwargs: Any) -> DynamicFrame:
         """Say that JDBC is not there yet."""
         raise NotSupportedHere("write_dynamic_frame.from_jdbc_conf")
-

@@ -30,9 +30,16 @@ class ApplyMapping(GlueTransform):
     """Choose, rename, move and cast fields."""
 
     def __call__(
-        self, frame: DynamicFrame, mappings: Sequence[tuple[str, ...]], case_sensitive: bool = False, transformation_ctx: str = "",
-        info: str = "", stageThreshold: int = 0, totalThreshold: int = 0,
+        self,
+        frame: DynamicFrame,
+        mappings: Sequence[tuple[str, ...]],
+        case_sensitive: bool = False,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
     ) -> DynamicFrame:
+        """Return the frame with the mapped fields."""
         return frame.apply_mapping(mappings, case_sensitive, transformation_ctx, info, stageThreshold, totalThreshold)
 
 
@@ -40,9 +47,15 @@ class DropFields(GlueTransform):
     """Remove fields."""
 
     def __call__(
-        self, frame: DynamicFrame, paths: Sequence[str], transformation_ctx: str = "", info: str = "", stageThreshold: int = 0,
+        self,
+        frame: DynamicFrame,
+        paths: Sequence[str],
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> DynamicFrame:
+        """Return the frame without the fields."""
         return frame.drop_fields(paths, transformation_ctx, info, stageThreshold, totalThreshold)
 
 
@@ -50,9 +63,15 @@ class SelectFields(GlueTransform):
     """Keep fields."""
 
     def __call__(
-        self, frame: DynamicFrame, paths: Sequence[str], transformation_ctx: str = "", info: str = "", stageThreshold: int = 0,
+        self,
+        frame: DynamicFrame,
+        paths: Sequence[str],
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> DynamicFrame:
+        """Return the frame with these fields only."""
         return frame.select_fields(paths, transformation_ctx, info, stageThreshold, totalThreshold)
 
 
@@ -60,9 +79,16 @@ class RenameField(GlueTransform):
     """Rename a field."""
 
     def __call__(
-        self, frame: DynamicFrame, old_name: str, new_name: str, transformation_ctx: str = "", info: str = "",
-        stageThreshold: int = 0, totalThreshold: int = 0,
+        self,
+        frame: DynamicFrame,
+        old_name: str,
+        new_name: str,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
     ) -> DynamicFrame:
+        """Return the frame with the field renamed."""
         return frame.rename_field(old_name, new_name, transformation_ctx, info, stageThreshold, totalThreshold)
 
 
@@ -70,9 +96,15 @@ class Filter(GlueTransform):
     """Keep the records a function accepts."""
 
     def __call__(
-        self, frame: DynamicFrame, f: Callable[[Any], Any], transformation_ctx: str = "", info: str = "",
-        stageThreshold: int = 0, totalThreshold: int = 0,
+        self,
+        frame: DynamicFrame,
+        f: Callable[[Any], Any],
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
     ) -> DynamicFrame:
+        """Return the frame with the accepted records."""
         return frame.filter(f, transformation_ctx, info, stageThreshold, totalThreshold)
 
 
@@ -80,9 +112,16 @@ class Map(GlueTransform):
     """Replace each record by what a function returns."""
 
     def __call__(
-        self, frame: DynamicFrame, f: Callable[[Any], Any], preservesPartitioning: bool = False, transformation_ctx: str = "",
-        info: str = "", stageThreshold: int = 0, totalThreshold: int = 0,
+        self,
+        frame: DynamicFrame,
+        f: Callable[[Any], Any],
+        preservesPartitioning: bool = False,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
     ) -> DynamicFrame:
+        """Return the frame of the function's results."""
         return frame.map(f, preservesPartitioning, transformation_ctx, info, stageThreshold, totalThreshold)
 
 

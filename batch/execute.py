@@ -15,7 +15,6 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from batch import commit, task
 from batch.pipeline import FrameInput, Pipeline, RangeInput
 from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, Sink, SourceRange
-from dynamicframe.chunk import Chunk
 from dynamicframe.rows import rows
 from dynamicframe.schema import align, merge_schemas, without_nulls
 
@@ -26,7 +25,11 @@ PART_SCHEMA = "part binary"
 
 
 def write(
-    spark: SparkSession, pipeline: Pipeline, sink: Sink, target: commit.Target, key: CommitKey,
+    spark: SparkSession,
+    pipeline: Pipeline,
+    sink: Sink,
+    target: commit.Target,
+    key: CommitKey,
 ) -> tuple[Committed | AlreadyCommitted, Sequence[ManifestPart]]:
     """Run a pipeline into a sink and publish it: everything or nothing.
 
@@ -43,11 +46,11 @@ def write(
 
 
 def _staging(sink: Sink, attempt: str) -> TaskBody:
-    def stage(chunks: Iterator[Chunk], tally: task.Tally, ranges: Sequence[SourceRange]) -> Iterator[ManifestPart]:
+    def stage(work: task.Work) -> Iterator[ManifestPart]:
         context = TaskContext.get()
         assert context is not None
         own = f"{attempt}/{context.taskAttemptId()}"
-        yield task.write(chunks, sink, tally, context.partitionId(), own, ranges)
+        yield task.write(work, sink, context.partitionId(), own)
 
     return stage
 
@@ -55,9 +58,9 @@ def _staging(sink: Sink, attempt: str) -> TaskBody:
 def schema_of(spark: SparkSession, pipeline: Pipeline) -> pa.Schema:
     """Return the merged schema of every record the pipeline gives; reads all of them."""
 
-    def schemas(chunks: Iterator[Chunk], tally: task.Tally, ranges: Sequence[SourceRange]) -> Iterator[bytes]:  # noqa: ARG001
+    def schemas(work: task.Work) -> Iterator[bytes]:
         merged = pa.schema([])
-        for chunk in chunks:
+        for chunk in work.chunks:
             merged = merge_schemas(merged, chunk.batch.schema)
         yield merged.serialize().to_pybytes()
 
@@ -70,8 +73,8 @@ def schema_of(spark: SparkSession, pipeline: Pipeline) -> pa.Schema:
 def count(spark: SparkSession, pipeline: Pipeline) -> int:
     """Return the number of good records."""
 
-    def count_rows(chunks: Iterator[Chunk], tally: task.Tally, ranges: Sequence[SourceRange]) -> Iterator[int]:  # noqa: ARG001
-        yield sum(chunk.batch.num_rows for chunk in chunks)
+    def count_rows(work: task.Work) -> Iterator[int]:
+        yield sum(chunk.batch.num_rows for chunk in work.chunks)
 
     return sum(_run(spark, pipeline, count_rows))
 
@@ -89,15 +92,17 @@ def count_raw(spark: SparkSession, given: RangeInput) -> int:
 def take(spark: SparkSession, pipeline: Pipeline, most: int) -> list[dict[str, Any]]:
     """Return up to `most` good records as plain dicts."""
 
-    def first(chunks: Iterator[Chunk], tally: task.Tally, ranges: Sequence[SourceRange]) -> Iterator[list[dict[str, Any]]]:  # noqa: ARG001
-        yield list(islice((row for chunk in chunks for row in rows(chunk)), most))
+    def first(work: task.Work) -> Iterator[list[dict[str, Any]]]:
+        yield list(islice((row for chunk in work.chunks for row in rows(chunk)), most))
 
     return [row for found in _run(spark, pipeline, first) for row in found][:most]
 
 
 def storable(schema: pa.Schema) -> pa.Schema:
     """Return the schema without what has no storable type."""
-    return without_nulls(schema.empty_table().to_batches()[0] if schema.names else pa.RecordBatch.from_pylist([])).schema
+    return without_nulls(
+        schema.empty_table().to_batches()[0] if schema.names else pa.RecordBatch.from_pylist([])
+    ).schema
 
 
 def to_frame(spark: SparkSession, pipeline: Pipeline, schema: pa.Schema) -> DataFrame:
@@ -133,7 +138,7 @@ def to_frame(spark: SparkSession, pipeline: Pipeline, schema: pa.Schema) -> Data
             return frame.mapInArrow(convert, spark_schema)
 
 
-TaskBody = Callable[[Iterator[Chunk], task.Tally, Sequence[SourceRange]], Iterator[Any]]
+TaskBody = Callable[[task.Work], Iterator[Any]]
 
 
 def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody) -> list[Any]:
@@ -145,7 +150,8 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody) -> list[Any]:
             def over_ranges(wanted: Iterable[SourceRange]) -> Iterator[Any]:
                 for one in wanted:
                     tally = task.Tally()
-                    yield from body(task.through(task.range_chunks(given, one, tally), steps, tally), tally, [one])
+                    chunks = task.through(task.range_chunks(given, one, tally), steps, tally)
+                    yield from body(task.Work(chunks, tally, (one,)))
 
             return _over_ranges(spark, ranges, over_ranges)
         case FrameInput(frame=frame, json_column=json_column, sticky=sticky):
@@ -153,7 +159,7 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody) -> list[Any]:
             def over_frame(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 tally = task.Tally()
                 chunks = task.through(task.frame_chunks(batches, json_column, tally, sticky), steps, tally)
-                for result in body(chunks, tally, ()):
+                for result in body(task.Work(chunks, tally)):
                     yield pa.RecordBatch.from_pydict({"part": pa.array([pickle.dumps(result)], pa.binary())})
 
             # Our own bytes, from our own tasks.
@@ -161,7 +167,9 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody) -> list[Any]:
 
 
 def _over_ranges(
-    spark: SparkSession, ranges: Sequence[SourceRange], body: Callable[[Iterable[SourceRange]], Iterator[Any]],
+    spark: SparkSession,
+    ranges: Sequence[SourceRange],
+    body: Callable[[Iterable[SourceRange]], Iterator[Any]],
 ) -> list[Any]:
     if not ranges:
         return []

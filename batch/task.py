@@ -42,6 +42,21 @@ class Tally:
             yield item
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One task's input.
+
+    Args:
+        chunks: to be drawn once.
+        tally: filled while they are drawn.
+        ranges: where they come from; empty when they come through a DataFrame.
+    """
+
+    chunks: Iterator[Chunk]
+    tally: Tally
+    ranges: tuple[SourceRange, ...] = ()
+
+
 def range_chunks(given: RangeInput, wanted: SourceRange, tally: Tally) -> Iterator[Chunk]:
     """Read and decode one range."""
     decoder = JsonDecoder(given.sticky)
@@ -71,7 +86,10 @@ def _with_extras(chunk: Chunk, raw: RawBatch, names: Sequence[str]) -> pa.Record
 
 
 def frame_chunks(
-    batches: Iterable[pa.RecordBatch], json_column: str | None, tally: Tally, sticky: pa.Schema | None,
+    batches: Iterable[pa.RecordBatch],
+    json_column: str | None,
+    tally: Tally,
+    sticky: pa.Schema | None,
 ) -> Iterator[Chunk]:
     """Take the batches Spark hands over as chunks, expanding a column of JSON texts if there is one."""
     decoder = JsonDecoder(sticky)
@@ -113,17 +131,23 @@ def through(chunks: Iterable[Chunk], steps: Sequence[Step], tally: Tally) -> Ite
         yield Chunk(chunk.batch, errors)
 
 
-def write(
-    chunks: Iterator[Chunk], sink: TaskSink, tally: Tally, task: int, attempt: str, ranges: Sequence[SourceRange],
-) -> ManifestPart:
-    """Stage chunks and return the part of the manifest, with the tally filled in."""
-    spent_before = time.perf_counter()
-    part = sink.write(chunks, task, attempt)
+def write(work: Work, sink: TaskSink, task: int, attempt: str) -> ManifestPart:
+    """Stage a task's chunks and return its part of the manifest, with the tally filled in.
+
+    Args:
+        work: what the task holds.
+        sink: where to.
+        task: ordinal of the task in the job.
+        attempt: unique to this try.
+    """
+    tally = work.tally
+    began = time.perf_counter()
+    part = sink.write(work.chunks, task, attempt)
     drawing_secs = sum(tally.phase_secs.values())
-    tally.phase_secs[WRITE] = max(0.0, time.perf_counter() - spent_before - drawing_secs)
+    tally.phase_secs[WRITE] = max(0.0, time.perf_counter() - began - drawing_secs)
     return replace(
         part,
-        ranges=tuple(ranges),
+        ranges=work.ranges,
         rows_in=tally.rows_in,
         bytes_in=tally.bytes_in,
         phase_secs=dict(tally.phase_secs),

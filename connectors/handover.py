@@ -9,7 +9,6 @@ batch may begin; the planner writes `error` before it raises.
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,7 +64,7 @@ class Handover:
     def _write(self, name: str, text: str) -> None:
         part = self.folder / f"{name}.part"
         part.write_text(text)
-        os.replace(part, self.folder / name)
+        part.replace(self.folder / name)
 
     def _read(self, name: str) -> str | None:
         try:

@@ -17,8 +17,8 @@ from etlcore.clock import Clock
 class SourceRange:
     """Exactly which input a task reads; what checkpoint, manifest and bookmark have in common.
 
-    For Kafka: `stream` is the topic, `stream_id` the topic id the broker gave it, `shard` the partition, and the records
-    are those with `start <= offset < end`. There may be fewer than `end - start` (transaction markers, compaction).
+    For Kafka: `stream` is the topic, `stream_id` the id the broker gave it, `shard` the partition, and the records are
+    those with `start <= offset < end`. There may be fewer than `end - start` (transaction markers, compaction).
     """
 
     source: str

@@ -1,4 +1,4 @@
-"""The environment a Spark driver starts in: same Python everywhere, a Java, our defaults. Sets variables, starts nothing."""
+"""The environment a Spark driver starts in: the same Python everywhere, a Java, our defaults."""
 
 from __future__ import annotations
 

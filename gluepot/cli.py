@@ -44,7 +44,7 @@ def run(
         max_batches: end after so many batches.
         metrics_port: serve Prometheus metrics on this port; 0 takes a free one.
         metrics_host: address of the metrics page.
-        connections: the connections file; otherwise $GLUEPOT_CONNECTIONS, ./gluepot.connections.yaml, ~/.config/gluepot.
+        connections: the connections file, if it is none of the usual ones.
         glue_version: whose behaviour the script sees: 3.0, 4.0, 5.0, 5.1 or 6.0.
         verbose: stack traces.
     """

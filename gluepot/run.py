@@ -25,7 +25,7 @@ from gluepot.spark_conf import job_conf, write_conf_folder
 from streaming import session
 from streaming.metrics import StreamMetrics
 from streaming.metrics_server import serve
-from streaming.session import Drain, StreamSession
+from streaming.session import ENDLESS, Drain, StreamSession
 from streaming.stopping import stop_on_signals
 
 log = get_logger(__name__)
@@ -54,7 +54,7 @@ class RunSettings:
     connections: Path | None = None
     metrics_port: int | None = None
     metrics_host: str = "127.0.0.1"
-    drain: Drain = Drain()
+    drain: Drain = ENDLESS
     live: bool = False
 
 
@@ -132,7 +132,9 @@ def _import_path(script: Path) -> Iterator[None]:
     ours = ("awsglue", "gluepot", "streaming", "batch", "connectors", "dynamicframe", "catalog", "etlcore")
     for name in ours:
         if (folder / f"{name}.py").exists() or (folder / name / "__init__.py").exists():
-            log.warning("module_shadowed", module=name, folder=str(folder), hint="rename it; Gluepot has one of that name")
+            log.warning(
+                "module_shadowed", module=name, folder=str(folder), hint="rename it; Gluepot has one of that name"
+            )
     sys.path.append(str(folder))
     try:
         yield

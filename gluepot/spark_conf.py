@@ -1,4 +1,4 @@
-"""The Spark configuration of one run: our defaults, then the job's parameters, as files that a script's own code overrides."""
+"""The Spark configuration of one run: our defaults, then the job's parameters; a script's own code overrides both."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
 """The two frames a script meets: the stream it asks for, and the micro-batch its function is given.
 
 Both are real DataFrames. A stream that is handed to `forEachBatch` untouched is recognised by its class, because every
-DataFrame operation returns a plain DataFrame; its micro-batches then know their offset ranges, and build Spark rows only
-if the function asks for them.
+DataFrame operation returns a plain DataFrame; its micro-batches then know their offset ranges, and build Spark rows
+only if the function asks for them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from pyspark import StorageLevel
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
@@ -34,7 +34,7 @@ class StreamFrame(ClassicDataFrame):
         extras: columns beside the payload.
     """
 
-    def __new__(cls, frame: DataFrame, *_: Any) -> StreamFrame:  # noqa: D102
+    def __new__(cls, *_: Any) -> Self:  # noqa: D102
         return object.__new__(cls)
 
     def __init__(
@@ -62,7 +62,7 @@ class BatchFrame(ClassicDataFrame):
         storage_level: how the rows are kept once they are rows; None to read them anew for each action.
     """
 
-    def __new__(cls, frame: DataFrame, *_: Any) -> BatchFrame:  # noqa: D102
+    def __new__(cls, *_: Any) -> Self:  # noqa: D102
         return object.__new__(cls)
 
     def __init__(

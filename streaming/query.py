@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from connectors.kafka.positions import Positions
-    from streaming.session import StreamSession
+    from streaming.session import ENDLESS, StreamSession
     from streaming.settings import StreamSettings
 from streaming.stopping import stop_on_signals
 
@@ -30,7 +30,7 @@ POLL_SECS = 0.05
 log = get_logger(__name__)
 
 
-class StopBetweenBatches(Exception):  # noqa: N818  not an error
+class StopBetweenBatches(Exception):
     """Raised where a batch would begin after the end was asked for: its offsets are planned, nothing of it has run."""
 
 
@@ -123,7 +123,7 @@ class Query:
         if self._stream:
             self._stream.handover.begin(self._checkpoint.location)
         # A drain does not wait for windows.
-        window_secs = 0.0 if self._session.drain != type(self._session.drain)() else self._settings.window_size_secs
+        window_secs = 0.0 if self._session.drain != ENDLESS else self._settings.window_size_secs
         query = (
             self._frame.writeStream.foreachBatch(self._on_batch)
             .trigger(processingTime=f"{int(window_secs * 1000)} milliseconds")

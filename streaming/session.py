@@ -28,6 +28,9 @@ class Drain:
     max_batches: int | None = None
 
 
+ENDLESS = Drain()
+
+
 @dataclass(slots=True)
 class StreamSession:
     """The services of one job.
@@ -45,7 +48,7 @@ class StreamSession:
     clock: Clock = field(default_factory=SystemClock)
     metrics: StreamMetrics | None = None
     watchers: list[Callable[[BatchStats], None]] = field(default_factory=list)
-    drain: Drain = Drain()
+    drain: Drain = ENDLESS
     stop: threading.Event = field(default_factory=threading.Event)
 
 

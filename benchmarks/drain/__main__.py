@@ -24,7 +24,10 @@ from gluepot.servers.topics import create_topic
 
 TOPIC = "bench"
 SAMPLE_SECS = 0.1
-CHECKSUM = "SELECT count(*), bit_xor(hash(event_id)), bit_xor(hash(event_id, page)), sum(duration_ms) FROM read_parquet('{}/**/*.parquet', union_by_name=true)"
+CHECKSUM = """
+SELECT count(*), bit_xor(hash(event_id)), bit_xor(hash(event_id, page)), sum(duration_ms)
+FROM read_parquet('{}/**/*.parquet', union_by_name=true)
+"""
 
 
 @dataclass
@@ -46,7 +49,10 @@ class Side:
     def start(cls, name: str, module: str, *arguments: str) -> Side:
         """Start a side and wait until its Spark is up."""
         process = subprocess.Popen(
-            [sys.executable, "-m", module, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            [sys.executable, "-m", module, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         side = cls(name, process)
         side._answer()
@@ -182,7 +188,9 @@ def _report(sides: list[Side], records: int, payload_bytes: int, output: str) ->
         "records": records,
         "bytes_per_record": round(payload_bytes / records),
         "ratio_median": round(statistics.median(b / a for a, b in zip(ours.secs, stock.secs, strict=True)), 2),
-        "cpu_ratio_median": round(statistics.median(b / a for a, b in zip(ours.cpu_secs, stock.cpu_secs, strict=True)), 2),
+        "cpu_ratio_median": round(
+            statistics.median(b / a for a, b in zip(ours.cpu_secs, stock.cpu_secs, strict=True)), 2
+        ),
         "sides": {
             side.name: {
                 "secs": [round(s, 2) for s in side.secs],
@@ -197,11 +205,17 @@ def _report(sides: list[Side], records: int, payload_bytes: int, output: str) ->
     if output == "json":
         print(json.dumps(result))
         return
-    print(f"{records:,} records of {result['bytes_per_record']} bytes, {len(ours.secs)} pairs; outputs equal (rows, checksums)")
-    for name, found in result["sides"].items():
-        print(f"{name:8} median {found['median_secs']} s  {found['records_per_sec']:,}/s  cpu {found['cpu_secs_per_million']} s/M"
-              f"  peak RSS {max(found['peak_rss_mb'])} MB  rounds {found['secs']}  RSS by round {found['peak_rss_mb']}")
-    print(f"gluepot is {result['ratio_median']}x as fast (median of pair ratios), on 1/{result['cpu_ratio_median']} of the CPU")
+    print(f"{records:,} records of {result['bytes_per_record']} bytes, {len(ours.secs)} pairs; outputs equal")
+    for side in sides:
+        median = statistics.median(side.secs)
+        print(f"{side.name:8} median {median:.2f} s, {records / median:,.0f} records/s, rounds {_rounded(side.secs)}")
+        print(f"{'':8} CPU {_rounded(side.cpu_secs)} s, peak RSS {[round(b / 1e6) for b in side.peak_rss_bytes]} MB")
+    print(f"wall: stock takes {result['ratio_median']} times as long (median of pair ratios)")
+    print(f"CPU:  stock uses {result['cpu_ratio_median']} times as much")
+
+
+def _rounded(values: list[float]) -> list[float]:
+    return [round(value, 2) for value in values]
 
 
 if __name__ == "__main__":

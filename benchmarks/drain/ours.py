@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 
+from pyspark.conf import SparkConf
+from pyspark.context import SparkContext
+
 from awsglue import DynamicFrame
 from awsglue.context import GlueContext
 from benchmarks.drain.side import Drain, serve
-from pyspark.conf import SparkConf
-from pyspark.context import SparkContext
 from streaming import session
-from streaming.session import StreamSession
-
 from streaming.progress import BatchStats
+from streaming.session import StreamSession
 
 
 def main(bootstrap: str, topic: str, batch_rows: str, cores: str) -> None:
@@ -25,8 +25,12 @@ def main(bootstrap: str, topic: str, batch_rows: str, cores: str) -> None:
         frame = glue_context.create_data_frame.from_options(
             connection_type="kafka",
             connection_options={
-                "bootstrap.servers": bootstrap, "topicName": topic, "startingOffsets": "earliest", "classification": "json",
-                "inferSchema": "true", "maxOffsetsPerTrigger": batch_rows,
+                "bootstrap.servers": bootstrap,
+                "topicName": topic,
+                "startingOffsets": "earliest",
+                "classification": "json",
+                "inferSchema": "true",
+                "maxOffsetsPerTrigger": batch_rows,
             },
         )
 
@@ -40,7 +44,9 @@ def main(bootstrap: str, topic: str, batch_rows: str, cores: str) -> None:
             )
 
         glue_context.forEachBatch(
-            frame=frame, batch_function=process, options={"windowSize": "1 second", "checkpointLocation": given.checkpoint},
+            frame=frame,
+            batch_function=process,
+            options={"windowSize": "1 second", "checkpointLocation": given.checkpoint},
         )
         return [stats.duration_secs for stats in seen]
 

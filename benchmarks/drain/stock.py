@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 import time
 
-from benchmarks.drain.side import Drain, serve
 from pyspark.sql import DataFrame, SparkSession
 
+from benchmarks.drain.side import Drain, serve
 from gluepot.servers import jars
 
 

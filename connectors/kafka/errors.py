@@ -6,24 +6,30 @@ from confluent_kafka import KafkaError
 
 from etlcore.errors import ConfigError, DataLoss, EtlError, PermanentError, TransientError
 
-NOT_ALLOWED = frozenset({
-    KafkaError.TOPIC_AUTHORIZATION_FAILED,
-    KafkaError.GROUP_AUTHORIZATION_FAILED,
-    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
-    KafkaError.SASL_AUTHENTICATION_FAILED,
-    KafkaError._AUTHENTICATION,  # noqa: SLF001  confluent-kafka spells librdkafka's own codes with an underscore
-    KafkaError._SSL,  # noqa: SLF001
-})
-GONE = frozenset({
-    KafkaError.OFFSET_OUT_OF_RANGE,
-    KafkaError._AUTO_OFFSET_RESET,  # noqa: SLF001
-})
-NO_TOPIC = frozenset({
-    KafkaError.UNKNOWN_TOPIC_OR_PART,
-    KafkaError.UNKNOWN_TOPIC_ID,
-    KafkaError._UNKNOWN_TOPIC,  # noqa: SLF001
-    KafkaError._UNKNOWN_PARTITION,  # noqa: SLF001
-})
+NOT_ALLOWED = frozenset(
+    {
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.GROUP_AUTHORIZATION_FAILED,
+        KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+        KafkaError.SASL_AUTHENTICATION_FAILED,
+        KafkaError._AUTHENTICATION,  # noqa: SLF001  confluent-kafka spells librdkafka's own codes with an underscore
+        KafkaError._SSL,  # noqa: SLF001
+    }
+)
+GONE = frozenset(
+    {
+        KafkaError.OFFSET_OUT_OF_RANGE,
+        KafkaError._AUTO_OFFSET_RESET,  # noqa: SLF001
+    }
+)
+NO_TOPIC = frozenset(
+    {
+        KafkaError.UNKNOWN_TOPIC_OR_PART,
+        KafkaError.UNKNOWN_TOPIC_ID,
+        KafkaError._UNKNOWN_TOPIC,  # noqa: SLF001
+        KafkaError._UNKNOWN_PARTITION,  # noqa: SLF001
+    }
+)
 FOREVER = frozenset({KafkaError._INVALID_ARG, KafkaError._NOT_IMPLEMENTED, KafkaError.UNSUPPORTED_VERSION})  # noqa: SLF001
 
 

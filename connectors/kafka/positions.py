@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 from connectors.ports import SourceRange
@@ -197,7 +198,7 @@ def share(backlog: Mapping[tuple[str, int], int], limit: int | None) -> dict[tup
     exact = {p: wanted[p] * limit / total for p in waiting}
     # One at least, as far as the limit reaches, so that a small backlog is never starved by a large one.
     least = 1 if limit >= len(waiting) else 0
-    given = {p: 0 for p in wanted} | {p: max(least, int(exact[p])) for p in waiting}
+    given = dict.fromkeys(wanted, 0) | {p: max(least, int(exact[p])) for p in waiting}
     left = limit - sum(given.values())
     for p in sorted(waiting, key=lambda p: (int(exact[p]) - exact[p], p))[: max(0, left)]:
         given[p] += 1  # what rounding left over goes to the largest remainders
@@ -220,8 +221,7 @@ def split(batch: Positions, min_partitions: int | None = None) -> list[SourceRan
             pieces = min(span.width, max(1, -(-span.width * min_partitions // total)))
         cuts = [span.start + span.width * i // pieces for i in range(pieces + 1)]
         ranges += [
-            SourceRange(SOURCE, topic, batch.topic_ids.get(topic, ""), str(partition), a, b)
-            for a, b in zip(cuts, cuts[1:], strict=False)
+            SourceRange(SOURCE, topic, batch.topic_ids.get(topic, ""), str(partition), a, b) for a, b in pairwise(cuts)
         ]
     return ranges
 

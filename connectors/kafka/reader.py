@@ -153,7 +153,11 @@ def read_range(settings: KafkaReadSettings, wanted: SourceRange, clock: Clock | 
     done = False
     try:
         for messages in reader.read(
-            wanted.start, wanted.end, settings.retry_deadline_secs, clock or SystemClock(), settings.bootstrap,
+            wanted.start,
+            wanted.end,
+            settings.retry_deadline_secs,
+            clock or SystemClock(),
+            settings.bootstrap,
         ):
             yield _raw_batch(messages, settings, wanted)
         done = True
@@ -187,7 +191,9 @@ def _raw_batch(messages: list[Record], settings: KafkaReadSettings, wanted: Sour
         )
     columns: dict[str, pa.Array] = {}
     if settings.add_record_timestamp:
-        columns[RECORD_TIMESTAMP] = pa.array([m.timestamp()[1] * 1000 for m in messages], pa.int64()).cast(TIMESTAMP_TYPE)
+        columns[RECORD_TIMESTAMP] = pa.array([m.timestamp()[1] * 1000 for m in messages], pa.int64()).cast(
+            TIMESTAMP_TYPE
+        )
     if settings.include_headers:
         columns[HEADERS] = pa.array([_headers(m) for m in messages], HEADER_TYPE)
     return RawBatch(

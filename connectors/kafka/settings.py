@@ -19,8 +19,8 @@ EARLIEST, LATEST = -2, -1  # as Spark's per-partition JSON spells them
 SUBSCRIPTIONS = ("assign", "subscribe", "topicName", "topicname", "subscribePattern")
 KNOWN = (
     "connectionName", "bootstrap.servers", "security.protocol", "topicName", "assign", "subscribe", "subscribePattern",
-    "classification", "delimiter", "startingOffsets", "startingTimestamp", "startingOffsetsByTimestamp", "endingOffsets",
-    "endingTimestamp", "pollTimeoutMs", "numRetries", "retryIntervalMs", "maxOffsetsPerTrigger", "minOffsetsPerTrigger",
+    "classification", "delimiter", "startingOffsets", "startingTimestamp", "endingOffsets",
+    "pollTimeoutMs", "numRetries", "retryIntervalMs", "maxOffsetsPerTrigger", "minOffsetsPerTrigger",
     "maxTriggerDelay", "minPartitions", "failOnDataLoss", "includeHeaders", "schema", "inferSchema", "avroSchema",
     "addRecordTimestamp", "emitConsumerLagMetrics", "typeOfData", "rejectsPath",
 )  # fmt: skip
@@ -249,7 +249,10 @@ def _starting(given: _Options) -> Literal["earliest", "latest"] | AtOffsets | At
 
 
 def _bound(
-    given: _Options, name: str, *, default: Literal["earliest", "latest"],
+    given: _Options,
+    name: str,
+    *,
+    default: Literal["earliest", "latest"],
 ) -> Literal["earliest", "latest"] | AtOffsets | AtTime:
     text = given.text(name)
     match text.lower():

@@ -96,7 +96,12 @@ class Planner:
     """
 
     def __init__(
-        self, source: KafkaSource, clock: Clock, entry: OffsetEntry | None, checkpoint: str, broker: Broker,
+        self,
+        source: KafkaSource,
+        clock: Clock,
+        entry: OffsetEntry | None,
+        checkpoint: str,
+        broker: Broker,
     ) -> None:
         self._source = source
         self._settings = source.settings

@@ -98,7 +98,7 @@ class KafkaStreamReader(DataSourceStreamReader):
         return self._reporting(lambda planner: planner.initial().to_json())
 
     def latestOffset(self, *_: Any) -> dict[str, Any]:  # noqa: N802
-        """Return the end of the next batch. Spark 4.1 gives no arguments, 4.2 gives start and limit; both plan alike."""
+        """Return the end of the next batch. Spark 4.1 gives no arguments, 4.2 start and limit; both plan alike."""
         if self._handover and self._handover.stop_asked() and self._newest is not None:
             return self._newest
         self._newest = self._reporting(lambda planner: planner.latest().to_json())

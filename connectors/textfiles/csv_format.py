@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import orjson
@@ -90,23 +91,26 @@ class CsvLines:
         )
         self._file = file
         if settings.header:
-            self._write_line(schema.names)
+            self._write_lines([schema.names])
 
     def write(self, rows: pa.RecordBatch) -> None:
         """Write a line for each row."""
         columns = [_cells(field, column) for field, column in zip(rows.schema, rows.columns, strict=True)]
-        for row in zip(*columns, strict=True):
-            self._write_line(row)
+        self._write_lines(zip(*columns, strict=True))
 
     def close(self) -> None:
         """Write what the compressor still holds."""
         self._file.close()
 
-    def _write_line(self, row: Sequence[str | None]) -> None:
-        if row == (None,):
-            row = ("",)  # readers skip empty lines, and with it the row
-        cells = ("" if value is None else self._cell(value) for value in row)
-        self._file.write((self._separator.join(cells) + "\n").encode())
+    def _write_lines(self, rows: Iterable[Sequence[str | None]]) -> None:
+        lines = []
+        for row in rows:
+            # Readers skip empty lines; a null that is alone in its row would take the row with it.
+            cells = (
+                [self._cell("")] if row == (None,) else ["" if value is None else self._cell(value) for value in row]
+            )
+            lines.append(self._separator.join(cells))
+        self._file.write(("\n".join(lines) + "\n").encode())
 
 
 def _cells(field: pa.Field, column: pa.Array) -> Sequence[str | None]:
@@ -122,12 +126,10 @@ def _cells(field: pa.Field, column: pa.Array) -> Sequence[str | None]:
 
 
 def _quoted(separator: str, quote: str) -> Callable[[str], str]:
-    special = (separator, quote, "\n", "\r")
+    special = re.compile(f"[{re.escape(separator + quote)}\n\r]").search
 
     def cell(value: str) -> str:
-        if value and not any(character in value for character in special):
-            return value
-        return f"{quote}{value.replace(quote, quote * 2)}{quote}"
+        return f"{quote}{value.replace(quote, quote * 2)}{quote}" if not value or special(value) else value
 
     return cell
 

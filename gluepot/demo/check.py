@@ -42,14 +42,20 @@ def check_table(table: Path, good_events: int, total_events: int, broken_every: 
     try:
         import duckdb  # noqa: PLC0415  an extra
     except ImportError as missing:
-        raise ConfigError("The demo checks its table with DuckDB, which is missing; run `pip install 'gluepot[demo]'`.") from missing
+        raise ConfigError(
+            "The demo checks its table with DuckDB, which is missing; run `pip install 'gluepot[demo]'`."
+        ) from missing
     files = sorted(str(path) for path in table.rglob("*.parquet"))
     rejects = sorted(str(path) for path in table.rglob("*.rejects"))
     with duckdb.connect() as db:
         rejected = _one(db.execute("SELECT count(*) FROM read_parquet(?)", [rejects])) if rejects else 0
         if not files:
             return TableCheck(0, rejected, good_events, 0, 0, ())
-        db.execute("CREATE VIEW t AS SELECT * FROM read_parquet(?, union_by_name=true, hive_partitioning=true)".replace("?", repr(files)))
+        db.execute(
+            "CREATE VIEW t AS SELECT * FROM read_parquet(?, union_by_name=true, hive_partitioning=true)".replace(
+                "?", repr(files)
+            )
+        )
         rows, distinct = db.execute("SELECT count(*), count(DISTINCT event_id) FROM t").fetchall()[0]
         lost = _one(
             db.execute(

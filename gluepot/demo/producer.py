@@ -25,7 +25,9 @@ class SteadyProducer:
     """
 
     def __init__(self, bootstrap: str, topic: str, rate: int, clock: Clock) -> None:
-        self._producer = Producer({"bootstrap.servers": bootstrap, "acks": "all", "enable.idempotence": True, "log_level": 0})
+        self._producer = Producer(
+            {"bootstrap.servers": bootstrap, "acks": "all", "enable.idempotence": True, "log_level": 0}
+        )
         self._topic = topic
         self._rate = rate
         self._clock = clock

@@ -42,5 +42,5 @@ What to look at next
   the script   {result.script}
   the table    {result.table}
   the rejects  {result.table / "_rejects"}
-  try          duckdb -c "SELECT country, count(*), count(referrer) FROM read_parquet('{result.table}/**/*.parquet') GROUP BY 1"
+  try          duckdb -c "FROM read_parquet('{result.table}/**/*.parquet', union_by_name=true)"
 """

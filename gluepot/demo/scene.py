@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-import time
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from etlcore.clock import SystemClock
@@ -105,7 +105,7 @@ def run_demo(seconds: int, rate: int, *, live: bool) -> DemoResult:
     """
     if seconds < 1 or rate < 1:
         raise ConfigError(f"seconds is {seconds} and rate is {rate}; use whole numbers above 0.")
-    folder = Path(".gluepot/demo", time.strftime("%Y%m%d-%H%M%S")).absolute()
+    folder = Path(".gluepot/demo", datetime.now(UTC).strftime("%Y%m%d-%H%M%S")).absolute()
     folder.mkdir(parents=True)
     script, table, total = script_path(), folder / "table", seconds * rate
     clock = SystemClock()
@@ -149,4 +149,3 @@ def run_demo(seconds: int, rate: int, *, live: bool) -> DemoResult:
 def _settings(script: Path, folder: Path, table: Path, connections: Path, *, live: bool) -> RunSettings:
     arguments = ("--JOB_NAME", "clickstream", "--TempDir", str(folder / "temp"), "--output_path", str(table))
     return RunSettings(script=script, arguments=arguments, connections=connections, live=live)
-

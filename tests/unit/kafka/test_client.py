@@ -21,11 +21,13 @@ def test_user_and_password_are_taken_out_of_the_jaas_line():
 
 
 def test_msk_iam_becomes_a_token_mechanism():
-    config = librdkafka_config({
-        "sasl.mechanism": "AWS_MSK_IAM",
-        "sasl.jaas.config": "software.amazon.msk.auth.iam.IAMLoginModule required;",
-        "sasl.client.callback.handler.class": "software.amazon.msk.auth.iam.IAMClientCallbackHandler",
-    })
+    config = librdkafka_config(
+        {
+            "sasl.mechanism": "AWS_MSK_IAM",
+            "sasl.jaas.config": "software.amazon.msk.auth.iam.IAMLoginModule required;",
+            "sasl.client.callback.handler.class": "software.amazon.msk.auth.iam.IAMClientCallbackHandler",
+        }
+    )
 
     assert config == {"sasl.mechanism": "OAUTHBEARER", "gluepot.iam": "true"}
 
@@ -47,7 +49,7 @@ def test_a_java_key_store_is_refused_with_the_way_out(store):
 
 
 def test_what_the_engine_owns_cannot_be_set():
-    with pytest.raises(ConfigError, match="auto.offset.reset cannot be set: use startingOffsets"):
+    with pytest.raises(ConfigError, match=r"auto\.offset.reset cannot be set: use startingOffsets"):
         librdkafka_config({"auto.offset.reset": "earliest"})
 
 

@@ -81,7 +81,7 @@ def test_a_recreated_topic_is_a_loss_whether_it_holds_fewer_as_many_or_more_reco
 def test_expired_records_are_a_loss_that_names_both_offsets():
     _, lost = resume(at(p0=5), bounds({0: 7}, {0: 9}))
 
-    with pytest.raises(DataLoss, match="wanted offset 5, the broker starts at 7.*failOnDataLoss"):
+    with pytest.raises(DataLoss, match=r"wanted offset 5, the broker starts at 7.*failOnDataLoss"):
         refuse_loss(lost)
 
 
@@ -111,7 +111,9 @@ def test_batches_planned_one_after_the_other_cover_every_offset_once(arrivals, l
     assert seen == {p: list(range(end)) for p, end in latest.items()}
 
 
-@given(st.dictionaries(partitions, st.integers(0, 300), min_size=1, max_size=6), st.one_of(st.none(), st.integers(1, 20)))
+@given(
+    st.dictionaries(partitions, st.integers(0, 300), min_size=1, max_size=6), st.one_of(st.none(), st.integers(1, 20))
+)
 def test_a_split_covers_each_span_once_in_order(widths, least):
     batch = Positions({}, {p: Span(10, 10 + width) for p, width in widths.items()})
 

@@ -77,7 +77,9 @@ def test_common_names_are_matched_in_any_letter_case():
 
 
 def test_offsets_by_partition():
-    assert read(startingOffsets='{"clicks":{"0":23,"1":-2}}').starting == AtOffsets({("clicks", 0): 23, ("clicks", 1): -2})
+    assert read(startingOffsets='{"clicks":{"0":23,"1":-2}}').starting == AtOffsets(
+        {("clicks", 0): 23, ("clicks", 1): -2}
+    )
 
 
 @pytest.mark.parametrize("text", ["2026-01-01T00:00:00Z", "2026-01-01T01:00:00+01:00", "1767225600000"])

@@ -10,8 +10,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
+from awsglue.readers import DynamicFrameReader
 from awsglue.schema_tree import tree_text
-from awsglue.unsupported import DYNAMIC_FRAME, missing
+from awsglue.sinks import DynamicFrameWriter
+from awsglue.unsupported import DYNAMIC_FRAME, NotSupportedHere, missing
 from batch import execute
 from batch.pipeline import FrameInput, Pipeline, Step
 from dynamicframe.magic import magic_format
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 
     from awsglue.context import GlueContext
 
-__all__ = ["DynamicFrame"]
+__all__ = ["DynamicFrame", "DynamicFrameCollection", "DynamicFrameReader", "DynamicFrameWriter", "ResolveOption"]
 
 
 class DynamicFrame:
@@ -206,3 +208,17 @@ class DynamicFrame:
 
 def _paths(paths: str | Sequence[str]) -> tuple[str, ...]:
     return (paths,) if isinstance(paths, str) else tuple(paths)
+
+
+class DynamicFrameCollection:
+    """Several frames by name: generated scripts import it for annotations; making one is not supported yet."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise NotSupportedHere("awsglue.dynamicframe.DynamicFrameCollection")
+
+
+class ResolveOption:
+    """How `toDF` resolves a choice; not supported yet."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise NotSupportedHere("awsglue.dynamicframe.ResolveOption")

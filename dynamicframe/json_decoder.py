@@ -76,11 +76,9 @@ class JsonDecoder:
     def _read(self, values: Sequence[bytes | None]) -> tuple[pa.RecordBatch, list[tuple[int, Refusal]]]:
         """Return the good records, and what is wrong with the others in order of their index."""
         records, refusals = _screened(values)
-        if not refusals:
-            batch, refusals = self._read_objects(records)
-        else:
+        batch, later = self._read_objects(records)
+        if later:
             kept = [index for index in range(len(values)) if index not in refusals]
-            batch, later = self._read_objects(records)
             refusals |= {kept[index]: refusal for index, refusal in later.items()}
         return batch, sorted(refusals.items())
 

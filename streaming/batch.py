@@ -6,20 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
+from pyspark.sql import DataFrame
 
 from batch.pipeline import RangeInput
+from connectors.kafka.positions import Positions
 from connectors.ports import AlreadyCommitted, CommitKey, Committed, ManifestPart
 from dynamicframe.schema import merge_schemas
 from streaming.frames import BatchFrame, StreamFrame, storage_level
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from connectors.kafka.positions import Positions
-    from streaming.settings import StreamSettings
+from streaming.settings import StreamSettings
 
 BatchFunction = Callable[[Any, int], Any]
 

@@ -7,20 +7,17 @@ only if the function asks for them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from pyspark import StorageLevel
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 from batch import execute
 from batch.pipeline import Pipeline, RangeInput
 from connectors.handover import OPTION, Handover
 from connectors.kafka import spark as adapter
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-    from connectors.kafka.source import KafkaSource
+from connectors.kafka.source import KafkaSource
 
 
 class StreamFrame(ClassicDataFrame):

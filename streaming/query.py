@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
 
+from connectors.kafka.positions import Positions
 from etlcore.checkpoint import Checkpoint
 from etlcore.errors import EtlError
 from etlcore.logging import bind_context, get_logger
@@ -15,14 +18,8 @@ from streaming import retry
 from streaming.batch import BatchContext, BatchFunction, StreamSchema, run_known, run_rows
 from streaming.frames import StreamFrame
 from streaming.progress import BatchStats
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-    from pyspark.sql.streaming.query import StreamingQuery
-
-    from connectors.kafka.positions import Positions
-    from streaming.session import ENDLESS, StreamSession
-    from streaming.settings import StreamSettings
+from streaming.session import ENDLESS, StreamSession
+from streaming.settings import StreamSettings
 from streaming.stopping import stop_on_signals
 
 POLL_SECS = 0.05

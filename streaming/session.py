@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from etlcore.clock import Clock, SystemClock
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from streaming.metrics import StreamMetrics
-    from streaming.progress import BatchStats
+from streaming.metrics import StreamMetrics
+from streaming.progress import BatchStats
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from gluepot.servers.kafka import KafkaBroker
 from tests.servers import kafka_endpoint
 
-
-def pytest_configure(config: pytest.Config) -> None:
-    # kafka-python loads its schemas with a call that Python 3.11 and 3.12 deprecate and 3.13 has back.
-    config.addinivalue_line("filterwarnings", "ignore:(read|open)_text is deprecated:DeprecationWarning")
+if TYPE_CHECKING:
+    from awsglue.context import GlueContext
 
 
 @pytest.fixture(scope="session")
@@ -26,3 +25,14 @@ def own_kafka(tmp_path: Path) -> Iterator[KafkaBroker]:
     """A running embedded broker that the test may stop, kill and restart."""
     with KafkaBroker(tmp_path / "kafka") as broker:
         yield broker
+
+
+@pytest.fixture(scope="session")
+def glue_context() -> GlueContext:
+    """The one Spark of this process; scripts run as jobs get their own."""
+    from pyspark.sql import SparkSession
+
+    from awsglue.context import GlueContext
+
+    builder = SparkSession.builder.master("local[2]").config("spark.driver.host", "127.0.0.1")
+    return GlueContext(builder.config("spark.sql.shuffle.partitions", "2").getOrCreate())

@@ -11,9 +11,9 @@ from etlcore.errors import ConfigError, did_you_mean
 # Same name and meaning in both clients.
 SAME = frozenset({
     "bootstrap.servers", "security.protocol", "sasl.mechanism", "sasl.kerberos.service.name", "client.id", "group.id",
-    "client.rack",     "isolation.level", "fetch.min.bytes", "fetch.max.bytes", "max.partition.fetch.bytes", "session.timeout.ms",
-    "heartbeat.interval.ms", "max.poll.interval.ms", "metadata.max.age.ms", "reconnect.backoff.ms",
-    "reconnect.backoff.max.ms", "retry.backoff.ms", "connections.max.idle.ms", "check.crcs",
+    "client.rack", "isolation.level", "fetch.min.bytes", "fetch.max.bytes", "max.partition.fetch.bytes",
+    "session.timeout.ms", "heartbeat.interval.ms", "max.poll.interval.ms", "metadata.max.age.ms",
+    "reconnect.backoff.ms", "reconnect.backoff.max.ms", "retry.backoff.ms", "connections.max.idle.ms", "check.crcs",
     "ssl.endpoint.identification.algorithm", "ssl.key.password", "group.instance.id", "client.dns.lookup",
     "socket.connection.setup.timeout.ms", "allow.auto.create.topics",
 })  # fmt: skip

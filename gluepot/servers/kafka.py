@@ -141,7 +141,8 @@ class KafkaBroker:
         return settings, log4j2
 
     def _format(self, command: list[str], settings: Path) -> None:
-        cluster_id = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        # One in 64 ids would begin with a dash, which the tool takes for an option.
+        cluster_id = "G" + urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")[1:]
         with self.log.open("ab") as log:
             ended = subprocess.run(
                 [*command, "--config", str(settings), "--cluster-id", cluster_id],

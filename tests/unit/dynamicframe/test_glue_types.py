@@ -57,7 +57,7 @@ def test_arrow_types_have_glues_names(arrow, name):
 
 
 def test_an_unknown_name_is_refused_with_the_nearest_known_one():
-    with pytest.raises(ConfigError, match="'strnig' is not known.*Did you mean 'string'"):
+    with pytest.raises(ConfigError, match=r"'strnig' is not known.*Did you mean 'string'"):
         arrow_type("strnig")
 
 

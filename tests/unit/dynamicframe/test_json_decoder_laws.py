@@ -1,5 +1,6 @@
 """The decoder against orjson, record by record."""
 
+import json
 import math
 from typing import Any
 
@@ -13,6 +14,12 @@ from dynamicframe.json_reader import read_uniform
 from dynamicframe.json_record import MAX_DEPTH, Refusal, read_record
 from dynamicframe.records import in_braces, join
 from dynamicframe.rows import rows
+
+
+def _dumps(value: Any) -> bytes:
+    # The standard library writes integers of any size, which orjson refuses.
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+
 
 KEYS = st.sampled_from(["a", "b", "c", "a.b", "", "é", 'a"b'])
 SCALARS = st.one_of(
@@ -30,7 +37,7 @@ VALUES = st.recursive(
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(KEYS, inner, max_size=3)),
     max_leaves=6,
 )
-OBJECTS = st.dictionaries(KEYS, VALUES, max_size=4).map(lambda value: _dumps(value))
+OBJECTS = st.dictionaries(KEYS, VALUES, max_size=4).map(_dumps)
 # One stream of few types makes the quick paths likely, with and without choices.
 SIMPLE = st.fixed_dictionaries(
     {},
@@ -41,7 +48,7 @@ SIMPLE = st.fixed_dictionaries(
         ),
         "d": st.one_of(st.integers(0, 3), st.floats(0, 1)),
     },
-).map(lambda value: _dumps(value))
+).map(_dumps)
 DEEP = st.integers(1, 80).map(lambda levels: b'{"a":' * levels + b"1" + b"}" * levels)
 BROKEN = st.one_of(
     st.none(),
@@ -90,13 +97,6 @@ BROKEN = st.one_of(
     st.text('{}[]":,a1 \n\\', max_size=12).map(lambda text: b"{" + text.encode() + b"}"),
 )
 RECORDS = st.one_of(OBJECTS, SIMPLE, BROKEN, DEEP)
-
-
-def _dumps(value: Any) -> bytes:
-    # The standard library writes integers of any size, which orjson refuses.
-    import json
-
-    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _decoded(

@@ -37,6 +37,13 @@ def _struct(fields):
     return _field(pa.struct([field.with_name(name) for name, field in fields.items()]))
 
 
+def _choice(fields):
+    merged = fields[0]
+    for field in fields[1:]:
+        merged = merge_fields(merged, field)
+    return merged
+
+
 FIELDS = st.recursive(
     SCALARS.map(_field),
     lambda inner: st.one_of(
@@ -47,13 +54,6 @@ FIELDS = st.recursive(
     ),
     max_leaves=5,
 )
-
-
-def _choice(fields):
-    merged = fields[0]
-    for field in fields[1:]:
-        merged = merge_fields(merged, field)
-    return merged
 
 
 def _regardless_of_order(field):

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import duckdb
+import pytest
+from kafka import KafkaProducer
+
+from gluepot.servers.topics import create_topic
+
+
+@dataclass
+class Topic:
+    """A topic of one test, written by a client that is not the product's."""
+
+    bootstrap: str
+    name: str
+    producer: KafkaProducer
+
+    def send(self, *values: bytes | None, partition: int | None = None, headers: Sequence[tuple[str, bytes]] = ()) -> None:
+        sent = [self.producer.send(self.name, v, partition=partition, headers=list(headers)) for v in values]
+        self.producer.flush()
+        for one in sent:
+            one.get(timeout=30)
+
+    def send_json(self, *documents: object, partition: int | None = None) -> None:
+        self.send(*(json.dumps(document).encode() for document in documents), partition=partition)
+
+    def options(self, **more: Any) -> dict[str, Any]:
+        return {
+            "bootstrap.servers": self.bootstrap,
+            "topicName": self.name,
+            "startingOffsets": "earliest",
+            "classification": "json",
+            "inferSchema": "true",
+            **more,
+        }
+
+
+@pytest.fixture
+def new_topic(kafka: str) -> Iterator[Callable[..., Topic]]:
+    producers: list[KafkaProducer] = []
+
+    def new(partitions: int = 2, config: dict[str, str] | None = None) -> Topic:
+        name = f"t-{uuid4().hex[:8]}"
+        create_topic(kafka, name, partitions, config)
+        producers.append(KafkaProducer(bootstrap_servers=kafka, acks="all", max_request_size=16 << 20))
+        return Topic(kafka, name, producers[-1])
+
+    yield new
+    for producer in producers:
+        producer.close()
+
+
+@pytest.fixture
+def topic(new_topic: Callable[..., Topic]) -> Topic:
+    return new_topic()
+
+
+@pytest.fixture(scope="session")
+def glue_context() -> Any:
+    from awsglue.context import GlueContext
+    from pyspark.sql import SparkSession
+
+    spark = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.shuffle.partitions", "2")
+        .getOrCreate()
+    )
+    return GlueContext(spark.sparkContext)
+
+
+@dataclass
+class Job:
+    """A Glue job over one topic; `drain` runs it until everything sent so far is committed."""
+
+    glue_context: Any
+    folder: Path
+    batches: list[Any] = field(default_factory=list)
+
+    @property
+    def table(self) -> Path:
+        return self.folder / "table"
+
+    @property
+    def checkpoint(self) -> Path:
+        return self.folder / "checkpoint"
+
+    def write(self, frame: Any, **options: Any) -> None:
+        self.glue_context.write_dynamic_frame.from_options(
+            frame=frame,
+            connection_type="s3",
+            connection_options={"path": str(self.table), **options},
+            format="glueparquet",
+            transformation_ctx="sink",
+        )
+
+    def copy(self, data_frame: Any, batch_id: int) -> None:
+        from awsglue import DynamicFrame
+
+        self.write(DynamicFrame.fromDF(data_frame, self.glue_context, "frame"))
+
+    def drain(self, options: dict[str, Any], function: Any = None, **settings: Any) -> list[Any]:
+        from streaming import session
+
+        seen: list[Any] = []
+        drain = session.Drain(until_caught_up=True) if "drain" not in settings else settings.pop("drain")
+        session.install(session.StreamSession(drain=drain, watchers=[seen.append]))
+        frame = self.glue_context.create_data_frame.from_options(connection_type="kafka", connection_options=options)
+        self.glue_context.forEachBatch(
+            frame=frame,
+            batch_function=function or self.copy,
+            options={"windowSize": "1 second", "checkpointLocation": str(self.checkpoint), **settings},
+        )
+        self.batches += seen
+        return seen
+
+    def rows(self, columns: str = "*") -> list[tuple[Any, ...]]:
+        """The table as DuckDB reads it; no row where there is no file."""
+        files = [str(path) for path in self.table.rglob("*.parquet")]
+        query = f"SELECT {columns} FROM read_parquet({files!r}, union_by_name=true, hive_partitioning=true)"
+        return sorted(duckdb.sql(query).fetchall(), key=repr) if files else []
+
+    def rejects(self) -> list[dict[str, Any]]:
+        files = [str(path) for path in self.table.rglob("*.rejects")]
+        if not files:
+            return []
+        found = duckdb.sql(f"SELECT raw, stream, shard, position, reason FROM read_parquet({files!r})")
+        return [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
+
+
+@pytest.fixture
+def job(glue_context: Any, tmp_path: Path) -> Job:
+    return Job(glue_context, tmp_path)

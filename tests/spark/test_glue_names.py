@@ -1,0 +1,98 @@
+"""Glue's names: all importable; those without an implementation say so, with the place to ask for it."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+from awsglue.unsupported import DYNAMIC_FRAME, GLUE_CONTEXT, TRANSFORMS
+from etlcore.errors import ISSUES_URL, NotSupported
+
+EXPORTED_TRANSFORMS = {
+    "ApplyMapping", "Coalesce", "DropFields", "DropNullFields", "ErrorsAsDynamicFrame", "Filter", "FlatMap", "Join",
+    "Map", "MapToCollection", "Relationalize", "RenameField", "Repartition", "ResolveChoice", "SelectFields",
+    "SelectFromCollection", "Spigot", "SplitFields", "SplitRows", "Unbox", "Union", "UnnestFrame",
+}  # fmt: skip
+
+
+@pytest.fixture
+def frame(glue_context):
+    from awsglue import DynamicFrame
+
+    return DynamicFrame.fromDF(glue_context.spark_session.range(3), glue_context, "numbers")
+
+
+def test_a_star_import_of_the_transforms_gives_exactly_glues_names():
+    names: dict[str, object] = {}
+    exec("from awsglue.transforms import *", names)
+
+    assert names.keys() - {"__builtins__"} == EXPORTED_TRANSFORMS
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("awsglue.context", "GlueContext"),
+        ("awsglue.job", "Job"),
+        ("awsglue.utils", "getResolvedOptions"),
+        ("awsglue.utils", "GlueArgumentError"),
+        ("awsglue.transforms", "GlueTransform"),
+        ("awsglue.dynamicframe", "DynamicFrame"),
+        ("awsglue.dynamicframe", "DynamicFrameCollection"),
+        ("awsglue.dynamicframe", "DynamicFrameReader"),
+        ("awsglue.dynamicframe", "DynamicFrameWriter"),
+        ("awsglue.dynamicframe", "ResolveOption"),
+    ],
+)
+def test_what_generated_scripts_import_is_there(module, name):
+    assert isinstance(getattr(importlib.import_module(module), name), object)
+
+
+def assert_says_so(error: Exception, name: str) -> None:
+    assert str(error).startswith(f"{name} is not supported by this version of Gluepot.")
+    assert str(error).endswith(ISSUES_URL)
+
+
+@pytest.mark.parametrize("name", sorted(DYNAMIC_FRAME))
+def test_an_unsupported_method_of_dynamic_frame_names_itself(frame, name):
+    with pytest.raises(NotSupported) as raised:
+        getattr(frame, name)
+
+    assert_says_so(raised.value, f"DynamicFrame.{name}")
+
+
+@pytest.mark.parametrize("name", sorted(GLUE_CONTEXT))
+def test_an_unsupported_method_of_glue_context_names_itself(glue_context, name):
+    with pytest.raises(NotSupported) as raised:
+        getattr(glue_context, name)
+
+    assert_says_so(raised.value, f"GlueContext.{name}")
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_an_unsupported_transform_names_itself_when_it_is_applied(frame, name):
+    with pytest.raises(NotSupported) as raised:
+        getattr(importlib.import_module("awsglue.transforms"), name).apply(frame)
+
+    assert_says_so(raised.value, f"awsglue.transforms.{name}")
+
+
+@pytest.mark.parametrize("name", ["DynamicFrameCollection", "ResolveOption"])
+def test_an_unsupported_class_names_itself_when_it_is_called(name):
+    with pytest.raises(NotSupported) as raised:
+        getattr(importlib.import_module("awsglue.dynamicframe"), name)({}, "ctx")
+
+    assert_says_so(raised.value, f"awsglue.dynamicframe.{name}")
+
+
+def test_a_script_that_looks_before_it_uses_a_newer_name_goes_on(frame, glue_context):
+    assert not hasattr(frame, "mergeDynamicFrame")
+    assert not hasattr(glue_context, "purge_table")
+
+
+def test_a_name_that_glue_does_not_have_either_is_a_plain_attribute_error(frame):
+    with pytest.raises(AttributeError, match="'DynamicFrame' object has no attribute 'unionAll'") as raised:
+        frame.unionAll  # noqa: B018
+
+    assert not isinstance(raised.value, NotSupported)

@@ -100,9 +100,7 @@ def take(spark: SparkSession, pipeline: Pipeline, most: int) -> list[dict[str, A
 
 def storable(schema: pa.Schema) -> pa.Schema:
     """Return the schema without what has no storable type."""
-    return without_nulls(
-        schema.empty_table().to_batches()[0] if schema.names else pa.RecordBatch.from_pylist([])
-    ).schema
+    return without_nulls(pa.RecordBatch.from_pylist([], schema=schema)).schema
 
 
 def to_frame(spark: SparkSession, pipeline: Pipeline, schema: pa.Schema) -> DataFrame:

@@ -22,8 +22,6 @@ def json_texts(column: Column) -> pa.StringArray:
     Fields of structs that are null are left out, as Spark's `to_json` does. Binary is base64, times are ISO 8601.
     """
     kind = column.field.type
-    if pa.types.is_null(kind):
-        return pa.nulls(len(column.array), pa.string())
     if is_choice(column.field):
         return pc.coalesce(*(json_texts(one) for one in children_of(column)))
     if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_temporal(kind):

@@ -7,7 +7,7 @@ import traceback
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, Parameter, UnknownOptionError
 
 from etlcore import logging
 from etlcore.errors import ConfigError, EtlError
@@ -24,7 +24,7 @@ app.command(servers.down)
 @app.command
 def run(
     script: Path,
-    *arguments: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *arguments: str,
     master: str = "local[*]",
     until_caught_up: bool = False,
     max_batches: int | None = None,
@@ -100,8 +100,12 @@ def _own(tokens: list[str]) -> list[str]:
 
 def _outcome(tokens: list[str] | None, *, verbose: bool) -> int:
     try:
-        app(tokens, exit_on_error=False, print_error=True, result_action="return_value")
-    except CycloptsError:
+        app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+    except UnknownOptionError as wrong:
+        _say(f"{wrong} What the script itself gets comes after `--`.")
+        return USAGE
+    except CycloptsError as wrong:
+        _say(f"{wrong} See `gluepot --help`.")
         return USAGE
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else DONE if ended.code is None else _say(str(ended.code))
@@ -111,9 +115,11 @@ def _outcome(tokens: list[str] | None, *, verbose: bool) -> int:
         if verbose:
             traceback.print_exc()
         _say(str(error) if isinstance(error, EtlError) else f"{type(error).__name__}: {error}")
+        if isinstance(error, ConfigError):
+            return USAGE
         if not verbose:
             print("Run again with -v for the stack trace.", file=sys.stderr)
-        return USAGE if isinstance(error, ConfigError) else FAILED
+        return FAILED
     return DONE
 
 

@@ -114,6 +114,10 @@ class BatchFrame(ClassicDataFrame):
             self._persisted = False
 
 
+# By handover folder: how a frame that was transformed is traced back to the stream it reads.
+opened_streams: dict[str, StreamFrame] = {}
+
+
 def storage_level(name: str) -> StorageLevel:
     """Return the constant of `pyspark.StorageLevel` by name."""
     level = getattr(StorageLevel, name)
@@ -129,4 +133,6 @@ def new_stream(
     spark.dataSource.register(adapter.KafkaDataSource)
     reader = spark.readStream.format(adapter.FORMAT)
     options = {adapter.SOURCE_OPTION: adapter.to_option(source), OPTION: str(handover.folder)}
-    return StreamFrame(reader.options(**options).load(), source, handover, json_column, extras)
+    stream = StreamFrame(reader.options(**options).load(), source, handover, json_column, extras)
+    opened_streams[str(handover.folder)] = stream
+    return stream

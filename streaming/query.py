@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,7 @@ from etlcore.logging import bind_context, get_logger
 from streaming import retry
 from streaming.batch import BatchContext, BatchFunction, StreamSchema, run_known, run_rows
 from streaming.frames import StreamFrame
+from streaming.inputs import Inputs
 from streaming.progress import BatchStats
 from streaming.session import ENDLESS, StreamSession
 from streaming.settings import StreamSettings
@@ -42,7 +44,7 @@ class _Run:
     failures: int = 0
     error: BaseException | None = None
     last_started_epoch: float | None = None
-    last_held: Positions | None = None
+    last_held: list[Positions] = field(default_factory=list)
 
 
 class Query:
@@ -71,6 +73,7 @@ class Query:
         self._session = session
         self._name = name
         self._checkpoint = Checkpoint(settings.checkpoint_location)
+        self._inputs = Inputs(frame, self._checkpoint)
         self._schema = StreamSchema()
         self._run = _Run()
         self._goal: dict[tuple[str, int], int] | None = None
@@ -83,7 +86,7 @@ class Query:
         """
         with bind_context(query=self._name):
             self._before_first_start()
-            while not self._session.stop.is_set() and not self._drained():
+            while not self._ending():
                 failure = self._attempt()
                 if failure is None:
                     continue
@@ -103,22 +106,15 @@ class Query:
     def _before_first_start(self) -> None:
         if self._session.metrics:
             self._session.metrics.announce(self._name, self._settings.window_size_secs)
-        if self._stream is None:
-            return
-        source = self._stream.source
-        source.check(self._session.clock)
-        newest = self._checkpoint.newest_offsets()
-        if newest is not None:
-            source.positions(newest, self._checkpoint.location)
-        if self._session.drain.until_caught_up:
-            self._goal = source.ends_now()
+        self._inputs.check(self._session.clock)
+        if self._session.drain.until_caught_up and self._inputs:
+            self._goal = self._inputs.ends_now()
 
     def _attempt(self) -> BaseException | None:
         """Start the query and wait for its end; return what ended it, or None for an end that was asked for."""
         self._run.error = None
         self._run.stopping = False
-        if self._stream:
-            self._stream.handover.begin(self._checkpoint.location)
+        self._inputs.begin()
         # A drain does not wait for windows.
         window_secs = 0.0 if self._session.drain != ENDLESS else self._settings.window_size_secs
         query = (
@@ -145,13 +141,12 @@ class Query:
                     return None
             except StreamingQueryException as failure:
                 return self._cause(failure)
-            if not (self._session.stop.is_set() or self._drained()):
+            if not self._ending():
                 continue
             with self._run.gate:
                 self._run.stopping = True
                 idle = not self._run.in_function
-            if self._stream:
-                self._stream.handover.ask_stop()
+            self._inputs.ask_stop()
             if idle and not query.status["isTriggerActive"]:
                 return None
 
@@ -159,8 +154,10 @@ class Query:
         """Return the error as it was raised, not the text of it that came back through the JVM."""
         if isinstance(self._run.error, StopBetweenBatches):
             return None
-        reported = self._stream.handover.reported() if self._stream else None
-        return self._run.error or reported or failure
+        return self._run.error or self._inputs.reported() or failure
+
+    def _ending(self) -> bool:
+        return self._session.stop.is_set() or self._drained()
 
     def _drained(self) -> bool:
         drain = self._session.drain
@@ -168,19 +165,13 @@ class Query:
             return True
         if self._goal is None:
             return False
-        held = self._run.last_held or self._held_at_start()
-        ends = held.ends() if held else {}
-        return all(ends.get(partition, 0) >= end for partition, end in self._goal.items())
-
-    def _held_at_start(self) -> Positions | None:
-        committed = self._checkpoint.newest_commit()
-        if committed is None or self._stream is None:
-            return None
-        return self._stream.source.positions(self._checkpoint.offsets(committed), self._checkpoint.location)
+        reached = {p: end for held in self._run.last_held or self._inputs.committed() for p, end in held.ends().items()}
+        return all(reached.get(partition, 0) >= end for partition, end in self._goal.items())
 
     def _on_batch(self, frame: DataFrame, batch_id: int) -> None:
         with self._run.gate:
-            if self._run.stopping:
+            # Asked here too: the next batch may begin before the waiting thread looks again.
+            if self._run.stopping or self._ending():
                 self._run.error = StopBetweenBatches()
                 raise self._run.error
             self._run.in_function = True
@@ -198,21 +189,15 @@ class Query:
         began, began_epoch = clock.monotonic(), clock.epoch()
         query_id = self._checkpoint.query_id() or ""
         context = BatchContext(query_id, batch_id, self._schema, self._settings.rejects_path)
-        held: Positions | None = None
-        if self._stream:
-            held = self._stream.source.positions(self._checkpoint.offsets(batch_id), self._checkpoint.location)
-            filled = held.width() > 0 and self._stream.source.has_records(held)
-            if filled:
-                run_known(self._stream, frame, held, self._function, context, self._settings)
-        else:
-            filled = run_rows(frame, self._function, context, self._settings)
+        held = self._inputs.held(batch_id) if self._inputs else []
+        filled = self._fill(frame, held, context)
         attempts, run.failures = run.failures + 1, 0
         run.last_held = held
         run.done_batches += filled
         if not filled:
             self._count("empty")
             return
-        behind = self._stream.source.backlog(held) if self._stream and held else {}
+        behind = self._inputs.backlog(held)
         stats = BatchStats(
             query=self._name,
             batch_id=batch_id,
@@ -221,7 +206,7 @@ class Query:
             duration_secs=clock.monotonic() - began,
             previous_started_epoch=run.last_started_epoch,
             phase_secs=dict(context.phase_secs),
-            rows_in=context.rows_in or (held.width() if held else 0),
+            rows_in=context.rows_in or sum(one.width() for one in held),
             rows_out=context.rows_out,
             bytes_in=context.bytes_in,
             bytes_out=context.bytes_out,
@@ -236,6 +221,18 @@ class Query:
         )
         run.last_started_epoch = began_epoch
         self._report(stats)
+
+    def _fill(self, frame: DataFrame, held: Sequence[Positions], context: BatchContext) -> bool:
+        """Run the function on a batch; False if it turned out to be empty and the function was not called."""
+        if held and not any(one.width() for one in held):
+            return False
+        if self._stream is None:
+            return run_rows(frame, self._function, context, self._settings)
+        (span,) = held
+        if not self._stream.source.has_records(span):
+            return False
+        run_known(self._stream, frame, span, self._function, context, self._settings)
+        return True
 
     def _report(self, stats: BatchStats) -> None:
         if self._session.metrics:
@@ -263,10 +260,9 @@ def for_each_batch(frame: Any, function: BatchFunction, settings: StreamSettings
     Raises:
         EtlError: with the query's name added, or whatever the batch function raised.
     """
-    name = settings.checkpoint_location.rstrip("/").rsplit("/", 1)[-1] or "query"
     try:
         with stop_on_signals(session):
-            Query(frame, function, settings, session, name).run()
+            Query(frame, function, settings, session, settings.query_name).run()
     except EtlError as error:
-        error.add_note(f"query {name}, checkpoint {settings.checkpoint_location}")
+        error.add_note(f"query {settings.query_name}, checkpoint {settings.checkpoint_location}")
         raise

@@ -35,6 +35,7 @@ GLUE_OPTIONS = (
 )
 
 MAX_RETRIES = 100
+GENERIC_FOLDERS = frozenset({"checkpoint", "checkpoints"})
 
 _log = get_logger(__name__)
 
@@ -54,6 +55,15 @@ class StreamSettings(BaseModel):
     persist: bool = Field(default=True, description="Keep the batch's rows while the batch function runs.")
     storage_level: StorageLevelName = Field(default="MEMORY_AND_DISK", description="Where persisted rows are kept.")
     rejects_path: str | None = Field(default=None, description="Folder of rejected records; None: beside the table.")
+
+    @property
+    def query_name(self) -> str:
+        """What logs and metrics call the query: the last folder of its checkpoint that has a name of its own.
+
+        Generated scripts all end theirs in `/checkpoint/`, below the job's name.
+        """
+        folders = [folder for folder in self.checkpoint_location.split("/") if folder]
+        return next((folder for folder in reversed(folders) if folder.lower() not in GENERIC_FOLDERS), "query")
 
     @classmethod
     def from_glue(cls, options: Mapping[str, Any]) -> StreamSettings:

@@ -14,6 +14,12 @@ from kafka import KafkaProducer
 from gluepot.servers.topics import create_topic
 
 
+def without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: without_nulls(inner) for key, inner in value.items() if inner is not None}
+    return [without_nulls(inner) for inner in value] if isinstance(value, list) else value
+
+
 @dataclass
 class Topic:
     """A topic of one test, written by a client that is not the product's."""
@@ -22,8 +28,13 @@ class Topic:
     name: str
     producer: KafkaProducer
 
-    def send(self, *values: bytes | None, partition: int | None = None, headers: Sequence[tuple[str, bytes]] = ()) -> None:
-        sent = [self.producer.send(self.name, v, partition=partition, headers=list(headers)) for v in values]
+    def send(
+        self, *values: bytes | None, partition: int | None = None, headers: Sequence[tuple[str, bytes]] = ()
+    ) -> None:
+        sent = [
+            self.producer.send(self.name, value, key=str(n).encode(), partition=partition, headers=list(headers))
+            for n, value in enumerate(values)
+        ]
         self.producer.flush()
         for one in sent:
             one.get(timeout=30)
@@ -64,8 +75,9 @@ def topic(new_topic: Callable[..., Topic]) -> Topic:
 
 @pytest.fixture(scope="session")
 def glue_context() -> Any:
-    from awsglue.context import GlueContext
     from pyspark.sql import SparkSession
+
+    from awsglue.context import GlueContext
 
     spark = (
         SparkSession.builder.master("local[2]")
@@ -126,6 +138,12 @@ class Job:
         files = [str(path) for path in self.table.rglob("*.parquet")]
         query = f"SELECT {columns} FROM read_parquet({files!r}, union_by_name=true, hive_partitioning=true)"
         return sorted(duckdb.sql(query).fetchall(), key=repr) if files else []
+
+    def documents(self) -> list[str]:
+        """The rows as JSON without nulls, keys sorted: equal for equal records however their columns are ordered."""
+        files = [str(path) for path in self.table.rglob("*.parquet")]
+        rows = duckdb.sql(f"SELECT to_json(t) FROM read_parquet({files!r}, union_by_name=true) t").fetchall()
+        return sorted(json.dumps(without_nulls(json.loads(row)), sort_keys=True) for (row,) in rows)
 
     def rejects(self) -> list[dict[str, Any]]:
         files = [str(path) for path in self.table.rglob("*.rejects")]

@@ -27,7 +27,9 @@ def test_expired_records_fail_and_can_be_accepted(new_topic, job, admin):
     topic.send_json({"id": 1}, {"id": 2}, {"id": 3})
     finish(admin.delete_records([TopicPartition(topic.name, 0, 3)]))
 
-    with pytest.raises(DataLoss, match=rf"{topic.name} partition 0.*wanted offset 1, the broker starts at 3.*failOnDataLoss"):
+    with pytest.raises(
+        DataLoss, match=rf"{topic.name} partition 0.*wanted offset 1, the broker starts at 3.*failOnDataLoss"
+    ):
         job.drain(topic.options())
     job.drain(topic.options(failOnDataLoss="false"))
 

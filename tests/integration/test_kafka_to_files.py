@@ -1,7 +1,7 @@
 """From a real broker to files, by the fast way and by the DataFrame way; files read by DuckDB."""
 
 import json
-from datetime import datetime
+import time
 from collections import Counter
 
 import pytest
@@ -17,6 +17,10 @@ DRIFTING = [
     {"id": 6, "n": {"a": 1}, "items": []},
 ]
 BROKEN = [b'{"id": 7, "n":', b"", b"[1, 2]", b'"text"', b'{"id": 8}{"id": 9}', b'{"id": "\xff\xfe"}', b"null", b"\x00"]
+
+
+def sorted_json(text):
+    return json.dumps(json.loads(text), sort_keys=True)
 
 
 def by_dataframe(job):
@@ -53,7 +57,13 @@ def test_rejects_carry_coordinates_and_reason(topic, job):
     job.drain(topic.options())
 
     (reject,) = job.rejects()
-    assert reject == {"raw": b"{broken", "stream": topic.name, "shard": "1", "position": "1", "reason": "malformed_json"}
+    assert reject == {
+        "raw": b"{broken",
+        "stream": topic.name,
+        "shard": "1",
+        "position": "1",
+        "reason": "malformed_json",
+    }
 
 
 def test_both_ways_give_equal_rows_and_equal_rejects(topic, job, second_job):
@@ -64,7 +74,8 @@ def test_both_ways_give_equal_rows_and_equal_rejects(topic, job, second_job):
     job.drain(topic.options())
     second_job.drain(topic.options(), by_dataframe(second_job))
 
-    assert job.rows("to_json(COLUMNS(*))") == second_job.rows("to_json(COLUMNS(*))")
+    assert job.documents() == second_job.documents()
+    assert len(job.documents()) == 4 * len(DRIFTING)
     assert Counter((r["raw"], r["reason"]) for r in job.rejects()) == Counter(
         (r["raw"], r["reason"]) for r in second_job.rejects()
     )
@@ -78,8 +89,7 @@ def test_to_df_of_the_fast_way_gives_the_same_rows_as_spark(topic, job):
     def function(data_frame, batch_id):
         fast = DynamicFrame.fromDF(data_frame, job.glue_context, "fast").toDF()
         slow = DynamicFrame.fromDF(data_frame.filter("1 = 1"), job.glue_context, "slow").toDF()
-        for one in (fast, slow):
-            seen.append(Counter(json.dumps(json.loads(row), sort_keys=True) for row in one.toJSON().collect()))
+        seen.extend(Counter(map(sorted_json, frame.toJSON().collect())) for frame in (fast, slow))
 
     topic.send_json(*DRIFTING)
     job.drain(topic.options(), function)
@@ -129,7 +139,7 @@ def test_count_of_a_batch_equals_its_records_and_the_frame_is_a_dataframe(topic,
 
 
 def test_the_script_may_parse_the_magic_column_itself(topic, job):
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # noqa: N812
 
     seen = []
 
@@ -149,7 +159,8 @@ def test_without_inference_the_payload_is_in_data_and_with_a_schema_in_real_colu
 
     job.drain(topic.options(inferSchema="false"), lambda frame, _: seen.update(raw=frame.collect()))
     second_job.drain(
-        topic.options(inferSchema="false", schema="id INT, name STRING"), lambda frame, _: seen.update(typed=frame.collect())
+        topic.options(inferSchema="false", schema="id INT, name STRING"),
+        lambda frame, _: seen.update(typed=frame.collect()),
     )
 
     assert [row.asDict() for row in seen["raw"]] == [{"data": '{"id": 5, "name": "ada"}'}]
@@ -162,9 +173,9 @@ def test_headers_and_timestamps_are_added_when_asked_for(topic, job):
 
     job.drain(topic.options(includeHeaders="true", addRecordTimestamp="true"))
 
-    ((identity, stamp, headers),) = job.rows("id, __src_timestamp, glue_streaming_kafka_headers")
+    ((identity, stamp, headers),) = job.rows("id, epoch(__src_timestamp), glue_streaming_kafka_headers")
     assert (identity, headers) == (1, [{"key": "trace", "value": "abc"}])
-    assert isinstance(stamp, datetime)
+    assert abs(stamp - time.time()) < 60
 
 
 def test_a_transactional_topic_with_aborts_gives_the_committed_records_only(new_topic, job):
@@ -273,7 +284,9 @@ def test_transforms_run_on_the_way_from_broker_to_file(topic, job):
         frame = DynamicFrame.fromDF(data_frame, job.glue_context, "frame")
         frame = Filter.apply(frame, lambda record: record["id"] != 2)
         frame = RenameField.apply(frame, "user.name", "who")
-        frame = ApplyMapping.apply(frame, [("id", "long", "id", "string"), ("who", "string", "who", "string"), ("x", "long", "x", "long")])
+        frame = ApplyMapping.apply(
+            frame, [("id", "long", "id", "string"), ("who", "string", "who", "string"), ("x", "long", "x", "long")]
+        )
         frame = Map.apply(frame, lambda record: {**record, "y": record["x"] * 2})
         frame = DropFields.apply(frame, ["x"])
         job.write(SelectFields.apply(frame, ["id", "who", "y"]), partitionKeys=["who"])

@@ -45,7 +45,9 @@ class NumberStream:
         self.for_each_batch(function, frame, **options)
         return streams
 
-    def for_each_batch(self, function: Callable[[Any, int], Any], frame: DataFrame | None = None, **options: Any) -> None:
+    def for_each_batch(
+        self, function: Callable[[Any, int], Any], frame: DataFrame | None = None, **options: Any
+    ) -> None:
         given = {"windowSize": "0 seconds", "checkpointLocation": str(self.checkpoint), **options}
         self.glue_context.forEachBatch(frame=frame or self.frame(), batch_function=function, options=given)
 

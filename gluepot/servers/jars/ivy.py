@@ -17,6 +17,7 @@ from gluepot.servers.jars.lockfile import Module
 from gluepot.servers.jars.network import jvm_network_options
 
 TIMEOUT_SECS = 600.0
+ERRORS_FOLLOW = ":::: ERRORS"
 RETRIEVED = "[organisation]/[module]/[revision]/[artifact]-[revision](-[classifier]).[ext]"
 
 
@@ -91,10 +92,18 @@ def retrieve(java: Path, modules: Sequence[Module], folder: Path, *, transitive:
             )
         except subprocess.SubprocessError as error:
             raise TransientError(
-                f"{len(modules)} Java archives could not be fetched from the Maven repository; this needs a package "
-                f"network once: connect one and run the command again. Ivy's log:\n{log.read_text()[-1500:]}",
+                f"{len(modules)} Java archives could not be fetched ({first_error(log.read_text(errors='replace'))}); "
+                "this needs a package network once, so connect one, or set the proxy variables, and run it again.",
             ) from error
     return out
+
+
+def first_error(log: str) -> str:
+    """Return the line of Ivy's log that tells most: the first of its list of errors, else the last one."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    if ERRORS_FOLLOW in lines[:-1]:
+        return lines[lines.index(ERRORS_FOLLOW) + 1]
+    return lines[-1] if lines else "Ivy said nothing"
 
 
 def _ivy_jar() -> Path:

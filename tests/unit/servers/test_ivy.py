@@ -3,7 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree.ElementTree import fromstring
 
-from gluepot.servers.jars.ivy import module_xml, settings_xml
+import pytest
+
+from gluepot.servers.jars.ivy import first_error, module_xml, settings_xml
 from gluepot.servers.jars.lockfile import Module
 
 KAFKA = Module("org.apache.kafka", "kafka_2.13", "4.1.0")
@@ -26,3 +28,19 @@ def test_module_file_asks_for_exactly_the_modules():
     root = fromstring(module_xml([KAFKA], transitive=False))
     asked = [(d.get("org"), d.get("name"), d.get("rev"), d.get("transitive")) for d in root.iter("dependency")]
     assert asked == [("org.apache.kafka", "kafka_2.13", "4.1.0", "false")]
+
+
+@pytest.mark.parametrize(
+    ("log", "told"),
+    [
+        (
+            "resolving\n:::: WARNINGS\n\tnot found\n\n:::: ERRORS\n\tServer access error\n\tanother\n",
+            "Server access error",
+        ),
+        ("Error: could not open ivy.jar\n", "Error: could not open ivy.jar"),
+        (":::: ERRORS\n", ":::: ERRORS"),
+        ("", "Ivy said nothing"),
+    ],
+)
+def test_the_line_that_tells_most_is_taken_from_the_log(log, told):
+    assert first_error(log) == told

@@ -1,0 +1,96 @@
+"""The streams of ours that one query reads: one, several for a union or a join, none for a foreign source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame
+
+from connectors.handover import OPTION
+from connectors.kafka.positions import Positions
+from etlcore.checkpoint import Checkpoint
+from etlcore.clock import Clock
+from etlcore.errors import EtlError, TransientError
+from etlcore.logging import get_logger
+from streaming.frames import StreamFrame, opened_streams
+
+log = get_logger(__name__)
+
+
+def streams_of(frame: DataFrame) -> list[StreamFrame]:
+    """Return our streams at the leaves of a frame's plan, whatever the script did with them since."""
+    if isinstance(frame, StreamFrame):
+        return [frame]
+    leaves = frame._jdf.queryExecution().logical().collectLeaves()  # noqa: SLF001  Python has no other view of a plan
+    folders = []
+    for n in range(leaves.size()):
+        leaf = leaves.apply(n)
+        if leaf.nodeName() == "StreamingRelationV2":
+            folders.append(leaf.extraOptions().get(OPTION))
+    return [opened_streams[folder] for folder in folders if folder in opened_streams]
+
+
+class Inputs:
+    """What a query asks of its sources.
+
+    Args:
+        frame: the frame handed to `forEachBatch`.
+        checkpoint: of the query.
+    """
+
+    def __init__(self, frame: DataFrame, checkpoint: Checkpoint) -> None:
+        self._streams: Sequence[StreamFrame] = streams_of(frame)
+        self._checkpoint = checkpoint
+
+    def __bool__(self) -> bool:
+        return bool(self._streams)
+
+    def check(self, clock: Clock) -> None:
+        """Reach every source, and make sure the checkpoint is theirs.
+
+        Raises:
+            ConfigError, TransientError: a source is not there.
+            CheckpointError: the checkpoint belongs to other streams.
+        """
+        newest = self._checkpoint.newest_offsets() if self._streams else None
+        for stream in self._streams:
+            stream.source.check(clock)
+            if newest is not None:
+                stream.source.positions(newest, self._checkpoint.location)
+
+    def begin(self) -> None:
+        """Tell the planners where the query's checkpoint is."""
+        for stream in self._streams:
+            stream.handover.begin(self._checkpoint.location)
+
+    def ask_stop(self) -> None:
+        """Let the planners plan no further batch."""
+        for stream in self._streams:
+            stream.handover.ask_stop()
+
+    def reported(self) -> EtlError | None:
+        """Return the error a planner raised, as it was."""
+        return next((error for stream in self._streams if (error := stream.handover.reported())), None)
+
+    def held(self, batch_id: int) -> list[Positions]:
+        """Return what a batch holds, one entry per stream, from the offset log."""
+        entry = self._checkpoint.offsets(batch_id)
+        return [stream.source.positions(entry, self._checkpoint.location) for stream in self._streams]
+
+    def committed(self) -> list[Positions]:
+        """Return what the newest committed batch held; nothing before the first."""
+        newest = self._checkpoint.newest_commit() if self._streams else None
+        return [] if newest is None else self.held(newest)
+
+    def ends_now(self) -> dict[tuple[str, int], int]:
+        """Return the end of every partition, asked from the brokers now."""
+        return {partition: end for stream in self._streams for partition, end in stream.source.ends_now().items()}
+
+    def backlog(self, held: Sequence[Positions]) -> dict[str, int]:
+        """Return the records behind a batch by `topic-partition`; empty while a broker is away, which is no failure."""
+        try:
+            pairs = zip(self._streams, held, strict=True)
+            return {shard: n for stream, batch in pairs for shard, n in stream.source.backlog(batch).items()}
+        except TransientError as away:
+            log.warning("lag_unknown", reason=str(away))
+            return {}

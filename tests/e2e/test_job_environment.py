@@ -1,0 +1,133 @@
+"""One job with everything Glue and Gluepot can be told, seen from inside and from outside while it runs."""
+
+from __future__ import annotations
+
+import json
+import signal
+import urllib.request
+import zipfile
+from dataclasses import dataclass
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.e2e.conftest import new_topic_at
+from tests.e2e.jobs import SCRIPTS, Job, arguments, column, launcher
+
+PRODUCED = 500
+BROKEN = 3
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What became known of the job: `metrics` maps name and labels to values, scraped while it ran."""
+
+    job: Job
+    printed: dict[str, object]
+    metrics: dict[tuple[str, frozenset[tuple[str, str]]], float]
+    exit_code: int
+
+    def metric(self, name: str, **labels: str) -> float:
+        return self.metrics[f"gluepot_{name}", frozenset({"job": "everything", "query": "numbers", **labels}.items())]
+
+
+def scrape(url: str) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        families = text_string_to_metric_families(answer.read().decode())
+        return {(s.name, frozenset(s.labels.items())): s.value for family in families for s in family.samples}
+
+
+@pytest.fixture(scope="module")
+def seen(kafka, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("environment")
+    with zipfile.ZipFile(folder / "extra.zip", "w") as extra:
+        extra.writestr("from_zip.py", 'WORD = "zipped"\n')
+    topic = new_topic_at(kafka)
+    topic.send_numbers(range(PRODUCED - BROKEN))
+    topic.send([b"{broken"] * BROKEN)
+    with launcher(folder) as launch:
+        job = launch.gluepot(
+            "run", SCRIPTS / "echo_environment.py", "--metrics-port", "0", "--master", "local[2]", "--",
+            *arguments(JOB_NAME="everything", TempDir=folder / "temp", output_path=folder / "table"),
+            *arguments(bootstrap=kafka, topic=topic.name, conf="spark.sql.shuffle.partitions=7"),
+            *("--extra-py-files", folder / "extra.zip", "--enable-metrics", "true", "--enable-job-insights", "true"),
+        )  # fmt: skip
+        job.wait_until(lambda: sum(line["rows"] for line in job.said("batch_done")) >= PRODUCED, "every record")
+        metrics = scrape(job.said("metrics")[0]["url"])
+        job.signal(signal.SIGTERM)
+        code = job.exit_code()
+    assert column(folder / "table", "n") == list(range(PRODUCED - BROKEN))
+    return Seen(job, json.loads(job.out.splitlines()[0]), metrics, code)
+
+
+def test_the_job_ends_with_0(seen):
+    assert seen.exit_code == 0
+
+
+def test_the_job_name_reaches_script_and_spark(seen):
+    assert (seen.printed["job_name"], seen.printed["app_name"]) == ("everything", "everything")
+
+
+def test_glues_own_parameters_stay_in_the_scripts_arguments(seen):
+    assert {"--JOB_NAME", "--JOB_RUN_ID", "--conf", "--extra-py-files", "--enable-metrics"} <= set(seen.printed["argv"])
+
+
+def test_conf_reaches_spark_over_our_defaults(seen):
+    assert seen.printed["shuffle_partitions"] == "7"
+    assert seen.printed["time_zone"] == "UTC"
+
+
+def test_extra_py_files_can_be_imported_in_driver_and_worker(seen):
+    assert (seen.printed["from_zip"], seen.printed["from_zip_in_a_worker"]) == ("zipped", "zipped")
+
+
+def test_a_module_beside_the_script_can_be_imported(seen):
+    assert seen.printed["neighbour"] == "next door"
+
+
+def test_a_parameter_that_means_nothing_here_is_named_with_the_reason(seen):
+    (line,) = seen.job.said("parameter_ignored")
+    assert (line["parameter"], line["reason"]) == ("enable-job-insights", "logs go to stderr")
+
+
+def test_log_lines_carry_job_run_query_and_batch(seen):
+    done = seen.job.said("batch_done")
+    assert {line["job"] for line in seen.job.log()} == {"everything"}
+    assert len({line["run_id"] for line in seen.job.log()}) == 1
+    assert {line["query"] for line in done} == {"numbers"}
+    assert [line["batch"] for line in done] == list(range(len(done)))
+
+
+def test_the_scripts_own_log_lines_carry_query_and_batch_too(seen):
+    line = seen.job.said("hello from the script")[0]
+    assert (line["logger"], line["query"], line["batch"]) == ("script", "numbers", 0)
+
+
+def test_stderr_holds_nothing_but_log_lines(seen):
+    assert seen.job.sentences() == []
+
+
+def test_rows_in_is_what_was_produced_and_rows_out_what_was_good(seen):
+    assert seen.metric("rows_in_total") == PRODUCED
+    assert seen.metric("rows_out_total") == PRODUCED - BROKEN
+    assert seen.metric("rows_rejected_total", reason="malformed_json") == BROKEN
+
+
+def test_lag_is_shown_for_each_partition(seen):
+    partitions = {dict(labels)["partition"] for name, labels in seen.metrics if name == "gluepot_lag_records"}
+    assert {partition.rpartition("-")[2] for partition in partitions} == {"0", "1"}
+    assert {seen.metric("lag_records", partition=partition) for partition in partitions} == {0}
+
+
+@pytest.mark.parametrize("phase", ["fetch", "parse", "write"])
+def test_batch_time_is_shown_by_phase(seen, phase):
+    assert seen.metric("batch_phase_seconds_sum", phase=phase) > 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["input_rate", "process_rate", "batch_duration_seconds_sum", "bytes_in_total", "bytes_out_total", "files_written_total",
+     "retries_total", "failures_total", "last_commit_timestamp_seconds", "window_seconds"],
+)  # fmt: skip
+def test_a_metric_has_job_and_query_as_labels(seen, name):
+    assert seen.metric(name) >= 0

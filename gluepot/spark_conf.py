@@ -23,7 +23,7 @@ def job_conf(parameters: JobParameters, master: str) -> dict[str, str]:
         # One machine: nothing of it needs to be reached from outside.
         conf |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
     if parameters.extra_py_files:
-        conf |= dict.fromkeys(("spark.submit.pyFiles", "spark.files"), ",".join(parameters.extra_py_files))
+        conf["spark.submit.pyFiles"] = ",".join(parameters.extra_py_files)
     if parameters.extra_jars:
         conf["spark.jars"] = ",".join(parameters.extra_jars)
     if parameters.user_jars_first:

@@ -51,12 +51,13 @@ class Inputs:
         Raises:
             ConfigError, TransientError: a source is not there.
             CheckpointError: the checkpoint belongs to other streams.
+            DataLoss: records went that were never read.
         """
         newest = self._checkpoint.newest_offsets() if self._streams else None
         for stream in self._streams:
             stream.source.check(clock)
             if newest is not None:
-                stream.source.positions(newest, self._checkpoint.location)
+                stream.source.check_position(stream.source.positions(newest, self._checkpoint.location))
 
     def begin(self) -> None:
         """Tell the planners where the query's checkpoint is."""
@@ -83,7 +84,7 @@ class Inputs:
         return [] if newest is None else self.held(newest)
 
     def ends_now(self) -> dict[tuple[str, int], int]:
-        """Return the end of every partition, asked from the brokers now."""
+        """Return the end of every partition, by topic id and partition, asked from the brokers now."""
         return {partition: end for stream in self._streams for partition, end in stream.source.ends_now().items()}
 
     def backlog(self, held: Sequence[Positions]) -> dict[str, int]:

@@ -165,7 +165,8 @@ class Query:
             return True
         if self._goal is None:
             return False
-        reached = {p: end for held in self._run.last_held or self._inputs.committed() for p, end in held.ends().items()}
+        held = self._run.last_held or self._inputs.committed()
+        reached = {partition: end for one in held for partition, end in one.ends_by_id().items()}
         return all(reached.get(partition, 0) >= end for partition, end in self._goal.items())
 
     def _on_batch(self, frame: DataFrame, batch_id: int) -> None:

@@ -47,6 +47,10 @@ class Positions:
         """Return where the next batch starts."""
         return {partition: span.end for partition, span in self.spans.items()}
 
+    def ends_by_id(self) -> dict[tuple[str, int], int]:
+        """Return the ends keyed by topic id and partition: a topic created again is another topic."""
+        return {(self.topic_ids.get(topic, ""), p): span.end for (topic, p), span in self.spans.items()}
+
     def width(self) -> int:
         """Return an upper bound of the records in the batch."""
         return sum(span.width for span in self.spans.values())

@@ -67,8 +67,19 @@ class KafkaSource:
         return lag(ends.ends(), Broker(self.settings).latest())
 
     def ends_now(self) -> dict[tuple[str, int], int]:
-        """Return the end of every partition, asked from the broker now."""
-        return Broker(self.settings).latest()
+        """Return the end of every partition, by topic id and partition, asked from the broker now."""
+        now = Broker(self.settings).bounds()
+        return {(now.topic_ids[topic], p): end for (topic, p), end in now.latest.items()}
+
+    def check_position(self, held: Positions) -> None:
+        """Make sure that what comes after a batch is still there.
+
+        Raises:
+            DataLoss: it is not, and failOnDataLoss is true.
+        """
+        if self.settings.fail_on_data_loss:
+            _, lost = resume(held, Broker(self.settings).bounds())
+            refuse_loss(lost)
 
     def has_records(self, batch: Positions) -> bool:
         """Tell whether a batch holds a record at all: spans may hold nothing but transaction markers."""

@@ -17,7 +17,7 @@ from gluepot.servers.jars.lockfile import Module
 from gluepot.servers.jars.network import jvm_network_options
 
 TIMEOUT_SECS = 600.0
-ERRORS_FOLLOW = ":::: ERRORS"
+PROBLEM_HEADINGS = (":::: ERRORS", ":::: WARNINGS")
 RETRIEVED = "[organisation]/[module]/[revision]/[artifact]-[revision](-[classifier]).[ext]"
 
 
@@ -99,10 +99,11 @@ def retrieve(java: Path, modules: Sequence[Module], folder: Path, *, transitive:
 
 
 def first_error(log: str) -> str:
-    """Return the line of Ivy's log that tells most: the first of its list of errors, else the last one."""
+    """Return the line of Ivy's log that tells most: the first of its errors, else of its warnings, else the last."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    if ERRORS_FOLLOW in lines[:-1]:
-        return lines[lines.index(ERRORS_FOLLOW) + 1]
+    for heading in PROBLEM_HEADINGS:
+        if heading in lines[:-1]:
+            return lines[lines.index(heading) + 1]
     return lines[-1] if lines else "Ivy said nothing"
 
 

@@ -1,4 +1,5 @@
 """A streaming job as a user writes one: numbers from a topic to files, `pause` seconds in each batch."""
+# ruff: noqa: I001, N816  written as users of Glue write them
 
 import sys
 import time

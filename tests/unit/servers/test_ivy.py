@@ -37,6 +37,7 @@ def test_module_file_asks_for_exactly_the_modules():
             "resolving\n:::: WARNINGS\n\tnot found\n\n:::: ERRORS\n\tServer access error\n\tanother\n",
             "Server access error",
         ),
+        (":::: WARNINGS\n\tHost not found\n\n:: USE VERBOSE\n", "Host not found"),
         ("Error: could not open ivy.jar\n", "Error: could not open ivy.jar"),
         (":::: ERRORS\n", ":::: ERRORS"),
         ("", "Ivy said nothing"),

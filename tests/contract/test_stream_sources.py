@@ -1,0 +1,120 @@
+"""What every stream source promises, whatever system is behind it."""
+
+import json
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
+from uuid import uuid4
+
+import pytest
+from kafka import KafkaProducer
+
+from connectors.kafka.settings import KafkaReadSettings
+from connectors.kafka.source import KafkaSource
+from connectors.ports import SourceRange, StreamSource, ranges_digest
+from etlcore.clock import FakeClock, SystemClock
+from etlcore.errors import DataLoss, TransientError
+from gluepot.servers.topics import create_topic
+
+
+@dataclass
+class Stream:
+    """A stream of one shard with records 0..n-1, and what the suite needs to know of it."""
+
+    source: StreamSource
+    unreachable: StreamSource
+    ranged: Callable[[int, int], SourceRange]
+    records: list[bytes]
+
+
+def kafka_stream(bootstrap):
+    topic = f"contract-{uuid4().hex[:8]}"
+    create_topic(bootstrap, topic, 1)
+    records = [json.dumps({"n": n, "pad": "x" * (n % 50)}).encode() for n in range(3000)]
+    producer = KafkaProducer(bootstrap_servers=bootstrap, acks="all")
+    for record in records:
+        producer.send(topic, record)
+    producer.flush()
+    producer.close()
+
+    def source(where):
+        return KafkaSource(KafkaReadSettings.from_options({"bootstrap.servers": where, "topicName": topic}))
+
+    return Stream(
+        source(bootstrap), source("127.0.0.1:1"), lambda a, b: SourceRange("kafka", topic, "", "0", a, b), records
+    )
+
+
+@pytest.fixture(scope="module", params=[kafka_stream], ids=["kafka"])
+def stream(request, kafka):
+    return request.param(kafka)
+
+
+def values(stream, start, end):
+    return [value for raw in stream.source.read(stream.ranged(start, end)) for value in raw.values]
+
+
+def test_a_range_holds_exactly_its_records_in_order(stream):
+    assert values(stream, 0, 3000) == stream.records
+    assert values(stream, 17, 18) == stream.records[17:18]
+
+
+def test_an_empty_range_holds_nothing(stream):
+    assert values(stream, 5, 5) == []
+
+
+def test_the_same_range_read_again_holds_the_same_records(stream):
+    assert values(stream, 100, 900) == values(stream, 100, 900) == stream.records[100:900]
+
+
+@pytest.mark.parametrize("cuts", [(0, 1000, 2000, 3000), (2000, 3000, 0, 2000), (0, 10, 5, 3000, 0, 1)])
+def test_ranges_read_in_any_order_hold_their_own_records(stream, cuts):
+    for start, end in zip(cuts[::2], cuts[1::2], strict=True):
+        assert values(stream, start, end) == stream.records[start:end]
+
+
+def test_positions_ascend_and_lie_within_the_range(stream):
+    positions = [p for raw in stream.source.read(stream.ranged(10, 60)) for p in raw.positions]
+
+    assert positions == sorted(set(positions))
+    assert (positions[0], positions[-1]) == (10, 59)
+
+
+def test_a_reader_that_was_left_half_way_does_not_disturb_the_next(stream):
+    next(iter(stream.source.read(stream.ranged(0, 3000))))
+
+    assert values(stream, 50, 70) == stream.records[50:70]
+
+
+def test_batches_are_bounded(stream):
+    assert all(len(raw.values) <= 20_000 for raw in stream.source.read(stream.ranged(0, 3000)))
+
+
+def test_a_range_that_is_not_there_is_a_loss_and_not_an_empty_answer(stream):
+    gone = stream.ranged(10_000, 10_010)
+
+    with pytest.raises(DataLoss):
+        list(stream.source.read(gone))
+
+
+def test_check_passes_for_a_stream_that_is_there(stream):
+    stream.source.check(SystemClock())
+
+
+def test_an_unreachable_server_is_transient_and_named(stream):
+    with pytest.raises(TransientError, match=r"127\.0\.0\.1:1"):
+        stream.unreachable.check(FakeClock())
+
+
+def test_a_source_survives_pickling_and_shows_what_it_guarantees(stream):
+    again = pickle.loads(pickle.dumps(stream.source))
+
+    assert again == stream.source
+    assert again.guarantee
+
+
+def test_ranges_survive_json_and_sort(stream):
+    first, second = stream.ranged(0, 5), stream.ranged(5, 9)
+
+    assert SourceRange.from_json(json.loads(json.dumps(first.to_json()))) == first
+    assert ranges_digest([second, first]) == ranges_digest([first, second])

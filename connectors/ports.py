@@ -10,7 +10,6 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from dynamicframe.chunk import Chunk, ErrorRecord
-from etlcore.clock import Clock
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -69,7 +68,7 @@ class StreamSource(Protocol):
     def guarantee(self) -> str:
         """What a reader may rely on, one sentence."""
 
-    def check(self, clock: Clock) -> None:
+    def check(self) -> None:
         """Reach the source and find the stream, once, before data flows; ConfigError or TransientError otherwise."""
 
     def read(self, wanted: SourceRange) -> Iterator[RawBatch]:

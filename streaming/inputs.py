@@ -9,7 +9,6 @@ from pyspark.sql import DataFrame
 from connectors.handover import OPTION
 from connectors.kafka.positions import Positions
 from etlcore.checkpoint import Checkpoint
-from etlcore.clock import Clock
 from etlcore.errors import EtlError, TransientError
 from etlcore.logging import get_logger
 from streaming.frames import StreamFrame, opened_streams
@@ -45,7 +44,7 @@ class Inputs:
     def __bool__(self) -> bool:
         return bool(self._streams)
 
-    def check(self, clock: Clock) -> None:
+    def check(self) -> None:
         """Reach every source, and make sure the checkpoint is theirs.
 
         Raises:
@@ -55,7 +54,7 @@ class Inputs:
         """
         newest = self._checkpoint.newest_offsets() if self._streams else None
         for stream in self._streams:
-            stream.source.check(clock)
+            stream.source.check()
             if newest is not None:
                 stream.source.check_position(stream.source.positions(newest, self._checkpoint.location))
 

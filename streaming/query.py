@@ -106,7 +106,7 @@ class Query:
     def _before_first_start(self) -> None:
         if self._session.metrics:
             self._session.metrics.announce(self._name, self._settings.window_size_secs)
-        self._inputs.check(self._session.clock)
+        self._inputs.check()
         if self._session.drain.until_caught_up and self._inputs:
             self._goal = self._inputs.ends_now()
 

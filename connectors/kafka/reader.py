@@ -134,8 +134,9 @@ def _cut(messages: list[Record], end: int) -> tuple[list[Record], list[Record]]:
 
 PEEK_LIMITS: Mapping[str, Any] = {"fetch.message.max.bytes": 16 * 1024, "fetch.wait.max.ms": 10}
 
-_peekers: dict[tuple[str, str, int], PartitionReader] = {}
-_readers: OrderedDict[tuple[str, str, int], PartitionReader] = OrderedDict()
+# By broker, topic, topic id and partition: a consumer never outlives the topic it was opened on.
+_peekers: dict[tuple[str, str, str, str], PartitionReader] = {}
+_readers: OrderedDict[tuple[str, str, str, str], PartitionReader] = OrderedDict()
 
 
 def read_range(settings: KafkaReadSettings, wanted: SourceRange, clock: Clock | None = None) -> Iterator[RawBatch]:
@@ -148,7 +149,7 @@ def read_range(settings: KafkaReadSettings, wanted: SourceRange, clock: Clock | 
         DataLoss: the broker no longer has the records.
         TransientError: the broker was silent for the deadline of the settings.
     """
-    key = (settings.bootstrap, wanted.stream, int(wanted.shard))
+    key = (settings.bootstrap, wanted.stream, wanted.stream_id, wanted.shard)
     reader = _readers.pop(key, None) or PartitionReader(settings.client, wanted.stream, int(wanted.shard))
     done = False
     try:
@@ -172,7 +173,7 @@ def read_range(settings: KafkaReadSettings, wanted: SourceRange, clock: Clock | 
 
 def first_of(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[Record]:
     """Yield the first record of a range, if it holds any; fetches little more than that."""
-    key = (settings.bootstrap, wanted.stream, int(wanted.shard))
+    key = (settings.bootstrap, wanted.stream, wanted.stream_id, wanted.shard)
     reader = _peekers.get(key)
     if reader is None:
         client = {**settings.client, **PEEK_LIMITS}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import stamina
+
 from connectors.kafka.broker import Broker
 from connectors.kafka.positions import SOURCE, Bounds, Positions, find_own, lag, plan, refuse_loss, resume, split
 from connectors.kafka.reader import first_of, read_range
@@ -15,36 +17,43 @@ from etlcore.clock import Clock
 from etlcore.errors import TransientError
 from etlcore.logging import get_logger
 
-CHECK_DEADLINE_SECS = 30.0
+TRY_SECS = 5.0
 
 
 @dataclass(frozen=True)
 class KafkaSource:
-    """A `StreamSource` over Kafka. Holds settings only; clients live in the process that uses them."""
+    """A `StreamSource` over Kafka. Holds settings only; clients live in the process that uses them.
+
+    Args:
+        settings: of the read.
+        check_deadline_secs: how long `check` waits for a broker that is just starting.
+        guarantee: see `StreamSource`.
+    """
 
     settings: KafkaReadSettings
+    check_deadline_secs: float = 30.0
     guarantee: str = "every committed record from the start position on; the same records for the same range"
 
-    def check(self, clock: Clock, deadline_secs: float = CHECK_DEADLINE_SECS) -> None:
+    def check(self) -> None:
         """Reach the broker and find the topics, waiting for a broker that is just starting.
 
         Raises:
             TransientError: the broker was not reached within the deadline.
             ConfigError: a named topic does not exist.
         """
-        give_up = clock.monotonic() + deadline_secs
-        while True:
-            try:
-                Broker(self.settings, timeout_secs=min(5.0, deadline_secs)).require_topics()
-            except TransientError as away:
-                if clock.monotonic() + away.wait_secs > give_up:
-                    raise TransientError(
-                        f"Kafka at {self.settings.bootstrap} did not answer within {deadline_secs:.0f} s; start the"
-                        " broker, or correct bootstrap.servers.",
-                    ) from away
-                clock.sleep(away.wait_secs)
-            else:
-                return
+        broker = Broker(self.settings, timeout_secs=min(TRY_SECS, self.check_deadline_secs))
+        tries = stamina.retry_context(
+            on=TransientError, attempts=None, timeout=self.check_deadline_secs, wait_max=TRY_SECS
+        )
+        try:
+            for attempt in tries:
+                with attempt:
+                    broker.require_topics()
+        except TransientError as away:
+            raise TransientError(
+                f"Kafka at {self.settings.bootstrap} did not answer within {deadline_secs:.0f} s; start the"
+                " broker, or correct bootstrap.servers.",
+            ) from away
 
     def read(self, wanted: SourceRange) -> Iterator[RawBatch]:
         """See `StreamSource.read`."""

@@ -12,7 +12,6 @@ from kafka import KafkaProducer
 from connectors.kafka.settings import KafkaReadSettings
 from connectors.kafka.source import KafkaSource
 from connectors.ports import SourceRange, StreamSource, ranges_digest
-from etlcore.clock import FakeClock, SystemClock
 from etlcore.errors import DataLoss, TransientError
 from gluepot.servers.topics import create_topic
 
@@ -38,7 +37,8 @@ def kafka_stream(bootstrap):
     producer.close()
 
     def source(where):
-        return KafkaSource(KafkaReadSettings.from_options({"bootstrap.servers": where, "topicName": topic}))
+        settings = KafkaReadSettings.from_options({"bootstrap.servers": where, "topicName": topic})
+        return KafkaSource(settings, check_deadline_secs=2)
 
     return Stream(
         source(bootstrap), source("127.0.0.1:1"), lambda a, b: SourceRange("kafka", topic, "", "0", a, b), records
@@ -98,12 +98,12 @@ def test_a_range_that_is_not_there_is_a_loss_and_not_an_empty_answer(stream):
 
 
 def test_check_passes_for_a_stream_that_is_there(stream):
-    stream.source.check(SystemClock())
+    stream.source.check()
 
 
 def test_an_unreachable_server_is_transient_and_named(stream):
     with pytest.raises(TransientError, match=r"127\.0\.0\.1:1"):
-        stream.unreachable.check(FakeClock())
+        stream.unreachable.check()
 
 
 def test_a_source_survives_pickling_and_shows_what_it_guarantees(stream):

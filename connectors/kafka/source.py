@@ -41,12 +41,12 @@ class KafkaSource:
             TransientError: the broker was not reached within the deadline.
             ConfigError: a named topic does not exist.
         """
-        broker = Broker(self.settings, timeout_secs=min(TRY_SECS, self.check_deadline_secs))
-        tries = stamina.retry_context(
-            on=TransientError, attempts=None, timeout=self.check_deadline_secs, wait_max=TRY_SECS
-        )
+        deadline_secs = self.check_deadline_secs
+        broker = Broker(self.settings, timeout_secs=min(TRY_SECS, deadline_secs))
         try:
-            for attempt in tries:
+            for attempt in stamina.retry_context(
+                TransientError, attempts=None, timeout=deadline_secs, wait_max=TRY_SECS
+            ):
                 with attempt:
                     broker.require_topics()
         except TransientError as away:

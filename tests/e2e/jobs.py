@@ -127,8 +127,8 @@ def launcher(folder: Path) -> Iterator[Launcher]:
 
 
 def column(table: Path, name: str) -> list[Any]:
-    """The values of a column in all files of a table, sorted, as DuckDB reads them."""
-    files = sorted(str(path) for path in table.rglob("*.parquet"))
+    """The values of a column in all published files of a table, sorted, as DuckDB reads them."""
+    files = sorted(str(path) for path in table.rglob("*.parquet") if "_gluepot" not in path.parts)
     if not files:
         return []
     query = f"SELECT {name} FROM read_parquet(?, union_by_name=true, hive_partitioning=true) ORDER BY 1"

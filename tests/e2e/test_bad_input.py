@@ -11,7 +11,6 @@ import pytest
 
 from connectors.kafka.settings import KafkaReadSettings
 from connectors.kafka.source import KafkaSource
-from etlcore.clock import SystemClock
 from etlcore.errors import CheckpointError, ConfigError, TransientError
 from gluepot.servers.ports import free_port
 from streaming import session
@@ -62,10 +61,10 @@ def test_a_missing_topic_is_2_and_one_sentence(launch, kafka, tmp_path):
 
 def test_a_broker_that_does_not_answer_is_named_with_host_and_port():
     bootstrap = f"127.0.0.1:{free_port(SystemRandom())}"
-    source = KafkaSource(KafkaReadSettings.from_options({"bootstrap.servers": bootstrap, "topicName": "clicks"}))
+    settings = KafkaReadSettings.from_options({"bootstrap.servers": bootstrap, "topicName": "clicks"})
 
     with pytest.raises(TransientError, match=re.escape(f"Kafka at {bootstrap} did not answer within 1 s;")) as raised:
-        source.check(SystemClock(), deadline_secs=1.0)
+        KafkaSource(settings, check_deadline_secs=1.0).check()
 
     assert is_one_sentence(raised.value)
 

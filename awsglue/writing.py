@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 # Writes outside of a stream: one run of the process, its writes counted like those of a batch.
 _run = BatchContext(query_id=uuid4().hex, batch_id=0)
 _recovered: set[tuple[str, str]] = set()
+_recovering = Lock()
 
 
 def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ctx: str) -> None:
@@ -31,8 +33,9 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
     sink = settings.sink(key, ctx, batch.rejects_path)
     target = commit.open_target(sink)
     first = (settings.path, key.query_id)
-    if first not in _recovered:
-        sink.check()
-        commit.recover(target, key.query_id)
-        _recovered.add(first)
+    with _recovering:  # writes from threads of one function: none may stage before the folder is clean
+        if first not in _recovered:
+            sink.check()
+            commit.recover(target, key.query_id)
+            _recovered.add(first)
     batch.record(*execute.write(spark, frame.pipeline, sink, target, key))

@@ -79,6 +79,9 @@ class StreamSource(Protocol):
             TransientError: the source was away for longer than its deadline.
         """
 
+    def count(self, wanted: SourceRange) -> int:
+        """Return the number of records in the range, without handing any over; raises as `read` does."""
+
 
 @dataclass(frozen=True, slots=True)
 class StagedFile:

@@ -6,6 +6,7 @@ import sys
 
 from pyspark.conf import SparkConf
 from pyspark.context import SparkContext
+from pyspark.sql import DataFrame
 
 from awsglue import DynamicFrame
 from awsglue.context import GlueContext
@@ -34,7 +35,9 @@ def main(bootstrap: str, topic: str, batch_rows: str, cores: str) -> None:
             },
         )
 
-        def process(data_frame: object, batch_id: int) -> None:  # noqa: ARG001
+        def process(data_frame: DataFrame, batch_id: int) -> None:  # noqa: ARG001
+            if data_frame.count() == 0:
+                return
             glue_context.write_dynamic_frame.from_options(
                 frame=DynamicFrame.fromDF(data_frame, glue_context, "events"),
                 connection_type="s3",

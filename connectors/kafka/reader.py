@@ -98,7 +98,7 @@ class PartitionReader:
                 self._position = max(self._position, good[-1].offset() + 1)
                 wanted, self._held = _cut(good, end)
                 if wanted:
-                    self._record_bytes = max(1, sum(len(m.value() or b"") for m in wanted) // len(wanted))
+                    self._record_bytes = max(1, sum(map(len, wanted)) // len(wanted))
                     yield wanted
             elif clock.monotonic() - last_sign > deadline_secs:
                 raise TransientError(
@@ -139,7 +139,7 @@ _peekers: dict[tuple[str, str, str, str], PartitionReader] = {}
 _readers: OrderedDict[tuple[str, str, str, str], PartitionReader] = OrderedDict()
 
 
-def read_range(settings: KafkaReadSettings, wanted: SourceRange, clock: Clock | None = None) -> Iterator[RawBatch]:
+def read_range(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[RawBatch]:
     """Yield every record of a range, in order.
 
     The topic id is not looked up again here: the planner compared it when it planned the batch, and a topic that is
@@ -149,18 +149,23 @@ def read_range(settings: KafkaReadSettings, wanted: SourceRange, clock: Clock | 
         DataLoss: the broker no longer has the records.
         TransientError: the broker was silent for the deadline of the settings.
     """
+    for messages in _lists(settings, wanted):
+        yield _raw_batch(messages, settings, wanted)
+
+
+def count_range(settings: KafkaReadSettings, wanted: SourceRange) -> int:
+    """Return the number of records in a range; raises as `read_range` does."""
+    return sum(map(len, _lists(settings, wanted)))
+
+
+def _lists(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[list[Record]]:
     key = (settings.bootstrap, wanted.stream, wanted.stream_id, wanted.shard)
     reader = _readers.pop(key, None) or PartitionReader(settings.client, wanted.stream, int(wanted.shard))
     done = False
     try:
-        for messages in reader.read(
-            wanted.start,
-            wanted.end,
-            settings.retry_deadline_secs,
-            clock or SystemClock(),
-            settings.bootstrap,
-        ):
-            yield _raw_batch(messages, settings, wanted)
+        yield from reader.read(
+            wanted.start, wanted.end, settings.retry_deadline_secs, SystemClock(), settings.bootstrap
+        )
         done = True
     finally:
         if done:

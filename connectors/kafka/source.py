@@ -9,7 +9,7 @@ import stamina
 
 from connectors.kafka.broker import Broker
 from connectors.kafka.positions import SOURCE, Bounds, Positions, find_own, lag, plan, refuse_loss, resume, split
-from connectors.kafka.reader import first_of, read_range
+from connectors.kafka.reader import count_range, first_of, read_range
 from connectors.kafka.settings import KafkaReadSettings
 from connectors.ports import RawBatch, SourceRange
 from etlcore.checkpoint import OffsetEntry
@@ -58,6 +58,10 @@ class KafkaSource:
     def read(self, wanted: SourceRange) -> Iterator[RawBatch]:
         """See `StreamSource.read`."""
         return read_range(self.settings, wanted)
+
+    def count(self, wanted: SourceRange) -> int:
+        """See `StreamSource.count`."""
+        return count_range(self.settings, wanted)
 
     def positions(self, entry: OffsetEntry, checkpoint: str) -> Positions:
         """Return this stream's part of a batch from the offset log.

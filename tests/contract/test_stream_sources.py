@@ -63,6 +63,11 @@ def test_an_empty_range_holds_nothing(stream):
     assert values(stream, 5, 5) == []
 
 
+def test_a_count_agrees_with_the_records(stream):
+    assert stream.source.count(stream.ranged(17, 1717)) == 1700
+    assert stream.source.count(stream.ranged(5, 5)) == 0
+
+
 def test_the_same_range_read_again_holds_the_same_records(stream):
     assert values(stream, 100, 900) == values(stream, 100, 900) == stream.records[100:900]
 

@@ -1,0 +1,83 @@
+# noqa: INP001  a script, copied into the image
+"""Tells Docker whether the job in this container is well: the metrics page it was started with answers.
+
+A job without a metrics page, or with one on any free port, has nothing to ask: such a container is as well as it runs.
+Uses the standard library alone, so that a check starts in a few hundredths of a second.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+
+ANSWER_SECS = 5.0
+FIRST_PROCESS = Path("/proc/1/cmdline")
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsPage:
+    """Where a job serves its metrics."""
+
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class NoPage:
+    """The job was not told to serve metrics on a port of its own choice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The answer; `reason` is one sentence for `docker inspect`."""
+
+    well: bool
+    reason: str
+
+
+def metrics_page(command: Sequence[str]) -> MetricsPage | NoPage:
+    """Find the metrics page in a container's command line.
+
+    Args:
+        command: `tini -- gluepot run job.py ...`; what follows a second `--` belongs to the script.
+    """
+    after_tini = list(command)[command.index("--") + 1 :] if "--" in command else list(command)
+    own = after_tini[: after_tini.index("--")] if "--" in after_tini else after_tini
+    parser = ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--metrics-port", type=int, default=0)
+    parser.add_argument("--metrics-host", default="127.0.0.1")
+    known, _ = parser.parse_known_args(own)
+    return MetricsPage(known.metrics_host, known.metrics_port) if known.metrics_port else NoPage()
+
+
+def ask(page: MetricsPage, wait_secs: float = ANSWER_SECS) -> Health:
+    """Fetch the page; returns after `wait_secs` of silence at the latest."""
+    connection = HTTPConnection(page.host, page.port, timeout=wait_secs)
+    where = f"http://{page.host}:{page.port}/metrics"
+    try:
+        connection.request("GET", "/metrics")
+        status = connection.getresponse().status
+    except (OSError, HTTPException) as error:
+        return Health(well=False, reason=f"{where} does not answer: {error!r}.")
+    finally:
+        connection.close()
+    return Health(well=status == 200, reason=f"{where} answers with status {status}.")
+
+
+def main() -> None:
+    """Print the reason; end with 0 for a job that is well, 1 for one that is not."""
+    match metrics_page(FIRST_PROCESS.read_text().rstrip("\0").split("\0")):
+        case MetricsPage() as page:
+            health = ask(page)
+        case NoPage():
+            health = Health(well=True, reason="The job runs; with --metrics-port it could be asked.")
+    print(health.reason)
+    sys.exit(0 if health.well else 1)
+
+
+if __name__ == "__main__":
+    main()

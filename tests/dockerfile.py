@@ -36,6 +36,11 @@ class Instruction:
         """The arguments of ENV and LABEL."""
         return dict(word.split("=", 1) for word in self.words)
 
+    @property
+    def command(self) -> Instruction:
+        """The CMD within a HEALTHCHECK."""
+        return parse_instruction(self.text)
+
 
 @dataclass(frozen=True)
 class Stage:

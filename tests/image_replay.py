@@ -37,7 +37,13 @@ class Replay:
     def stage(self, stage: Stage) -> None:
         """Replay one stage, with an environment of its own."""
         self.env, self.folder = {}, self.root
-        steps = {"ENV": self._env, "WORKDIR": self._workdir, "COPY": self._copy, "RUN": self._run, "VOLUME": self._volume}
+        steps = {
+            "ENV": self._env,
+            "WORKDIR": self._workdir,
+            "COPY": self._copy,
+            "RUN": self._run,
+            "VOLUME": self._volume,
+        }
         for instruction in stage.instructions:
             if step := steps.get(instruction.keyword):
                 step(instruction)

@@ -43,7 +43,7 @@ class Side:
     process: subprocess.Popen[str]
     secs: list[float] = field(default_factory=list)
     cpu_secs: list[float] = field(default_factory=list)
-    peak_rss_bytes: list[int] = field(default_factory=list)
+    rss_bytes: list[list[int]] = field(default_factory=list)
 
     @classmethod
     def start(cls, name: str, module: str, *arguments: str) -> Side:
@@ -61,17 +61,17 @@ class Side:
     def drain(self, folder: Path, *, counts: bool) -> Path:
         """Drain once into a new folder; the measurements are kept if the round counts."""
         cpu_before = _cpu_secs(self.process.pid)
-        peak = _Peak(self.process.pid)
+        memory = _Memory(self.process.pid)
         assert self.process.stdin is not None
         table = folder / "table"
         request = {"checkpoint": str(folder / "checkpoint"), "table": str(table)}
-        with peak:
+        with memory:
             print(json.dumps(request), file=self.process.stdin, flush=True)
             answer = self._answer()
         if counts:
             self.secs.append(float(answer["secs"]))
             self.cpu_secs.append(_cpu_secs(self.process.pid) - cpu_before)
-            self.peak_rss_bytes.append(peak.rss_bytes)
+            self.rss_bytes.append(memory.quarters())
         return table
 
     def _answer(self) -> dict[str, object]:
@@ -88,11 +88,11 @@ class Side:
         self.process.wait()
 
 
-class _Peak:
-    """Largest resident memory of a process tree, sampled."""
+class _Memory:
+    """Resident memory of a process tree, sampled: driver, JVM and workers together."""
 
     def __init__(self, pid: int) -> None:
-        self.rss_bytes = 0
+        self._samples: list[int] = []
         self._pid = pid
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._sample, daemon=True)
@@ -106,7 +106,12 @@ class _Peak:
 
     def _sample(self) -> None:
         while not self._done.wait(SAMPLE_SECS):
-            self.rss_bytes = max(self.rss_bytes, sum(p.memory_info().rss for p in _tree(self._pid)))
+            self._samples.append(sum(p.memory_info().rss for p in _tree(self._pid)))
+
+    def quarters(self) -> list[int]:
+        """Return the peak of each quarter of the time, so that growth from batch to batch shows."""
+        size = max(1, -(-len(self._samples) // 4))
+        return [max(self._samples[i : i + size]) for i in range(0, len(self._samples), size)]
 
 
 def _tree(pid: int) -> list[psutil.Process]:
@@ -197,7 +202,7 @@ def _report(sides: list[Side], records: int, payload_bytes: int, output: str) ->
                 "median_secs": round(statistics.median(side.secs), 2),
                 "records_per_sec": round(records / statistics.median(side.secs)),
                 "cpu_secs_per_million": round(statistics.median(side.cpu_secs) * 1e6 / records, 2),
-                "peak_rss_mb": [round(b / 1e6) for b in side.peak_rss_bytes],
+                "peak_rss_mb_by_quarter": [[round(b / 1e6) for b in quarters] for quarters in side.rss_bytes],
             }
             for side in sides
         },
@@ -209,7 +214,8 @@ def _report(sides: list[Side], records: int, payload_bytes: int, output: str) ->
     for side in sides:
         median = statistics.median(side.secs)
         print(f"{side.name:8} median {median:.2f} s, {records / median:,.0f} records/s, rounds {_rounded(side.secs)}")
-        print(f"{'':8} CPU {_rounded(side.cpu_secs)} s, peak RSS {[round(b / 1e6) for b in side.peak_rss_bytes]} MB")
+        print(f"{'':8} CPU {_rounded(side.cpu_secs)} s")
+        print(f"{'':8} peak RSS by quarter of a round: {[[round(b / 1e6) for b in q] for q in side.rss_bytes]} MB")
     print(f"wall: stock takes {result['ratio_median']} times as long (median of pair ratios)")
     print(f"CPU:  stock uses {result['cpu_ratio_median']} times as much")
 

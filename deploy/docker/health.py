@@ -68,9 +68,13 @@ def ask(page: MetricsPage, wait_secs: float = ANSWER_SECS) -> Health:
     return Health(well=status == 200, reason=f"{where} answers with status {status}.")
 
 
-def main() -> None:
-    """Print the reason; end with 0 for a job that is well, 1 for one that is not."""
-    match metrics_page(FIRST_PROCESS.read_text().rstrip("\0").split("\0")):
+def main(first_process: Path = FIRST_PROCESS) -> None:
+    """Print the reason; end with 0 for a job that is well, 1 for one that is not.
+
+    Args:
+        first_process: the command line of the container, its words ended by zero bytes.
+    """
+    match metrics_page(first_process.read_text().rstrip("\0").split("\0")):
         case MetricsPage() as page:
             health = ask(page)
         case NoPage():

@@ -1,0 +1,173 @@
+"""The image, as far as it goes without a container engine: its steps replayed in a folder, the result made read-only."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from deploy.docker.health import FIRST_PROCESS
+from etlcore.cachedir import cache_root
+from etlcore.java import ensure_java
+from gluepot.servers.jars import ensure
+from scripts.bootstrap import find_uv
+from tests.dockerfile import REPOSITORY, Stage, build_context, parse_dockerfile
+from tests.image_replay import Replay, bound_by_permissions, copy_files, set_writable
+
+SYSTEM_PATH = "/usr/bin:/bin"
+SCRIPT = """\
+import sys
+
+from awsglue.context import GlueContext
+from awsglue.utils import getResolvedOptions
+from pyspark.context import SparkContext
+
+args = getResolvedOptions(sys.argv, ["JOB_NAME", "output_path"])
+spark = GlueContext(SparkContext()).spark_session
+rows = spark.sparkContext.parallelize(range(5), 1).map(lambda n: (n * n,))
+spark.createDataFrame(rows, "n long").write.parquet(args["output_path"])
+print("sum", spark.read.parquet(args["output_path"]).agg({"n": "sum"}).first()[0])
+"""
+
+
+@dataclass(frozen=True)
+class Image:
+    """A replayed image that nobody may write to except in its volumes."""
+
+    root: Path
+    context: Path
+    runtime: Stage
+    env: Mapping[str, str]
+
+    def run(self, *command: str | Path) -> subprocess.CompletedProcess[str]:
+        """Run a command in the image's working directory with nothing but the image's environment."""
+        return subprocess.run(
+            [*bound_by_permissions(), *command],
+            cwd=self.root / self.runtime.last("WORKDIR").text.lstrip("/"),
+            env=self.env,
+            capture_output=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def gluepot(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        """Do what `docker run IMAGE arguments` does, but for tini."""
+        entrypoint = self.runtime.last("ENTRYPOINT").words
+        return self.run(*entrypoint[entrypoint.index("--") + 1 :], *arguments)
+
+    def python(self, code: str) -> str:
+        ran = self.run("python", "-c", code)
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout.strip()
+
+
+def building_environment() -> dict[str, str]:
+    """What stands for the stages `base` and `uv`, which need root: this machine's Java, uv and Python."""
+    environ = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
+    tools = f"{find_uv().parent}:{ensure_java(os.environ).home / 'bin'}"
+    return {**environ, "PATH": f"{tools}:{environ['PATH']}", "UV_PYTHON": sys.executable}
+
+
+def running_environment(root: Path, of_the_image: Mapping[str, str]) -> dict[str, str]:
+    (root / "home").mkdir()
+    return {
+        "HOME": str(root / "home"),
+        "JAVA_HOME": str(ensure_java(os.environ).home),
+        "LANG": "C.UTF-8",
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "TMPDIR": str(root / "tmp"),
+        **of_the_image,
+    }
+
+
+@pytest.fixture(scope="module")
+def image() -> Iterator[Image]:
+    # Not pytest's own folder, which keeps three runs: this is a gigabyte.
+    with tempfile.TemporaryDirectory(prefix="gluepot-image-") as folder:
+        context, root = Path(folder, "context"), Path(folder, "root")
+        copy_files(REPOSITORY, build_context(), context)
+        stages = {stage.name: stage for stage in parse_dockerfile((REPOSITORY / "Dockerfile").read_text())}
+        # What `make setup` has fetched need not be fetched again; the step that fetches checks every byte anyway.
+        ensure("kafka-broker")
+        shutil.copytree(cache_root(os.environ) / "jars", root / "opt/gluepot/cache/jars")
+        Replay(root, context, building_environment()).stage(stages["build"])
+        shutil.rmtree(root / "src")
+        running = Replay(root, context, {"PATH": SYSTEM_PATH})
+        running.stage(stages["runtime"])
+        env = running_environment(root, running.env)
+        set_writable(root, writable=False)
+        for volume in stages["runtime"].last("VOLUME").words:
+            set_writable(running.inside(volume), writable=True)
+        yield Image(root, context, stages["runtime"], env)
+        set_writable(root, writable=True)
+
+
+@pytest.mark.parametrize("place", ["opt/gluepot", "opt/gluepot/venv/bin", "opt/gluepot/cache", "home"])
+def test_nothing_outside_the_volumes_can_be_written(image, place):
+    assert image.run("touch", image.root / place / "new").returncode != 0
+
+
+def test_command_line_starts_from_the_working_directory(image):
+    ran = image.gluepot(*image.runtime.last("CMD").words)
+    assert ran.returncode == 0, ran.stderr
+    assert "Run AWS Glue scripts unchanged" in ran.stdout
+
+
+def test_glue_names_are_imported_from_the_installed_wheel(image):
+    installed = image.python("import awsglue.context; print(awsglue.context.__file__)")
+    assert Path(installed).is_relative_to(image.root / "opt/gluepot/venv")
+
+
+def test_every_file_of_the_packages_is_in_the_wheel(image):
+    site = Path(image.python("import awsglue; print(awsglue.__path__[0])")).parent
+    packages = {path.parent.name for path in image.context.glob("*/py.typed")}
+    expected = {path for path in build_files(image.context) if path.parts[0] in packages}
+    assert len(packages) == 8
+    assert {path for path in build_files(site) if path.parts[0] in packages} == expected | {
+        Path("gluepot/servers/jars.lock.json"),
+        *(Path("gluepot") / path for path in build_files(image.context) if path.parts[0] == "examples"),
+    }
+
+
+def build_files(folder: Path) -> set[Path]:
+    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    return {path.relative_to(folder) for path in files}
+
+
+def test_demo_finds_its_script(image):
+    script = image.python("from gluepot.demo.scene import script_path; print(script_path())")
+    assert Path(script).read_text() == (image.context / "examples/clickstream.py").read_text()
+
+
+def test_archives_of_the_broker_are_baked_in(image):
+    assert "kafka_2.13" in image.python("from gluepot.servers.jars import ensure; print(*ensure('kafka-broker'))")
+
+
+def test_development_packages_are_left_out(image):
+    found = image.python("from importlib.util import find_spec as f; print(f('pytest'), f('moto'), bool(f('duckdb')))")
+    assert found == "None None True"
+
+
+def test_a_job_runs_on_spark_and_writes_to_its_volume_alone(image):
+    (image.root / "work/job.py").write_text(SCRIPT)
+    table = image.root / "work/table"
+    arguments = ["--JOB_NAME", "squares", "--output_path", table]
+    ran = image.gluepot("run", image.root / "work/job.py", "--master", "local[1]", "--", *arguments)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines() == ["sum 30"]
+    assert list(table.glob("*.parquet"))
+
+
+@pytest.mark.skipif(not FIRST_PROCESS.exists(), reason="the check reads /proc; run the test on Linux")
+def test_health_check_starts_with_the_python_of_the_image(image):
+    *python, script = image.runtime.last("HEALTHCHECK").command.words
+    ran = image.run(*python, f"{image.root}{script}")
+    assert (ran.returncode, ran.stderr) == (0, "")

@@ -8,7 +8,9 @@ batch may begin; the planner writes `error` before it raises.
 
 from __future__ import annotations
 
+import atexit
 import json
+import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,8 +29,10 @@ class Handover:
 
     @classmethod
     def create(cls) -> Handover:
-        """Make a new, empty one in the machine's temporary folder."""
-        return cls(Path(tempfile.mkdtemp(prefix="gluepot-stream-")))
+        """Make a new, empty one in the machine's temporary folder; it goes with this process."""
+        folder = Path(tempfile.mkdtemp(prefix="gluepot-stream-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        return cls(folder)
 
     def begin(self, checkpoint: str) -> None:
         """Name the checkpoint of the query about to start, and forget what an earlier attempt left."""

@@ -93,7 +93,9 @@ def test_spark_submit_runs_it_and_sigterm_of_the_script_ends_it_with_0(run, clic
     job = run.launch(SPARK_SUBMIT, "--master", "local[2]", *driver, SCRIPT, *run.arguments, env=env)
     run.wait_for(job, clicks.good)
 
-    (script,) = [p for p in psutil.Process(job.process.pid).children(recursive=True) if str(SCRIPT) in p.cmdline()]
+    told = [p for p in psutil.process_iter(["cmdline"], ad_value=[]) if str(run.table) in p.info["cmdline"]]
+    # Java has the script's arguments in its own command line; the script runs in a child of it.
+    (script,) = [p for p in told if p.info["cmdline"][0] == sys.executable]
     script.send_signal(signal.SIGTERM)
 
     assert job.exit_code() == 0, job.err

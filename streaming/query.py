@@ -92,8 +92,10 @@ class Query:
                     continue
                 self._run.failures += 1
                 self._count("failure")
+                # A batch that fails after the end was asked for is not tried again, and the end is no success.
+                final = retry.is_final(failure) or self._session.stop.is_set()
                 match retry.after_failure(self._run.failures, self._settings):
-                    case retry.RetryAfter(wait_secs) if not retry.is_final(failure):
+                    case retry.RetryAfter(wait_secs) if not final:
                         log.warning(
                             "batch_failed", attempt=self._run.failures, wait_secs=wait_secs, reason=str(failure)
                         )

@@ -22,6 +22,7 @@ from connectors.ports import SourceRange
 from etlcore.checkpoint import Checkpoint
 from etlcore.clock import SystemClock
 from etlcore.errors import EtlError
+from etlcore.logging import configure_once
 
 FORMAT = "gluepot-kafka"
 # The source itself travels in the options: Spark hands them to every process as they are. Hex, because options are
@@ -127,6 +128,7 @@ class KafkaStreamReader(DataSourceStreamReader):
 
     def _planning(self) -> Planner:
         if self._planner is None:
+            configure_once()  # a process of its own: its warnings should look like the driver's
             location = self._handover.checkpoint() if self._handover else None
             entry = Checkpoint(location).newest_offsets() if location else None
             broker = Broker(self._source.settings)

@@ -73,21 +73,6 @@ def topic(new_topic: Callable[..., Topic]) -> Topic:
     return new_topic()
 
 
-@pytest.fixture(scope="session")
-def glue_context() -> Any:
-    from pyspark.sql import SparkSession
-
-    from awsglue.context import GlueContext
-
-    spark = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.sql.shuffle.partitions", "2")
-        .getOrCreate()
-    )
-    return GlueContext(spark.sparkContext)
-
-
 @dataclass
 class Job:
     """A Glue job over one topic; `drain` runs it until everything sent so far is committed."""

@@ -95,7 +95,8 @@ def image() -> Iterator[Image]:
         context, root = Path(folder, "context"), Path(folder, "root")
         copy_files(REPOSITORY, build_context(), context)
         stages = {stage.name: stage for stage in parse_dockerfile((REPOSITORY / "Dockerfile").read_text())}
-        # What `make setup` has fetched need not be fetched again; the step that fetches checks every byte anyway.
+        # Archives that `make setup` has fetched are there already: the step that fetches then needs no network, it only
+        # checks their bytes. That the step is there is tested in tests/unit/test_dockerfile.py.
         ensure("kafka-broker")
         shutil.copytree(cache_root(os.environ) / "jars", root / "opt/gluepot/cache/jars")
         Replay(root, context, building_environment()).stage(stages["build"])

@@ -13,7 +13,8 @@ from tests.dockerfile import REPOSITORY, build_context, parse_dockerfile
 STAGES = {stage.name: stage for stage in parse_dockerfile((REPOSITORY / "Dockerfile").read_text())}
 RUNTIME = list(STAGES.values())[-1]
 OWN_COPIES = [copy for stage in STAGES.values() for copy in stage.all("COPY") if "from" not in copy.flags]
-PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+PYPROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
+PROJECT, WHEEL = PYPROJECT["project"], PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +75,10 @@ def test_no_volume_is_written_to_after_it_is_declared():
     assert not {"COPY", "RUN", "ADD"} & set(after)
 
 
+def test_archives_of_the_broker_are_fetched_into_the_image():
+    assert any(run.words[-2:] == ["fetch", "kafka-broker"] for run in STAGES["build"].all("RUN"))
+
+
 def test_archives_are_looked_for_where_they_were_put():
     built, used = (STAGES[name].last("ENV").pairs["GLUEPOT_HOME"] for name in ("build", "runtime"))
     assert built == used
@@ -108,9 +113,15 @@ def test_steps_that_are_replayed_name_no_path_of_the_machine():
     assert not any(re.search(r"(^|[\s=\"'])/", text) for text in runs)
 
 
-def test_every_package_of_the_wheel_gets_in(context):
-    wheel = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
-    assert {f"{package}/py.typed" for package in wheel["packages"]} <= context
+def test_every_file_of_the_packages_gets_in(context):
+    folders = [REPOSITORY / package for package in WHEEL["packages"]]
+    files = {str(f.relative_to(REPOSITORY)) for folder in folders for f in folder.rglob("*") if f.is_file()}
+    assert {file for file in files if "__pycache__" not in file} <= context
+
+
+def test_everything_else_the_wheel_is_made_of_gets_in(context):
+    sources = [*WHEEL["force-include"], PROJECT["readme"], *PROJECT["license-files"], "pyproject.toml"]
+    assert [s for s in sources if not any(path == s or path.startswith(f"{s}/") for path in context)] == []
 
 
 @pytest.mark.parametrize(

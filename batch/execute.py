@@ -15,7 +15,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from batch import commit, task
 from batch.pipeline import FrameInput, Pipeline, RangeInput
 from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, Sink, SourceRange
-from dynamicframe.rows import rows
+from dynamicframe.rows import rows as plain_rows
 from dynamicframe.schema import align, merge_schemas, without_nulls
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def take(spark: SparkSession, pipeline: Pipeline, most: int) -> list[dict[str, A
     """Return up to `most` good records as plain dicts."""
 
     def first(work: task.Work) -> Iterator[list[dict[str, Any]]]:
-        yield list(islice((row for chunk in work.chunks for row in rows(chunk)), most))
+        yield list(islice((row for chunk in work.chunks for row in plain_rows(chunk)), most))
 
     return [row for found in _run(spark, pipeline, first) for row in found][:most]
 
@@ -122,16 +122,17 @@ def to_frame(spark: SparkSession, pipeline: Pipeline, schema: pa.Schema) -> Data
                 for batch in tasks:
                     for ordinal in batch.column(0).to_pylist():
                         chunks = task.range_chunks(given, ranges[ordinal], tally)
-                        for chunk in task.through(chunks, steps, tally):
-                            yield align(without_nulls(chunk.batch), stored)
+                        for rows in task.good_rows(task.through(chunks, steps, tally)):
+                            yield align(without_nulls(rows), stored)
 
             return spark.range(0, len(ranges), 1, max(1, len(ranges))).mapInArrow(read, spark_schema)
         case FrameInput(frame=frame, json_column=json_column, sticky=sticky):
 
             def convert(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 tally = task.Tally()
-                for chunk in task.through(task.frame_chunks(batches, json_column, tally, sticky), steps, tally):
-                    yield align(without_nulls(chunk.batch), stored)
+                chunks = task.frame_chunks(batches, json_column, tally, sticky)
+                for rows in task.good_rows(task.through(chunks, steps, tally)):
+                    yield align(without_nulls(rows), stored)
 
             return frame.mapInArrow(convert, spark_schema)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -14,8 +14,11 @@ from batch.pipeline import RangeInput, Step
 from connectors.ports import ManifestPart, RawBatch, SourceRange, TaskSink
 from dynamicframe.chunk import Chunk, Coordinates
 from dynamicframe.json_decoder import JsonDecoder
+from etlcore.logging import configure_once, get_logger
 
 T = TypeVar("T")
+
+log = get_logger(__name__)
 
 FETCH, PARSE, TRANSFORM, WRITE = "fetch", "parse", "transform", "write"
 
@@ -129,6 +132,19 @@ def through(chunks: Iterable[Chunk], steps: Sequence[Step], tally: Tally) -> Ite
             errors += chunk.errors
         tally.phase_secs[TRANSFORM] += time.perf_counter() - began
         yield Chunk(chunk.batch, errors)
+
+
+def good_rows(chunks: Iterable[Chunk]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of chunks for a DataFrame, which has no place for errors: those are said in a warning each time.
+
+    A write keeps them (see `Sink`); only what goes to a DataFrame leaves them out.
+    """
+    for chunk in chunks:
+        if chunk.errors:
+            configure_once()
+            reasons = dict(Counter(error.reason for error in chunk.errors))
+            log.warning("records_left_out", reasons=reasons, first=str(chunk.errors[0].at), hint="a write keeps them")
+        yield chunk.batch
 
 
 def write(work: Work, sink: TaskSink, task: int, attempt: str) -> ManifestPart:

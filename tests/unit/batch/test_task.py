@@ -1,0 +1,46 @@
+import json
+
+import pyarrow as pa
+
+from batch.task import FETCH, Tally, frame_chunks, good_rows, through
+from dynamicframe.chunk import Chunk, Coordinates, ErrorRecord
+from etlcore import logging
+
+ROWS = pa.RecordBatch.from_pylist([{"a": 1}])
+ERROR = ErrorRecord(b"{", "malformed_json", "not JSON", Coordinates("clicks", "0", "7"))
+
+
+def test_rows_for_a_dataframe_leave_errors_out_and_say_so(capsys):
+    logging.configure(json=True)
+
+    assert list(good_rows([Chunk(ROWS, [ERROR]), Chunk(ROWS)])) == [ROWS, ROWS]
+
+    (line,) = capsys.readouterr().err.splitlines()
+    said = json.loads(line)
+    assert (said["msg"], said["reasons"]) == ("records_left_out", {"malformed_json": 1})
+    assert "clicks" in said["first"]
+
+
+def test_errors_of_every_step_stay_with_their_chunk():
+    def fails(chunk):
+        return Chunk(chunk.batch, [ERROR])
+
+    (chunk,) = through([Chunk(ROWS, [ERROR])], [fails, fails], Tally())
+
+    assert len(chunk.errors) == 3
+
+
+def test_a_json_column_is_expanded_beside_the_others_and_bad_rows_leave_both():
+    batch = pa.RecordBatch.from_pydict({"j": ['{"a": 1}', "{", '{"a": 3}'], "other": [10, 20, 30]})
+
+    (chunk,) = frame_chunks([batch], "j", Tally(), None)
+
+    assert chunk.batch.to_pylist() == [{"a": 1, "other": 10}, {"a": 3, "other": 30}]
+    assert [(e.raw, e.at) for e in chunk.errors] == [(b"{", Coordinates())]
+
+
+def test_time_is_counted_for_whoever_makes_the_items():
+    tally = Tally()
+
+    assert list(tally.timed(FETCH, [1, 2])) == [1, 2]
+    assert tally.phase_secs[FETCH] >= 0

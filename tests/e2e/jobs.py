@@ -126,9 +126,16 @@ def launcher(folder: Path) -> Iterator[Launcher]:
         started.end()
 
 
+def _data_files(table: Path) -> Iterator[str]:
+    # Not rglob: it fails when a staging folder goes while it looks, as they do under a running job.
+    for folder, subfolders, names in os.walk(table):
+        subfolders[:] = [name for name in subfolders if name != "_gluepot"]
+        yield from (f"{folder}/{name}" for name in names if name.endswith(".parquet"))
+
+
 def column(table: Path, name: str) -> list[Any]:
     """The values of a column in all published files of a table, sorted, as DuckDB reads them."""
-    files = sorted(str(path) for path in table.rglob("*.parquet") if "_gluepot" not in path.parts)
+    files = sorted(_data_files(table))
     if not files:
         return []
     query = f"SELECT {name} FROM read_parquet(?, union_by_name=true, hive_partitioning=true) ORDER BY 1"

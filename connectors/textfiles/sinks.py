@@ -14,8 +14,8 @@ from connectors.textfiles.json_format import JsonFormat
 def json_sink(
     path: str,
     key: CommitKey,
+    format_options: Mapping[str, object],
     *,
-    compression: object = None,
     partition_keys: Sequence[str] = (),
     ctx: str = "",
     rejects_path: str | None = None,
@@ -25,7 +25,7 @@ def json_sink(
     Raises:
         ConfigError: `compression` is not known.
     """
-    lines = JsonFormat(Compression.from_glue(compression))
+    lines = JsonFormat(Compression.from_glue(format_options.get("compression")))
     return new_file_sink(path, key, lines, partition_keys=partition_keys, ctx=ctx, rejects_path=rejects_path)
 
 
@@ -34,7 +34,6 @@ def csv_sink(
     key: CommitKey,
     format_options: Mapping[str, object],
     *,
-    compression: object = None,
     partition_keys: Sequence[str] = (),
     ctx: str = "",
     rejects_path: str | None = None,
@@ -44,5 +43,5 @@ def csv_sink(
     Raises:
         ConfigError: `compression` or an option's value is not allowed; the message says what is.
     """
-    lines = CsvFormat.from_glue(format_options, Compression.from_glue(compression))
+    lines = CsvFormat.from_glue(format_options, Compression.from_glue(format_options.get("compression")))
     return new_file_sink(path, key, lines, partition_keys=partition_keys, ctx=ctx, rejects_path=rejects_path)

@@ -80,7 +80,7 @@ def test_any_text_comes_back_through_another_reader(rows):
 
 
 def test_duckdb_reads_the_same_rows(tmp_path):
-    sink = csv_sink(str(tmp_path), KEY, {}, compression="gzip")
+    sink = csv_sink(str(tmp_path), KEY, {"compression": "gzip"})
     (file,) = write(sink, [{"a": 1, "b": "x, y"}, {"a": None, "b": 'q "r"'}]).files
     with duckdb.connect() as connection:
         found = connection.execute(

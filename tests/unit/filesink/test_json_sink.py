@@ -20,7 +20,7 @@ from tests.unit.filesink.staged import KEY, data_files, path, write
 
 
 def lines(tmp_path, *batches) -> list[bytes]:
-    sink = json_sink(str(tmp_path), KEY)
+    sink = json_sink(str(tmp_path), KEY, {})
     (file,) = write(sink, *batches).files
     return path(sink, file).read_bytes().splitlines()
 
@@ -73,7 +73,7 @@ def test_plain_values_come_back_from_the_text(values):
 
 
 def test_partition_keys_are_not_in_the_lines(tmp_path):
-    sink = json_sink(str(tmp_path), KEY, partition_keys=["k"])
+    sink = json_sink(str(tmp_path), KEY, {}, partition_keys=["k"])
     files = data_files(write(sink, [{"k": "a", "v": 1}, {"k": "b"}]))
     assert path(sink, files["k=a"]).read_bytes() == b'{"v":1}\n'
     assert path(sink, files["k=b"]).read_bytes() == b"{}\n"
@@ -83,25 +83,25 @@ def test_partition_keys_are_not_in_the_lines(tmp_path):
     ("name", "suffix", "opened"), [("gzip", ".gz", gzip.decompress), ("bzip2", ".bz2", bz2.decompress)]
 )
 def test_a_compressed_file_is_whole_and_named(tmp_path, name, suffix, opened):
-    sink = json_sink(str(tmp_path), KEY, compression=name)
+    sink = json_sink(str(tmp_path), KEY, {"compression": name})
     (file,) = write(sink, [{"a": 1}]).files
     assert file.final.endswith(f"-part-r-00000{suffix}")
     assert opened(path(sink, file).read_bytes()) == b'{"a":1}\n'
 
 
 def test_an_uncompressed_file_has_no_extension(tmp_path):
-    (file,) = write(json_sink(str(tmp_path), KEY, ctx="out"), [{"a": 1}], task=12).files
+    (file,) = write(json_sink(str(tmp_path), KEY, {}, ctx="out"), [{"a": 1}], task=12).files
     assert file.final.startswith("run-out-")
     assert file.final.endswith("-part-r-00012")
 
 
 def test_another_compression_is_a_configuration_error(tmp_path):
     with pytest.raises(ConfigError, match="'snappy' is not for text files; use gzip or bzip2"):
-        json_sink(str(tmp_path), KEY, compression="snappy")
+        json_sink(str(tmp_path), KEY, {"compression": "snappy"})
 
 
 def test_another_reader_sees_the_same_rows(tmp_path):
-    sink = json_sink(str(tmp_path), KEY)
+    sink = json_sink(str(tmp_path), KEY, {})
     rows = [{"a": 1, "b": {"c": ["x", "y"]}}, {"a": 2, "b": None}]
     (file,) = write(sink, rows).files
     with duckdb.connect() as connection:

@@ -204,8 +204,12 @@ def share(backlog: Mapping[tuple[str, int], int], limit: int | None) -> dict[tup
     least = 1 if limit >= len(waiting) else 0
     given = dict.fromkeys(wanted, 0) | {p: max(least, int(exact[p])) for p in waiting}
     left = limit - sum(given.values())
-    for p in sorted(waiting, key=lambda p: (int(exact[p]) - exact[p], p))[: max(0, left)]:
-        given[p] += 1  # what rounding left over goes to the largest remainders
+    # What rounding left over goes to the largest remainders, as far as they have a backlog; what the least ones took
+    # too much comes off the largest.
+    for p in sorted(waiting, key=lambda p: (given[p] - exact[p], p)):
+        if left > 0 and given[p] < wanted[p]:
+            given[p] += 1
+            left -= 1
     for _ in range(-left):
         given[max(waiting, key=lambda p: (given[p], p))] -= 1
     return given

@@ -141,3 +141,12 @@ def test_the_line_of_this_stream_is_found_among_several_sources():
     first, second = (Positions({t: "x"}, {(t, 0): Span(0, 4)}) for t in ("a", "b"))
 
     assert find_own([first.to_json(), second.to_json()], ["b"], "/ck") == second
+
+
+def test_a_partition_is_never_given_more_than_it_has_when_a_share_is_rounded_up():
+    backlog = {("t", 0): 3, ("t", 1): 1, ("t", 2): 1}
+
+    for limit in range(1, 5):
+        given_out = share(backlog, limit)
+        assert sum(given_out.values()) == limit
+        assert all(given_out[p] <= backlog[p] for p in backlog)

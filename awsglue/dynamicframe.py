@@ -15,7 +15,7 @@ from awsglue.schema_tree import tree_text
 from awsglue.sinks import DynamicFrameWriter
 from awsglue.unsupported import DYNAMIC_FRAME, NotSupportedHere, missing
 from batch import execute
-from batch.pipeline import FrameInput, Pipeline, Step
+from batch.pipeline import FrameInput, Pipeline
 from dynamicframe.magic import magic_format
 from dynamicframe.transforms import (
     ApplyMapping,
@@ -24,6 +24,7 @@ from dynamicframe.transforms import (
     MapRows,
     RenameField,
     SelectFields,
+    Step,
     output_schema,
 )
 from etlcore.errors import ConfigError

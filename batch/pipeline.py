@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from connectors.ports import SourceRange, StreamSource
-from dynamicframe.chunk import Chunk
+from dynamicframe.transforms import Step
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-Step = Callable[[Chunk], Chunk]
 
 
 @dataclass(frozen=True, slots=True)

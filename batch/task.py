@@ -10,10 +10,11 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from batch.pipeline import RangeInput, Step
+from batch.pipeline import RangeInput
 from connectors.ports import ManifestPart, RawBatch, SourceRange, TaskSink
 from dynamicframe.chunk import Chunk, Coordinates
 from dynamicframe.json_decoder import JsonDecoder
+from dynamicframe.transforms import Step, run_steps
 from etlcore.logging import configure_once, get_logger
 
 T = TypeVar("T")
@@ -126,12 +127,9 @@ def through(chunks: Iterable[Chunk], steps: Sequence[Step], tally: Tally) -> Ite
     """Pass chunks through the steps; errors of earlier steps stay with their chunk."""
     for chunk in chunks:
         began = time.perf_counter()
-        errors = list(chunk.errors)
-        for step in steps:
-            chunk = step(Chunk(chunk.batch))  # noqa: PLW2901  the loop's own pipeline
-            errors += chunk.errors
+        done = run_steps(steps, chunk)
         tally.phase_secs[TRANSFORM] += time.perf_counter() - began
-        yield Chunk(chunk.batch, errors)
+        yield done
 
 
 def good_rows(chunks: Iterable[Chunk]) -> Iterator[pa.RecordBatch]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 RECORD_TIMESTAMP = "__src_timestamp"
-LAG_TIMESTAMP = "$remove$record_timestamp$_temporary$"
 
 _MAGIC = re.compile(r"\$(?P<format>[a-z]+)\$data_infer_schema\$[._]temporary\$", re.IGNORECASE)
 

@@ -16,7 +16,6 @@ from etlcore.logging import get_logger
 EARLIEST, LATEST = -2, -1  # as Spark's per-partition JSON spells them
 
 # Options that mean something, by what they are for; the common ones are matched in any letter case.
-SUBSCRIPTIONS = ("assign", "subscribe", "topicName", "topicname", "subscribePattern")
 KNOWN = (
     "connectionName", "bootstrap.servers", "security.protocol", "topicName", "assign", "subscribe", "subscribePattern",
     "classification", "delimiter", "startingOffsets", "startingTimestamp", "endingOffsets",

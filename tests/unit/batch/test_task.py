@@ -23,7 +23,7 @@ def test_rows_for_a_dataframe_leave_errors_out_and_say_so(capsys):
 
 def test_errors_of_every_step_stay_with_their_chunk():
     def fails(chunk):
-        return Chunk(chunk.batch, [ERROR])
+        return Chunk(chunk.batch, [*chunk.errors, ERROR])
 
     (chunk,) = through([Chunk(ROWS, [ERROR])], [fails, fails], Tally())
 

@@ -1,4 +1,4 @@
-"""Named places where a test makes the process die, freeze or fail; nothing happens there unless the environment says so.
+"""Named places where a test makes the process die, freeze or fail; inert unless the environment names one.
 
     GLUEPOT_FAILPOINT=publish.moved          what to reach; `publish.moved@3` acts on the third time
     GLUEPOT_FAILPOINT_ACTION=kill            kill (default: SIGKILL to the whole process group), stop (SIGSTOP to this

@@ -30,6 +30,7 @@ def run(
     max_batches: int | None = None,
     metrics_port: int | None = None,
     metrics_host: str = "127.0.0.1",
+    lease_secs: float = 15.0,
     connections: Path | None = None,
     glue_version: str | None = None,
     verbose: Annotated[bool, Parameter(alias="-v")] = False,
@@ -44,6 +45,7 @@ def run(
         max_batches: end after so many batches.
         metrics_port: serve Prometheus metrics on this port; 0 takes a free one.
         metrics_host: address of the metrics page.
+        lease_secs: a driver not heard of for so long may be replaced by another one on the same checkpoint.
         connections: the connections file, if it is none of the usual ones.
         glue_version: whose behaviour the script sees: 3.0, 4.0, 5.0, 5.1 or 6.0.
         verbose: stack traces.
@@ -54,6 +56,8 @@ def run(
 
     if max_batches is not None and max_batches < 1:
         raise ConfigError(f"--max-batches is {max_batches}; use 1 or more.")
+    if lease_secs < 1:
+        raise ConfigError(f"--lease-secs is {lease_secs}; use 1 or more.")
     run_script(
         RunSettings(
             script=script,
@@ -64,6 +68,7 @@ def run(
             metrics_port=metrics_port,
             metrics_host=metrics_host,
             drain=Drain(until_caught_up, max_batches),
+            lease_secs=lease_secs,
             live=sys.stderr.isatty() and not verbose,
         ),
     )

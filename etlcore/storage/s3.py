@@ -46,15 +46,15 @@ class S3Storage:
         return f"s3://{self.bucket}/{self.prefix}".rstrip("/")
 
     def get(self, key: str) -> bytes:  # noqa: D102
-        with _explained(self.url):
+        with explained_s3(self.url):
             return bytes(obstore.get(self._store, checked(key)).bytes())
 
     def put(self, key: str, data: bytes) -> None:  # noqa: D102
-        with _explained(self.url), _bucket_needed(self.bucket):
+        with explained_s3(self.url), _bucket_needed(self.bucket):
             obstore.put(self._store, checked(key), data)
 
     def create(self, key: str, data: bytes) -> bool:  # noqa: D102
-        with _explained(self.url), _bucket_needed(self.bucket):
+        with explained_s3(self.url), _bucket_needed(self.bucket):
             try:
                 obstore.put(self._store, checked(key), data, mode="create")
             except AlreadyExistsError:
@@ -66,19 +66,19 @@ class S3Storage:
 
     def move(self, moves: Sequence[tuple[str, str]]) -> None:
         """Copy each file on the server, then remove the first ones: S3 has no rename."""
-        with _explained(self.url), ThreadPoolExecutor(_PARALLEL_COPIES) as pool:
+        with explained_s3(self.url), ThreadPoolExecutor(_PARALLEL_COPIES) as pool:
             for copied in [pool.submit(self._copy, source, target) for source, target in moves]:
                 copied.result()
         self.delete(source for source, _ in moves)
 
     def list(self, folder: str) -> Sequence[str]:  # noqa: D102
         prefix = checked(folder) if folder else None
-        with _explained(self.url):
+        with explained_s3(self.url):
             return sorted(entry["path"] for page in obstore.list(self._store, prefix) for entry in page)
 
     def delete(self, keys: Iterable[str]) -> None:  # noqa: D102
         if doomed := [checked(key) for key in keys]:
-            with _explained(self.url):
+            with explained_s3(self.url):
                 obstore.delete(self._store, doomed)
 
     def delete_folder(self, folder: str) -> None:  # noqa: D102
@@ -93,7 +93,7 @@ class S3Storage:
 
     @property
     def _store(self) -> S3Store:
-        return _connect(self.bucket, self.prefix, _endpoint(os.environ))
+        return connect(self.bucket, self.prefix)
 
 
 class S3Writer:
@@ -115,7 +115,7 @@ class S3Writer:
     def commit(self) -> None:  # noqa: D102
         with explained(f"the temporary file for {self._key}"):
             self._file.seek(0)  # writes out what is buffered
-        with self._file, _explained(self._storage.url), _bucket_needed(self._storage.bucket):
+        with self._file, explained_s3(self._storage.url), _bucket_needed(self._storage.bucket):
             obstore.put(self._storage._store, self._key, self._file)  # noqa: SLF001 - the writer is part of its storage
 
     def discard(self) -> None:  # noqa: D102
@@ -127,8 +127,13 @@ def _endpoint(environ: Mapping[str, str]) -> str | None:
     return environ.get("AWS_ENDPOINT_URL_S3") or environ.get("AWS_ENDPOINT_URL") or None
 
 
+def connect(bucket: str, prefix: str) -> S3Store:
+    """Return a store that this process keeps."""
+    return _connected(bucket, prefix, _endpoint(os.environ))
+
+
 @lru_cache(maxsize=16)
-def _connect(bucket: str, prefix: str, endpoint: str | None) -> S3Store:
+def _connected(bucket: str, prefix: str, endpoint: str | None) -> S3Store:
     config: S3Config = {}
     if endpoint:
         config = {"endpoint": endpoint, "virtual_hosted_style_request": False}
@@ -146,7 +151,7 @@ def _bucket_needed(bucket: str) -> Iterator[None]:
 
 
 @contextmanager
-def _explained(url: str) -> Iterator[None]:
+def explained_s3(url: str) -> Iterator[None]:
     """Turn obstore's errors into ours; a missing file stays FileNotFoundError."""
     try:
         yield

@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 import pyarrow as pa
@@ -14,7 +14,7 @@ from pyspark import TaskContext
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from batch import commit, task
-from batch.pipeline import FrameInput, Pipeline, RangeInput
+from batch.pipeline import FrameInput, Pipeline, RangeInput, SplitInput
 from connectors.ports import AlreadyCommitted, Committed, Manifest, ManifestPart, Sink, SourceRange
 from dynamicframe.rows import rows as plain_rows
 from dynamicframe.schema import align, merge_schemas, without_nulls
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 PART_SCHEMA = "part binary"
+
+PieceT = TypeVar("PieceT")
 
 
 def write(
@@ -99,7 +101,7 @@ def count_raw(spark: SparkSession, given: RangeInput) -> int:
     def count_records(wanted: Iterable[SourceRange]) -> Iterator[int]:
         yield sum(map(source.count, wanted))
 
-    return sum(_over_ranges(spark, given.ranges, count_records))
+    return sum(_over_pieces(spark, given.ranges, count_records))
 
 
 def take(spark: SparkSession, pipeline: Pipeline, most: int) -> list[dict[str, Any]]:
@@ -128,17 +130,18 @@ def to_frame(spark: SparkSession, pipeline: Pipeline, schema: pa.Schema) -> Data
     steps = pipeline.steps
     spark_schema = from_arrow_schema(stored, prefer_timestamp_ntz=True)
     match pipeline.input:
-        case RangeInput(source=_, ranges=ranges) as given:
+        case RangeInput() | SplitInput() as given:
+            pieces = task.pieces(given)
 
             def read(tasks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 tally = task.Tally()
                 for batch in tasks:
                     for ordinal in batch.column(0).to_pylist():
-                        chunks = task.range_chunks(given, ranges[ordinal], tally)
+                        chunks = task.piece_chunks(given, pieces[ordinal], tally)
                         for rows in task.good_rows(task.through(chunks, steps, tally)):
                             yield align(without_nulls(rows), stored)
 
-            return spark.range(0, len(ranges), 1, max(1, len(ranges))).mapInArrow(read, spark_schema)
+            return spark.range(0, len(pieces), 1, max(1, len(pieces))).mapInArrow(read, spark_schema)
         case FrameInput(frame=frame, json_column=json_column, sticky=sticky):
 
             def convert(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -157,15 +160,15 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody) -> list[Any]:
     """Run `body` once per task over the pipeline's chunks; return what the tasks yield, in no promised order."""
     steps = pipeline.steps
     match pipeline.input:
-        case RangeInput(ranges=ranges) as given:
+        case RangeInput() | SplitInput() as given:
 
-            def over_ranges(wanted: Iterable[SourceRange]) -> Iterator[Any]:
+            def over_pieces(wanted: Iterable[task.Piece]) -> Iterator[Any]:
                 for one in wanted:
                     tally = task.Tally()
-                    chunks = task.through(task.range_chunks(given, one, tally), steps, tally)
-                    yield from body(task.Work(chunks, tally, (one,)))
+                    chunks = task.through(task.piece_chunks(given, one, tally), steps, tally)
+                    yield from body(task.Work(chunks, tally, (one,) if isinstance(one, SourceRange) else ()))
 
-            return _over_ranges(spark, ranges, over_ranges)
+            return _over_pieces(spark, task.pieces(given), over_pieces)
         case FrameInput(frame=frame, json_column=json_column, sticky=sticky):
 
             def over_frame(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -178,11 +181,11 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody) -> list[Any]:
             return [pickle.loads(row.part) for row in frame.mapInArrow(over_frame, PART_SCHEMA).collect()]  # noqa: S301
 
 
-def _over_ranges(
+def _over_pieces(
     spark: SparkSession,
-    ranges: Sequence[SourceRange],
-    body: Callable[[Iterable[SourceRange]], Iterator[Any]],
+    pieces: Sequence[PieceT],
+    body: Callable[[Iterable[PieceT]], Iterator[Any]],
 ) -> list[Any]:
-    if not ranges:
+    if not pieces:
         return []
-    return spark.sparkContext.parallelize(ranges, len(ranges)).mapPartitions(body).collect()
+    return spark.sparkContext.parallelize(pieces, len(pieces)).mapPartitions(body).collect()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from connectors.ports import SourceRange, StreamSource
+from connectors.ports import BatchSource, InputSplit, SourceRange, StreamSource
 from dynamicframe.transforms import Step
 
 if TYPE_CHECKING:
@@ -32,6 +32,19 @@ class RangeInput:
 
 
 @dataclass(frozen=True, slots=True)
+class SplitInput:
+    """Records of a bounded source that decodes what it reads, such as files.
+
+    Args:
+        source: reads a split in the worker.
+        splits: one task each.
+    """
+
+    source: BatchSource[Any]
+    splits: tuple[InputSplit, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FrameInput:
     """Rows of a Spark DataFrame; their partitions are the tasks.
 
@@ -50,7 +63,7 @@ class FrameInput:
 class Pipeline:
     """An input and the chunk-to-chunk steps after it; one pass over the data when it runs."""
 
-    input: RangeInput | FrameInput
+    input: RangeInput | SplitInput | FrameInput
     steps: tuple[Step, ...] = ()
 
     def then(self, step: Step) -> Pipeline:

@@ -6,18 +6,20 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import pyarrow as pa
 
-from batch.pipeline import RangeInput
-from connectors.ports import ManifestPart, RawBatch, SourceRange, TaskSink
+from batch.pipeline import RangeInput, SplitInput
+from connectors.ports import InputSplit, ManifestPart, RawBatch, SourceRange, TaskSink
 from dynamicframe.chunk import Chunk, Coordinates
 from dynamicframe.json_decoder import JsonDecoder
+from dynamicframe.schema import merge_schemas
 from dynamicframe.transforms import Step, run_steps
 from etlcore.logging import configure_once, get_logger
 
 T = TypeVar("T")
+Piece = SourceRange | InputSplit
 
 log = get_logger(__name__)
 
@@ -62,6 +64,18 @@ class Work:
     ranges: tuple[SourceRange, ...] = ()
 
 
+def pieces(given: RangeInput | SplitInput) -> Sequence[Piece]:
+    """Return what an input is made of; each is a task."""
+    return given.ranges if isinstance(given, RangeInput) else given.splits
+
+
+def piece_chunks(given: RangeInput | SplitInput, wanted: Piece, tally: Tally) -> Iterator[Chunk]:
+    """Read and decode one piece of an input."""
+    if isinstance(given, SplitInput):
+        return split_chunks(given, cast("InputSplit", wanted), tally)
+    return range_chunks(given, cast("SourceRange", wanted), tally)
+
+
 def range_chunks(given: RangeInput, wanted: SourceRange, tally: Tally) -> Iterator[Chunk]:
     """Read and decode one range."""
     decoder = JsonDecoder(given.sticky)
@@ -88,6 +102,18 @@ def _with_extras(chunk: Chunk, raw: RawBatch, names: Sequence[str]) -> pa.Record
         column = raw.columns[name] if good is None else raw.columns[name].filter(good)
         batch = batch.append_column(name, column)
     return batch
+
+
+def split_chunks(given: SplitInput, wanted: InputSplit, tally: Tally) -> Iterator[Chunk]:
+    """Read one split; the source decodes, so that reading and parsing are one phase."""
+    seen: pa.Schema | None = None
+    for chunk in tally.timed(PARSE, given.source.read(wanted)):
+        tally.rows_in += _records(chunk)
+        tally.bytes_in += chunk.batch.nbytes
+        if seen is None or not chunk.batch.schema.equals(seen):
+            seen = chunk.batch.schema
+            tally.source_schema = seen if tally.source_schema is None else merge_schemas(tally.source_schema, seen)
+        yield chunk
 
 
 def frame_chunks(

@@ -24,6 +24,7 @@ class Unknown(Enum):
 
 UNDECIDED: Final = Unknown.UNDECIDED
 Truth = bool | Unknown | None
+Value = str | float | bool | Unknown | None
 Values = Mapping[str, str | None]
 
 _TOKEN = re.compile(
@@ -84,7 +85,7 @@ class _Operand:
     column: str | None
     literal: str | float | bool | None = None
 
-    def value(self, known: Values) -> Any:
+    def value(self, known: Values) -> Value:
         if self.column is None:
             return self.literal
         return known.get(self.column, UNDECIDED)

@@ -19,6 +19,8 @@ app = App(name="gluepot", help="Run AWS Glue scripts unchanged, on Spark, anywhe
 app.command(servers.up)
 app.command(servers.status)
 app.command(servers.down)
+app.command("gluepot.bookmarks:app", name="bookmarks", help="What jobs have read, and how to change that.")
+app.command("gluepot.bookmarks:jobs_app", name="jobs", help="The runs of jobs with bookmarks.")
 
 
 @app.command

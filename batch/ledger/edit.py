@@ -1,6 +1,7 @@
 """Changes of bookmarks that people make: reset, rewind, pause, fork. Each is audited; no version is ever lost.
 
-A run that is in progress meanwhile finds the entry's version changed and does not commit.
+A run that is in progress meanwhile finds the entry's version changed and does not commit. With `keep=False` every
+function tells what it would do and does nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Edited:
     after: int
 
 
-def reset(ledger: Ledger, job: str, actor: str, ctx: str | None = None) -> Edited:
+def reset(ledger: Ledger, job: str, actor: str, ctx: str | None = None, *, keep: bool = True) -> Edited:
     """Forget what was read: the next run reads everything. Targets are not cleaned.
 
     Raises:
@@ -37,10 +38,10 @@ def reset(ledger: Ledger, job: str, actor: str, ctx: str | None = None) -> Edite
         return StateChange(name, state, None, "reset", None, now_ms, "")
 
     what = f"ctx {ctx}" if ctx else "all contexts"
-    return _change_each(ledger, job, actor, ctx, "reset", what, forget)
+    return _change_each(ledger, job, actor, ctx, "reset", what, forget, keep=keep)
 
 
-def rewind(ledger: Ledger, job: str, actor: str, to_state: int, ctx: str | None = None) -> Edited:
+def rewind(ledger: Ledger, job: str, actor: str, to_state: int, ctx: str | None = None, *, keep: bool = True) -> Edited:
     """Make the state what it was at an earlier number.
 
     Raises:
@@ -54,16 +55,16 @@ def rewind(ledger: Ledger, job: str, actor: str, to_state: int, ctx: str | None 
         parent = head_before(connection, entry.name, name, to_state)
         return StateChange(name, state, parent, "rewind", None, now_ms, "")
 
-    return _change_each(ledger, job, actor, ctx, "rewind", f"to state {to_state}", go_back)
+    return _change_each(ledger, job, actor, ctx, "rewind", f"to state {to_state}", go_back, keep=keep)
 
 
-def pause(ledger: Ledger, job: str, actor: str, *, paused: bool) -> Edited:
+def pause(ledger: Ledger, job: str, actor: str, *, paused: bool, keep: bool = True) -> Edited:
     """Let runs read bookmarks without changing them, or end that.
 
     Raises:
         ConfigError: no such job.
     """
-    with ledger.transaction() as connection:
+    with ledger.transaction(keep=keep) as connection:
         entry = found_job(connection, job)
         changed = {"paused": paused, "version": entry.version + 1}
         connection.execute(update(tables.jobs).where(tables.jobs.c.name == job).values(changed))
@@ -72,7 +73,7 @@ def pause(ledger: Ledger, job: str, actor: str, *, paused: bool) -> Edited:
         return Edited(job, entry.state, entry.state)
 
 
-def fork(ledger: Ledger, job: str, actor: str, to_job: str) -> Edited:
+def fork(ledger: Ledger, job: str, actor: str, to_job: str, *, keep: bool = True) -> Edited:
     """Give a new job the bookmarks of another as they are now; from then on each goes its own way.
 
     Raises:
@@ -80,7 +81,7 @@ def fork(ledger: Ledger, job: str, actor: str, to_job: str) -> Edited:
     """
     entry = ledger.job(job)
     lines = {ctx: ledger.state(job, ctx, entry.state) for ctx in ledger.contexts(job, entry.state)}
-    with ledger.transaction() as connection:
+    with ledger.transaction(keep=keep) as connection:
         if not make_job(connection, to_job, uuid4().hex):
             raise ConfigError(f"There is a job {to_job!r} already; fork to another name.")
         for ctx, bodies in lines.items():
@@ -110,8 +111,10 @@ def _change_each(
     action: str,
     detail: str,
     change: Callable[[Connection, Job, str, int, int], StateChange],
+    *,
+    keep: bool,
 ) -> Edited:
-    with ledger.transaction() as connection:
+    with ledger.transaction(keep=keep) as connection:
         entry = found_job(connection, job)
         marks = tables.bookmarks
         known = set(connection.execute(select(marks.c.ctx).where(marks.c.job == job).distinct()).scalars())

@@ -49,15 +49,20 @@ class Ledger:
         self._engine.dispose()
 
     @contextmanager
-    def transaction(self) -> Iterator[Connection]:
+    def transaction(self, *, keep: bool = True) -> Iterator[Connection]:
         """Give a connection whose changes are all made at the end, or none if an exception leaves the block.
+
+        Args:
+            keep: False makes none of them either: to see what would happen.
 
         Raises:
             TransientError: the database is away, or busy for too long.
         """
         try:
-            with self._engine.begin() as connection:
+            with self._engine.connect() as connection, connection.begin() as begun:
                 yield connection
+                if not keep:
+                    begun.rollback()
         except OperationalError as error:
             raise TransientError(f"the ledger does not answer ({error.orig}); try again when it does", 5.0) from error
 

@@ -43,14 +43,14 @@ def export_job(ledger: Ledger, job: str) -> str:
     return json.dumps(plain, indent=1, ensure_ascii=False)
 
 
-def import_job(ledger: Ledger, text: str, actor: str, *, apply: bool = True) -> Edited:
+def import_job(ledger: Ledger, text: str, actor: str, *, keep: bool = True) -> Edited:
     """Take in what `export_job` gave; the job's next run goes on where it stood.
 
     Args:
         ledger: it has no job of that name.
         text: the JSON text.
         actor: for the audit.
-        apply: False only checks.
+        keep: False only checks.
 
     Raises:
         ConfigError: the text is none of ours, or there is such a job already.
@@ -66,11 +66,7 @@ def import_job(ledger: Ledger, text: str, actor: str, *, apply: bool = True) -> 
             )
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigError("The text is no export of a job; make one with `gluepot bookmarks export JOB`.") from error
-    if any(known.name == name for known in ledger.jobs()):
-        raise ConfigError(f"The ledger has a job {name!r} already; import it into another ledger.")
-    if not apply:
-        return Edited(name, 0, state)
-    with ledger.transaction() as connection:
+    with ledger.transaction(keep=keep) as connection:
         if not make_job(connection, name, job["uid"]):
             raise ConfigError(f"The ledger has a job {name!r} already; import it into another ledger.")
         entry = {column: value for column, value in job.items() if column != "name"}

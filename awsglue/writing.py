@@ -38,4 +38,8 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
             sink.check()
             commit.recover(target, key.query_id)
             _recovered.add(first)
+    if batch.rehearsed is not None:
+        batch.rehearsed[key] = target
+        execute.rehearse(spark, frame.pipeline, sink, target, key)
+        return
     batch.record(*execute.write(spark, frame.pipeline, sink, target, key))

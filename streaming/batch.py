@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from batch.commit import Target
 from batch.pipeline import RangeInput
-from connectors.kafka.positions import Positions
-from connectors.ports import AlreadyCommitted, CommitKey, Committed, ManifestPart
+from connectors.ports import AlreadyCommitted, CommitKey, Committed, ManifestPart, SourceRange
 from dynamicframe.schema import merge_schemas
 from streaming.frames import BatchFrame, StreamFrame, storage_level
 from streaming.settings import StreamSettings
@@ -44,6 +44,8 @@ class BatchContext:
         batch_id: number of the micro-batch.
         schema: of the stream.
         rejects_path: of the stream's options; None: below each table.
+        rows_aside: records of the batch that the function is not given, because they are dead letters.
+        rehearsed: while the function is only tried, the writes it reached; None when writes are to be published.
     """
 
     query_id: str
@@ -58,6 +60,8 @@ class BatchContext:
     rejected: Counter[str] = field(default_factory=Counter)
     phase_secs: Counter[str] = field(default_factory=Counter)
     newest_epoch_ms: dict[str, int] = field(default_factory=dict)
+    rows_aside: int = 0
+    rehearsed: dict[CommitKey, Target] | None = None
     _writes: Counter[str] = field(default_factory=Counter)
 
     def key(self, transformation_ctx: str) -> CommitKey:
@@ -94,13 +98,13 @@ def current_batch() -> BatchContext | None:
 def run_known(
     stream: StreamFrame,
     frame: DataFrame,
-    held: Positions,
+    ranges: Sequence[SourceRange],
     function: BatchFunction,
     context: BatchContext,
     settings: StreamSettings,
 ) -> None:
-    """Run the function on a micro-batch whose ranges are known."""
-    given = RangeInput(stream.source, tuple(stream.source.split(held)), context.schema.known, stream.extras)
+    """Run the function on the ranges of a micro-batch, or some of them; `frame` reads the same."""
+    given = RangeInput(stream.source, tuple(ranges), context.schema.known, stream.extras)
     level = storage_level(settings.storage_level) if settings.persist else None
     batch = BatchFrame(frame, given, stream.json_column, level)
     try:

@@ -20,6 +20,7 @@ from streaming.batch import BatchContext, BatchFunction, StreamSchema, run_known
 from streaming.frames import StreamFrame
 from streaming.inputs import Inputs
 from streaming.progress import BatchStats
+from streaming.quarantine import Quarantine
 from streaming.session import ENDLESS, StreamSession
 from streaming.settings import StreamSettings
 from streaming.stopping import stop_on_signals
@@ -45,6 +46,7 @@ class _Run:
     error: BaseException | None = None
     last_started_epoch: float | None = None
     last_held: list[Positions] = field(default_factory=list)
+    failed_batch: int | None = None
 
 
 class Query:
@@ -76,6 +78,7 @@ class Query:
         self._inputs = Inputs(frame, self._checkpoint)
         self._schema = StreamSchema()
         self._run = _Run()
+        self._quarantine = Quarantine(self._stream, function, settings, self._end_search_if_stopping)
         self._goal: dict[tuple[str, int], int] | None = None
 
     def run(self) -> None:
@@ -101,6 +104,9 @@ class Query:
                         )
                         self._count("retry")
                         self._session.clock.sleep(wait_secs)
+                    case retry.GiveUp() if not final and self._quarantine.takes(self._run.failed_batch, failure):
+                        log.warning("batch_searched", attempts=self._run.failures, reason=str(failure))
+                        self._run.failures = 0
                     case _:
                         log.error("query_failed", attempts=self._run.failures, reason=str(failure))
                         raise failure
@@ -108,6 +114,7 @@ class Query:
     def _before_first_start(self) -> None:
         if self._session.metrics:
             self._session.metrics.announce(self._name, self._settings.window_size_secs)
+        self._quarantine.check()
         self._inputs.check()
         if self._session.drain.until_caught_up and self._inputs:
             self._goal = self._inputs.ends_now()
@@ -115,6 +122,7 @@ class Query:
     def _attempt(self) -> BaseException | None:
         """Start the query and wait for its end; return what ended it, or None for an end that was asked for."""
         self._run.error = None
+        self._run.failed_batch = None
         self._run.stopping = False
         self._inputs.begin()
         # A drain does not wait for windows.
@@ -183,6 +191,7 @@ class Query:
                 self._one(frame, batch_id)
         except BaseException as error:
             self._run.error = error
+            self._run.failed_batch = batch_id
             raise
         finally:
             self._run.in_function = False
@@ -209,7 +218,7 @@ class Query:
             duration_secs=clock.monotonic() - began,
             previous_started_epoch=run.last_started_epoch,
             phase_secs=dict(context.phase_secs),
-            rows_in=context.rows_in or sum(one.width() for one in held),
+            rows_in=context.rows_in + context.rows_aside if context.rows_in else sum(one.width() for one in held),
             rows_out=context.rows_out,
             bytes_in=context.bytes_in,
             bytes_out=context.bytes_out,
@@ -234,8 +243,16 @@ class Query:
         (span,) = held
         if not self._stream.source.has_records(span):
             return False
-        run_known(self._stream, frame, span, self._function, context, self._settings)
+        ranges = self._stream.source.split(span)
+        good = self._quarantine.good(self._stream, frame, ranges, context)
+        if good:
+            rows = frame if good is ranges else self._stream.batch(frame.sparkSession, good)
+            run_known(self._stream, rows, good, self._function, context, self._settings)
         return True
+
+    def _end_search_if_stopping(self) -> None:
+        if self._session.stop.is_set():
+            raise StopBetweenBatches
 
     def _report(self, stats: BatchStats) -> None:
         if self._session.metrics:

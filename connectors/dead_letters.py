@@ -55,7 +55,7 @@ class DeadLetter:
 
 
 def dump_dead_letters(letters: Sequence[DeadLetter]) -> pa.RecordBatch:
-    """Return dead letters in the columns of `dump_errors`, then timestamp, key binary, headers list of key and value."""
+    """Return dead letters in the columns of `dump_errors`, then timestamp, key binary, headers of key and value."""
     records = [letter.record for letter in letters]
     headers = [[{"key": name, "value": value} for name, value in held.headers] for held in records]
     return (

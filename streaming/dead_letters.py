@@ -21,6 +21,7 @@ from connectors.filesink.staging import Stage
 from connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange
 from etlcore.errors import EtlError
 from etlcore.storage import open_storage
+from streaming.bisection import Ranges
 
 FOLDER = "gluepot/dead_letters"
 _CTX = "dead_letters"
@@ -32,27 +33,46 @@ class DeadLetters:
     Args:
         checkpoint: the query's checkpoint, path or URL.
         rejects_path: where the files go; None for beside the manifests.
+        query_id: Spark's id of the query.
+        token: of the driver; an earlier driver can decide nothing any more once this one has taken over.
     """
 
-    def __init__(self, checkpoint: str, rejects_path: str | None) -> None:
+    def __init__(self, checkpoint: str, rejects_path: str | None, query_id: str, token: int) -> None:
         home = open_storage(f"{checkpoint.rstrip('/')}/{FOLDER}")
         self._target = commit.Target(home, home if rejects_path is None else open_storage(rejects_path))
-        self._recovered = False
+        self._query_id = query_id
+        self._token = token
 
-    def rounds(self, query_id: str, batch_id: int) -> list[Sequence[SourceRange]]:
-        """Return the positions set aside in each round so far; of one that was taken back, none."""
-        found: list[Sequence[SourceRange]] = []
-        while (record := published(self._target, _key(query_id, batch_id, len(found) + 1))) is not None:
-            found.append(record.ranges)
+    def decided(self, batch_id: int) -> list[Ranges]:
+        """Return the positions set aside in each round so far; none for a round that was taken back, or only sealed."""
+        found: list[Ranges] = []
+        while (record := published(self._target, self._key(batch_id, len(found) + 1))) is not None:
+            found.append(tuple(record.ranges))
         return found
 
-    def publish(
-        self, query_id: str, batch_id: int, nth: int, letters: Iterable[DeadLetter], ranges: Sequence[SourceRange]
-    ) -> None:
+    def take_over(self, batch_id: int) -> list[Ranges]:
+        """Return the same, after making sure that an earlier driver adds nothing to it.
+
+        Each round, and one more that is empty, gets a record of this driver.
+
+        Raises:
+            LeaseHeld: a later driver has taken over.
+        """
+        commit.recover(self._target, self._query_id, self._token)
+        rounds = self.decided(batch_id)
+        if not rounds or rounds[-1]:
+            rounds.append(())
+        for n, held in enumerate(rounds, 1):
+            if held:
+                commit.adopted(self._target, Manifest(self._key(batch_id, n), ranges=held, token=self._token))
+            else:
+                self.publish(batch_id, n, (), ())
+        return rounds
+
+    def publish(self, batch_id: int, nth: int, letters: Iterable[DeadLetter], ranges: Sequence[SourceRange]) -> None:
         """Make the dead letters of a round visible and the decision final, both or neither.
 
         Args:
-            query_id: of the query.
             batch_id: of the batch.
             nth: the round, counted from 1.
             letters: the records in the ranges; none takes a round back.
@@ -61,10 +81,7 @@ class DeadLetters:
         Raises:
             EtlError: as the storage or the source raises; nothing is decided then.
         """
-        if not self._recovered:
-            commit.recover(self._target, query_id)
-            self._recovered = True
-        key, attempt = _key(query_id, batch_id, nth), uuid4().hex
+        key, attempt = self._key(batch_id, nth), f"{self._token}/{uuid4().hex}"
         folder = f"{REJECTS}/" if self._target.rejects == self._target.table else ""
         stage = Stage(self._target.rejects, f"{staging_of_attempt(key, attempt)}/letters")
         file = RejectsFile(stage, f"{folder}{run_prefix(key, key.ctx)}part-r-00000.rejects")
@@ -78,8 +95,7 @@ class DeadLetters:
             raise
         rows = sum(file.by_reason.values())
         part = ManifestPart(files=files, ranges=tuple(ranges), rows_in=rows, rejected=file.by_reason)
-        commit.publish(self._target, Manifest(key, [part]))
+        commit.publish(self._target, Manifest(key, [part], token=self._token))
 
-
-def _key(query_id: str, batch_id: int, nth: int) -> CommitKey:
-    return CommitKey(query_id, batch_id, _CTX if nth == 1 else f"{_CTX}.{nth}")
+    def _key(self, batch_id: int, nth: int) -> CommitKey:
+        return CommitKey(self._query_id, batch_id, _CTX if nth == 1 else f"{_CTX}.{nth}")

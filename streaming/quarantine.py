@@ -53,7 +53,6 @@ class Quarantine:
         self._function = function
         self._settings = settings
         self._before_each_try = before_each_try
-        self._letters = DeadLetters(settings.checkpoint_location, settings.rejects_path)
         self._decided: tuple[int, tuple[Ranges, ...]] | None = None
         self._due: tuple[int, BaseException] | None = None
         self._fruitless: int | None = None
@@ -123,18 +122,24 @@ class Quarantine:
 
         The checkpoint is asked for the first batch alone: of later ones this driver knows what it published itself.
         """
-        query_id, batch_id = context.query_id, context.batch_id
+        batch_id = context.batch_id
         if self._decided is None:
-            rounds = [tuple(held) for held in self._letters.rounds(query_id, batch_id)]
+            letters = self._letters(context)
+            searching = self._settings.on_batch_failure == "quarantine"
+            rounds = letters.take_over(batch_id) if searching else letters.decided(batch_id)
             for n, held in enumerate(rounds):
                 if width(common(held, ranges)) < width(held):
                     # The batch was planned anew and lacks some of them: those come in another batch, which decides.
-                    self._letters.publish(query_id, batch_id, n + 1, (), ())
+                    letters.publish(batch_id, n + 1, (), ())
                     rounds[n] = ()
             self._decided = batch_id, tuple(rounds)
         elif self._decided[0] != batch_id:
             self._decided = batch_id, ()
         return self._decided[1]
+
+    def _letters(self, context: BatchContext) -> DeadLetters:
+        settings = self._settings
+        return DeadLetters(settings.checkpoint_location, settings.rejects_path, context.query_id, context.token)
 
     def _search(
         self, rehearsal: Rehearsal, suspects: Ranges, already: int, failure: BaseException
@@ -165,12 +170,15 @@ class Quarantine:
     ) -> None:
         """Publish the dead letters of a new round, which takes their records out of the batch for good."""
         at = tuple(one.at for one in guilty)
-        records = stream.source.originals(at)
-        letters = (DeadLetter(record, REASON, one.message) for one, record in zip(guilty, records, strict=True))
+        letters = (
+            DeadLetter(record, REASON, one.message)
+            for one, record in zip(guilty, stream.source.originals(at), strict=True)
+        )
+        free = rounds.index(()) if () in rounds else len(rounds)
         failpoints.reach("quarantine.found")
-        self._letters.publish(context.query_id, context.batch_id, len(rounds) + 1, letters, at)
+        self._letters(context).publish(context.batch_id, free + 1, letters, at)
         failpoints.reach("quarantine.decided")
-        self._decided = context.batch_id, (*rounds, at)
+        self._decided = context.batch_id, (*rounds[:free], at, *rounds[free + 1 :])
         first = at[0]
         log.warning(
             "records_quarantined",

@@ -12,10 +12,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from connectors.kafka.positions import Positions
+from connectors.ports import coalesced
 from etlcore.checkpoint import Checkpoint
 from etlcore.errors import EtlError
 from etlcore.logging import bind_context, get_logger
-from streaming import retry
+from streaming import lease, retry
 from streaming.batch import BatchContext, BatchFunction, StreamSchema, run_known, run_rows
 from streaming.frames import StreamFrame
 from streaming.inputs import Inputs
@@ -80,6 +81,7 @@ class Query:
         self._run = _Run()
         self._quarantine = Quarantine(self._stream, function, settings, self._end_search_if_stopping)
         self._goal: dict[tuple[str, int], int] | None = None
+        self._lease: lease.Lease | None = None
 
     def run(self) -> None:
         """Run until the job ends it, a drain is reached, or a batch fails for good.
@@ -87,10 +89,11 @@ class Query:
         Raises:
             Exception: what the batch function raised in its last attempt, or what the source reported.
         """
-        with bind_context(query=self._name):
+        with bind_context(query=self._name), self._own() as self._lease:
             self._before_first_start()
             while not self._ending():
                 failure = self._attempt()
+                self._lease.check()
                 if failure is None:
                     continue
                 self._run.failures += 1
@@ -110,6 +113,9 @@ class Query:
                     case _:
                         log.error("query_failed", attempts=self._run.failures, reason=str(failure))
                         raise failure
+
+    def _own(self) -> lease.Lease:
+        return lease.take(self._checkpoint.storage, self._session.clock, ttl_secs=self._session.lease_secs)
 
     def _before_first_start(self) -> None:
         if self._session.metrics:
@@ -167,7 +173,8 @@ class Query:
         return self._run.error or self._inputs.reported() or failure
 
     def _ending(self) -> bool:
-        return self._session.stop.is_set() or self._drained()
+        lost = self._lease is not None and self._lease.is_lost
+        return lost or self._session.stop.is_set() or self._drained()
 
     def _drained(self) -> bool:
         drain = self._session.drain
@@ -187,8 +194,10 @@ class Query:
                 raise self._run.error
             self._run.in_function = True
         try:
+            assert self._lease is not None  # taken before the first attempt
+            self._lease.check()
             with bind_context(query=self._name, batch=batch_id):
-                self._one(frame, batch_id)
+                self._one(frame, batch_id, self._lease.token)
         except BaseException as error:
             self._run.error = error
             self._run.failed_batch = batch_id
@@ -196,12 +205,20 @@ class Query:
         finally:
             self._run.in_function = False
 
-    def _one(self, frame: DataFrame, batch_id: int) -> None:
+    def _one(self, frame: DataFrame, batch_id: int, token: int) -> None:
         clock, run = self._session.clock, self._run
         began, began_epoch = clock.monotonic(), clock.epoch()
         query_id = self._checkpoint.query_id() or ""
-        context = BatchContext(query_id, batch_id, self._schema, self._settings.rejects_path)
         held = self._inputs.held(batch_id) if self._inputs else []
+        context = BatchContext(
+            query_id=query_id,
+            batch_id=batch_id,
+            token=token,
+            ranges=self._inputs.ranges(held),
+            offsets_digest="" if held else self._inputs.digest(batch_id),
+            schema=self._schema,
+            rejects_path=self._settings.rejects_path,
+        )
         filled = self._fill(frame, held, context)
         attempts, run.failures = run.failures + 1, 0
         run.last_held = held
@@ -245,6 +262,7 @@ class Query:
             return False
         ranges = self._stream.source.split(span)
         good = self._quarantine.good(self._stream, frame, ranges, context)
+        context.ranges = tuple(coalesced(good))
         if good:
             rows = frame if good is ranges else self._stream.batch(frame.sparkSession, good)
             run_known(self._stream, rows, good, self._function, context, self._settings)

@@ -47,7 +47,13 @@ class Rehearsal:
             return None
         held = self.context
         alone = BatchContext(
-            held.query_id, held.batch_id, StreamSchema(held.schema.known), held.rejects_path, rehearsed=self.writes
+            query_id=held.query_id,
+            batch_id=held.batch_id,
+            token=held.token,
+            ranges=part,
+            schema=StreamSchema(held.schema.known),
+            rejects_path=held.rejects_path,
+            rehearsed=self.writes,
         )
         rows = self.stream.batch(self.frame.sparkSession, part)
         try:
@@ -65,4 +71,4 @@ class Rehearsal:
         """
         for key, target in self.writes.items():
             if (record := published(target, key)) is not None and record.files:
-                commit.publish(target, Manifest(key, ()))
+                commit.publish(target, Manifest(key, token=self.context.token))

@@ -37,7 +37,7 @@ class RejectsFile:
             self.add_rows(dump_errors(errors))
 
     def add_rows(self, rows: pa.RecordBatch) -> None:
-        """Take records in that are columns already: those of `dump_errors`, further ones too, the same in every call."""
+        """Take in columns: those of `dump_errors`, perhaps further ones, the same in every call."""
         self._by_reason.update(rows.column("reason").to_pylist())
         self._gathered.append(rows)
         self._gathered_bytes += rows.nbytes

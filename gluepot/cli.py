@@ -19,6 +19,7 @@ app = App(name="gluepot", help="Run AWS Glue scripts unchanged, on Spark, anywhe
 app.command(servers.up)
 app.command(servers.status)
 app.command(servers.down)
+app.command("gluepot.dlq.commands:app", name="dlq", help="Look at records that could not go on, send them again, remove them.")
 
 
 @app.command

@@ -63,7 +63,10 @@ class Wanted:
         return self.reason in {None, letter.reason} and self.batch_id in {None, letter.file.batch_id}
 
 
-def read_letters(folder: LetterFolder, wanted: Wanted = Wanted()) -> Iterator[Letter]:
+EVERY_LETTER = Wanted()
+
+
+def read_letters(folder: LetterFolder, wanted: Wanted = EVERY_LETTER) -> Iterator[Letter]:
     """Yield the letters that are meant, one file in memory at a time.
 
     Raises:

@@ -9,6 +9,7 @@ from uuid import uuid4
 from pyspark.sql import SparkSession
 
 from batch import commit, execute
+from batch.table_columns import TableColumns
 from streaming.batch import BatchContext, current_batch
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _run = BatchContext(query_id=uuid4().hex, batch_id=0)
 _recovered: set[tuple[str, str, int]] = set()
 _recovering = Lock()
+_columns = TableColumns()
 
 
 def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ctx: str) -> None:
@@ -38,8 +40,11 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
             sink.check()
             commit.recover(target, planned.key.query_id, planned.token)
             _recovered.add(first)
+    sink = sink.knowing(lambda: _columns.before(target, planned.key))
     if batch.rehearsed is not None:
         batch.rehearsed[planned.key] = target
         execute.rehearse(spark, frame.pipeline, sink, target, planned)
         return
-    batch.record(*execute.write(spark, frame.pipeline, sink, target, planned))
+    outcome, parts = execute.write(spark, frame.pipeline, sink, target, planned)
+    _columns.learn(target, planned.key, parts)
+    batch.record(outcome, parts)

@@ -53,6 +53,10 @@ def write(
     attempt = f"{planned.token}/{uuid4().hex}"
     try:
         parts = _run(spark, pipeline, _staging(sink, attempt))
+        while (agreed := sink.again(parts)) is not None:
+            commit.abort(target, planned.key, attempt)
+            sink, attempt = agreed, f"{planned.token}/{uuid4().hex}"
+            parts = _run(spark, pipeline, _staging(sink, attempt))
         reach("task.done")
         return commit.publish(target, replace(planned, parts=parts)), parts
     except BaseException:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
@@ -121,6 +121,7 @@ class ManifestPart:
         newest_epoch_ms: newest record time stamp per shard.
         source_schema: Arrow schema of the records as parsed, before transforms (IPC bytes), or None; what makes the
             stream's schema sticky.
+        columns: what the task adds to the table's columns, in the sink's own form; None if the sink keeps no account.
     """
 
     files: Sequence[StagedFile] = ()
@@ -134,6 +135,7 @@ class ManifestPart:
     phase_secs: Mapping[str, float] = field(default_factory=dict)
     newest_epoch_ms: Mapping[str, int] = field(default_factory=dict)
     source_schema: bytes | None = None
+    columns: Sequence[bytes] | None = None
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -232,6 +234,20 @@ class Sink(TaskSink, Protocol):
 
     def check(self) -> None:
         """Make sure the target can be written, before data flows; ConfigError otherwise."""
+
+    def knowing(self, history: Callable[[], Iterable[bytes]]) -> Sink:
+        """Return the sink for a table that earlier writes have written to.
+
+        Args:
+            history: gives the `columns` of their manifests, oldest first; called only if it matters, because that may
+                mean to read all of them.
+        """
+
+    def again(self, parts: Sequence[ManifestPart]) -> Sink | None:
+        """Return None if the parts fit together; otherwise the sink to run all tasks with once more.
+
+        Called by the driver with what every task staged, before anything is published.
+        """
 
 
 def dump_errors(errors: Sequence[ErrorRecord]) -> pa.RecordBatch:

@@ -84,6 +84,7 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
         log.info("parameter_ignored", parameter=ignored.name, reason=ignored.reason)
     streams = streams or StreamSession()
     streams.job, streams.drain, streams.lease_secs = parameters.job_name, settings.drain, settings.lease_secs
+    streams.on_batch_failure = settings.on_batch_failure
     with ExitStack() as stack:
         stack.enter_context(_environment(parameters, settings))
         if settings.metrics_port is not None or parameters.enable_metrics:

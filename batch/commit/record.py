@@ -58,6 +58,8 @@ class CommitRecord:
         rejected: records diverted, by reason.
         schema: merged Arrow schema of the data files with the partition keys (IPC bytes), None without any.
         source_schema: merged Arrow schema of the records before transforms (IPC bytes), None if unknown.
+        columns: what the write's tasks added to the table's columns, in the sink's own form; None if the sink keeps no
+            account.
     """
 
     key: CommitKey
@@ -73,6 +75,7 @@ class CommitRecord:
     rejected: dict[str, int] = field(default_factory=dict)
     schema: bytes | None = None
     source_schema: bytes | None = None
+    columns: Sequence[bytes] | None = None
 
     @classmethod
     def of(cls, manifest: Manifest, generation: int) -> CommitRecord:
@@ -105,6 +108,7 @@ class CommitRecord:
             rejected=dict(rejected),
             schema=_merged(part.schema for part in parts),
             source_schema=_merged(part.source_schema for part in parts),
+            columns=_distinct(part.columns for part in parts),
         )
 
     @classmethod
@@ -138,6 +142,7 @@ class CommitRecord:
             bytes_in=self.bytes_in,
             rejected=self.rejected,
             source_schema=self.source_schema,
+            columns=self.columns,
         )
 
     def to_bytes(self) -> bytes:
@@ -158,6 +163,7 @@ class CommitRecord:
             "offsets_digest": self.offsets_digest,
             "schema": _to_text(self.schema),
             "source_schema": _to_text(self.source_schema),
+            "table_columns": None if self.columns is None else [_to_text(one) for one in self.columns],
         }
         return json.dumps(plain, indent=1, ensure_ascii=False).encode()
 
@@ -188,6 +194,7 @@ class CommitRecord:
                 rejected=plain["rejected"],
                 schema=_from_text(plain["schema"]),
                 source_schema=_from_text(plain["source_schema"]),
+                columns=_columns(plain.get("table_columns")),
             )
         except (ValueError, KeyError, TypeError) as error:
             start = text[:40]
@@ -210,6 +217,15 @@ def _merged(schemas: Iterable[bytes | None]) -> bytes | None:
     for one in known:
         merged = merge_schemas(merged, one)
     return bytes(merged.serialize())
+
+
+def _distinct(of_parts: Iterable[Sequence[bytes] | None]) -> Sequence[bytes] | None:
+    known = [columns for columns in of_parts if columns is not None]
+    return tuple(dict.fromkeys(one for columns in known for one in columns)) if known else None
+
+
+def _columns(texts: Sequence[str] | None) -> Sequence[bytes] | None:
+    return None if texts is None else tuple(map(base64.b64decode, texts))
 
 
 def _described(schema: bytes | None) -> list[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""The command line. Exit codes: 0 done, 1 run failed, 2 usage or configuration, 130 and 143 after signals."""
+"""The command line. Exit codes: 0 done, 1 failed, 2 usage or configuration, 4 another driver, 130/143 signals."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Annotated, Literal
 from cyclopts import App, CycloptsError, Parameter, UnknownOptionError
 
 from etlcore import logging
-from etlcore.errors import ConfigError, EtlError
+from etlcore.errors import ConfigError, EtlError, LeaseHeld
 from gluepot.servers import commands as servers
 
-DONE, FAILED, USAGE = 0, 1, 2
+DONE, FAILED, USAGE, OTHER_DRIVER = 0, 1, 2, 4  # 3 is for findings of a check
 
 app = App(name="gluepot", help="Run AWS Glue scripts unchanged, on Spark, anywhere.", version_flags=["--version"])
 app.command(servers.up)
@@ -117,6 +117,8 @@ def _outcome(tokens: list[str] | None, *, verbose: bool) -> int:
         _say(str(error) if isinstance(error, EtlError) else f"{type(error).__name__}: {error}")
         if isinstance(error, ConfigError):
             return USAGE
+        if isinstance(error, LeaseHeld):
+            return OTHER_DRIVER
         if not verbose:
             print("Run again with -v for the stack trace.", file=sys.stderr)
         return FAILED

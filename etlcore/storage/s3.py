@@ -20,6 +20,7 @@ from obstore.exceptions import AlreadyExistsError, BaseError, PermissionDeniedEr
 from obstore.store import S3Store
 
 from etlcore.errors import ConfigError, TransientError
+from etlcore.failpoints import reach
 from etlcore.storage.os_errors import explained
 from etlcore.storage.port import checked
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from obstore.store import S3Config
+
+    from etlcore.storage.port import FileLock
 
 _PARALLEL_COPIES = 16
 
@@ -81,8 +84,12 @@ class S3Storage:
     def delete_folder(self, folder: str) -> None:  # noqa: D102
         self.delete(self.list(checked(folder)))
 
+    def lock(self, key: str) -> FileLock | None:  # noqa: ARG002, D102
+        return None
+
     def _copy(self, source: str, target: str) -> None:
         obstore.copy(self._store, checked(source), checked(target))
+        reach("storage.moved")
 
     @property
     def _store(self) -> S3Store:

@@ -52,7 +52,9 @@ class Chain:
                 return "is missing"
             case Damage(what):
                 return what
-        same = [m for m, one in self.entries.items() if m != n and isinstance(one, OffsetFile) and one.data == entry.data]
+        same = [
+            m for m, one in self.entries.items() if m != n and isinstance(one, OffsetFile) and one.data == entry.data
+        ]
         return f"is a copy of offsets/{same[0]}" if same else f"is not the entry after offsets/{n - 1}"
 
 

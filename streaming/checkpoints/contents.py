@@ -120,9 +120,7 @@ def checksum_holds(data: bytes, crc: bytes | None) -> bool:
         return True
     if piece <= 0:
         return False
-    sums = b"".join(
-        zlib.crc32(data[start : start + piece]).to_bytes(4, "big") for start in range(0, len(data), piece)
-    )
+    sums = b"".join(zlib.crc32(data[start : start + piece]).to_bytes(4, "big") for start in range(0, len(data), piece))
     return crc[_CRC_HEADER.size :] == sums
 
 

@@ -75,7 +75,9 @@ def _offset_log(snapshot: Snapshot, chain: Chain) -> Iterator[Finding]:
         elif n not in chain.sound:
             yield _broken_entry(snapshot, chain, n)
         elif chain.broken_before(n):
-            yield Finding(key, f"is not the entry after offsets/{n - 1}", blocks=True, then=_start_over(snapshot, chain))
+            yield Finding(
+                key, f"is not the entry after offsets/{n - 1}", blocks=True, then=_start_over(snapshot, chain)
+            )
         elif (entry := chain.whole(n)) and entry.contradicted:
             crc = checksum_of(key)
             yield Finding(crc, f"contradicts offsets/{n}", n >= top - 1, SetAside((crc,)), "the entry proves itself")

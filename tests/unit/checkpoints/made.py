@@ -92,7 +92,10 @@ def spark_start(files: Mapping[str, bytes]) -> GoesOn | RunsAgain | Fresh | Fail
 
 
 def _newest(files: Mapping[str, bytes], log: str) -> int | None:
-    return max((int(key.split("/")[1]) for key in files if key.startswith(f"{log}/") and key.split("/")[1].isdecimal()), default=None)
+    return max(
+        (int(key.split("/")[1]) for key in files if key.startswith(f"{log}/") and key.split("/")[1].isdecimal()),
+        default=None,
+    )
 
 
 def _entry(files: Mapping[str, bytes], n: int) -> Positions:

@@ -102,7 +102,9 @@ def test_a_repair_leaves_a_checkpoint_that_starts_exactly_and_keeps_what_it_move
         backup = repair(storage, findings, FakeClock(1_800_000_000))
         if not blocking(storage):
             repaired += backup is not None
-            assert is_exact(spark_start(storage.files), BATCHES, may_plan_anew=True) or known_limit(name, crc, BATCHES), name
+            assert is_exact(spark_start(storage.files), BATCHES, may_plan_anew=True) or known_limit(
+                name, crc, BATCHES
+            ), name
         kept = {key.removeprefix(f"{backup}/"): data for key, data in storage.files.items() if key.startswith(BACKUP)}
         changed = {key for key, data in damaged.items() if storage.files.get(key) != data}
         assert kept == {key: damaged[key] for key in changed}, name
@@ -119,5 +121,7 @@ def test_an_untouched_checkpoint_has_no_findings_and_a_sound_one_starts():
 def test_the_model_of_spark_tells_damage_that_only_java_would_notice():
     files = checkpoint(3)
     assert spark_start(files) == GoesOn(2, QUERY)
-    assert spark_start(checkpoint(3, done=2)) == RunsAgain(2, positions(3)[2].__class__({"t": "id-1"}, HELD[2].spans), QUERY)
+    assert spark_start(checkpoint(3, done=2)) == RunsAgain(
+        2, positions(3)[2].__class__({"t": "id-1"}, HELD[2].spans), QUERY
+    )
     assert HELD[2].spans[("t", 0)] == Span(6, 9)

@@ -118,14 +118,14 @@ def export(location: str, /, *, to: Path | None = None) -> None:
 
 
 @app.command(name="import")
-def import_(file: Path, location: str, /, *, dry_run: bool = False, yes: bool = False) -> None:
+def import_(location: str, file: Path, /, *, dry_run: bool = False, yes: bool = False) -> None:
     """Make a checkpoint of an exported file, in a location that is empty.
 
     The query goes on under its old id. Stop the old driver first: two of them would fence each other off.
 
     Args:
-        file: made by `gluepot checkpoint export`.
         location: the new checkpointLocation, a path or a URI.
+        file: made by `gluepot checkpoint export`.
         dry_run: only check the file.
         yes: do not ask.
     """

@@ -6,10 +6,12 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from batch.commit.overlap import History, Skipped, Twice
+from batch.commit.overlap import judge as judge_write
 from batch.commit.record import CommitRecord
 from connectors.kafka.positions import Positions, Span, split
 from connectors.kafka.start import START_FILE
-from connectors.ports import SourceRange, ranges_digest
+from connectors.ports import CommitKey, Manifest, SourceRange, coalesced, ranges_digest
 from streaming.checkpoints.chain import Chain, judge
 from streaming.checkpoints.contents import OffsetFile, QueryId
 from streaming.checkpoints.findings import Finding, Rewrite, SetAside
@@ -32,7 +34,7 @@ def against_table(
     known = _known_query(snapshot, chain, records)
     own = [one for one in records if known and one.key.query_id == known]
     better = [_restored(one, snapshot, chain, own) or _named(one, known) for one in findings]
-    return [*_newer_table(snapshot, chain, records, own, table), *better]
+    return [*_newer_table(snapshot, chain, records, known, table), *better]
 
 
 def _known_query(snapshot: Snapshot, chain: Chain, records: Iterable[CommitRecord]) -> str | None:
@@ -100,9 +102,10 @@ def _newer_table(
     snapshot: Snapshot,
     chain: Chain,
     records: Sequence[CommitRecord],
-    own: Sequence[CommitRecord],
+    known: str | None,
     table: str,
 ) -> Iterator[Finding]:
+    own = [one for one in records if known and one.key.query_id == known]
     remedy = f"run `gluepot checkpoint rewind {snapshot.location} --from-table {table}`"
     planned = snapshot.batches("offsets")
     if records and not planned and not snapshot.batches("commits") and START_FILE not in snapshot.contents:
@@ -119,6 +122,7 @@ def _newer_table(
         else:
             what = f"is the newest entry, and {table} holds batches up to {newest} of this query: it is an older copy"
             yield Finding(f"offsets/{chain.top}", what, blocks=True, then=remedy)
+    yield from _refused_batch(snapshot, chain, records, known, remedy)
     for one in own:
         held = _input(chain, one.key.batch_id)
         if held is not None and one.ranges and held != ranges_digest(one.ranges):
@@ -126,11 +130,44 @@ def _newer_table(
             yield Finding(f"offsets/{one.key.batch_id}", what, blocks=True, then=remedy)
 
 
+def _refused_batch(
+    snapshot: Snapshot, chain: Chain, records: Sequence[CommitRecord], known: str | None, remedy: str
+) -> Iterator[Finding]:
+    """Tell whether the batch that would run again would be refused by the table (`batch.commit.overlap`)."""
+    n = chain.top
+    entry = chain.whole(n)
+    if known is None or entry is None or n in snapshot.batches("commits"):
+        return
+    history = History.of(records, known)
+    ranges = coalesced(_ranges(chain, n))
+    ctxs = {one.key.ctx for one in records if one.key.query_id == known} or {one.key.ctx for one in records}
+    chosen = START_FILE in snapshot.contents
+    for ctx in sorted(ctxs):
+        match judge_write(Manifest(CommitKey(known, n, ctx), ranges=ranges), history, start_was_chosen=chosen):
+            case Twice(found, by):
+                what = (
+                    f"holds offset {found.start} of {found.stream} partition {found.shard}, as query {by.query_id} did"
+                )
+            case Skipped(gap, by):
+                what = (
+                    f"leaves out {gap.stream} partition {gap.shard} from {gap.start}, where query {by.query_id} ended"
+                )
+            case _:
+                continue
+        yield Finding(f"offsets/{n}", what, blocks=True, then=remedy)
+        return
+
+
 def _input(chain: Chain, n: int) -> str | None:
     """Return what a batch holds, in the form manifests are compared by; None if the log does not say it for sure."""
-    entry, before = chain.whole(n), chain.whole(n - 1)
-    if entry is None or (before is None and n > 0 and len(entry.streams) > 1):
+    entry = chain.whole(n)
+    if entry is None or (n > 0 and len(entry.streams) > 1 and chain.whole(n - 1) is None):
         return None
+    return ranges_digest(_ranges(chain, n))
+
+
+def _ranges(chain: Chain, n: int) -> list[SourceRange]:
+    """Return the ranges of a batch; a stream that had nothing new is in the log as it was before."""
+    entry, before = chain.whole(n), chain.whole(n - 1)
     old = before.positions if before else []
-    # A stream that had nothing new is in the log as it was before.
-    return ranges_digest(one for positions in entry.positions if positions not in old for one in split(positions))
+    return [one for positions in (entry.positions if entry else ()) if positions not in old for one in split(positions)]

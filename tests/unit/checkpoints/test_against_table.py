@@ -114,3 +114,15 @@ def test_an_entry_that_names_other_records_than_the_table_is_noticed():
     files |= {f"commits/{n}": COMMIT for n in range(10)}
     found = examined(MemoryStorage({key: data for key, data in files.items() if not key.endswith(".crc")}), published())
     assert [one.what for one in found] == [f"names other records than /t holds as batch {n}" for n in range(10)]
+
+
+@pytest.mark.parametrize(
+    ("first", "says"),
+    [(0, r"holds offset 0 of t partition 0, as query old did"), (40, r"leaves out t partition 0 from 30")],
+)
+def test_a_new_query_that_the_table_will_refuse_is_told_before_it_runs(first, says):
+    files = {"metadata": checkpoint(1)[METADATA], "offsets/0": offset_file(positions(1, first=first)[0])}
+    (finding,) = [one for one in examined(MemoryStorage(files), published(query="old")) if one.blocks]
+    assert says in finding.sentence("memory:")
+    files["commits/0"] = COMMIT
+    assert examined(MemoryStorage(files), published(query="old")) == []

@@ -86,7 +86,7 @@ class KafkaReadSettings:
         infer_schema: True gives the magic column that DynamicFrame.fromDF expands.
         schema: DDL of the payload, used when `infer_schema` is False; empty when not given.
         delimiter: of csv.
-        rejects_path: where malformed records go; None: below the table.
+        rejects_path: where records go that a DataFrame has no row for; None: below the checkpoint.
         retry_deadline_secs: how long an unreachable broker is waited for.
     """
 
@@ -173,7 +173,7 @@ class KafkaReadSettings:
             classification=classification,
             infer_schema=infer,
             schema="" if infer else given.text("schema") or given.text("avroSchema"),
-            delimiter=given.text("delimiter") or ",",
+            delimiter=_delimiter(given),
             rejects_path=given.text("rejectsPath") or None,
         )
 
@@ -189,6 +189,11 @@ class _Options:
         if isinstance(value, dict):
             return json.dumps(value)
         return "" if value is None else str(value).strip()
+
+    def raw(self, name: str) -> str:
+        """Return the value with the white space around it, which may be all there is."""
+        _, value = self._given.get(name.lower(), (name, None))
+        return "" if value is None else str(value)
 
     def flag(self, name: str, *, default: bool) -> bool:
         if name.lower() not in self._given:
@@ -291,6 +296,17 @@ def _epoch_ms(name: str, text: str) -> int:
     except ValueError as wrong:
         raise ConfigError(f"{name} is {text!r}; use a time such as 2026-01-31T12:00:00Z.") from wrong
     return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+def _delimiter(given: _Options) -> str:
+    r"""Read one character, as it is or escaped: `\t`, `\u0001`."""
+    text = given.raw("delimiter") or ","
+    escaped = re.fullmatch(r"\\(?:t|u([0-9a-fA-F]{4}))", text)
+    if escaped:
+        text = chr(int(escaped[1], 16)) if escaped[1] else "\t"
+    if len(text) == 1 and text not in '"\r\n':
+        return text
+    raise ConfigError(f"delimiter is {text!r}; use one character other than a quote, for example , or | or \\t.")
 
 
 DELAY_UNITS_SECS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}

@@ -57,6 +57,8 @@ def test_a_pattern_matches_whole_names():
         ({"startingOffsets": "earliest", "startingTimestamp": "2026-01-01T00:00:00Z"}, "both given"),
         ({"startingTimestamp": "yesterday"}, "startingTimestamp is 'yesterday'; use a time such as"),
         ({"endingOffsets": "earliest"}, "endingOffsets is 'earliest'"),
+        ({"delimiter": "||"}, "delimiter is '\\|\\|'; use one character"),
+        ({"delimiter": '"'}, "delimiter is"),
         ({"maxTriggerDelay": "soon"}, "maxTriggerDelay is 'soon'"),
         ({"topicName": None, "assign": "[1]"}, "assign is"),
         ({"topicName": None, "subscribePattern": "("}, "not a regular expression"),
@@ -65,6 +67,13 @@ def test_a_pattern_matches_whole_names():
 def test_a_wrong_value_names_option_value_and_what_is_allowed(options, sentence):
     with pytest.raises(ConfigError, match=sentence):
         read(**options)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"), [({}, ","), ("|", "|"), ("\t", "\t"), ("\\t", "\t"), ("\\u0001", "\u0001"), (" ", " ")]
+)
+def test_a_delimiter_is_one_character_plain_or_escaped(given, expected):
+    assert read(**({"delimiter": given} if given else {})).delimiter == expected
 
 
 @pytest.mark.parametrize("spelling", ["true", "True", True, "1"])

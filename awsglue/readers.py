@@ -59,7 +59,7 @@ def stream_frame(spark: SparkSession, settings: KafkaReadSettings) -> DataFrame:
     With a schema the payload is decoded into its columns; without one it stays in one column.
     """
     payload, _ = payload_column(settings)
-    source = KafkaSource(settings, declared_payload(settings))
+    source = KafkaSource(settings, declared_payload(settings), settings.api_timeout_secs)
     return new_stream(spark, source, payload if settings.infer_schema else None, added_columns(settings))
 
 
@@ -70,7 +70,7 @@ def batch_frame(settings: KafkaReadSettings) -> Pipeline:
         raise NotSupportedHere(
             f"a Kafka read with classification {settings.classification!r} and no schema", "Use json, or give a schema."
         )
-    source = KafkaSource(settings, declared)
+    source = KafkaSource(settings, declared, settings.api_timeout_secs)
     return Pipeline(
         RangeInput(source, tuple(source.bounded()), extras=added_columns(settings), declared=source.declared)
     )

@@ -26,6 +26,8 @@ KNOWN = (
 # Seen in scripts, without effect here: Spark and we control commits and fetch sizes ourselves.
 HARMLESS = frozenset({"enable.auto.commit", "max.partition.fetch.bytes", "database", "tablename", "startingposition"})
 
+API_TIMEOUT = "default.api.timeout.ms"
+
 TRUE, FALSE = frozenset({"true", "1", "yes"}), frozenset({"false", "0", "no", ""})
 TEXT_FORMATS = frozenset({"json", "csv", "text", "groklog", "xml", "ion"})
 
@@ -88,6 +90,8 @@ class KafkaReadSettings:
         delimiter: of csv.
         rejects_path: where records go that a DataFrame has no row for; None: below the checkpoint.
         retry_deadline_secs: how long an unreachable broker is waited for.
+        api_timeout_secs: how long the first answer of a broker that is just starting is waited for; the Java client's
+            `default.api.timeout.ms`.
     """
 
     subscription: Topics | Assign | Pattern
@@ -108,6 +112,7 @@ class KafkaReadSettings:
     delimiter: str = ","
     rejects_path: str | None = None
     retry_deadline_secs: float = 300.0
+    api_timeout_secs: float = 30.0
 
     @property
     def bootstrap(self) -> str:
@@ -154,6 +159,7 @@ class KafkaReadSettings:
                 "No Kafka broker is named: give connectionName (looked up in the connections file) or"
                 " bootstrap.servers, for example 127.0.0.1:9092.",
             )
+        java.pop(API_TIMEOUT, None)  # ours to keep, not the client's
         given.warn_unknown()
         classification = given.text("classification").lower()
         infer = given.flag("inferSchema", default=False)
@@ -175,6 +181,7 @@ class KafkaReadSettings:
             schema="" if infer else given.text("schema") or given.text("avroSchema"),
             delimiter=_delimiter(given),
             rejects_path=given.text("rejectsPath") or None,
+            api_timeout_secs=(given.count(f"kafka.{API_TIMEOUT}") or 30_000) / 1000,
         )
 
 

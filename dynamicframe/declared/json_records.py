@@ -25,6 +25,7 @@ import pyarrow as pa
 from dynamicframe.chunk import Chunk
 from dynamicframe.columns import Column, batch_of, children_of, columns_of, struct_column
 from dynamicframe.declared.columns_fit import fitted
+from dynamicframe.declared.json_decimals import as_doubles, hold_in_wide
 from dynamicframe.declared.json_values import parse, reader, type_as_read
 from dynamicframe.declared.types import readable
 from dynamicframe.json_reader import read_uniform
@@ -60,8 +61,7 @@ class JsonRecordDecoder:
     """A `RecordDecoder` for JSON.
 
     A piece of records that all have the declared types is read as columns; any other is read value by value, with the
-    same rows as its outcome. Decimals and maps are always read the second way: the first has neither exact fractions
-    nor keys that are data.
+    same rows as its outcome. Maps, whose keys are data, are always read the second way.
 
     Args:
         schema: the columns; what `types.readable` returns.
@@ -72,7 +72,8 @@ class JsonRecordDecoder:
         self._declared = pa.field("", declared)
         self._as_read = type_as_read(declared)
         self._read = reader(declared)
-        self._in_columns = _fits_columns(declared)
+        self._in_columns = not _holds_map(declared)
+        self._doubles = as_doubles(declared)
 
     def decode(self, values: Sequence[bytes | None], positions: Sequence[int], stream: str, shard: str) -> Chunk:
         """See `RecordDecoder.decode`."""
@@ -94,7 +95,7 @@ class JsonRecordDecoder:
         """Return all records, or None when that takes a closer look."""
         records, refusals = screened(values)
         found = read_uniform(records, pa.schema(list(self._as_read))) if len(records) else None
-        if found is None:
+        if found is None or not (self._doubles is None or hold_in_wide(records.text, self._doubles)):
             return None
         errors = [refused(refusals[at], values[at], stream, shard, positions[at]) for at in sorted(refusals)]
         return Chunk(self._in_schema(struct_column("", columns_of(found), found.num_rows).array), errors)
@@ -111,10 +112,9 @@ class JsonRecordDecoder:
         return batch_of(children_of(fitted(Column(pa.field("", read.type), read), self._declared)), len(read))
 
 
-def _fits_columns(kind: pa.DataType) -> bool:
-    """Tell whether pyarrow.json reads values of a type exactly."""
+def _holds_map(kind: pa.DataType) -> bool:
     if pa.types.is_struct(kind):
-        return all(_fits_columns(child.type) for child in kind)
+        return any(_holds_map(child.type) for child in kind)
     if pa.types.is_list(kind):
-        return _fits_columns(kind.value_type)
-    return not pa.types.is_map(kind) and not pa.types.is_decimal(kind)
+        return _holds_map(kind.value_type)
+    return bool(pa.types.is_map(kind))

@@ -12,6 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from dynamicframe.declared.json_decimals import WIDE
+
 Reader = Callable[[Any], Any]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -52,7 +54,9 @@ def type_as_read(kind: pa.DataType) -> pa.DataType:
         return pa.int64()
     if pa.types.is_floating(kind):
         return pa.float64()
-    return kind if pa.types.is_boolean(kind) or pa.types.is_decimal(kind) else pa.string()
+    if pa.types.is_decimal(kind):
+        return WIDE
+    return kind if pa.types.is_boolean(kind) else pa.string()
 
 
 def reader(kind: pa.DataType) -> Reader:

@@ -117,3 +117,15 @@ def test_the_representation_shows_no_secret():
     settings = read(**{"kafka.sasl.username": "me", "kafka.sasl.password": "hunter2"})
 
     assert "hunter2" not in repr(settings)
+
+
+def test_the_java_clients_api_timeout_is_how_long_a_starting_broker_is_waited_for():
+    assert read().api_timeout_secs == 30
+    settings = read(**{"kafka.default.api.timeout.ms": "1500"})
+    assert settings.api_timeout_secs == 1.5
+    assert settings.client.keys() == read().client.keys()
+
+
+def test_a_wrong_api_timeout_is_refused():
+    with pytest.raises(ConfigError, match=r"timeout\.ms is '1 s'; use a whole number"):
+        read(**{"kafka.default.api.timeout.ms": "1 s"})

@@ -12,7 +12,7 @@ from pyspark.sql.types import StructType
 from awsglue.unsupported import NotSupportedHere
 from connectors.kafka.settings import KafkaReadSettings
 from connectors.kafka.shape import added_columns
-from dynamicframe.declared import DeclaredCsv, DeclaredJson, DeclaredPayload
+from dynamicframe.declared import DeclaredAvro, DeclaredCsv, DeclaredJson, DeclaredPayload
 from etlcore.errors import ConfigError
 
 JSON = frozenset({"", "json"})
@@ -30,13 +30,24 @@ def declared_payload(settings: KafkaReadSettings) -> DeclaredPayload | None:
         raise NotSupportedHere(f"inferSchema with classification {kind!r}", "Give the stream a schema, or use json.")
     if not settings.schema:
         return None
-    if kind not in JSON | {"csv"}:
-        hint = "Use json or csv, or leave the schema out and parse the column yourself."
-        raise NotSupportedHere(f"a schema with classification {kind!r}", hint)
-    schema = _arrow_schema(settings.schema)
-    if both := set(schema.names) & set(added_columns(settings)):
+    declared = _of_kind(kind, settings)
+    if both := set(declared.schema.names) & set(added_columns(settings)):
         raise ConfigError(f"The schema has field {min(both)!r}, which an option of the stream adds, too; rename it.")
-    return DeclaredCsv.of(schema, settings.delimiter) if kind == "csv" else DeclaredJson.of(schema)
+    return declared
+
+
+def _of_kind(kind: str, settings: KafkaReadSettings) -> DeclaredPayload:
+    match kind:
+        case "" | "json":
+            return DeclaredJson.of(_arrow_schema(settings.schema))
+        case "csv":
+            return DeclaredCsv.of(_arrow_schema(settings.schema), settings.delimiter)
+        case "avro":
+            return DeclaredAvro.of(settings.schema)
+    raise NotSupportedHere(
+        f"a schema with classification {kind!r}",
+        "Use json, csv or avro, or leave the schema out and parse the column yourself.",
+    )
 
 
 def _arrow_schema(text: str) -> pa.Schema:

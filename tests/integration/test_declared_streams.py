@@ -2,8 +2,11 @@
 
 import json
 from collections import Counter
+from decimal import Decimal
+from io import BytesIO
 
 import duckdb
+import fastavro
 import pytest
 
 from etlcore.errors import ConfigError, NotSupported
@@ -203,6 +206,29 @@ def test_csv_lines_become_declared_columns_on_both_ways(topic, job, second_job):
     assert Counter(aside) == Counter(r["raw"] for r in job.rejects()) == Counter(broken)
 
 
+@pytest.mark.parametrize("option", ["schema", "avroSchema"])
+def test_avro_datums_become_the_columns_of_their_schema_on_both_ways(topic, job, second_job, option):
+    amount = {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}
+    fields = {"id": "long", "name": ["null", "string"], "amount": amount, "counts": {"type": "map", "values": "int"}}
+    schema = {"type": "record", "name": "Click", "fields": [{"name": n, "type": kind} for n, kind in fields.items()]}
+    datums = []
+    for click in ({"id": 1, "name": "ada", "counts": {"a": 1}}, {"id": 2, "name": None, "counts": {}}):
+        out = BytesIO()
+        fastavro.schemaless_writer(out, fastavro.parse_schema(schema), {**click, "amount": Decimal("1.25")})
+        datums.append(out.getvalue())
+    broken = [b"", datums[0] + b"\0"]
+    topic.send(*datums, *broken, partition=0)
+    options = topic.options(inferSchema="false", classification="avro", **{option: json.dumps(schema)})
+
+    job.drain(options)
+    second_job.drain(options, by_dataframe(second_job))
+
+    assert job.rows("id, name, amount") == [(1, "ada", Decimal("1.25")), (2, None, Decimal("1.25"))]
+    assert job.documents() == second_job.documents()
+    aside = [reject["raw"] for rejects in put_aside(second_job).values() for reject in rejects]
+    assert Counter(aside) == Counter(r["raw"] for r in job.rejects()) == Counter(broken)
+
+
 @pytest.mark.parametrize(
     ("options", "kind", "sentence"),
     [
@@ -210,6 +236,7 @@ def test_csv_lines_become_declared_columns_on_both_ways(topic, job, second_job):
         ({"schema": "id INTERVAL DAY"}, ConfigError, "id"),
         ({"schema": "id INT, __src_timestamp DATE", "addRecordTimestamp": "true"}, ConfigError, "__src_timestamp"),
         ({"classification": "csv", "schema": "l ARRAY<INT>"}, ConfigError, "Field l of the schema"),
+        ({"classification": "avro"}, ConfigError, "no Avro schema"),
         ({"classification": "xml"}, NotSupported, "a schema with classification 'xml'"),
         ({"classification": "csv", "inferSchema": "true"}, NotSupported, "inferSchema with classification 'csv'"),
     ],

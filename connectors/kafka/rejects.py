@@ -21,7 +21,7 @@ from etlcore.logging import configure_once, get_logger
 from etlcore.storage import open_storage
 
 FOLDER = "gluepot/rejects"
-# What is gathered beyond this goes to a further file, so that the memory of a task stays bounded.
+# Bounds the memory of a task: what comes beyond goes to a further file.
 FILE_BYTES = 16 << 20
 
 
@@ -62,11 +62,13 @@ class RejectsAside:
     Args:
         root: their folder; None: the records are left out with a warning.
         wanted: the range.
+        file_bytes: what is gathered in memory before it becomes a file.
     """
 
-    def __init__(self, root: str | None, wanted: SourceRange) -> None:
+    def __init__(self, root: str | None, wanted: SourceRange, file_bytes: int = FILE_BYTES) -> None:
         self._root = root
         self._wanted = wanted
+        self._file_bytes = file_bytes
         self._gathered: list[pa.RecordBatch] = []
         self._files = 0
         self._by_reason: Counter[str] = Counter()
@@ -79,7 +81,7 @@ class RejectsAside:
         if self._root is None:
             return
         self._gathered.append(dump_errors(errors))
-        if sum(batch.nbytes for batch in self._gathered) >= FILE_BYTES:
+        if sum(batch.nbytes for batch in self._gathered) >= self._file_bytes:
             self._write(self._root)
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""The columns an Avro schema stands for (glue-api 3.4): enum is string, fixed is binary, a type or null is that type."""
+"""The columns of an Avro schema (glue-api 3.4): an enum is a string, a fixed is binary, a type or null is that type."""
 
 from __future__ import annotations
 

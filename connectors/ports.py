@@ -57,6 +57,10 @@ class RawBatch:
     newest_epoch_ms: int | None = None
     columns: Mapping[str, pa.Array] = field(default_factory=dict)
 
+    def beside(self, names: Sequence[str]) -> pa.RecordBatch:
+        """Return the named columns, one row per record."""
+        return pa.RecordBatch.from_arrays([self.columns[name] for name in names], names=list(names))
+
 
 class StreamSource(Protocol):
     """A source of an unbounded stream with positions that can be read again.

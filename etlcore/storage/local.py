@@ -12,7 +12,7 @@ import uuid
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from etlcore.storage.os_errors import explained
 from etlcore.storage.port import checked
@@ -36,6 +36,10 @@ class LocalStorage:
     def get(self, key: str) -> bytes:  # noqa: D102
         with explained(self.url):
             return self._path(key).read_bytes()
+
+    def reader(self, key: str) -> BinaryIO:  # noqa: D102
+        with explained(self.url):
+            return self._path(key).open("rb")
 
     def put(self, key: str, data: bytes) -> None:  # noqa: D102
         path = self._path(key)

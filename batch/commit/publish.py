@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from contextlib import suppress
+from dataclasses import replace
 
 from batch.commit.checks import check
 from batch.commit.decide import Skip, Write, decide
@@ -20,12 +21,15 @@ from connectors.filesink.layout import (
 )
 from connectors.filesink.names import of_generation
 from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest
+from etlcore.clock import Clock, SystemClock
 from etlcore.errors import PermanentError, TransientError
+
+_CLOCK = SystemClock()
 
 NamedFile = tuple[bool, str]  # whether a rejects file, and its final path
 
 
-def publish(target: Target, manifest: Manifest) -> Committed | AlreadyCommitted:
+def publish(target: Target, manifest: Manifest, clock: Clock = _CLOCK) -> Committed | AlreadyCommitted:
     """Make the staged files of a manifest visible, exactly once per key.
 
     Called again with the same key and the same ranges it changes nothing; with other ranges it replaces what was
@@ -44,10 +48,11 @@ def publish(target: Target, manifest: Manifest) -> Committed | AlreadyCommitted:
         case Write(record, superseded):
             _begin(target, record)
             _move(target, manifest, record.generation)
-            winner = _create(target, record)
+            stamped = replace(record, committed_at_epoch_ms=int(clock.epoch() * 1000))
+            winner = _create(target, stamped)
             _end(target, Intent.to_publish(record), winner, superseded)
             _remove_staging(target, manifest.key)
-            return _outcome(target, record, winner)
+            return _outcome(target, stamped, winner)
 
 
 def recover(target: Target, query_id: str) -> None:

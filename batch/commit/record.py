@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -29,6 +29,7 @@ class FileEntry:
         rows: records in it.
         crc32: zlib CRC-32 of its bytes.
         rejects: whether it holds rejected records.
+        encoding: what a reader must know beside the bytes, see `connectors.filesink.format`; empty if unknown.
     """
 
     path: str
@@ -36,6 +37,7 @@ class FileEntry:
     rows: int
     crc32: int
     rejects: bool
+    encoding: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,8 @@ class CommitRecord:
         rejected: records diverted, by reason.
         schema: merged Arrow schema of the data files with the partition keys (IPC bytes), None without any.
         source_schema: merged Arrow schema of the records before transforms (IPC bytes), None if unknown.
+        committed_at_epoch_ms: when the driver made the manifest, by its own clock; 0 if unknown. For people: nothing
+            is decided by it.
     """
 
     key: CommitKey
@@ -65,6 +69,7 @@ class CommitRecord:
     rejected: dict[str, int] = field(default_factory=dict)
     schema: bytes | None = None
     source_schema: bytes | None = None
+    committed_at_epoch_ms: int = 0
 
     @classmethod
     def of(cls, manifest: Manifest, generation: int) -> CommitRecord:
@@ -77,7 +82,14 @@ class CommitRecord:
             key=manifest.key,
             generation=generation,
             files=[
-                FileEntry(of_generation(file.final, generation), file.size_bytes, file.rows, file.crc32, file.rejects)
+                FileEntry(
+                    of_generation(file.final, generation),
+                    file.size_bytes,
+                    file.rows,
+                    file.crc32,
+                    file.rejects,
+                    file.encoding,
+                )
                 for part in parts
                 for file in part.files
             ],
@@ -106,6 +118,7 @@ class CommitRecord:
             "version": _VERSION,
             "key": asdict(self.key),
             "generation": self.generation,
+            "committed_at_epoch_ms": self.committed_at_epoch_ms,
             "rows_in": self.rows_in,
             "rows_out": self.rows_out,
             "bytes_in": self.bytes_in,
@@ -142,6 +155,7 @@ class CommitRecord:
                 rejected=plain["rejected"],
                 schema=_from_text(plain["schema"]),
                 source_schema=_from_text(plain["source_schema"]),
+                committed_at_epoch_ms=plain.get("committed_at_epoch_ms", 0),
             )
         except (ValueError, KeyError, TypeError) as error:
             start = text[:40]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ from batch.commit.publish import published
 from batch.commit.record import CommitRecord
 from connectors.filesink.layout import commit_key
 from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart
+from etlcore.clock import FakeClock
 from etlcore.errors import CheckpointError, PermanentError, TransientError
 from tests.unit.commit.worlds import KEY, MemoryStorage, leftovers, offsets, records, staged, visible
 
@@ -185,3 +187,17 @@ def test_a_record_comes_back_from_its_text(target):
 
 def test_names_of_users_become_no_part_of_our_own_paths():
     assert commit_key(CommitKey("../..", 1, "/etc"), 1).count("/") == 2
+
+
+def test_the_manifest_says_when_it_was_made(target):
+    publish(target, staged(target, [FIRST], attempt="a"), FakeClock(1_700_000_000.5))
+    record = published(target, KEY)
+    assert record is not None
+    assert record.committed_at_epoch_ms == 1_700_000_000_500
+
+
+def test_the_manifest_of_a_version_that_wrote_no_time_is_read(target):
+    publish(target, staged(target, [FIRST], attempt="a"), FakeClock(1_700_000_000.5))
+    plain = json.loads(target.table.get(commit_key(KEY, 1)))
+    del plain["committed_at_epoch_ms"]
+    assert CommitRecord.from_bytes(json.dumps(plain).encode()).committed_at_epoch_ms == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
@@ -49,7 +50,7 @@ TYPES = {
 
 def plain_name(kind: pa.DataType) -> str:
     """Parquet has names of its own for what is inside lists and maps."""
-    return str(kind).replace("element", "item").replace(" ('map')", "")
+    return re.sub(r" \('\w+'\)", "", str(kind).replace("element", "item"))
 
 
 def read_back(tmp_path, name: str, options: dict[str, Any], *batches, columns: list[str] | None = None) -> pa.Table:

@@ -24,14 +24,22 @@ FORMAT = "gluepot"
 
 # Spark's own spark.sql.files.maxPartitionBytes, on which the size of tasks in other file reads is based.
 _TASK_BYTES = 128 << 20
+_REGISTERED = "gluepot.table.registered"
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
 
 def register(spark: SparkSession) -> None:
-    """Make `spark.read.format("gluepot")` known to a session; again is harmless."""
+    """Make `spark.read.format("gluepot")` known to a session and the session active; again is harmless."""
+    if spark.conf.get(_REGISTERED, ""):
+        return  # Spark warns of a second registration
+    # Spark looks for a name that is taken in the active session, and refuses what another session has registered.
+    # pyspark has no public call for that; createDataFrame does it this way.
+    sessions = SparkSession._get_j_spark_session_class(spark._jvm)  # noqa: SLF001
+    sessions.setActiveSession(spark._jsparkSession)  # noqa: SLF001
     spark.dataSource.register(TableDataSource)
     # Off by default in Spark 4.1, where a reader that takes filters then fails.
     spark.conf.set(_PUSHDOWN, "true")
+    spark.conf.set(_REGISTERED, "true")
 
 
 @dataclass(frozen=True)
@@ -104,9 +112,10 @@ class TableReader(DataSourceReader):
         """Leave out files whose folders' names say that no row passes the filters."""
         return [FilesPartition(pack) for pack in packs(self._passing(), _TASK_BYTES)]
 
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:  # noqa: D102
-        assert isinstance(partition, FilesPartition)
-        return self._filtered(read_files(self._storage, partition.files, self._columns), self._columns)
+    def read(self, partition: InputPartition | None) -> Iterator[pa.RecordBatch]:
+        """Read a task's files; Spark makes one task, without a partition, where there are none."""
+        files = partition.files if isinstance(partition, FilesPartition) else ()
+        return self._filtered(read_files(self._storage, files, self._columns), self._columns)
 
     def _passing(self) -> Iterator[TableFile]:
         keys = [column for column in self._columns if column.is_key]

@@ -10,8 +10,21 @@ gluepot.table.register(spark)               # a GlueContext has done it already
 spark.read.format("gluepot").load("s3://lake/clicks")
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from batch.table import Table
 from batch.table import open_table as open  # noqa: A004  always with its module's name before it
-from batch.table.spark import register
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 __all__ = ["Table", "open", "register"]
+
+
+def register(spark: SparkSession) -> None:
+    """Make `spark.read.format("gluepot")` known to a session and the session active; again is harmless."""
+    from batch.table.spark import register as register_source  # noqa: PLC0415  readers of Arrow need no Spark
+
+    register_source(spark)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Writes outside of a stream: one run of the process, its writes counted like those of a batch.
 _run = BatchContext(query_id=uuid4().hex, batch_id=0)
-_recovered: set[tuple[str, str]] = set()
+_recovered: set[tuple[str, str, int]] = set()
 _recovering = Lock()
 
 
@@ -29,13 +29,13 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
         Exception: what failed in the tasks or in publishing; nothing of the write is visible then.
     """
     batch = current_batch() or _run
-    key = batch.key(ctx)
-    sink = settings.sink(key, ctx, batch.rejects_path)
+    planned = batch.next_write(ctx)
+    sink = settings.sink(planned.key, ctx, batch.rejects_path)
     target = commit.open_target(sink)
-    first = (settings.path, key.query_id)
+    first = (settings.path, planned.key.query_id, planned.token)
     with _recovering:  # writes from threads of one function: none may stage before the folder is clean
         if first not in _recovered:
             sink.check()
-            commit.recover(target, key.query_id)
+            commit.recover(target, planned.key.query_id, planned.token)
             _recovered.add(first)
-    batch.record(*execute.write(spark, frame.pipeline, sink, target, key))
+    batch.record(*execute.write(spark, frame.pipeline, sink, target, planned))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -14,9 +15,10 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from batch import commit, task
 from batch.pipeline import FrameInput, Pipeline, RangeInput
-from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, Sink, SourceRange
+from connectors.ports import AlreadyCommitted, Committed, Manifest, ManifestPart, Sink, SourceRange
 from dynamicframe.rows import rows as plain_rows
 from dynamicframe.schema import align, merge_schemas, without_nulls
+from etlcore.failpoints import reach
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -29,19 +31,30 @@ def write(
     pipeline: Pipeline,
     sink: Sink,
     target: commit.Target,
-    key: CommitKey,
+    planned: Manifest,
 ) -> tuple[Committed | AlreadyCommitted, Sequence[ManifestPart]]:
     """Run a pipeline into a sink and publish it: everything or nothing.
 
+    Args:
+        spark: the session.
+        pipeline: what is written.
+        sink: where to.
+        target: the sink's storages.
+        planned: the manifest without parts. If its input is known and was published already, no task runs.
+
     Raises:
+        LeaseHeld: a later driver has taken over.
         Exception: whatever failed the Spark job or the publishing; what the tasks staged is gone by then.
     """
-    attempt = uuid4().hex
+    if (planned.ranges or planned.offsets_digest) and (record := commit.adopted(target, planned)):
+        return AlreadyCommitted(record.data_paths, record.rows_out), [record.as_part()]
+    attempt = f"{planned.token}/{uuid4().hex}"
     try:
         parts = _run(spark, pipeline, _staging(sink, attempt))
-        return commit.publish(target, Manifest(key, parts)), parts
+        reach("task.done")
+        return commit.publish(target, replace(planned, parts=parts)), parts
     except BaseException:
-        commit.abort(target, key, attempt)
+        commit.abort(target, planned.key, attempt)
         raise
 
 

@@ -29,6 +29,7 @@ class Tally:
     """What a task has seen so far; grows while its chunks are drawn."""
 
     rows_in: int = 0
+    rows_dropped: int = 0
     bytes_in: int = 0
     newest_epoch_ms: dict[str, int] = field(default_factory=dict)
     phase_secs: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -128,8 +129,14 @@ def through(chunks: Iterable[Chunk], steps: Sequence[Step], tally: Tally) -> Ite
     for chunk in chunks:
         began = time.perf_counter()
         done = run_steps(steps, chunk)
+        tally.rows_dropped += _records(chunk) - _records(done)
         tally.phase_secs[TRANSFORM] += time.perf_counter() - began
         yield done
+
+
+def _records(chunk: Chunk) -> int:
+    rows: int = chunk.batch.num_rows
+    return rows + len(chunk.errors)
 
 
 def good_rows(chunks: Iterable[Chunk]) -> Iterator[pa.RecordBatch]:
@@ -163,6 +170,7 @@ def write(work: Work, sink: TaskSink, task: int, attempt: str) -> ManifestPart:
         part,
         ranges=work.ranges,
         rows_in=tally.rows_in,
+        rows_dropped=tally.rows_dropped,
         bytes_in=tally.bytes_in,
         phase_secs=dict(tally.phase_secs),
         newest_epoch_ms=dict(tally.newest_epoch_ms),

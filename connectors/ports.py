@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -116,6 +116,7 @@ class ManifestPart:
         schema: Arrow schema of the rows as written (IPC bytes), or None when nothing was written.
         rows_in: records read.
         rows_out: records written.
+        rows_dropped: records that steps such as Filter left out.
         bytes_in: payload bytes read.
         rejected: records diverted, by reason.
         phase_secs: seconds spent by phase: fetch, parse, transform, write.
@@ -129,6 +130,7 @@ class ManifestPart:
     schema: bytes | None = None
     rows_in: int = 0
     rows_out: int = 0
+    rows_dropped: int = 0
     bytes_in: int = 0
     rejected: Mapping[str, int] = field(default_factory=dict)
     phase_secs: Mapping[str, float] = field(default_factory=dict)
@@ -153,10 +155,26 @@ class CommitKey:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Everything one write publishes, at once or not at all."""
+    """Everything one write publishes, at once or not at all.
+
+    Args:
+        key: of the write.
+        parts: one per task; none before the tasks have run.
+        ranges: what the micro-batch holds that the write belongs to; parts that read ranges themselves say it better.
+        offsets_digest: text that is equal for equal input, where a foreign source has no ranges to tell of.
+        token: of the driver, see `Lease`; 0 where nobody else can use the key, as in a batch job.
+    """
 
     key: CommitKey
-    parts: Sequence[ManifestPart]
+    parts: Sequence[ManifestPart] = ()
+    ranges: Sequence[SourceRange] = ()
+    offsets_digest: str = ""
+    token: int = 0
+
+    @property
+    def input_ranges(self) -> Sequence[SourceRange]:
+        """What was read, coalesced."""
+        return coalesced([one for part in self.parts for one in part.ranges] or self.ranges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +253,21 @@ def dump_errors(errors: Sequence[ErrorRecord]) -> pa.RecordBatch:
     )
 
 
-def ranges_digest(ranges: Sequence[SourceRange]) -> str:
-    """Return the canonical text of a set of ranges: equal text means equal input."""
-    return json.dumps([r.to_json() for r in sorted(ranges)], sort_keys=True, separators=(",", ":"))
+def coalesced(ranges: Iterable[SourceRange]) -> list[SourceRange]:
+    """Return the same records in as few ranges as possible, sorted; overlapping ones stay apart.
+
+    How a batch is cut into tasks depends on the machine; what it holds does not. Empty ranges hold nothing.
+    """
+    joined: list[SourceRange] = []
+    for one in sorted(one for one in ranges if one.start < one.end):
+        last = joined[-1] if joined else None
+        if last is not None and replace(last, start=0, end=0) == replace(one, start=0, end=0) and last.end == one.start:
+            joined[-1] = replace(last, end=one.end)
+        else:
+            joined.append(one)
+    return joined
+
+
+def ranges_digest(ranges: Iterable[SourceRange]) -> str:
+    """Return the canonical text of a set of ranges: equal text means equal input, however it was cut."""
+    return json.dumps([r.to_json() for r in coalesced(ranges)], sort_keys=True, separators=(",", ":"))

@@ -37,12 +37,12 @@ class Checkpoint:
 
     def __init__(self, location: str) -> None:
         self.location = location
-        self._storage: Storage = open_storage(location)
+        self.storage: Storage = open_storage(location)
 
     def query_id(self) -> str | None:
         """Return Spark's id of the query; None before the first start. It changes when the checkpoint is deleted."""
         try:
-            return str(json.loads(self._storage.get("metadata"))["id"])
+            return str(json.loads(self.storage.get("metadata"))["id"])
         except FileNotFoundError:
             return None
 
@@ -66,7 +66,7 @@ class Checkpoint:
             CheckpointError: the file is missing, empty or torn.
         """
         try:
-            text = self._storage.get(f"offsets/{batch_id}")
+            text = self.storage.get(f"offsets/{batch_id}")
         except FileNotFoundError as missing:
             raise CheckpointError(
                 f"The checkpoint {self.location} has no offsets/{batch_id}; was it edited by hand?",
@@ -84,5 +84,5 @@ class Checkpoint:
         return OffsetEntry(batch_id, parsed)
 
     def _newest(self, log: str) -> int | None:
-        names = (key.rsplit("/", 1)[-1] for key in self._storage.list(log))
+        names = (key.rsplit("/", 1)[-1] for key in self.storage.list(log))
         return max((int(name) for name in names if name.isdecimal()), default=None)

@@ -6,7 +6,8 @@ EtlError
 ├── TransientError     try again after `wait_secs`
 ├── PermanentError     stop: trying again changes nothing
 │   └── DataLoss       the source no longer holds records that were never read
-└── CheckpointError    state on disk disagrees with what is asked
+├── CheckpointError    state on disk disagrees with what is asked
+└── LeaseHeld          another driver runs this query; end one of the two
 
 A message is one sentence or two: what happened, the value, the next step.
 """
@@ -64,6 +65,10 @@ class DataLoss(PermanentError):
 
 class CheckpointError(EtlError):
     """The checkpoint does not belong to this stream, or cannot be read."""
+
+
+class LeaseHeld(EtlError):
+    """Another driver owns the checkpoint: a second one is refused, one that lost it may publish no more."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""The command line. Exit codes: 0 done, 1 run failed, 2 usage or configuration, 130 and 143 after signals."""
+"""The command line. Exit codes: 0 done, 1 failed, 2 usage or configuration, 4 another driver, 130/143 signals."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Annotated, Literal
 from cyclopts import App, CycloptsError, Parameter, UnknownOptionError
 
 from etlcore import logging
-from etlcore.errors import ConfigError, EtlError
+from etlcore.errors import ConfigError, EtlError, LeaseHeld
 from gluepot.servers import commands as servers
 
-DONE, FAILED, USAGE = 0, 1, 2
+DONE, FAILED, USAGE, OTHER_DRIVER = 0, 1, 2, 4  # 3 is for findings of a check
 
 app = App(name="gluepot", help="Run AWS Glue scripts unchanged, on Spark, anywhere.", version_flags=["--version"])
 app.command(servers.up)
@@ -31,6 +31,7 @@ def run(
     max_batches: int | None = None,
     metrics_port: int | None = None,
     metrics_host: str = "127.0.0.1",
+    lease_secs: float = 15.0,
     connections: Path | None = None,
     glue_version: str | None = None,
     verbose: Annotated[bool, Parameter(alias="-v")] = False,
@@ -45,6 +46,7 @@ def run(
         max_batches: end after so many batches.
         metrics_port: serve Prometheus metrics on this port; 0 takes a free one.
         metrics_host: address of the metrics page.
+        lease_secs: a driver not heard of for so long may be replaced by another one on the same checkpoint.
         connections: the connections file, if it is none of the usual ones.
         glue_version: whose behaviour the script sees: 3.0, 4.0, 5.0, 5.1 or 6.0.
         verbose: stack traces.
@@ -55,6 +57,8 @@ def run(
 
     if max_batches is not None and max_batches < 1:
         raise ConfigError(f"--max-batches is {max_batches}; use 1 or more.")
+    if lease_secs < 1:
+        raise ConfigError(f"--lease-secs is {lease_secs}; use 1 or more.")
     run_script(
         RunSettings(
             script=script,
@@ -65,6 +69,7 @@ def run(
             metrics_port=metrics_port,
             metrics_host=metrics_host,
             drain=Drain(until_caught_up, max_batches),
+            lease_secs=lease_secs,
             live=sys.stderr.isatty() and not verbose,
         ),
     )
@@ -118,6 +123,8 @@ def _outcome(tokens: list[str] | None, *, verbose: bool) -> int:
         _say(str(error) if isinstance(error, EtlError) else f"{type(error).__name__}: {error}")
         if isinstance(error, ConfigError):
             return USAGE
+        if isinstance(error, LeaseHeld):
+            return OTHER_DRIVER
         if not verbose:
             print("Run again with -v for the stack trace.", file=sys.stderr)
         return FAILED

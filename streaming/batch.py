@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 
 from batch.pipeline import RangeInput
 from connectors.kafka.positions import Positions
-from connectors.ports import AlreadyCommitted, CommitKey, Committed, ManifestPart
+from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange
 from dynamicframe.schema import merge_schemas
 from streaming.frames import BatchFrame, StreamFrame, storage_level
 from streaming.settings import StreamSettings
@@ -42,12 +42,18 @@ class BatchContext:
     Args:
         query_id: Spark's id of the query; changes when the checkpoint is deleted.
         batch_id: number of the micro-batch.
+        token: of the driver's lease.
+        ranges: what the batch holds; empty for a stream of a foreign source.
+        offsets_digest: tells the batch from others of its number where it has no ranges.
         schema: of the stream.
         rejects_path: of the stream's options; None: below each table.
     """
 
     query_id: str
     batch_id: int
+    token: int = 0
+    ranges: tuple[SourceRange, ...] = ()
+    offsets_digest: str = ""
     schema: StreamSchema = field(default_factory=StreamSchema)
     rejects_path: str | None = None
     rows_in: int = 0
@@ -60,12 +66,13 @@ class BatchContext:
     newest_epoch_ms: dict[str, int] = field(default_factory=dict)
     _writes: Counter[str] = field(default_factory=Counter)
 
-    def key(self, transformation_ctx: str) -> CommitKey:
-        """Return the commit key of the next write: the n-th write of a ctx keeps its key on every replay."""
+    def next_write(self, transformation_ctx: str) -> Manifest:
+        """Return what is known of the next write before it runs: the n-th of a ctx keeps its key on every replay."""
         name = transformation_ctx or "write"
         self._writes[name] += 1
         nth = self._writes[name]
-        return CommitKey(self.query_id, self.batch_id, name if nth == 1 else f"{name}.{nth}")
+        key = CommitKey(self.query_id, self.batch_id, name if nth == 1 else f"{name}.{nth}")
+        return Manifest(key, (), self.ranges, self.offsets_digest, self.token)
 
     def record(self, outcome: Committed | AlreadyCommitted, parts: Sequence[ManifestPart]) -> None:
         """Add up what a write did. Input is counted once, however many writes read it."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 
 from pyspark.sql import DataFrame
 
 from connectors.handover import OPTION
 from connectors.kafka.positions import Positions
+from connectors.ports import SourceRange, coalesced
 from etlcore.checkpoint import Checkpoint
 from etlcore.errors import EtlError, TransientError
 from etlcore.logging import get_logger
@@ -76,6 +79,17 @@ class Inputs:
         """Return what a batch holds, one entry per stream, from the offset log."""
         entry = self._checkpoint.offsets(batch_id)
         return [stream.source.positions(entry, self._checkpoint.location) for stream in self._streams]
+
+    def ranges(self, held: Sequence[Positions]) -> tuple[SourceRange, ...]:
+        """Return what a batch holds as ranges, coalesced."""
+        pairs = zip(self._streams, held, strict=True)
+        return tuple(coalesced(one for stream, batch in pairs for one in stream.source.split(batch)))
+
+    def digest(self, batch_id: int) -> str:
+        """Return text that is equal for batches of equal offsets, whatever their sources are."""
+        before = self._checkpoint.offsets(batch_id - 1).sources if batch_id else ()
+        text = json.dumps([before, self._checkpoint.offsets(batch_id).sources], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def committed(self) -> list[Positions]:
         """Return what the newest committed batch held; nothing before the first."""

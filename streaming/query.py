@@ -15,7 +15,7 @@ from connectors.kafka.positions import Positions
 from etlcore.checkpoint import Checkpoint
 from etlcore.errors import EtlError
 from etlcore.logging import bind_context, get_logger
-from streaming import retry
+from streaming import lease, retry
 from streaming.batch import BatchContext, BatchFunction, StreamSchema, run_known, run_rows
 from streaming.frames import StreamFrame
 from streaming.inputs import Inputs
@@ -77,6 +77,7 @@ class Query:
         self._schema = StreamSchema()
         self._run = _Run()
         self._goal: dict[tuple[str, int], int] | None = None
+        self._lease: lease.Lease | None = None
 
     def run(self) -> None:
         """Run until the job ends it, a drain is reached, or a batch fails for good.
@@ -84,10 +85,11 @@ class Query:
         Raises:
             Exception: what the batch function raised in its last attempt, or what the source reported.
         """
-        with bind_context(query=self._name):
+        with bind_context(query=self._name), self._own() as self._lease:
             self._before_first_start()
             while not self._ending():
                 failure = self._attempt()
+                self._lease.check()
                 if failure is None:
                     continue
                 self._run.failures += 1
@@ -104,6 +106,9 @@ class Query:
                     case _:
                         log.error("query_failed", attempts=self._run.failures, reason=str(failure))
                         raise failure
+
+    def _own(self) -> lease.Lease:
+        return lease.take(self._checkpoint.storage, self._session.clock, ttl_secs=self._session.lease_secs)
 
     def _before_first_start(self) -> None:
         if self._session.metrics:
@@ -159,7 +164,8 @@ class Query:
         return self._run.error or self._inputs.reported() or failure
 
     def _ending(self) -> bool:
-        return self._session.stop.is_set() or self._drained()
+        lost = self._lease is not None and self._lease.is_lost
+        return lost or self._session.stop.is_set() or self._drained()
 
     def _drained(self) -> bool:
         drain = self._session.drain
@@ -179,20 +185,30 @@ class Query:
                 raise self._run.error
             self._run.in_function = True
         try:
+            assert self._lease is not None  # taken before the first attempt
+            self._lease.check()
             with bind_context(query=self._name, batch=batch_id):
-                self._one(frame, batch_id)
+                self._one(frame, batch_id, self._lease.token)
         except BaseException as error:
             self._run.error = error
             raise
         finally:
             self._run.in_function = False
 
-    def _one(self, frame: DataFrame, batch_id: int) -> None:
+    def _one(self, frame: DataFrame, batch_id: int, token: int) -> None:
         clock, run = self._session.clock, self._run
         began, began_epoch = clock.monotonic(), clock.epoch()
         query_id = self._checkpoint.query_id() or ""
-        context = BatchContext(query_id, batch_id, self._schema, self._settings.rejects_path)
         held = self._inputs.held(batch_id) if self._inputs else []
+        context = BatchContext(
+            query_id=query_id,
+            batch_id=batch_id,
+            token=token,
+            ranges=self._inputs.ranges(held),
+            offsets_digest="" if held else self._inputs.digest(batch_id),
+            schema=self._schema,
+            rejects_path=self._settings.rejects_path,
+        )
         filled = self._fill(frame, held, context)
         attempts, run.failures = run.failures + 1, 0
         run.last_held = held

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from etlcore.errors import CheckpointError, ConfigError, PermanentError
+from etlcore.errors import CheckpointError, ConfigError, LeaseHeld, PermanentError
 from streaming.settings import StreamSettings
 
 WAITS_SECS = {1: 1.0, 2: 2.0}
@@ -42,6 +42,6 @@ def after_failure(failures_in_a_row: int, settings: StreamSettings) -> RetryAfte
 
 def is_final(error: BaseException) -> bool:
     """Tell whether trying again cannot change the outcome, whatever `batchMaxRetries` says."""
-    if isinstance(error, ConfigError | PermanentError | CheckpointError):
+    if isinstance(error, ConfigError | PermanentError | CheckpointError | LeaseHeld):
         return True
     return str(error).startswith(CHECKPOINT_METADATA_NOT_FOUND)

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from batch.commit.record import CommitRecord
-from connectors.ports import Manifest, ranges_digest
+from batch.commit.record import CommitRecord, input_text
+from connectors.ports import CommitKey, Manifest
 
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """The same input was published already."""
+    """This driver published the same input already."""
 
     published: CommitRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Adopt:
+    """An earlier driver published the same input: its files stay, under a record of this driver.
+
+    Without that record the earlier driver, if it is not dead but slow, could still replace what both of them published.
+
+    Args:
+        record: of the next generation, with the files of the one before.
+    """
+
+    record: CommitRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +41,36 @@ class Write:
     superseded: CommitRecord | None
 
 
-def decide(manifest: Manifest, published: CommitRecord | None) -> Skip | Write:
-    """Skip what was published from equal ranges, replace what was published from other ones.
+@dataclass(frozen=True, slots=True)
+class Fenced:
+    """A later driver has published under this key: this one is no longer the owner."""
+
+    by: CommitRecord
+
+
+def decide(manifest: Manifest, published: CommitRecord | None) -> Skip | Adopt | Write | Fenced:
+    """Skip what was published from equal input, replace what was published from other input, obey a later driver.
 
     A batch id alone does not say which records are in a batch: a source may decide while reading where a batch ends,
-    and a checkpoint may have been put back. Skipping then would lose records. Input that came through a DataFrame has
-    no ranges; two such batches of one key count as equal.
+    and a checkpoint may have been put back. Skipping then would lose records. A manifest without parts, of which only
+    the input is known yet, gets the same answer as the one with them.
+
+    Every driver that takes over leaves a record of its own under each key it meets, and records are created
+    exclusively, generation by generation. So an earlier driver that still runs collides with it, whenever it wakes up.
     """
     if published is None:
         return Write(CommitRecord.of(manifest, 1), None)
-    if published.input == ranges_digest([one for part in manifest.parts for one in part.ranges]):
+    if published.token > manifest.token:
+        return Fenced(published)
+    generation = published.generation + 1
+    if published.input != input_text(manifest.input_ranges, manifest.offsets_digest):
+        return Write(CommitRecord.of(manifest, generation), published)
+    if published.token == manifest.token:
         return Skip(published)
-    return Write(CommitRecord.of(manifest, published.generation + 1), published)
+    return Adopt(seal(manifest.key, generation, manifest.token, published))
+
+
+def seal(key: CommitKey, generation: int, token: int, published: CommitRecord | None) -> CommitRecord:
+    """Return a record that takes a generation and changes nothing: the files stay those of `published`, or none."""
+    before = published or CommitRecord.nothing(key)
+    return replace(before, generation=generation, token=token)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from batch.commit.record import CommitRecord
+from connectors.filesink.layout import intent_key
 from connectors.ports import CommitKey
 from etlcore.errors import CheckpointError
 
@@ -18,17 +19,25 @@ class Intent:
     Args:
         key: of the write.
         generation: that its manifest will have.
+        token: of the driver.
         files: whether a rejects file, and its final path.
     """
 
     key: CommitKey
     generation: int
+    token: int
     files: Sequence[tuple[bool, str]]
 
     @classmethod
     def to_publish(cls, record: CommitRecord) -> Intent:
         """Return the intent that goes before a record."""
-        return cls(record.key, record.generation, [(file.rejects, file.path) for file in record.files])
+        files = [(file.rejects, file.path) for file in record.files]
+        return cls(record.key, record.generation, record.token, files)
+
+    @property
+    def path(self) -> str:
+        """Where it lies in the table."""
+        return intent_key(self.key, self.generation, self.token)
 
     def to_bytes(self) -> bytes:
         """Return the JSON text."""
@@ -44,7 +53,7 @@ class Intent:
         try:
             plain = json.loads(text)
             files = [(bool(rejects), str(path)) for rejects, path in plain["files"]]
-            return cls(CommitKey(**plain["key"]), int(plain["generation"]), files)
+            return cls(CommitKey(**plain["key"]), int(plain["generation"]), int(plain["token"]), files)
         except (ValueError, KeyError, TypeError) as error:
             start = text[:40]
             raise CheckpointError(f"an intent beginning with {start!r} cannot be read; restore or remove it") from error

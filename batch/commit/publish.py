@@ -7,22 +7,22 @@ from contextlib import suppress
 from dataclasses import replace
 
 from batch.commit.checks import check
-from batch.commit.decide import Skip, Write, decide
+from batch.commit.decide import Adopt, Fenced, Skip, Write, decide, seal
 from batch.commit.intent import Intent
 from batch.commit.record import CommitRecord
 from batch.commit.target import Target
 from connectors.filesink.layout import (
     commit_key,
-    intent_key,
     intents_of_query,
     staging_of_attempt,
     staging_of_query,
-    staging_of_write,
+    token_of_staged,
 )
-from connectors.filesink.names import of_generation
+from connectors.filesink.names import published_name
 from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest
 from etlcore.clock import Clock, SystemClock
-from etlcore.errors import PermanentError, TransientError
+from etlcore.errors import LeaseHeld, TransientError
+from etlcore.failpoints import reach
 
 _CLOCK = SystemClock()
 
@@ -32,42 +32,77 @@ NamedFile = tuple[bool, str]  # whether a rejects file, and its final path
 def publish(target: Target, manifest: Manifest, clock: Clock = _CLOCK) -> Committed | AlreadyCommitted:
     """Make the staged files of a manifest visible, exactly once per key.
 
-    Called again with the same key and the same ranges it changes nothing; with other ranges it replaces what was
-    published. The caller makes sure that a query has one driver; of two that publish the same key at the same moment
-    one gets an error.
+    Called again with the same key and the same input it changes nothing; with other input it replaces what was
+    published. Of two drivers that publish the same key, the one with the higher token wins, whenever the other comes.
 
     Raises:
-        PermanentError: the manifest's numbers contradict each other, or another driver published other ranges.
-        TransientError: the storage was away, or a staged file is gone; publishing may be tried again from the start.
+        PermanentError: the manifest's numbers contradict each other.
+        LeaseHeld: a later driver has published under this key.
+        TransientError: the storage was away, a staged file is gone, or an earlier driver came first with other input;
+            the batch may be tried again.
     """
     check(manifest)
-    match decide(manifest, published(target, manifest.key)):
-        case Skip(record):
-            _remove_staging(target, manifest.key)
-            return AlreadyCommitted(record.data_paths, record.rows_out)
-        case Write(record, superseded):
-            _begin(target, record)
-            _move(target, manifest, record.generation)
-            stamped = replace(record, committed_at_epoch_ms=int(clock.epoch() * 1000))
-            winner = _create(target, stamped)
-            _end(target, Intent.to_publish(record), winner, superseded)
-            _remove_staging(target, manifest.key)
-            return _outcome(target, stamped, winner)
+    newest = published(target, manifest.key)
+    while True:
+        match decide(manifest, newest):
+            case Fenced(record):
+                abort(target, manifest.key, str(manifest.token))
+                raise _fenced(target, manifest, record)
+            case Skip(record):
+                abort(target, manifest.key, str(manifest.token))
+                return AlreadyCommitted(record.data_paths, record.rows_out)
+            case Adopt(record):
+                newest = _create(target, record)  # if that is not ours now, it is decided again
+            case Write(record, superseded):
+                stamped = replace(record, committed_at_epoch_ms=int(clock.epoch() * 1000))
+                return _write(target, manifest, stamped, superseded)
 
 
-def recover(target: Target, query_id: str) -> None:
+def adopted(target: Target, manifest: Manifest) -> CommitRecord | None:
+    """Return what was published from the manifest's input already; None if the tasks have to run.
+
+    Args:
+        target: where the write goes.
+        manifest: without parts yet; its `ranges` or `offsets_digest` say what it reads.
+
+    Raises:
+        LeaseHeld: a later driver has published under this key.
+    """
+    newest = published(target, manifest.key)
+    while newest is not None:
+        match decide(manifest, newest):
+            case Fenced(record):
+                raise _fenced(target, manifest, record)
+            case Skip(record):
+                return record
+            case Adopt(record):
+                newest = _create(target, record)
+            case Write():
+                return None
+    return None
+
+
+def recover(target: Target, query_id: str, token: int) -> None:
     """Finish or undo what a dead driver of this query left in the middle; other queries' files are not touched.
 
-    To be called before the query's first batch, when no task of an earlier driver runs any more.
+    To be called before the query's first batch. What a later driver has begun is left alone.
     """
-    for key in target.table.list(intents_of_query(query_id)):
+    for path in target.table.list(intents_of_query(query_id)):
         with suppress(FileNotFoundError):  # a listing may be older than the files
-            intent = Intent.from_bytes(target.table.get(key))
-            record = _read(target, intent.key, intent.generation)
-            superseded = _read(target, intent.key, intent.generation - 1)
-            _end(target, intent, record, superseded if record else None)
+            intent = Intent.from_bytes(target.table.get(path))
+            if intent.token <= token:
+                record = _settled(target, intent, token)
+                superseded = _read(target, intent.key, intent.generation - 1)
+                _end(target, intent, record, superseded if record else None)
+        reach("recover.intent")
     for storage, _ in target.each():
-        storage.delete_folder(staging_of_query(query_id))
+        folder = staging_of_query(query_id)
+        staged = storage.list(folder)
+        if any(token_of_staged(one) > token for one in staged):
+            storage.delete(one for one in staged if token_of_staged(one) <= token)
+        else:
+            storage.delete_folder(folder)
+    reach("recover.ended")
 
 
 def abort(target: Target, key: CommitKey, attempt: str) -> None:
@@ -87,23 +122,56 @@ def published(target: Target, key: CommitKey) -> CommitRecord | None:
     return newest
 
 
-def _begin(target: Target, record: CommitRecord) -> None:
+def _settled(target: Target, intent: Intent, token: int) -> CommitRecord | None:
+    """Return the record of an intent's generation, after making sure that its driver can no longer create it.
+
+    An earlier driver may only be slow. What it moved can be removed once its generation is taken: by what is published
+    already, under this driver's token, or by nothing at all.
+    """
+    record = _read(target, intent.key, intent.generation)
+    if record is not None or intent.token == token:
+        return record
+    before = _read(target, intent.key, intent.generation - 1)
+    return _create(target, seal(intent.key, intent.generation, token, before))
+
+
+def _write(
+    target: Target, manifest: Manifest, record: CommitRecord, superseded: CommitRecord | None
+) -> Committed | AlreadyCommitted:
+    intent = Intent.to_publish(record)
+    _begin(target, intent)
+    reach("publish.intent")
+    _move(target, manifest, record.generation)
+    reach("publish.manifest_temp")
+    winner = _create(target, record)
+    reach("publish.created")
+    if winner == record:
+        _end(target, intent, record, superseded)
+        abort(target, manifest.key, str(manifest.token))
+        reach("publish.ended")
+        return Committed(record.data_paths, record.rows_out)
+    _end(target, intent, winner, None)  # what the winner superseded is the winner's to remove
+    abort(target, manifest.key, str(manifest.token))
+    raise _overtaken(target, manifest, winner)
+
+
+def _begin(target: Target, intent: Intent) -> None:
     """Write the intent down, after undoing what an earlier try of the same generation left."""
-    key = intent_key(record.key, record.generation)
     with suppress(FileNotFoundError):
-        _end(target, Intent.from_bytes(target.table.get(key)), None, None)
-    target.table.put(key, Intent.to_publish(record).to_bytes())
+        _end(target, Intent.from_bytes(target.table.get(intent.path)), None, None)
+    target.table.put(intent.path, intent.to_bytes())
 
 
 def _move(target: Target, manifest: Manifest, generation: int) -> None:
     for storage, kinds in target.each():
         files = [file for part in manifest.parts for file in part.files if file.rejects in kinds]
         try:
-            storage.move([(file.staged, of_generation(file.final, generation)) for file in files])
+            storage.move([(file.staged, published_name(file.final, generation, manifest.token)) for file in files])
         except FileNotFoundError as error:
             raise TransientError(
                 f"a staged file of batch {manifest.key.batch_id} in {storage.url} is gone; the batch is tried again",
             ) from error
+        reach("publish.moved")
 
 
 def _create(target: Target, record: CommitRecord) -> CommitRecord:
@@ -117,14 +185,18 @@ def _create(target: Target, record: CommitRecord) -> CommitRecord:
     return CommitRecord.from_bytes(target.table.get(key))
 
 
-def _outcome(target: Target, record: CommitRecord, winner: CommitRecord) -> Committed | AlreadyCommitted:
-    if winner == record:
-        return Committed(record.data_paths, record.rows_out)
-    if winner.input == record.input:
-        return AlreadyCommitted(winner.data_paths, winner.rows_out)
-    raise PermanentError(
-        f"batch {record.key.batch_id} of query {record.key.query_id} was published by another driver from other input, "
-        f"see {target.table.url}/{commit_key(record.key, record.generation)}; stop one of the two",
+def _overtaken(target: Target, manifest: Manifest, winner: CommitRecord) -> LeaseHeld | TransientError:
+    if winner.token > manifest.token:
+        return _fenced(target, manifest, winner)
+    return TransientError(
+        f"batch {manifest.key.batch_id} was published by an earlier driver at the same moment; the batch is tried again"
+    )
+
+
+def _fenced(target: Target, manifest: Manifest, record: CommitRecord) -> LeaseHeld:
+    return LeaseHeld(
+        f"batch {manifest.key.batch_id} of query {manifest.key.query_id} was published by a later driver, see"
+        f" {target.table.url}/{commit_key(record.key, record.generation)}; this driver publishes no more",
     )
 
 
@@ -133,7 +205,7 @@ def _end(target: Target, intent: Intent, record: CommitRecord | None, superseded
     kept = _named(record)
     _remove(target, [file for file in intent.files if file not in kept])
     _remove(target, [file for file in _named(superseded) if file not in kept])
-    target.table.delete([intent_key(intent.key, intent.generation)])
+    target.table.delete([intent.path])
 
 
 def _named(record: CommitRecord | None) -> Collection[NamedFile]:
@@ -144,11 +216,6 @@ def _remove(target: Target, files: Iterable[NamedFile]) -> None:
     doomed = sorted(files)
     for storage, kinds in target.each():
         storage.delete(path for rejects, path in doomed if rejects in kinds)
-
-
-def _remove_staging(target: Target, key: CommitKey) -> None:
-    for storage, _ in target.each():
-        storage.delete_folder(staging_of_write(key))
 
 
 def _read(target: Target, key: CommitKey, generation: int) -> CommitRecord | None:

@@ -11,12 +11,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from connectors.filesink.names import of_generation
-from connectors.ports import CommitKey, Manifest, SourceRange, ranges_digest
+from connectors.filesink.names import published_name
+from connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange, ranges_digest
 from dynamicframe.schema import merge_schemas
 from etlcore.errors import CheckpointError
 
 _VERSION = 1
+_NOTHING = "nothing"
+_NO_RANGES = ranges_digest(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class FileEntry:
         rows: records in it.
         crc32: zlib CRC-32 of its bytes.
         rejects: whether it holds rejected records.
-        encoding: what a reader must know beside the bytes, see `connectors.filesink.format`; empty if unknown.
+        encoding: what a reader must know beside the bytes, see `connectors.filesink.format`.
     """
 
     path: str
@@ -47,24 +49,30 @@ class CommitRecord:
     Args:
         key: of the write.
         generation: 1, or one more than that of the record which this one supersedes.
+        token: of the driver that published it.
         files: data and rejects.
-        ranges: input of all tasks, sorted; empty when it came through a DataFrame.
-        rows_in: records read.
+        ranges: what was read, coalesced; of the whole micro-batch where the rows came through a DataFrame.
+        offsets_digest: what tells one input from another where there are no ranges.
+        rows_in: records read; what came through a DataFrame counts its rows.
         rows_out: records in the data files.
+        rows_dropped: records that steps left out.
         bytes_in: payload bytes read.
         rejected: records diverted, by reason.
         schema: merged Arrow schema of the data files with the partition keys (IPC bytes), None without any.
         source_schema: merged Arrow schema of the records before transforms (IPC bytes), None if unknown.
-        committed_at_epoch_ms: when the driver made the manifest, by its own clock; 0 if unknown. For people: nothing
-            is decided by it.
+        committed_at_epoch_ms: when the files were published, by the clock of the driver that did; 0 if unknown. For
+            people: nothing is decided by it.
     """
 
     key: CommitKey
     generation: int
+    token: int = 0
     files: Sequence[FileEntry] = ()
     ranges: Sequence[SourceRange] = ()
+    offsets_digest: str = ""
     rows_in: int = 0
     rows_out: int = 0
+    rows_dropped: int = 0
     bytes_in: int = 0
     rejected: dict[str, int] = field(default_factory=dict)
     schema: bytes | None = None
@@ -81,9 +89,10 @@ class CommitRecord:
         return cls(
             key=manifest.key,
             generation=generation,
+            token=manifest.token,
             files=[
                 FileEntry(
-                    of_generation(file.final, generation),
+                    published_name(file.final, generation, manifest.token),
                     file.size_bytes,
                     file.rows,
                     file.crc32,
@@ -93,24 +102,49 @@ class CommitRecord:
                 for part in parts
                 for file in part.files
             ],
-            ranges=sorted(one for part in parts for one in part.ranges),
+            ranges=manifest.input_ranges,
+            offsets_digest=manifest.offsets_digest,
             rows_in=sum(part.rows_in for part in parts),
             rows_out=sum(part.rows_out for part in parts),
+            rows_dropped=sum(part.rows_dropped for part in parts),
             bytes_in=sum(part.bytes_in for part in parts),
             rejected=dict(rejected),
             schema=_merged(part.schema for part in parts),
             source_schema=_merged(part.source_schema for part in parts),
         )
 
+    @classmethod
+    def nothing(cls, key: CommitKey) -> CommitRecord:
+        """Return a record of a write that did not happen; its input equals none."""
+        return cls(key, 0, offsets_digest=_NOTHING)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether it only says that nothing was published."""
+        return self.offsets_digest == _NOTHING
+
     @property
     def input(self) -> str:
-        """Text that is equal for equal ranges."""
-        return ranges_digest(self.ranges)
+        """Text that is equal for equal input."""
+        return input_text(self.ranges, self.offsets_digest)
 
     @property
     def data_paths(self) -> Sequence[str]:
         """Final paths of the data files."""
         return [file.path for file in self.files if not file.rejects]
+
+    def as_part(self) -> ManifestPart:
+        """Return what it says of input and output as one task's part would, without files."""
+        return ManifestPart(
+            ranges=self.ranges,
+            schema=self.schema,
+            rows_in=self.rows_in,
+            rows_out=self.rows_out,
+            rows_dropped=self.rows_dropped,
+            bytes_in=self.bytes_in,
+            rejected=self.rejected,
+            source_schema=self.source_schema,
+        )
 
     def to_bytes(self) -> bytes:
         """Return the JSON text; equal records give equal bytes."""
@@ -118,14 +152,17 @@ class CommitRecord:
             "version": _VERSION,
             "key": asdict(self.key),
             "generation": self.generation,
+            "token": self.token,
             "committed_at_epoch_ms": self.committed_at_epoch_ms,
             "rows_in": self.rows_in,
             "rows_out": self.rows_out,
+            "rows_dropped": self.rows_dropped,
             "bytes_in": self.bytes_in,
             "rejected": self.rejected,
             "columns": _described(self.schema),
             "files": [asdict(file) for file in self.files],
             "ranges": [one.to_json() for one in self.ranges],
+            "offsets_digest": self.offsets_digest,
             "schema": _to_text(self.schema),
             "source_schema": _to_text(self.source_schema),
         }
@@ -147,21 +184,30 @@ class CommitRecord:
             return cls(
                 key=CommitKey(**plain["key"]),
                 generation=plain["generation"],
+                token=plain["token"],
                 files=[FileEntry(**file) for file in plain["files"]],
                 ranges=[SourceRange.from_json(one) for one in plain["ranges"]],
+                offsets_digest=plain["offsets_digest"],
                 rows_in=plain["rows_in"],
                 rows_out=plain["rows_out"],
+                rows_dropped=plain["rows_dropped"],
                 bytes_in=plain["bytes_in"],
                 rejected=plain["rejected"],
                 schema=_from_text(plain["schema"]),
                 source_schema=_from_text(plain["source_schema"]),
-                committed_at_epoch_ms=plain.get("committed_at_epoch_ms", 0),
+                committed_at_epoch_ms=plain["committed_at_epoch_ms"],
             )
         except (ValueError, KeyError, TypeError) as error:
             start = text[:40]
             raise CheckpointError(
                 f"a manifest beginning with {start!r} cannot be read; restore or remove it"
             ) from error
+
+
+def input_text(ranges: Iterable[SourceRange], offsets_digest: str) -> str:
+    """Return text that is equal for equal input: that of the ranges, or the digest where there are none."""
+    text = ranges_digest(ranges)
+    return offsets_digest if text == _NO_RANGES else text
 
 
 def _merged(schemas: Iterable[bytes | None]) -> bytes | None:

@@ -9,7 +9,6 @@ from functools import reduce
 import pyarrow as pa
 
 from batch.commit.record import CommitRecord
-from batch.table.files import encoding_of
 from connectors.filesink.clashes import new_names, without_clashes
 from connectors.filesink.folders import partition_values
 from connectors.filesink.typed import typed
@@ -133,7 +132,7 @@ def _key_field(merged: pa.Schema, key: str) -> pa.Field:
 
 
 def _is_text(commit: CommitRecord) -> bool:
-    return any(not file.rejects and encoding_of(file)["format"] != "parquet" for file in commit.files)
+    return any(not file.rejects and file.encoding["format"] != "parquet" for file in commit.files)
 
 
 def _recorded(schema: bytes, *, is_text: bool) -> pa.Schema:

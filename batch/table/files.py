@@ -9,7 +9,6 @@ from typing import Any
 from batch.commit.record import CommitRecord, FileEntry
 from connectors.filesink.folders import partition_values
 from connectors.ports import CommitKey
-from etlcore.errors import PermanentError
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +42,13 @@ class TableFile:
 
 
 def data_files(commits: Iterable[CommitRecord]) -> Iterator[TableFile]:
-    """Yield the files that hold rows, commit by commit.
-
-    Raises:
-        PermanentError: a manifest does not say how its text files are to be read.
-    """
+    """Yield the files that hold rows, commit by commit."""
     schemas: dict[bytes | None, bytes | None] = {None: None}  # equal ones once: the files of a table travel to tasks
     for commit in commits:
         schema = schemas.setdefault(commit.schema, commit.schema)
         for file in commit.files:
             if not file.rejects:
-                encoding = encoding_of(file)
-                yield _table_file(commit, file, encoding, None if encoding["format"] == "parquet" else schema)
+                yield _table_file(commit, file, None if file.encoding["format"] == "parquet" else schema)
 
 
 def rejects_files(commits: Iterable[CommitRecord]) -> Iterator[TableFile]:
@@ -62,22 +56,7 @@ def rejects_files(commits: Iterable[CommitRecord]) -> Iterator[TableFile]:
     for commit in commits:
         for file in commit.files:
             if file.rejects:
-                yield _table_file(commit, file, {"format": "parquet"}, None)
-
-
-def encoding_of(file: FileEntry) -> Mapping[str, Any]:
-    """Return how a data file is read; for manifests of early versions only Parquet can be told, by its name.
-
-    Raises:
-        PermanentError: it is a text file of such a version.
-    """
-    if file.encoding:
-        return file.encoding
-    if file.path.endswith(".parquet"):
-        return {"format": "parquet"}
-    raise PermanentError(
-        f"the manifest does not say how {file.path} is to be read, since an early Gluepot wrote it; write it anew"
-    )
+                yield _table_file(commit, file, None)
 
 
 def packs(files: Iterable[TableFile], pack_bytes: int) -> Iterator[Sequence[TableFile]]:
@@ -94,5 +73,7 @@ def packs(files: Iterable[TableFile], pack_bytes: int) -> Iterator[Sequence[Tabl
         yield pack
 
 
-def _table_file(commit: CommitRecord, file: FileEntry, encoding: Mapping[str, Any], schema: bytes | None) -> TableFile:
-    return TableFile(file.path, file.size_bytes, file.rows, file.crc32, encoding, commit.key, commit.generation, schema)
+def _table_file(commit: CommitRecord, file: FileEntry, schema: bytes | None) -> TableFile:
+    return TableFile(
+        file.path, file.size_bytes, file.rows, file.crc32, file.encoding, commit.key, commit.generation, schema
+    )

@@ -19,7 +19,6 @@ from batch.table.findings import (
     Finding,
     count_findings,
     coverage_findings,
-    filtered_rows,
     newest,
     unfinished_files,
     unnamed_files,
@@ -45,9 +44,8 @@ class Verification:
         size_bytes: of the files.
         rows: in the data files.
         rejected: records in the rejects files.
-        filtered: records that were read and neither written nor rejected: the script dropped them.
-        unknown_input: commits that do not say how many records were read.
-        without_ranges: commits that do not say which ranges they hold.
+        filtered: records that steps of the script left out.
+        without_ranges: commits that do not say which ranges they hold, since their source has none.
         coverage: ranges in the table.
         unfinished: files of a publication that is in progress, or died; the next start of its job settles it.
         unchecked: rejects files in another folder, which was not named.
@@ -60,7 +58,6 @@ class Verification:
     rows: int
     rejected: int
     filtered: int
-    unknown_input: int
     without_ranges: int
     coverage: Sequence[Coverage]
     unfinished: Sequence[str]
@@ -87,7 +84,7 @@ def verify(storage: Storage, rejects: Storage | None) -> Verification:
     commits = every(storage)
     if not commits:
         raise no_table(storage)
-    live = newest(commits)
+    live = [commit for commit in newest(commits) if not commit.is_nothing]
     own = [file for file in rejects_files(live) if file.path.startswith(f"{REJECTS}/")]
     elsewhere = [file for file in rejects_files(live) if not file.path.startswith(f"{REJECTS}/")]
     named = [(storage, file) for file in chain(data_files(live), own)]
@@ -95,15 +92,13 @@ def verify(storage: Storage, rejects: Storage | None) -> Verification:
         named += [(rejects, file) for file in elsewhere]
     covered = coverage(live)
     unfinished = unfinished_files(commits, intents)
-    filtered = [filtered_rows(commit) for commit in live]
     return Verification(
         commits=len(live),
         files=len(named),
         size_bytes=sum(file.size_bytes for _, file in named),
         rows=sum(commit.rows_out for commit in live),
         rejected=sum(sum(commit.rejected.values()) for commit in live),
-        filtered=sum(dropped for dropped in filtered if dropped is not None and dropped > 0),
-        unknown_input=filtered.count(None),
+        filtered=sum(commit.rows_dropped for commit in live),
         without_ranges=sum(not commit.ranges for commit in live),
         coverage=covered,
         unfinished=sorted(unfinished.intersection(listing)),

@@ -2,8 +2,8 @@
 
     <table>/day=1/run-...parquet                                          what readers see
     <table>/_rejects/run-...rejects                                       records that could not be written
-    <table>/_gluepot/staging/<query>/<write>/<attempt>/00000-0.staged     files that no reader sees yet
-    <table>/_gluepot/intents/<query>/<write>.<generation>.json            what a publication in progress will name
+    <table>/_gluepot/staging/<query>/<write>/<token>/<attempt>/0-0.staged files that no reader sees yet
+    <table>/_gluepot/intents/<query>/<write>.<generation>.<token>.json    what a publication in progress will name
     <table>/_gluepot/commits/<write>.<generation>.json                    what was published
 
 `<query>` and `<write>` are digests, so nothing a user names becomes part of a path here. Suffixes differ from those of
@@ -34,14 +34,18 @@ def staging_of_query(query_id: str) -> str:
     return f"{HOME}/staging/{_digest(query_id)}"
 
 
-def staging_of_write(key: CommitKey) -> str:
-    """Return the folder with everything that any attempt of one write has staged."""
-    return f"{staging_of_query(key.query_id)}/{_write(key)}"
-
-
 def staging_of_attempt(key: CommitKey, attempt: str) -> str:
-    """Return the folder of one attempt; an attempt `a/3` lies below the attempt `a`."""
-    return f"{staging_of_write(key)}/{attempt}"
+    """Return the folder of one attempt; an attempt `a/3` lies below the attempt `a`.
+
+    Attempts begin with the driver's token: no driver removes what another one stages.
+    """
+    return f"{staging_of_query(key.query_id)}/{_write(key)}/{attempt}"
+
+
+def token_of_staged(key: str) -> int:
+    """Return the token of the driver that staged a file; 0 where none is to be read."""
+    token = key.removeprefix(f"{HOME}/staging/").split("/")[2:3]
+    return int(token[0]) if token and token[0].isdecimal() else 0
 
 
 def intents_of_query(query_id: str) -> str:
@@ -49,9 +53,9 @@ def intents_of_query(query_id: str) -> str:
     return f"{INTENTS}/{_digest(query_id)}"
 
 
-def intent_key(key: CommitKey, generation: int) -> str:
-    """Return where the intent to publish is written down."""
-    return f"{intents_of_query(key.query_id)}/{_write(key)}.{generation}.json"
+def intent_key(key: CommitKey, generation: int, token: int) -> str:
+    """Return where a driver writes down its intent to publish."""
+    return f"{intents_of_query(key.query_id)}/{_write(key)}.{generation}.{token}.json"
 
 
 def commit_key(key: CommitKey, generation: int) -> str:

@@ -32,16 +32,29 @@ def run_prefix(key: CommitKey, ctx: str) -> str:
     return f"run-{readable}-{_number(key)}-" if readable else f"run-{_number(key)}-"
 
 
-def of_generation(final: str, generation: int) -> str:
-    """Return the name of a file of a later generation: generation 2 of `a.parquet` is `a-g2.parquet`.
+def published_name(final: str, generation: int, token: int) -> str:
+    """Return the name a file is published under: `a.parquet` of generation 2 and driver 35 is `a-g2-dz.parquet`.
 
     The files of two generations lie side by side for a moment, so that readers of the manifest never see half of one.
+    Those of two drivers never share a name, so one that was declared dead and wakes up overwrites nothing.
+
+    Args:
+        final: as the sink gave it.
+        generation: counted from 1, which shows no number.
+        token: of the driver, written with digits and letters; 0 shows none.
     """
-    if generation == 1:
-        return final
+    mark = (f"-g{generation}" if generation > 1 else "") + (f"-d{_base36(token)}" if token else "")
     folder, slash, name = final.rpartition("/")
     stem, dot, suffix = name.partition(".")  # the only dot of a name is that of its suffix, see `run_prefix`
-    return f"{folder}{slash}{stem}-g{generation}{dot}{suffix}"
+    return f"{folder}{slash}{stem}{mark}{dot}{suffix}"
+
+
+def _base36(number: int) -> str:
+    digits = ""
+    while number:
+        number, digit = divmod(number, 36)
+        digits = "0123456789abcdefghijklmnopqrstuvwxyz"[digit] + digits
+    return digits
 
 
 def _number(key: CommitKey) -> str:

@@ -7,11 +7,11 @@ storage.create("_gluepot/commits/1.json", b"{}")  # False when it was there alre
 from __future__ import annotations
 
 from etlcore.storage.local import LocalStorage
-from etlcore.storage.port import FileWriter, Storage
+from etlcore.storage.port import FileLock, FileWriter, Storage
 from etlcore.storage.s3 import S3Storage
 from etlcore.storage.urls import LocalRoot, S3Root, canonical_url, parse_url
 
-__all__ = ["FileWriter", "LocalStorage", "S3Storage", "Storage", "canonical_url", "open_storage"]
+__all__ = ["FileLock", "FileWriter", "LocalStorage", "S3Storage", "Storage", "canonical_url", "open_storage"]
 
 
 def open_storage(url: str) -> Storage:

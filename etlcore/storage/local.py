@@ -6,28 +6,37 @@ written may be empty after a power cut.
 
 from __future__ import annotations
 
-import os
-import shutil
 import uuid
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from etlcore.failpoints import reach
+from etlcore.storage.filesystem import FileSystem, OsFileSystem
 from etlcore.storage.os_errors import explained
 from etlcore.storage.port import checked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+    from typing import BinaryIO
+
+    from etlcore.storage.port import FileLock
 
 _TEMPORARY = ".gluepot-tmp"
 
 
 @dataclass(frozen=True, slots=True)
 class LocalStorage:
-    """Storage below a folder, which is made on the first write."""
+    """Storage below a folder, which is made on the first write.
+
+    Args:
+        root: the folder.
+        disk: what it lies on.
+    """
 
     root: Path
+    disk: FileSystem = field(default_factory=OsFileSystem)
 
     @property
     def url(self) -> str:  # noqa: D102 - the port says it, here and below
@@ -35,47 +44,50 @@ class LocalStorage:
 
     def get(self, key: str) -> bytes:  # noqa: D102
         with explained(self.url):
-            return self._path(key).read_bytes()
+            return self.disk.read(self._path(key))
 
     def reader(self, key: str) -> BinaryIO:  # noqa: D102
         with explained(self.url):
-            return self._path(key).open("rb")
+            return self.disk.open(self._path(key))
 
     def put(self, key: str, data: bytes) -> None:  # noqa: D102
         path = self._path(key)
-        with explained(self.url), _temporary(path, data) as temporary:
-            temporary.replace(path)
-            _flush_folder(path.parent)
+        with explained(self.url), self._temporary(path, data) as temporary:
+            self.disk.rename(temporary, path)
+            self.disk.sync_folder(path.parent)
 
     def create(self, key: str, data: bytes) -> bool:  # noqa: D102
         path = self._path(key)
-        with explained(self.url), _temporary(path, data) as temporary:
+        with explained(self.url), self._temporary(path, data) as temporary:
             try:
-                path.hardlink_to(temporary)  # fails on an existing name, where a rename would replace it
+                self.disk.link(temporary, path)  # fails on an existing name, where a rename would replace it
             except FileExistsError:
                 return False
-            _flush_folder(path.parent)
+            self.disk.sync_folder(path.parent)
             return True
 
     def writer(self, key: str) -> LocalWriter:  # noqa: D102
+        path = self._path(key)
         with explained(self.url):
-            return LocalWriter(self._path(key))
+            _make_folder(self.disk, path.parent)
+            return LocalWriter(self.disk, path)
 
     def move(self, moves: Sequence[tuple[str, str]]) -> None:  # noqa: D102
         with explained(self.url):
             for source, target in moves:
                 path = self._path(target)
-                _make_folder(path.parent)
-                self._path(source).replace(path)
-            for folder in {self._path(target).parent for _, target in moves}:
-                _flush_folder(folder)
+                _make_folder(self.disk, path.parent)
+                self.disk.rename(self._path(source), path)
+                reach("storage.moved")
+            for folder in sorted({self._path(target).parent for _, target in moves}):
+                self.disk.sync_folder(folder)
 
     def list(self, folder: str) -> Sequence[str]:  # noqa: D102
         start = self._path(folder) if folder else self.root
         with explained(self.url):
             return sorted(
-                (Path(parent) / name).relative_to(self.root).as_posix()
-                for parent, _, names in os.walk(start, onerror=_raise_unless_missing)
+                (parent / name).relative_to(self.root).as_posix()
+                for parent, _, names in self.disk.walk(start)
                 for name in names
                 if not name.endswith(_TEMPORARY)
             )
@@ -85,26 +97,68 @@ class LocalStorage:
             folders = set()
             for path in map(self._path, keys):
                 with suppress(FileNotFoundError):
-                    path.unlink()
+                    self.disk.unlink(path)
                     folders.add(path.parent)
-            for folder in folders:
-                _flush_folder(folder)
+            for folder in sorted(folders):
+                self.disk.sync_folder(folder)
 
     def delete_folder(self, folder: str) -> None:  # noqa: D102
-        with explained(self.url), suppress(FileNotFoundError):
-            shutil.rmtree(self._path(folder))
+        with explained(self.url):
+            for parent, folders, files in self.disk.walk(self._path(folder)):
+                for name in files:
+                    with suppress(FileNotFoundError):  # somebody else removes it as well
+                        self.disk.unlink(parent / name)
+                for name in folders:
+                    with suppress(FileNotFoundError):
+                        self.disk.remove_folder(parent / name)
+            with suppress(FileNotFoundError):
+                self.disk.remove_folder(self._path(folder))
+
+    def lock(self, key: str) -> FileLock | None:  # noqa: D102
+        path = self._path(key)
+        with explained(self.url):
+            _make_folder(self.disk, path.parent)
+            locked = self.disk.lock(path)
+            return None if locked is None else HeldLock(locked)
 
     def _path(self, key: str) -> Path:
         return self.root / checked(key)
+
+    @contextmanager
+    def _temporary(self, path: Path, data: bytes) -> Iterator[Path]:
+        """Yield a flushed file with `data` beside `path`; whatever is left of it afterwards is removed."""
+        _make_folder(self.disk, path.parent)
+        temporary = path.with_name(f".{uuid.uuid4().hex}{_TEMPORARY}")
+        try:
+            file = self.disk.create(temporary)
+            try:
+                file.write(data)
+                file.sync()
+            finally:
+                file.close()
+            yield temporary
+        finally:
+            with suppress(FileNotFoundError):
+                self.disk.unlink(temporary)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldLock:
+    """An open file with a lock on it; the kernel drops the lock when the process ends, however it ends."""
+
+    file: BinaryIO
+
+    def release(self) -> None:  # noqa: D102
+        self.file.close()
 
 
 class LocalWriter:
     """A file that grows in place."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, disk: FileSystem, path: Path) -> None:
+        self._disk = disk
         self._path = path
-        _make_folder(path.parent)
-        self._file = path.open("xb")
+        self._file = disk.create(path)
 
     def write(self, data: bytes | memoryview) -> int:  # noqa: D102
         with explained(str(self._path)):
@@ -112,50 +166,20 @@ class LocalWriter:
 
     def commit(self) -> None:  # noqa: D102
         with explained(str(self._path)):
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            self._file.sync()
             self._file.close()
 
     def discard(self) -> None:  # noqa: D102
         with suppress(OSError):  # closing flushes, which fails again on a full disk
             self._file.close()
-        with explained(str(self._path)):
-            self._path.unlink(missing_ok=True)
+        with explained(str(self._path)), suppress(FileNotFoundError):
+            self._disk.unlink(self._path)
 
 
-@contextmanager
-def _temporary(path: Path, data: bytes) -> Iterator[Path]:
-    """Yield a flushed file with `data` beside `path`; whatever is left of it afterwards is removed."""
-    _make_folder(path.parent)
-    temporary = path.with_name(f".{uuid.uuid4().hex}{_TEMPORARY}")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        yield temporary
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _make_folder(folder: Path) -> None:
+def _make_folder(disk: FileSystem, folder: Path) -> None:
     """Make a folder with its parents so that a power cut cannot take away any of them."""
-    if folder.is_dir():
+    if disk.is_folder(folder):
         return
-    _make_folder(folder.parent)
-    folder.mkdir(exist_ok=True)
-    _flush_folder(folder.parent)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make the names in a folder durable: flushing a file does not flush the name that leads to it."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _raise_unless_missing(error: OSError) -> None:
-    if not isinstance(error, FileNotFoundError):
-        raise error
+    _make_folder(disk, folder.parent)
+    disk.make_folder(folder)
+    disk.sync_folder(folder.parent)

@@ -23,6 +23,13 @@ class FileWriter(Protocol):
         """Leave nothing behind. Never raises for what is already gone."""
 
 
+class FileLock(Protocol):
+    """A lock that ends with the process that took it, if not before."""
+
+    def release(self) -> None:
+        """Let others have it."""
+
+
 class Storage(Protocol):
     """Files below one root. A key is relative to the root, its parts joined by `/`; a folder is a key's beginning.
 
@@ -64,6 +71,9 @@ class Storage(Protocol):
 
     def delete_folder(self, folder: str) -> None:
         """Remove every file below a folder, and the folder itself where a storage has such a thing."""
+
+    def lock(self, key: str) -> FileLock | None:
+        """Lock a file of this name; None when somebody else on this machine has it, or where there are no locks."""
 
 
 def checked(key: str) -> str:

@@ -21,6 +21,7 @@ from obstore.exceptions import AlreadyExistsError, BaseError, PermissionDeniedEr
 from obstore.store import S3Store
 
 from etlcore.errors import ConfigError, TransientError
+from etlcore.failpoints import reach
 from etlcore.storage.os_errors import explained
 from etlcore.storage.port import checked
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
     from _typeshed import WriteableBuffer
     from obstore.store import S3Config
+
+    from etlcore.storage.port import FileLock
 
 _PARALLEL_COPIES = 16
 # One request: enough for the footer and the first columns of an ordinary file.
@@ -90,8 +93,12 @@ class S3Storage:
     def delete_folder(self, folder: str) -> None:  # noqa: D102
         self.delete(self.list(checked(folder)))
 
+    def lock(self, key: str) -> FileLock | None:  # noqa: ARG002, D102
+        return None
+
     def _copy(self, source: str, target: str) -> None:
         obstore.copy(self._store, checked(source), checked(target))
+        reach("storage.moved")
 
     @property
     def _store(self) -> S3Store:

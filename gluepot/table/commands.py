@@ -14,7 +14,7 @@ from batch.table.verify import verify as verify_table
 from etlcore.storage import canonical_url, open_storage
 from gluepot.table import report
 
-FINDINGS = 1
+FINDINGS = 3  # a code of its own: a check that could not be made is 1
 
 Output = Literal["text", "json"]
 
@@ -34,7 +34,7 @@ def files(path: str, *, output: Output = "text") -> None:
 
 @app.command
 def verify(path: str, *, rejects_path: str | None = None, output: Output = "text") -> None:
-    """Read a table whole and compare it with its manifests; exit code 0 if it is clean, 1 with findings.
+    """Read a table whole and compare it with its manifests; exit code 0 if it is clean, 3 with findings.
 
     Checked are: every file is there with its size, CRC and rows; no file is there that no manifest names; input, rows,
     rejected and filtered records add up; no batch overlaps another one, and between batches nothing is left out.

@@ -84,10 +84,12 @@ def history(commits: Sequence[CommitRecord]) -> Report:
             "query": commit.key.query_id,
             "ctx": commit.key.ctx,
             "generation": commit.generation,
+            "token": commit.token,
             "live": (commit.key, commit.generation) in live,
             "rows_in": commit.rows_in,
             "rows": commit.rows_out,
             "rejected": commit.rejected,
+            "filtered": commit.rows_dropped,
             "files": len(commit.files),
             "ranges": [one.to_json() for one in commit.ranges],
         }
@@ -97,7 +99,7 @@ def history(commits: Sequence[CommitRecord]) -> Report:
         {
             **one,
             "query": str(one["query"])[:8],
-            "generation": f"{one['generation']}" + ("" if one["live"] else " (replaced)"),
+            "generation": f"{commit.generation}{_remark(commit, live=one['live'])}",
             "rejected": sum(commit.rejected.values()),
             "ranges": _ranges_text(commit.ranges),
         }
@@ -155,8 +157,6 @@ def verification(where: str, found: Verification) -> Report:
         f"{where}: {found.commits:,} commits, {found.files:,} files, {found.size_bytes:,} bytes",
         f"{found.rows:,} rows, {found.rejected:,} rejected, {found.filtered:,} filtered",
     ]
-    if found.unknown_input:
-        lines.append(f"{found.unknown_input:,} commits do not say how many records they read")
     if found.without_ranges:
         lines.append(f"{found.without_ranges:,} commits do not say which ranges they hold")
     if found.unchecked:
@@ -171,6 +171,12 @@ def verification(where: str, found: Verification) -> Report:
     covered = _grid([_covered(one) for one in found.coverage], ("stream", "id", "shard", "ctx", "from", "to", "state"))
     style = "bold red" if findings else "bold green"
     return Report(plain, Group(*map(Text, lines), covered, *findings, Text(verdict, style=style)))
+
+
+def _remark(commit: CommitRecord, *, live: bool) -> str:
+    if commit.is_nothing:
+        return " (nothing)"
+    return "" if live else " (replaced)"
 
 
 def _covered(covered: Coverage) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def test_after_a_crash_anywhere_in_publishing_a_replay_leaves_one_copy(new_stora
         target = Target(storage, storage)
         manifest = staged(target, [FIRST, SECOND], attempt="a", rejected={"malformed_json": 1})
         crashed = crashes(storage, changes, lambda at, manifest=manifest: publish(at, manifest))
-        recover(target, KEY.query_id)
+        recover(target, KEY.query_id, 1)
         assert visible(storage) in ([], records(FIRST, SECOND))
         publish(target, staged(target, [FIRST, SECOND], attempt="b", rejected={"malformed_json": 1}))
         assert visible(storage) == records(FIRST, SECOND)
@@ -66,7 +66,7 @@ def test_a_crash_anywhere_in_replacing_leaves_the_old_copy_or_the_new_one(new_st
         publish(target, staged(target, [FIRST, SECOND], attempt="a"))
         manifest = staged(target, [LONGER, SECOND], attempt="b")
         crashed = crashes(storage, changes, lambda at, manifest=manifest: publish(at, manifest))
-        recover(target, KEY.query_id)
+        recover(target, KEY.query_id, 1)
         assert visible(storage) in (records(FIRST, SECOND), records(LONGER, SECOND))
         publish(target, staged(target, [LONGER, SECOND], attempt="c"))
         assert visible(storage) == records(LONGER, SECOND)
@@ -83,7 +83,7 @@ def test_a_try_that_follows_without_recovery_leaves_one_copy_even_with_fewer_fil
         manifest = staged(target, [FIRST, SECOND], attempt="a")
         crashed = crashes(storage, changes, lambda at, manifest=manifest: publish(at, manifest))
         publish(target, staged(target, [LONGER], attempt="b"))
-        recover(target, KEY.query_id)
+        recover(target, KEY.query_id, 1)
         assert visible(storage) == records(LONGER)
         assert leftovers(storage) == []
         if not crashed:
@@ -99,8 +99,8 @@ def test_a_crash_anywhere_in_recovery_is_recovered_from(new_storage, first_crash
         publish(target, staged(target, [FIRST, SECOND], attempt="a"))
         manifest = staged(target, [LONGER], attempt="b")
         crashes(storage, first_crash, lambda at, manifest=manifest: publish(at, manifest))
-        crashed = crashes(storage, changes, lambda at: recover(at, KEY.query_id))
-        recover(target, KEY.query_id)
+        crashed = crashes(storage, changes, lambda at: recover(at, KEY.query_id, 1))
+        recover(target, KEY.query_id, 1)
         assert visible(storage) in (records(FIRST, SECOND), records(LONGER))
         assert leftovers(storage) == []
         if not crashed:
@@ -111,5 +111,5 @@ def test_leftovers_of_tasks_that_died_while_staging_are_removed(new_storage):
     storage = new_storage(0)
     target = Target(storage, storage)
     staged(target, [FIRST, SECOND], attempt="a/17")
-    recover(target, KEY.query_id)
+    recover(target, KEY.query_id, 1)
     assert storage.list("") == []

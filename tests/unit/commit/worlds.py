@@ -140,11 +140,12 @@ def staged(
     attempt: str,
     key: CommitKey = KEY,
     rejected: Mapping[str, int] | None = None,
+    token: int = 1,
 ) -> Manifest:
     """Stage, as one task per range would, a file with one line per offset and perhaps a file of rejects."""
     parts = []
     for task, one in enumerate(ranges):
-        folder = staging_of_attempt(key, attempt)
+        folder = staging_of_attempt(key, f"{token}/{attempt}")
         lines = [f"{one.shard}:{offset}" for offset in range(one.start, one.end)]
         bad = [f"bad:{reason}" for reason, times in (rejected or {}).items() for _ in range(times)]
         files = [_file(target.table, f"{folder}/{task}.staged", f"day=1/run-{key.batch_id}-{task}.parquet", lines)]
@@ -167,7 +168,7 @@ def staged(
                 rejected=dict(rejected or {}),
             ),
         )
-    return Manifest(key, parts)
+    return Manifest(key, parts, token=token)
 
 
 def _file(storage: Storage, staged_key: str, final: str, lines: Sequence[str], *, rejects: bool = False) -> StagedFile:

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.filesink.names import of_generation, run_prefix
+from connectors.filesink.names import published_name, run_prefix
 from connectors.ports import CommitKey
 
 KEYS = st.builds(CommitKey, st.text(), st.integers(0, 10**7), st.text(max_size=5))
@@ -38,9 +38,14 @@ def test_a_name_is_one_plain_path_part(key, ctx):
 
 
 def test_the_first_generation_keeps_its_name():
-    assert of_generation("day=1.5/a-snappy.parquet", 1) == "day=1.5/a-snappy.parquet"
+    assert published_name("day=1.5/a-snappy.parquet", 1, 0) == "day=1.5/a-snappy.parquet"
 
 
 def test_later_generations_lie_beside_it_under_the_same_suffix():
-    assert of_generation("day=1.5/a-snappy.parquet", 2) == "day=1.5/a-snappy-g2.parquet"
-    assert of_generation("a-part-r-00000", 3) == "a-part-r-00000-g3"
+    assert published_name("day=1.5/a-snappy.parquet", 2, 0) == "day=1.5/a-snappy-g2.parquet"
+    assert published_name("a-part-r-00000", 3, 0) == "a-part-r-00000-g3"
+
+
+def test_files_of_two_drivers_never_share_a_name():
+    assert published_name("day=1/a-snappy.parquet", 1, 35) == "day=1/a-snappy-dz.parquet"
+    assert published_name("day=1/a-snappy.parquet", 2, 36) == "day=1/a-snappy-g2-d10.parquet"

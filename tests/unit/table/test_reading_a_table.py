@@ -221,15 +221,6 @@ def test_a_table_without_rows_is_empty(folder):
         table.duckdb()
 
 
-def test_a_text_file_of_an_early_version_cannot_be_told():
-    from batch.commit.record import FileEntry
-    from batch.table.files import encoding_of
-
-    assert encoding_of(FileEntry("x.parquet", 1, 1, 1, rejects=False)) == {"format": "parquet"}
-    with pytest.raises(PermanentError, match="does not say how run-0 is to be read"):
-        encoding_of(FileEntry("run-0", 1, 1, 1, rejects=False))
-
-
 def test_a_table_is_arrow_data_for_whoever_takes_it(folder):
     Writer(folder).publish(0, [{"a": 1}, {"a": 2}])
     table = gluepot.table.open(folder)

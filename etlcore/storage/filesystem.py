@@ -1,0 +1,143 @@
+"""The few calls of an operating system that a local storage is made of, one method each.
+
+Kept apart so that tests can put a file system in its place that loses power between any two of them.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import BinaryIO
+
+
+class NewFile(Protocol):
+    """A file that did not exist before, open for writing."""
+
+    def write(self, data: bytes | memoryview) -> int:
+        """Append all of `data`."""
+
+    def sync(self) -> None:
+        """Make what was written survive a power cut. The file's name is another matter, see `sync_folder`."""
+
+    def close(self) -> None:
+        """End writing."""
+
+
+class FileSystem(Protocol):
+    """What a local storage asks of a file system; errors are those of `os`."""
+
+    def read(self, path: Path) -> bytes:
+        """Return a file's bytes."""
+
+    def open(self, path: Path) -> BinaryIO:
+        """Open a file for reading."""
+
+    def create(self, path: Path) -> NewFile:
+        """Make an empty file; FileExistsError if there is one."""
+
+    def link(self, old: Path, new: Path) -> None:
+        """Give a file a second name; FileExistsError if that is taken."""
+
+    def rename(self, old: Path, new: Path) -> None:
+        """Give a file another name, over what had it."""
+
+    def unlink(self, path: Path) -> None:
+        """Take a name away."""
+
+    def is_folder(self, path: Path) -> bool:
+        """Tell whether there is a folder of this name."""
+
+    def make_folder(self, path: Path) -> None:
+        """Make one folder; its parent exists."""
+
+    def remove_folder(self, path: Path) -> None:
+        """Remove an empty folder."""
+
+    def sync_folder(self, path: Path) -> None:
+        """Make the names in a folder survive a power cut."""
+
+    def walk(self, path: Path) -> Iterator[tuple[Path, list[str], list[str]]]:
+        """Yield each folder with its folders' and files' names, deepest first; what vanishes meanwhile is left out."""
+
+    def lock(self, path: Path) -> BinaryIO | None:
+        """Open a file and lock it until it is closed or the process ends; None if somebody else has the lock."""
+
+
+@dataclass(frozen=True, slots=True)
+class OsFileSystem:
+    """The machine's own."""
+
+    def read(self, path: Path) -> bytes:  # noqa: D102 - the protocol says it, here and below
+        return path.read_bytes()
+
+    def open(self, path: Path) -> BinaryIO:  # noqa: D102
+        return path.open("rb")
+
+    def create(self, path: Path) -> NewFile:  # noqa: D102
+        return OsNewFile(path.open("xb"))
+
+    def link(self, old: Path, new: Path) -> None:  # noqa: D102
+        new.hardlink_to(old)
+
+    def rename(self, old: Path, new: Path) -> None:  # noqa: D102
+        old.replace(new)
+
+    def unlink(self, path: Path) -> None:  # noqa: D102
+        path.unlink()
+
+    def is_folder(self, path: Path) -> bool:  # noqa: D102
+        return path.is_dir()
+
+    def make_folder(self, path: Path) -> None:  # noqa: D102
+        path.mkdir(exist_ok=True)
+
+    def remove_folder(self, path: Path) -> None:  # noqa: D102
+        path.rmdir()
+
+    def sync_folder(self, path: Path) -> None:  # noqa: D102
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def walk(self, path: Path) -> Iterator[tuple[Path, list[str], list[str]]]:  # noqa: D102
+        for folder, folders, files in os.walk(path, topdown=False, onerror=_raise_unless_missing):
+            yield path.__class__(folder), folders, files
+
+    def lock(self, path: Path) -> BinaryIO | None:  # noqa: D102
+        file = path.open("ab")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            return None
+        return file
+
+
+@dataclass(frozen=True, slots=True)
+class OsNewFile:
+    """A file of the machine's."""
+
+    file: BinaryIO
+
+    def write(self, data: bytes | memoryview) -> int:  # noqa: D102
+        return self.file.write(data)
+
+    def sync(self) -> None:  # noqa: D102
+        self.file.flush()
+        os.fsync(self.file.fileno())
+
+    def close(self) -> None:  # noqa: D102
+        self.file.close()
+
+
+def _raise_unless_missing(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise error

@@ -1,0 +1,206 @@
+"""The real publish code in every situation of a small world; what must never be is a `Violation`."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import count
+
+from batch.commit import Target, adopted, publish, recover
+from connectors.ports import Manifest, SourceRange
+from etlcore.errors import EtlError, LeaseHeld, TransientError
+from etlcore.storage import LocalStorage, Storage
+from tests.unit.commit.power import ROOT, PowerDisk
+from tests.unit.commit.worlds import KEY, Crash, MemoryStorage, leftovers, offsets, records, staged, visible
+from tests.unit.commit.writers import Driver
+
+WHOLE = (offsets(0, 2, "0"), offsets(0, 1, "1"))
+OTHER_CUT = (offsets(0, 1, "0"), offsets(1, 2, "0"), offsets(0, 1, "1"))
+LONGER = (offsets(0, 3, "0"), offsets(0, 1, "1"))
+EARLIER = (offsets(0, 1, "0"),)
+_TRIES = 4
+
+
+class Violation(AssertionError):
+    """Rows are lost or doubled, or a reader of the manifests saw half of something."""
+
+
+def run_driver(target: Target, token: int, ranges: Sequence[SourceRange]) -> None:
+    """Do with one batch what the engine does: recover, run it, try again after trouble that may pass."""
+    recover(target, KEY.query_id, token)
+    for attempt in range(_TRIES):
+        if adopted(target, Manifest(KEY, ranges=ranges, token=token)):
+            return
+        with suppress(TransientError):
+            publish(target, staged(target, ranges, attempt=f"try-{attempt}", token=token))
+            return
+
+
+def lost_power() -> int:
+    """Cut the power at every step of publishing and of replacing; return the number of situations."""
+    situations = 0
+    for before, ranges in ((None, WHOLE), (WHOLE, LONGER)):
+        allowed = [records(*before) if before else [], records(*ranges)]
+        for step in count():
+            disk = PowerDisk()
+            if before:
+                run_driver(_target(disk), 1, before)
+            disk.changes_left = step
+            with suppress(Crash):
+                run_driver(_target(disk), 2, ranges)
+            crashed = disk.changes_left == 0
+            for survivor in disk.survivors():
+                situations += 1
+                _restart(survivor, ranges, allowed if crashed else allowed[-1:], f"power lost before step {step}")
+            if not crashed:
+                break
+    return situations
+
+
+def _restart(disk: PowerDisk, ranges: Sequence[SourceRange], allowed: Sequence[list[str]], where: str) -> None:
+    target = _target(disk)
+    try:
+        seen = manifest_rows(target.table)
+        run_driver(target, 3, ranges)
+    except (EtlError, OSError) as error:
+        raise Violation(f"{where}: {error!r}") from error
+    if seen not in allowed:
+        raise Violation(f"{where}: readers see {seen}")
+    must_hold_once(target.table, ranges, where)
+
+
+def two_drivers() -> int:
+    """Stop one driver before each of its actions, let a second take over and be stopped too; both orders of waking."""
+    situations = 0
+    for first, second in _pairs():
+        for stop_first in count():
+            for stop_second in count():
+                for wakes in (True, False):
+                    ended = _two(first, second, stop_first, stop_second, wakes=wakes)
+                    situations += 1
+                if ended[1]:
+                    break
+            if ended[0]:
+                break
+    return situations
+
+
+def _pairs() -> Iterator[tuple[Sequence[SourceRange], Sequence[SourceRange]]]:
+    yield WHOLE, WHOLE
+    yield WHOLE, OTHER_CUT
+    yield WHOLE, LONGER
+    yield WHOLE, EARLIER
+
+
+def _two(
+    first: Sequence[SourceRange], second: Sequence[SourceRange], stop_first: int, stop_second: int, *, wakes: bool
+) -> tuple[bool, bool]:
+    storage = MemoryStorage()
+    where = f"{len(first)} and {len(second)} ranges, stopped at {stop_first} and {stop_second}, wakes: {wakes}"
+    early = Driver(storage, lambda target: run_driver(target, 1, first))
+    early.advance(stop_first)
+    late = Driver(storage, lambda target: run_driver(target, 2, second))
+    late.advance(stop_second)
+    ended = early.finished, late.finished
+    must_be_whole(storage, [first, second], where)
+    if wakes:
+        early.advance()
+        must_be_whole(storage, [first, second], where)
+    else:
+        early.kill()
+    late.advance()
+    _no_surprise([early, late], where)
+    _after_recovery(storage, 2, second, where)
+    return ended
+
+
+def three_drivers() -> int:
+    """Stop two drivers one after the other, let a third run, then wake or kill the two in both orders."""
+    situations = 0
+    for ranges in ((WHOLE, LONGER, WHOLE), (WHOLE, OTHER_CUT, WHOLE), (EARLIER, WHOLE, LONGER)):
+        for stop_first in count():
+            for stop_second in count():
+                for order in ((0, 1), (1, 0), (0,), (1,)):
+                    ended = _three(ranges, stop_first, stop_second, order)
+                    situations += 1
+                if ended[1]:
+                    break
+            if ended[0]:
+                break
+    return situations
+
+
+def _three(
+    ranges: Sequence[Sequence[SourceRange]], stop_first: int, stop_second: int, order: Sequence[int]
+) -> tuple[bool, bool]:
+    storage = MemoryStorage()
+    where = f"stopped at {stop_first} and {stop_second}, woken {order}"
+    drivers = []
+    for token, (stop, held) in enumerate(zip((stop_first, stop_second, None), ranges, strict=True), start=1):
+        drivers.append(Driver(storage, lambda target, token=token, held=held: run_driver(target, token, held)))
+        drivers[-1].advance(stop)
+    ended = drivers[0].finished, drivers[1].finished
+    must_be_whole(storage, ranges, where)
+    for number in order:
+        drivers[number].advance()
+        must_be_whole(storage, ranges, where)
+    for driver in drivers:
+        driver.kill()
+    _no_surprise(drivers, where)
+    _after_recovery(storage, 3, ranges[-1], where)
+    return ended
+
+
+def _after_recovery(storage: Storage, token: int, ranges: Sequence[SourceRange], where: str) -> None:
+    """The batch of the last driver is there, once, whoever else was at work; the next driver removes what is left."""
+    if manifest_rows(storage) != records(*ranges):
+        raise Violation(f"{where}: the last driver's batch is not what the manifests hold")
+    recover(Target(storage, storage), KEY.query_id, token + 1)
+    must_hold_once(storage, ranges, where)
+
+
+def _no_surprise(drivers: Sequence[Driver], where: str) -> None:
+    for driver in drivers:
+        if driver.error is not None and not isinstance(driver.error, Crash | LeaseHeld):
+            raise Violation(f"{where}: {driver.error!r}")
+
+
+def must_hold_once(storage: Storage, ranges: Sequence[SourceRange], where: str) -> None:
+    """Readers of the folder and of the manifests find every row once, and nothing is left over."""
+    if visible(storage) != records(*ranges):
+        raise Violation(f"{where}: the folder holds {visible(storage)}")
+    if manifest_rows(storage) != records(*ranges):
+        raise Violation(f"{where}: the manifests hold {manifest_rows(storage)}")
+    if leftovers(storage):
+        raise Violation(f"{where}: left over are {leftovers(storage)}")
+
+
+def must_be_whole(storage: Storage, batches: Sequence[Sequence[SourceRange]], where: str) -> None:
+    """A reader of the manifests sees one whole version of the batch, or nothing yet."""
+    seen = manifest_rows(storage)
+    if seen and seen not in [records(*ranges) for ranges in batches]:
+        raise Violation(f"{where}: a reader saw {seen}")
+
+
+def manifest_rows(storage: Storage) -> list[str]:
+    """Return the rows that a reader of the manifests finds; reads the JSON itself, without the product's help."""
+    newest: dict[str, tuple[int, dict[str, object]]] = {}
+    for key in storage.list("_gluepot/commits"):
+        write, generation, _ = key.split(".")
+        record = json.loads(storage.get(key))
+        newest[write] = max(newest.get(write, (0, {})), (int(generation), record), key=lambda one: one[0])
+    rows: list[str] = []
+    for _, record in newest.values():
+        for file in record["files"]:
+            data = storage.get(file["path"])
+            if zlib.crc32(data) != file["crc32"]:
+                raise Violation(f"{file['path']} has other bytes than its manifest says")
+            rows += data.decode().split("\n")
+    return sorted(rows)
+
+
+def _target(disk: PowerDisk) -> Target:
+    storage = LocalStorage(ROOT, disk)
+    return Target(storage, storage)

@@ -1,0 +1,110 @@
+"""Every situation of the model holds for the protocol as it is, and some situation fails for each wrong version of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+
+import pytest
+
+from batch.commit.decide import Skip, Write, decide
+from batch.commit.record import CommitRecord
+from tests.unit.commit import explore
+from tests.unit.commit.power import PowerDisk
+
+publish = import_module("batch.commit.publish")  # the package has a function of that name
+
+Explore = Callable[[], int]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("situations", "at_least"), [(explore.lost_power, 500), (explore.two_drivers, 1000), (explore.three_drivers, 3000)]
+)
+def test_every_row_is_there_once_whatever_happens_when(situations, at_least):
+    assert situations() >= at_least
+
+
+def skip_by_id_alone(monkeypatch):
+    monkeypatch.setattr(
+        publish, "decide", lambda manifest, newest: Skip(newest) if newest else decide(manifest, newest)
+    )
+
+
+def no_intent(monkeypatch):
+    monkeypatch.setattr(publish, "_begin", lambda target, intent: None)
+
+
+def manifest_before_files(monkeypatch):
+    move = publish._move
+    create = publish._create
+
+    def created_first(target, record):
+        return record
+
+    def moved_last(target, manifest, generation):
+        create(target, CommitRecord.of(manifest, generation))
+        move(target, manifest, generation)
+
+    monkeypatch.setattr(publish, "_create", created_first)
+    monkeypatch.setattr(publish, "_move", moved_last)
+
+
+def no_flush(monkeypatch):
+    monkeypatch.setattr(PowerDisk, "flushes", False)
+    right = PowerDisk.__init__
+    monkeypatch.setattr(
+        PowerDisk, "__init__", lambda self, *args, **given: right(self, *args, **given | {"flushes": False})
+    )
+
+
+def no_token(monkeypatch):
+    def by_input_only(manifest, newest):
+        if newest is None:
+            return Write(CommitRecord.of(manifest, 1), None)
+        if newest.input == CommitRecord.of(manifest, 1).input:
+            return Skip(newest)
+        return Write(CommitRecord.of(manifest, newest.generation + 1), newest)
+
+    monkeypatch.setattr(publish, "decide", by_input_only)
+
+
+def token_checked_before_and_not_in_the_create(monkeypatch):
+    """Ownership is looked up first, and what somebody else created meanwhile is overwritten."""
+
+    def created_over(target, record):
+        target.table.put(publish.commit_key(record.key, record.generation), record.to_bytes())
+        return record
+
+    monkeypatch.setattr(publish, "_create", created_over)
+
+
+def names_without_token(monkeypatch):
+    right = publish.published_name
+    monkeypatch.setattr(publish, "published_name", lambda final, generation, token: right(final, generation, 0))
+    of = CommitRecord.of.__func__
+
+    def of_shared_names(cls, manifest, generation):
+        return replace(of(cls, replace(manifest, token=0), generation), token=manifest.token)
+
+    monkeypatch.setattr(CommitRecord, "of", classmethod(of_shared_names))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("wrong", "situations"),
+    [
+        (skip_by_id_alone, explore.two_drivers),
+        (no_intent, explore.lost_power),
+        (manifest_before_files, explore.lost_power),
+        (no_flush, explore.lost_power),
+        (no_token, explore.two_drivers),
+        (token_checked_before_and_not_in_the_create, explore.two_drivers),
+        (names_without_token, explore.two_drivers),
+    ],
+)
+def test_a_wrong_version_is_caught(monkeypatch, wrong: Callable[[pytest.MonkeyPatch], None], situations: Explore):
+    wrong(monkeypatch)
+    with pytest.raises(explore.Violation):
+        situations()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from batch.commit.intent import Intent
@@ -36,28 +36,31 @@ def newest(commits: Iterable[CommitRecord]) -> list[CommitRecord]:
     return list({commit.key: commit for commit in commits}.values())
 
 
-def unfinished_files(commits: Iterable[CommitRecord], intents: Iterable[Intent]) -> set[str]:
-    """Return the files that a publication in progress, or one that died, will keep or remove.
+def unfinished_files(commits: Sequence[CommitRecord], intents: Iterable[Intent]) -> set[str]:
+    """Return the files that a publication in progress, or one that died, will still publish or remove.
 
     These are the names it has claimed, and the files of the generation it replaces.
+
+    Args:
+        commits: all generations, those of a write in ascending order.
+        intents: of publications that have not ended.
     """
     pending = {(intent.key, intent.generation): intent for intent in intents}
     claimed = {path for intent in pending.values() for _, path in intent.files}
     replaced = {
         file.path for commit in commits if (commit.key, commit.generation + 1) in pending for file in commit.files
     }
-    return claimed | replaced
+    return (claimed | replaced) - _paths(newest(commits))
 
 
 def unnamed_files(
-    listing: Iterable[str], commits: Iterable[CommitRecord], unfinished: Collection[str]
+    listing: Iterable[str], commits: Sequence[CommitRecord], unfinished: Collection[str]
 ) -> Iterator[Finding]:
     """Yield the files that readers of the folder take for rows, or for rejected records, and no live manifest names.
 
     Files and folders whose names begin with `_` or `.` are none of these; readers leave them out.
     """
-    commits = list(commits)
-    live = {file.path for commit in newest(commits) for file in commit.files}
+    live = _paths(newest(commits))
     superseded = {file.path: commit for commit in commits for file in commit.files}
     for path in listing:
         if path in live or path in unfinished or _is_hidden(path):
@@ -118,6 +121,10 @@ def coverage_findings(covered: Coverage) -> Iterator[Finding]:
 def words(key: CommitKey) -> str:
     """Return a write in words."""
     return f"batch {key.batch_id} of query {key.query_id}"
+
+
+def _paths(commits: Iterable[CommitRecord]) -> set[str]:
+    return {file.path for commit in commits for file in commit.files}
 
 
 def _is_hidden(path: str) -> bool:

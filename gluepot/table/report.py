@@ -99,7 +99,7 @@ def history(commits: Sequence[CommitRecord]) -> Report:
         {
             **one,
             "query": str(one["query"])[:8],
-            "generation": f"{commit.generation}{_remark(commit, live=one['live'])}",
+            "generation": f"{commit.generation}{_remark(commit, live=bool(one['live']))}",
             "rejected": sum(commit.rejected.values()),
             "ranges": _ranges_text(commit.ranges),
         }
@@ -166,7 +166,7 @@ def verification(where: str, found: Verification) -> Report:
             f"{len(found.unfinished):,} files belong to a publication in progress, or one that died; the next start of "
             "its job settles that"
         )
-    verdict = "clean" if not found.findings else f"{len(found.findings):,} findings"
+    verdict = "clean" if not found.findings else f"findings: {len(found.findings):,}"
     findings = [Text(f"{one.kind}: {one.message}", style="red") for one in found.findings]
     covered = _grid([_covered(one) for one in found.coverage], ("stream", "id", "shard", "ctx", "from", "to", "state"))
     style = "bold red" if findings else "bold green"

@@ -8,11 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from batch.commit import open_target, publish
+from batch.commit import Target, open_target, publish
 from connectors.ports import CommitKey, Manifest, SourceRange
 from connectors.registry import SINKS
 from dynamicframe.chunk import Chunk, Coordinates, ErrorRecord
 from etlcore.clock import FakeClock
+from etlcore.storage import Storage
 
 Rows = pa.RecordBatch | Sequence[dict[str, Any]]
 
@@ -28,6 +29,7 @@ class Writer:
     rejects_path: str | None = None
     query_id: str = "q1"
     next_offset: int = 0
+    storage: Storage | None = None
 
     def publish(
         self, batch_id: int, *batches: Rows, bad: Sequence[bytes] = (), start: int | None = None, ctx: str = "sink0"
@@ -52,5 +54,6 @@ class Writer:
         part = sink.write(iter(chunks), 0, f"attempt-{begin}/0")
         ranges = [SourceRange("kafka", "clicks", "id-1", "0", begin, begin + taken)]
         manifest = Manifest(key, [replace(part, ranges=ranges, rows_in=taken)])
-        publish(open_target(sink), manifest, FakeClock(1_700_000_000.0 + batch_id))
+        target = Target(self.storage, self.storage) if self.storage else open_target(sink)
+        publish(target, manifest, FakeClock(1_700_000_000.0 + batch_id))
         self.next_offset = begin + taken

@@ -236,3 +236,11 @@ def test_the_view_is_made_in_the_connection_given_and_replaces_an_older_one(fold
         gluepot.table.open(folder).duckdb(db, "my clicks")
         assert db.sql('SELECT sum(a) FROM "my clicks"').fetchall() == [(3,)]
         assert db.sql("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall() == [("my clicks",)]
+
+
+@pytest.mark.parametrize(("name", "native"), [("glueparquet", True), ("json", False)])
+def test_duckdb_reads_local_parquet_files_itself(folder, name, native):
+    Writer(folder, name, partition_keys=["k"]).publish(0, [{"a": 1, "k": "x"}])
+    with gluepot.table.open(folder).duckdb(name="t") as db:
+        ((_, plan),) = db.sql("EXPLAIN SELECT a FROM t").fetchall()
+    assert ("PARQUET" in plan) == native

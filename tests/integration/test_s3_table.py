@@ -99,9 +99,3 @@ def test_a_large_object_is_read_in_parts(client):
 def test_an_object_that_is_not_there_is_file_not_found(client):
     with pytest.raises(FileNotFoundError):
         open_storage("s3://lake").reader("nothing")
-
-
-def test_spark_reads_a_table_in_s3(client, glue_context):
-    Writer(TABLE, partition_keys=["k"]).publish(0, [{"a": 1, "k": "x"}, {"a": 2, "k": "y"}])
-    frame = glue_context.spark_session.read.format("gluepot").load(TABLE)
-    assert [row.asDict() for row in frame.where("k = 'y'").collect()] == [{"a": 2, "k": "y"}]

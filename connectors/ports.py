@@ -98,6 +98,7 @@ class StagedFile:
         rows: records in it; rejected records when `rejects`.
         crc32: zlib CRC-32 of its bytes.
         rejects: True for a file of rejected records.
+        encoding: what a reader must know beside the bytes, see `connectors.filesink.format`.
     """
 
     staged: str
@@ -106,6 +107,7 @@ class StagedFile:
     rows: int
     crc32: int
     rejects: bool = False
+    encoding: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

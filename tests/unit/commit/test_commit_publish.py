@@ -9,6 +9,7 @@ from batch.commit.publish import published
 from batch.commit.record import CommitRecord
 from connectors.filesink.layout import commit_key
 from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart
+from etlcore.clock import FakeClock
 from etlcore.errors import CheckpointError, LeaseHeld, PermanentError, TransientError
 from tests.unit.commit.worlds import KEY, MemoryStorage, leftovers, offsets, records, staged, visible
 
@@ -222,3 +223,10 @@ def test_a_record_comes_back_from_its_text(target):
 
 def test_names_of_users_become_no_part_of_our_own_paths():
     assert commit_key(CommitKey("../..", 1, "/etc"), 1).count("/") == 2
+
+
+def test_the_manifest_says_when_it_was_made(target):
+    publish(target, staged(target, [FIRST], attempt="a"), FakeClock(1_700_000_000.5))
+    record = published(target, KEY)
+    assert record is not None
+    assert record.committed_at_epoch_ms == 1_700_000_000_500

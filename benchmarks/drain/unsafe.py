@@ -1,4 +1,4 @@
-"""Gluepot's side without its guarantees: the same engine stages and moves files, and nothing is written down or flushed.
+"""Our side without its guarantees: the same engine stages and moves files; nothing is written down or flushed.
 
 What the other side takes longer than this one is the price of exactly-once. Files that tasks stage are flushed on both
 sides; the driver's flushes, intents, manifests, recovery and the lease are missing here.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, Self
 
 from awsglue import writing
 from batch import commit
@@ -26,7 +26,7 @@ class _NoLease(nullcontext[Any]):
     def check(self) -> None:
         pass
 
-    def __enter__(self) -> _NoLease:
+    def __enter__(self) -> Self:
         return self
 
 

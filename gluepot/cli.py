@@ -20,6 +20,7 @@ app.command(servers.up)
 app.command(servers.status)
 app.command(servers.down)
 app.command("gluepot.checkpoint.commands:app", name="checkpoint", help="Explain, mend, move or rewind a checkpoint.")
+app.command("gluepot.table.commands:app", name="table", help="Look at a table that jobs wrote: files, verify, ...")
 
 
 @app.command
@@ -29,8 +30,9 @@ def run(
     master: str = "local[*]",
     until_caught_up: bool = False,
     max_batches: int | None = None,
-    metrics_port: int | None = None,
-    metrics_host: str = "127.0.0.1",
+    metrics_port: Annotated[int | None, Parameter(env_var="GLUEPOT_METRICS_PORT")] = None,
+    metrics_host: Annotated[str, Parameter(env_var="GLUEPOT_METRICS_HOST")] = "127.0.0.1",
+    lease_secs: float = 15.0,
     connections: Path | None = None,
     glue_version: str | None = None,
     verbose: Annotated[bool, Parameter(alias="-v")] = False,
@@ -45,6 +47,7 @@ def run(
         max_batches: end after so many batches.
         metrics_port: serve Prometheus metrics on this port; 0 takes a free one.
         metrics_host: address of the metrics page.
+        lease_secs: a driver not heard of for so long may be replaced by another one on the same checkpoint.
         connections: the connections file, if it is none of the usual ones.
         glue_version: whose behaviour the script sees: 3.0, 4.0, 5.0, 5.1 or 6.0.
         verbose: stack traces.
@@ -55,6 +58,8 @@ def run(
 
     if max_batches is not None and max_batches < 1:
         raise ConfigError(f"--max-batches is {max_batches}; use 1 or more.")
+    if lease_secs < 1:
+        raise ConfigError(f"--lease-secs is {lease_secs}; use 1 or more.")
     run_script(
         RunSettings(
             script=script,
@@ -65,6 +70,7 @@ def run(
             metrics_port=metrics_port,
             metrics_host=metrics_host,
             drain=Drain(until_caught_up, max_batches),
+            lease_secs=lease_secs,
             live=sys.stderr.isatty() and not verbose,
         ),
     )

@@ -23,6 +23,7 @@ from gluepot.job_parameters import JobParameters
 from gluepot.live import LiveView
 from gluepot.spark_conf import job_conf, write_conf_folder
 from streaming import session
+from streaming.lease import TTL_SECS
 from streaming.metrics import StreamMetrics
 from streaming.metrics_server import serve
 from streaming.session import ENDLESS, Drain, StreamSession
@@ -44,6 +45,7 @@ class RunSettings:
         metrics_port: port of the metrics page; None for none, 0 for a free one.
         metrics_host: address it listens on.
         drain: when streams end by themselves.
+        lease_secs: after how long without a sign of life another driver may take a stream over.
         live: show one live line per query.
     """
 
@@ -55,6 +57,7 @@ class RunSettings:
     metrics_port: int | None = None
     metrics_host: str = "127.0.0.1"
     drain: Drain = ENDLESS
+    lease_secs: float = TTL_SECS
     live: bool = False
 
 
@@ -77,7 +80,7 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
     for ignored in parameters.ignored:
         log.info("parameter_ignored", parameter=ignored.name, reason=ignored.reason)
     streams = streams or StreamSession()
-    streams.job, streams.drain = parameters.job_name, settings.drain
+    streams.job, streams.drain, streams.lease_secs = parameters.job_name, settings.drain, settings.lease_secs
     with ExitStack() as stack:
         stack.enter_context(_environment(parameters, settings))
         if settings.metrics_port is not None or parameters.enable_metrics:

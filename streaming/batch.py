@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 from batch.commit import Origin
 from batch.pipeline import RangeInput
 from connectors.kafka.positions import Positions
+from connectors.kafka.rejects import rejected, rejects_root
 from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange
 from dynamicframe.schema import merge_schemas
 from streaming.frames import BatchFrame, StreamFrame, storage_level
@@ -110,11 +111,15 @@ def run_known(
     settings: StreamSettings,
 ) -> None:
     """Run the function on a micro-batch whose ranges are known."""
-    given = RangeInput(stream.source, tuple(stream.source.split(held)), context.schema.known, stream.extras)
+    source = stream.source
+    given = RangeInput(source, tuple(source.split(held)), context.schema.known, stream.extras, source.declared)
     level = storage_level(settings.storage_level) if settings.persist else None
     batch = BatchFrame(frame, given, stream.json_column, level)
     try:
         _call(function, batch, context)
+        root = rejects_root(source.settings, settings.checkpoint_location)
+        if batch.rows_read and source.declared is not None and root is not None and not context.rejected:
+            context.rejected.update(rejected(root, given.ranges))
     finally:
         batch.release()
 

@@ -128,10 +128,15 @@ class Lease:
     def __exit__(self, *_: object) -> None:
         self._left.set()
         self._renewer.join()
-        if not self._lost.is_set():
+        if not self.is_lost:
             _put_beat(self._storage, self._owner, Beat(self._clock.epoch(), released=True))
         if self._lock:
             self._lock.release()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether another driver took over."""
+        return self._lost.is_set()
 
     def check(self) -> None:
         """Make sure that nobody took over while this process was not looking.
@@ -139,7 +144,7 @@ class Lease:
         Raises:
             LeaseHeld: somebody did.
         """
-        if self._lost.is_set():
+        if self.is_lost:
             raise LeaseHeld(
                 f"another driver took over {self._storage.url} while this one was not heard of for"
                 f" {self._ttl_secs:.0f} s; this one ends",

@@ -89,10 +89,11 @@ class Query:
         Raises:
             Exception: what the batch function raised in its last attempt, or what the source reported.
         """
-        with bind_context(query=self._name), lease.take(self._checkpoint.storage, self._session.clock) as self._lease:
+        with bind_context(query=self._name), self._own() as self._lease:
             self._before_first_start()
             while not self._ending():
                 failure = self._attempt()
+                self._lease.check()
                 if failure is None:
                     continue
                 self._run.failures += 1
@@ -109,6 +110,9 @@ class Query:
                     case _:
                         log.error("query_failed", attempts=self._run.failures, reason=str(failure))
                         raise failure
+
+    def _own(self) -> lease.Lease:
+        return lease.take(self._checkpoint.storage, self._session.clock, ttl_secs=self._session.lease_secs)
 
     def _before_first_start(self) -> None:
         if self._session.metrics:
@@ -168,7 +172,8 @@ class Query:
         return self._run.error or self._inputs.reported() or failure
 
     def _ending(self) -> bool:
-        return self._session.stop.is_set() or self._drained()
+        lost = self._lease is not None and self._lease.is_lost
+        return lost or self._session.stop.is_set() or self._drained()
 
     def _drained(self) -> bool:
         drain = self._session.drain

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from etlcore.clock import Clock, SystemClock
+from streaming.lease import TTL_SECS
 from streaming.metrics import StreamMetrics
 from streaming.progress import BatchStats
 
@@ -37,6 +38,7 @@ class StreamSession:
         metrics: None where nobody asked for them.
         watchers: told of every committed batch.
         drain: when queries end by themselves.
+        lease_secs: after how long without a sign of life another driver may take a query over.
         stop: set to end every query after its running batch.
     """
 
@@ -45,6 +47,7 @@ class StreamSession:
     metrics: StreamMetrics | None = None
     watchers: list[Callable[[BatchStats], None]] = field(default_factory=list)
     drain: Drain = ENDLESS
+    lease_secs: float = TTL_SECS
     stop: threading.Event = field(default_factory=threading.Event)
 
 

@@ -13,6 +13,7 @@ from connectors.kafka.reader import count_range, first_of, read_range
 from connectors.kafka.settings import KafkaReadSettings
 from connectors.kafka.start import of_stream
 from connectors.ports import RawBatch, SourceRange
+from dynamicframe.declared import DeclaredPayload
 from etlcore.checkpoint import OffsetEntry
 from etlcore.clock import Clock
 from etlcore.errors import TransientError
@@ -27,11 +28,13 @@ class KafkaSource:
 
     Args:
         settings: of the read.
+        declared: what the payload of each record is decoded into in the worker; None: it stays as it is.
         check_deadline_secs: how long `check` waits for a broker that is just starting.
         guarantee: see `StreamSource`.
     """
 
     settings: KafkaReadSettings
+    declared: DeclaredPayload | None = None
     check_deadline_secs: float = 30.0
     guarantee: str = "every committed record from the start position on; the same records for the same range"
 

@@ -16,10 +16,13 @@ from pyspark.sql.types import StructType
 from connectors.handover import OPTION, Handover
 from connectors.kafka.broker import Broker
 from connectors.kafka.positions import Positions
-from connectors.kafka.shape import arrow_schema, to_arrow
+from connectors.kafka.rejects import RejectsAside, rejects_root
+from connectors.kafka.shape import added_columns, arrow_schema, to_arrow
 from connectors.kafka.source import KafkaSource, Planner
 from connectors.kafka.start import read_start
 from connectors.ports import SourceRange
+from dynamicframe.chunk import with_columns
+from dynamicframe.declared import RecordDecoder
 from etlcore.checkpoint import Checkpoint
 from etlcore.clock import SystemClock
 from etlcore.errors import EtlError
@@ -45,7 +48,8 @@ class KafkaDataSource(DataSource):
         return FORMAT
 
     def schema(self) -> StructType:  # noqa: D102
-        return from_arrow_schema(arrow_schema(self._source().settings))
+        source = self._source()
+        return from_arrow_schema(arrow_schema(source.settings, source.declared), prefer_timestamp_ntz=True)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802, D102
         folder = self.options.get(OPTION)
@@ -63,16 +67,34 @@ class KafkaDataSource(DataSource):
 
 @dataclass(frozen=True)
 class RangePartition(InputPartition):
-    """One task's input."""
+    """One task's input.
+
+    Args:
+        wanted: what it reads.
+        rejects_root: where records go that cannot be decoded; None where there is no such place.
+    """
 
     wanted: SourceRange
+    rejects_root: str | None = None
 
 
 def _read(source: KafkaSource, partition: InputPartition) -> Iterator[pa.RecordBatch]:
     assert isinstance(partition, RangePartition)
+    if source.declared is not None:
+        yield from _decode(source, source.declared.decoder(), partition)
+        return
     schema = arrow_schema(source.settings)
     for raw in source.read(partition.wanted):
         yield to_arrow(raw, schema)
+
+
+def _decode(source: KafkaSource, decoder: RecordDecoder, partition: RangePartition) -> Iterator[pa.RecordBatch]:
+    added = added_columns(source.settings)
+    with RejectsAside(partition.rejects_root, partition.wanted) as rejects:
+        for raw in source.read(partition.wanted):
+            chunk = decoder.decode(raw.values, raw.positions, raw.stream, raw.shard)
+            rejects.add(chunk.errors)
+            yield with_columns(chunk, raw.positions, raw.beside(added)).batch
 
 
 class KafkaBatchReader(DataSourceReader):
@@ -109,7 +131,8 @@ class KafkaStreamReader(DataSourceStreamReader):
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:  # noqa: ARG002
         """Cut a batch; its end says where it starts (see `positions`)."""
-        return [RangePartition(wanted) for wanted in self._source.split(Positions.from_json(end))]
+        root = rejects_root(self._source.settings, self._handover.checkpoint() if self._handover else None)
+        return [RangePartition(wanted, root) for wanted in self._source.split(Positions.from_json(end))]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:  # noqa: D102
         return _read(self._source, partition)

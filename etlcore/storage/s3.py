@@ -7,13 +7,14 @@ the bucket in the path, over plain http if the URL says so.
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, PermissionDeniedError, UnauthenticatedError
@@ -27,11 +28,14 @@ from etlcore.storage.port import checked
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from _typeshed import WriteableBuffer
     from obstore.store import S3Config
 
     from etlcore.storage.port import FileLock
 
 _PARALLEL_COPIES = 16
+# One request: enough for the footer and the first columns of an ordinary file.
+_READ_AHEAD_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,11 @@ class S3Storage:
     def get(self, key: str) -> bytes:  # noqa: D102
         with _explained(self.url):
             return bytes(obstore.get(self._store, checked(key)).bytes())
+
+    def reader(self, key: str) -> BinaryIO:  # noqa: D102
+        with _explained(self.url):
+            size_bytes = obstore.head(self._store, checked(key))["size"]
+        return io.BufferedReader(S3Reader(self, key, size_bytes), _READ_AHEAD_BYTES)
 
     def put(self, key: str, data: bytes) -> None:  # noqa: D102
         with _explained(self.url), _bucket_needed(self.bucket):
@@ -94,6 +103,42 @@ class S3Storage:
     @property
     def _store(self) -> S3Store:
         return _connect(self.bucket, self.prefix, _endpoint(os.environ))
+
+
+class S3Reader(io.RawIOBase):
+    """An object that is read in parts, one request each."""
+
+    def __init__(self, storage: S3Storage, key: str, size_bytes: int) -> None:
+        super().__init__()
+        self._storage = storage
+        self._key = key
+        self._size_bytes = size_bytes
+        self._at = 0
+
+    def readable(self) -> bool:  # noqa: D102
+        return True
+
+    def seekable(self) -> bool:  # noqa: D102
+        return True
+
+    def tell(self) -> int:  # noqa: D102
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:  # noqa: D102
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size_bytes}[whence]
+        self._at = start + offset
+        return self._at
+
+    def readinto(self, buffer: WriteableBuffer) -> int:  # noqa: D102
+        view = memoryview(buffer).cast("B")
+        length = min(len(view), self._size_bytes - self._at)
+        if length <= 0:
+            return 0
+        with _explained(self._storage.url):
+            store = self._storage._store  # noqa: SLF001 - the reader is part of its storage
+            view[:length] = obstore.get_range(store, self._key, start=self._at, length=length)
+        self._at += length
+        return length
 
 
 class S3Writer:

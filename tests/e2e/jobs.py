@@ -107,8 +107,8 @@ class Launcher:
         self.jobs.append(Job(process, folder))
         return self.jobs[-1]
 
-    def gluepot(self, *arguments: str | Path) -> Job:
-        return self(*GLUEPOT, *arguments)
+    def gluepot(self, *arguments: str | Path, env: dict[str, str] | None = None) -> Job:
+        return self(*GLUEPOT, *arguments, env=env)
 
     def end(self) -> None:
         for job in self.jobs:

@@ -1,0 +1,56 @@
+"""Two drivers on one checkpoint: the second is refused; one that was paused and wakes up publishes no more."""
+
+from __future__ import annotations
+
+import signal
+
+import psutil
+import pytest
+
+from tests.e2e.jobs import SCRIPTS, arguments, column
+
+
+@pytest.fixture
+def start(launch, topic, tmp_path):
+    """Start the job over 300 records in batches of 100, on the checkpoint that all of a test's jobs share."""
+    topic.send_numbers(range(300))
+    (tmp_path / "temp").mkdir()
+
+    def started(*options: str, pause_secs: float = 0, **env: str):
+        command = [
+            "run", SCRIPTS / "number_stream.py", *options, "--master", "local[2]", "--",
+            *arguments(JOB_NAME="numbers", TempDir=tmp_path / "temp", output_path=tmp_path / "table"),
+            *arguments(bootstrap=topic.bootstrap, topic=topic.name, pause=pause_secs),
+        ]  # fmt: skip
+        return launch.gluepot(*command, env=env)
+
+    return started
+
+
+def test_a_second_driver_is_refused_with_its_own_exit_code_and_the_first_goes_on(start, tmp_path):
+    first = start("--until-caught-up", pause_secs=8)
+    first.wait_until((tmp_path / "temp/in-batch-0").exists, "the first batch")
+
+    second = start()
+
+    assert second.exit_code() == 4, second.err
+    assert f"belongs to process {first.process.pid} on" in second.sentences()[-1]
+    assert first.exit_code() == 0, first.err
+    assert column(tmp_path / "table", "n") == list(range(300))
+
+
+@pytest.mark.parametrize("place", ["task.done", "publish.intent", "storage.moved", "publish.manifest_temp"])
+def test_a_paused_driver_that_wakes_up_after_its_lease_publishes_nothing(start, tmp_path, place):
+    zombie = start("--lease-secs", "2", GLUEPOT_FAILPOINT=place, GLUEPOT_FAILPOINT_ACTION="stop")
+    python = psutil.Process(zombie.process.pid)
+    zombie.wait_until(lambda: python.status() == psutil.STATUS_STOPPED, "the pause")
+
+    heir = start("--until-caught-up", "--lease-secs", "2")
+    assert heir.exit_code() == 0, heir.err
+    before = column(tmp_path / "table", "n")
+
+    zombie.signal(signal.SIGCONT)
+
+    assert zombie.exit_code() == 4, zombie.err
+    assert set(range(300)) <= set(before)
+    assert column(tmp_path / "table", "n") == list(range(300))

@@ -19,6 +19,7 @@ app = App(name="gluepot", help="Run AWS Glue scripts unchanged, on Spark, anywhe
 app.command(servers.up)
 app.command(servers.status)
 app.command(servers.down)
+app.command("gluepot.checkpoint.commands:app", name="checkpoint", help="Explain, mend, move or rewind a checkpoint.")
 app.command("gluepot.table.commands:app", name="table", help="Look at a table that jobs wrote: files, verify, ...")
 
 

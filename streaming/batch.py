@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from batch.commit import Origin
 from batch.pipeline import RangeInput
 from connectors.kafka.positions import Positions
 from connectors.kafka.rejects import rejected, rejects_root
@@ -48,6 +49,7 @@ class BatchContext:
         offsets_digest: tells the batch from others of its number where it has no ranges.
         schema: of the stream.
         rejects_path: of the stream's options; None: below each table.
+        origin: of the query; None outside of a stream, where nothing says what a table should hold already.
     """
 
     query_id: str
@@ -57,6 +59,7 @@ class BatchContext:
     offsets_digest: str = ""
     schema: StreamSchema = field(default_factory=StreamSchema)
     rejects_path: str | None = None
+    origin: Origin | None = None
     rows_in: int = 0
     rows_out: int = 0
     bytes_in: int = 0

@@ -11,12 +11,15 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
+from batch.commit import Origin
 from connectors.kafka.positions import Positions
+from connectors.kafka.start import read_start
 from etlcore.checkpoint import Checkpoint
 from etlcore.errors import EtlError
 from etlcore.logging import bind_context, get_logger
 from streaming import lease, retry
 from streaming.batch import BatchContext, BatchFunction, StreamSchema, run_known, run_rows
+from streaming.checkpoints.start import refuse_damage
 from streaming.frames import StreamFrame
 from streaming.inputs import Inputs
 from streaming.progress import BatchStats
@@ -78,6 +81,7 @@ class Query:
         self._run = _Run()
         self._goal: dict[tuple[str, int], int] | None = None
         self._lease: lease.Lease | None = None
+        self._origin: Origin | None = None
 
     def run(self) -> None:
         """Run until the job ends it, a drain is reached, or a batch fails for good.
@@ -113,6 +117,10 @@ class Query:
     def _before_first_start(self) -> None:
         if self._session.metrics:
             self._session.metrics.announce(self._name, self._settings.window_size_secs)
+        storage = self._checkpoint.storage
+        refuse_damage(storage)
+        chosen = read_start(storage) is not None
+        self._origin = Origin(storage.url, chosen, self._settings.allow_overlap)
         self._inputs.check()
         if self._session.drain.until_caught_up and self._inputs:
             self._goal = self._inputs.ends_now()
@@ -200,12 +208,14 @@ class Query:
         began, began_epoch = clock.monotonic(), clock.epoch()
         query_id = self._checkpoint.query_id() or ""
         held = self._inputs.held(batch_id) if self._inputs else []
+        ranges = self._inputs.ranges(held)
         context = BatchContext(
             query_id=query_id,
             batch_id=batch_id,
             token=token,
-            ranges=self._inputs.ranges(held),
-            offsets_digest="" if held else self._inputs.digest(batch_id),
+            ranges=ranges,
+            offsets_digest="" if ranges else self._inputs.digest(batch_id),
+            origin=self._origin,
             schema=self._schema,
             rejects_path=self._settings.rejects_path,
         )
@@ -243,12 +253,10 @@ class Query:
 
     def _fill(self, frame: DataFrame, held: Sequence[Positions], context: BatchContext) -> bool:
         """Run the function on a batch; False if it turned out to be empty and the function was not called."""
-        if held and not any(one.width() for one in held):
-            return False
         if self._stream is None:
             return run_rows(frame, self._function, context, self._settings)
         (span,) = held
-        if not self._stream.source.has_records(span):
+        if not span.width() or not self._stream.source.has_records(span):
             return False
         run_known(self._stream, frame, span, self._function, context, self._settings)
         return True

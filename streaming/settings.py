@@ -32,6 +32,7 @@ GLUE_OPTIONS = (
     "persistDataFrame",
     "storageLevel",
     "rejectsPath",  # ours: where rejected records go instead of `<table>/_rejects`
+    "allowOverlap",  # ours: write although the table holds records of the batch, or the query skips some
 )
 
 MAX_RETRIES = 100
@@ -55,6 +56,10 @@ class StreamSettings(BaseModel):
     persist: bool = Field(default=True, description="Keep the batch's rows while the batch function runs.")
     storage_level: StorageLevelName = Field(default="MEMORY_AND_DISK", description="Where persisted rows are kept.")
     rejects_path: str | None = Field(default=None, description="Folder of rejected records; None: beside the table.")
+    allow_overlap: bool = Field(
+        default=False,
+        description="Accept records that are twice in a table, or left out, because the checkpoint is new.",
+    )
 
     @property
     def query_name(self) -> str:
@@ -86,6 +91,7 @@ class StreamSettings(BaseModel):
             persist=str(options.get("persistDataFrame", "true")).lower() != "false",
             storage_level=_storage_level(options.get("storageLevel", "MEMORY_AND_DISK")),
             rejects_path=_optional_text(options.get("rejectsPath")),
+            allow_overlap=str(options.get("allowOverlap", "false")).lower() == "true",
         )
 
 

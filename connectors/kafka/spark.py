@@ -19,6 +19,7 @@ from connectors.kafka.positions import Positions
 from connectors.kafka.rejects import RejectsAside, rejects_root
 from connectors.kafka.shape import added_columns, arrow_schema, to_arrow
 from connectors.kafka.source import KafkaSource, Planner
+from connectors.kafka.start import read_start
 from connectors.ports import SourceRange
 from dynamicframe.chunk import with_columns
 from dynamicframe.declared import RecordDecoder
@@ -26,6 +27,7 @@ from etlcore.checkpoint import Checkpoint
 from etlcore.clock import SystemClock
 from etlcore.errors import EtlError
 from etlcore.logging import configure_once
+from etlcore.storage import open_storage
 
 FORMAT = "gluepot-kafka"
 # The source itself travels in the options: Spark hands them to every process as they are. Hex, because options are
@@ -154,6 +156,7 @@ class KafkaStreamReader(DataSourceStreamReader):
             configure_once()  # a process of its own: its warnings should look like the driver's
             location = self._handover.checkpoint() if self._handover else None
             entry = Checkpoint(location).newest_offsets() if location else None
+            start = read_start(open_storage(location)) if location and entry is None else None
             broker = Broker(self._source.settings)
-            self._planner = Planner(self._source, SystemClock(), entry, location or "", broker)
+            self._planner = Planner(self._source, SystemClock(), entry, location or "", broker, start)
         return self._planner

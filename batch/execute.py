@@ -17,6 +17,7 @@ from batch.pipeline import FrameInput, Pipeline, RangeInput
 from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, Sink, SourceRange
 from dynamicframe.rows import rows as plain_rows
 from dynamicframe.schema import align, merge_schemas, without_nulls
+from etlcore.failpoints import reach
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -39,6 +40,7 @@ def write(
     attempt = uuid4().hex
     try:
         parts = _run(spark, pipeline, _staging(sink, attempt))
+        reach("batch.staged")
         return commit.publish(target, Manifest(key, parts)), parts
     except BaseException:
         commit.abort(target, key, attempt)

@@ -15,6 +15,7 @@ from batch.pipeline import RangeInput
 from connectors.kafka.positions import Positions
 from connectors.ports import AlreadyCommitted, CommitKey, Committed, ManifestPart
 from dynamicframe.schema import merge_schemas
+from etlcore.failpoints import reach
 from streaming.frames import BatchFrame, StreamFrame, storage_level
 from streaming.settings import StreamSettings
 
@@ -131,6 +132,7 @@ def run_rows(frame: DataFrame, function: BatchFunction, context: BatchContext, s
 
 
 def _call(function: BatchFunction, frame: DataFrame, context: BatchContext) -> None:
+    reach("batch.entered")
     token = _running.set(context)
     try:
         function(frame, context.batch_id)

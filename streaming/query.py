@@ -14,6 +14,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from connectors.kafka.positions import Positions
 from etlcore.checkpoint import Checkpoint
 from etlcore.errors import EtlError
+from etlcore.failpoints import reach
 from etlcore.logging import bind_context, get_logger
 from streaming import retry
 from streaming.batch import BatchContext, BatchFunction, StreamSchema, run_known, run_rows
@@ -100,6 +101,7 @@ class Query:
                             "batch_failed", attempt=self._run.failures, wait_secs=wait_secs, reason=str(failure)
                         )
                         self._count("retry")
+                        reach("retry.counted")
                         self._session.clock.sleep(wait_secs)
                     case _:
                         log.error("query_failed", attempts=self._run.failures, reason=str(failure))
@@ -128,6 +130,7 @@ class Query:
         try:
             return self._wait(query)
         finally:
+            reach("query.ending")
             query.stop()
 
     def _wait(self, query: StreamingQuery) -> BaseException | None:
@@ -179,8 +182,10 @@ class Query:
                 raise self._run.error
             self._run.in_function = True
         try:
+            reach("batch.planned")
             with bind_context(query=self._name, batch=batch_id):
                 self._one(frame, batch_id)
+                reach("batch.done")
         except BaseException as error:
             self._run.error = error
             raise

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from connectors.filesink.layout import STAGED_SUFFIX
 from connectors.ports import StagedFile
+from etlcore.failpoints import reach
 from etlcore.storage import FileWriter, Storage
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class StagedOutput(io.RawIOBase):
         Args:
             rows: how many records were written to it.
         """
+        reach("task.written")
         self._writer.commit()
         return StagedFile(self._staged, self._final, self.size_bytes, rows, self._crc32, self._rejects)
 

@@ -22,6 +22,7 @@ from connectors.ports import SourceRange
 from etlcore.checkpoint import Checkpoint
 from etlcore.clock import SystemClock
 from etlcore.errors import EtlError
+from etlcore.failpoints import reach
 from etlcore.logging import configure_once
 
 FORMAT = "gluepot-kafka"
@@ -102,8 +103,12 @@ class KafkaStreamReader(DataSourceStreamReader):
         """Return the end of the next batch. Spark 4.1 gives no arguments, 4.2 start and limit; both plan alike."""
         if self._handover and self._handover.stop_asked() and self._newest is not None:
             return self._newest
-        self._newest = self._reporting(lambda planner: planner.latest().to_json())
-        return self._newest
+        reach("plan.asked")
+        planned = self._reporting(lambda planner: planner.latest().to_json())
+        if planned != self._newest:
+            reach("plan.made")
+        self._newest = planned
+        return planned
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:  # noqa: ARG002
         """Cut a batch; its end says where it starts (see `positions`)."""

@@ -21,6 +21,7 @@ from connectors.filesink.layout import (
 from connectors.filesink.names import of_generation
 from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest
 from etlcore.errors import PermanentError, TransientError
+from etlcore.failpoints import reach
 
 NamedFile = tuple[bool, str]  # whether a rejects file, and its final path
 
@@ -43,9 +44,13 @@ def publish(target: Target, manifest: Manifest) -> Committed | AlreadyCommitted:
             return AlreadyCommitted(record.data_paths, record.rows_out)
         case Write(record, superseded):
             _begin(target, record)
+            reach("publish.intent")
             _move(target, manifest, record.generation)
+            reach("publish.manifest_temp")
             winner = _create(target, record)
+            reach("publish.created")
             _end(target, Intent.to_publish(record), winner, superseded)
+            reach("publish.ended")
             _remove_staging(target, manifest.key)
             return _outcome(target, record, winner)
 
@@ -94,7 +99,9 @@ def _move(target: Target, manifest: Manifest, generation: int) -> None:
     for storage, kinds in target.each():
         files = [file for part in manifest.parts for file in part.files if file.rejects in kinds]
         try:
-            storage.move([(file.staged, of_generation(file.final, generation)) for file in files])
+            for file in files:
+                storage.move([(file.staged, of_generation(file.final, generation))])
+                reach("publish.moved")
         except FileNotFoundError as error:
             raise TransientError(
                 f"a staged file of batch {manifest.key.batch_id} in {storage.url} is gone; the batch is tried again",

@@ -99,13 +99,12 @@ def _move(target: Target, manifest: Manifest, generation: int) -> None:
     for storage, kinds in target.each():
         files = [file for part in manifest.parts for file in part.files if file.rejects in kinds]
         try:
-            for file in files:
-                storage.move([(file.staged, of_generation(file.final, generation))])
-                reach("publish.moved")
+            storage.move([(file.staged, of_generation(file.final, generation)) for file in files])
         except FileNotFoundError as error:
             raise TransientError(
                 f"a staged file of batch {manifest.key.batch_id} in {storage.url} is gone; the batch is tried again",
             ) from error
+        reach("publish.moved")
 
 
 def _create(target: Target, record: CommitRecord) -> CommitRecord:

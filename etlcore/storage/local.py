@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from etlcore.failpoints import reach
 from etlcore.storage.os_errors import explained
 from etlcore.storage.port import checked
 
@@ -46,6 +47,7 @@ class LocalStorage:
     def create(self, key: str, data: bytes) -> bool:  # noqa: D102
         path = self._path(key)
         with explained(self.url), _temporary(path, data) as temporary:
+            reach("storage.temporary_written")
             try:
                 path.hardlink_to(temporary)  # fails on an existing name, where a rename would replace it
             except FileExistsError:
@@ -63,6 +65,7 @@ class LocalStorage:
                 path = self._path(target)
                 _make_folder(path.parent)
                 self._path(source).replace(path)
+                reach("storage.moved")
             for folder in {self._path(target).parent for _, target in moves}:
                 _flush_folder(folder)
 

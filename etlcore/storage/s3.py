@@ -20,6 +20,7 @@ from obstore.exceptions import AlreadyExistsError, BaseError, PermissionDeniedEr
 from obstore.store import S3Store
 
 from etlcore.errors import ConfigError, TransientError
+from etlcore.failpoints import reach
 from etlcore.storage.os_errors import explained
 from etlcore.storage.port import checked
 
@@ -83,6 +84,7 @@ class S3Storage:
 
     def _copy(self, source: str, target: str) -> None:
         obstore.copy(self._store, checked(source), checked(target))
+        reach("storage.moved")
 
     @property
     def _store(self) -> S3Store:

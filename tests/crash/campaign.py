@@ -23,7 +23,7 @@ from tests.crash.world import Script, World
 
 FIRST_RECORDS = 900
 RECORDS_PER_SEC = 10
-START_SECS = 120.0
+START_SECS = 300.0
 CATCH_UP_SECS = 600.0
 NOTICE_SECS = 60.0
 END_SECS = 30.0
@@ -65,9 +65,7 @@ def run(plan: Plan, bootstrap: str, folder: Path, say: Callable[[str], None]) ->
         world = World(folder, lane, plan.script, bootstrap, new_topic(bootstrap))
         journal = Journal(folder / "journal")
         stack.callback(journal.close)
-        producer = Producer(
-            bootstrap, world.topic, PARTITIONS, journal, Random(f"{plan.seed}:data"), RECORDS_PER_SEC
-        )
+        producer = Producer(bootstrap, world.topic, PARTITIONS, journal, Random(f"{plan.seed}:data"), RECORDS_PER_SEC)
         producer.send(FIRST_RECORDS)
         stack.enter_context(producer)
         watchers = [
@@ -144,7 +142,9 @@ class _Campaign:
         seen = fired and point.seen(world)
         self._note(Kill(f"{point.number} {point.what}", armed, fired, seen, world.planned()))
         if not fired:
-            self._fault(f"point {point.number}, {armed}, was not reached; the job ended with {driver.process.returncode}")
+            self._fault(
+                f"point {point.number}, {armed}, was not reached; the job ended with {driver.process.returncode}"
+            )
         elif not seen:
             self._fault(f"point {point.number}, {armed}: the disk does not look like it")
 

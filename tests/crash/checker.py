@@ -91,14 +91,19 @@ def check_manifests(journal: Path, table: Folder, expected: Expected, compare: s
 
 
 def check_files(
-    journal: Path, table: Folder, data: Iterable[str], rejects: Iterable[str], expected: Expected, compare: str = COMPARE
+    journal: Path,
+    table: Folder,
+    data: Iterable[str],
+    rejects: Iterable[str],
+    expected: Expected,
+    compare: str = COMPARE,
 ) -> Verdict:
     with duckdb.connect() as db:
         columns = "{topic: 'VARCHAR', partition: 'BIGINT', \"offset\": 'BIGINT', kind: 'VARCHAR', digest: 'VARCHAR'}"
         source = f"read_json('{journal}', format = 'newline_delimited', columns = {columns})"
         db.execute(f"CREATE TABLE journal AS SELECT * FROM {source}")
         good = f"SELECT digest FROM journal WHERE kind <> '' AND ({expected.where})"
-        bad = f"SELECT digest || ' ' || topic || ' ' || partition || ' ' || \"offset\" AS digest FROM journal WHERE kind = ''"
+        bad = "SELECT digest || ' ' || topic || ' ' || partition || ' ' || \"offset\" AS digest FROM journal WHERE kind = ''"
         return _compared(db, good, ROWS, _fetched(table, data), compare) + _compared(
             db, bad if expected.rejects else NONE, REJECTS, _fetched(table, rejects), compare
         )
@@ -108,9 +113,7 @@ def _fetched(table: Folder, keys: Iterable[str]) -> Sequence[str]:
     return [str(table.fetch(key)) for key in keys]
 
 
-def _compared(
-    db: duckdb.DuckDBPyConnection, wanted: str, select: str, files: Sequence[str], compare: str
-) -> Verdict:
+def _compared(db: duckdb.DuckDBPyConnection, wanted: str, select: str, files: Sequence[str], compare: str) -> Verdict:
     db.execute(f"CREATE OR REPLACE TABLE wanted AS {wanted}")
     db.execute(f"CREATE OR REPLACE TABLE found AS {select.format(files=list(files)) if files else NONE}")
     (rows,) = db.execute("SELECT count(*) FROM found").fetchall()[0]

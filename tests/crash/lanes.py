@@ -45,7 +45,9 @@ class LocalFolder:
         start = self.path / below
         # os.walk, because a folder may go while it is looked into.
         return sorted(
-            Path(folder, name).relative_to(self.path).as_posix() for folder, _, names in os.walk(start) for name in names
+            Path(folder, name).relative_to(self.path).as_posix()
+            for folder, _, names in os.walk(start)
+            for name in names
         )
 
     def fetch(self, key: str) -> Path:

@@ -21,7 +21,7 @@ class Watcher:
 
     Args:
         table: may not exist yet.
-        partitioned: whether the write drops no record, so that files and ranges must add up.
+        whole: whether the write drops no record, so that files and ranges must add up.
     """
 
     def __init__(self, table: Folder, *, whole: bool) -> None:
@@ -32,6 +32,8 @@ class Watcher:
         self._copies: Counter[int] = Counter()
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
+        self._db = duckdb.connect()
+        self._db.execute("SET threads = 1")
         self.looks = 0
         self.faults: list[str] = []
 
@@ -46,6 +48,7 @@ class Watcher:
         self._thread.join()
         if kind is None:
             self.look()
+        self._db.close()
 
     def _run(self) -> None:
         while not self._done.wait(LOOK_SECS):
@@ -73,12 +76,14 @@ class Watcher:
     def _take(self, name: str) -> bool:
         manifest = manifests.read(self._table, name)
         try:
-            found = {path: self._read(path) for path in manifest.data}
+            found = self._read(list(manifest.data))
             for path in manifest.rejects:
                 self._table.fetch(path)
         except (FileNotFoundError, duckdb.IOException) as error:
             if name in manifests.newest(manifests.names(self._table)):
-                self.faults.append(f"manifest {name} of batch {manifest.batch_id} names a file that is not there: {error}")
+                self.faults.append(
+                    f"manifest {name} of batch {manifest.batch_id} names a file that is not there: {error}"
+                )
             return False
         if {path: len(ids) for path, ids in found.items()} != manifest.data:
             self.faults.append(f"the files of manifest {name} do not hold the rows it says")
@@ -89,7 +94,12 @@ class Watcher:
         self._copies.update(self._ids[name])
         return True
 
-    def _read(self, path: str) -> list[int]:
-        with duckdb.connect() as db:
-            file = str(self._table.fetch(path))
-            return [row[0] for row in db.execute("SELECT event_id FROM read_parquet(?)", [file]).fetchall()]
+    def _read(self, keys: list[str]) -> dict[str, list[int]]:
+        """The records of files, by key."""
+        key_of = {str(self._table.fetch(key)): key for key in keys}
+        found: dict[str, list[int]] = {key: [] for key in keys}
+        if keys:
+            query = "SELECT filename, event_id FROM read_parquet(?, filename = true, union_by_name = true)"
+            for file, event_id in self._db.execute(query, [list(key_of)]).fetchall():
+                found[key_of[file]].append(event_id)
+        return found

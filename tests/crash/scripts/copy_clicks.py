@@ -1,7 +1,7 @@
 """A Glue streaming job as its users write it: one topic, mapped, to one partitioned table."""
 # ruff: noqa: I001, N816  written as users of Glue write them
 
-import os
+from pathlib import Path
 import sys
 
 from awsglue import DynamicFrame
@@ -32,7 +32,7 @@ stream = glueContext.create_data_frame.from_options(
 def fail_if_told(folder):
     """Fail once, as a batch function with a passing trouble does, when somebody put a file there."""
     try:
-        os.remove(folder + "/fail")
+        Path(folder, "fail").unlink()
     except FileNotFoundError:
         return
     raise RuntimeError("told to fail")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
+from uuid import uuid4
 
-BUCKET = "lake"
+BUCKET = "crash-lake"
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "AWS_REGION": "us-east-1"}
 
 
@@ -113,15 +115,15 @@ class Lane:
     """
 
     name: str
-    output: Folder
+    output: LocalFolder | S3Folder
     env: Mapping[str, str]
     client: Any = None
 
     def pending_uploads(self) -> int:
         """Multipart uploads that were begun and neither completed nor given up."""
-        if self.client is None:
+        if isinstance(self.output, LocalFolder):
             return 0
-        return len(self.client.list_multipart_uploads(Bucket=BUCKET).get("Uploads", []))
+        return len(self.client.list_multipart_uploads(Bucket=BUCKET, Prefix=self.output.prefix).get("Uploads", []))
 
 
 @contextmanager
@@ -129,6 +131,7 @@ def s3_server() -> Iterator[str]:
     """An S3 server of our own on loopback; yields its URL."""
     from moto.server import ThreadedMotoServer
 
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it writes a line per request
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
@@ -164,4 +167,5 @@ def open_lane(name: str, folder: Path) -> Iterator[Lane]:
     with s3_server() as endpoint, s3_client(endpoint) as client:
         client.create_bucket(Bucket=BUCKET)
         env = {**CREDENTIALS, "AWS_ENDPOINT_URL": endpoint}
-        yield Lane("s3", S3Folder(client, "output", folder / "fetched"), env, client)
+        # The servers of one process share what they hold, so every lane needs a prefix of its own.
+        yield Lane("s3", S3Folder(client, f"{uuid4().hex[:8]}/output", folder / "fetched"), env, client)

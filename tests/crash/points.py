@@ -57,7 +57,7 @@ class Point:
 
 
 def _between_batches(world: World) -> bool:
-    return world.planned() == world.done() >= 0
+    return world.planned() == world.done()
 
 
 def _batch_open(world: World) -> bool:

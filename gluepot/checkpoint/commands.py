@@ -26,11 +26,12 @@ from streaming import lease
 from streaming.checkpoints.against_table import against_table
 from streaming.checkpoints.diagnosis import diagnose
 from streaming.checkpoints.findings import Finding, Nothing
+from streaming.checkpoints.names import lease_number
 from streaming.checkpoints.repair import repair as do_repairs
 from streaming.checkpoints.snapshot import Snapshot, read
 
 Output = Literal["text", "json"]
-FAULTS_STAY = 3
+FINDINGS = 3
 
 app = App(
     name="checkpoint",
@@ -50,7 +51,10 @@ def show(location: str, /, *, output: Output = "text") -> None:
     """
     storage = open_storage(location)
     snapshot = read(storage)
-    about = described(snapshot, lease.holder(storage, SystemClock()), diagnose(snapshot))
+    findings = diagnose(snapshot)
+    unreadable = any(lease_number(one.file) is not None for one in findings)
+    owner = None if unreadable else lease.holder(storage, SystemClock())
+    about = described(snapshot, owner, findings)
     _say(output, about, lines(snapshot, about))
 
 
@@ -99,7 +103,7 @@ def doctor(
         ),
     )
     if any(one.blocks for one in findings):
-        raise SystemExit(FAULTS_STAY)
+        raise SystemExit(FINDINGS)
 
 
 @app.command(name="export")

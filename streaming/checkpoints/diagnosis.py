@@ -30,8 +30,9 @@ from etlcore.errors import CheckpointError
 from streaming.checkpoints.chain import Chain, judge
 from streaming.checkpoints.contents import Damage, OffsetFile, checksum_holds
 from streaming.checkpoints.findings import Finding, Rewrite, SetAside
-from streaming.checkpoints.names import METADATA, checksum_of
+from streaming.checkpoints.names import METADATA, checksum_of, lease_number
 from streaming.checkpoints.snapshot import Snapshot
+from streaming.lease import Owner
 
 PLANNED_ANEW = "its batch is planned anew from the end of the batch before"
 RUNS_AGAIN = "its batch runs again with the same records, and our sinks skip what they have"
@@ -46,6 +47,7 @@ def diagnose(snapshot: Snapshot) -> list[Finding]:
         *_offset_log(snapshot, chain),
         *_commit_log(snapshot, chain),
         *_start_file(snapshot),
+        *_lease(snapshot),
         *_other_files(snapshot),
     ]
     return sorted(findings, key=lambda one: not one.blocks)
@@ -145,6 +147,18 @@ def _start_file(snapshot: Snapshot) -> Iterator[Finding]:
         used = not snapshot.batches("offsets")
         again = f"run `gluepot checkpoint rewind {snapshot.location}` again to choose where to start"
         yield Finding(START_FILE, str(damaged), blocks=used, then=again if used else UNREAD)
+
+
+def _lease(snapshot: Snapshot) -> Iterator[Finding]:
+    numbers = {n: key for key in snapshot.contents if (n := lease_number(key)) is not None}
+    if not numbers:
+        return
+    newest = numbers[max(numbers)]
+    try:
+        Owner(**json.loads(snapshot.contents[newest]))
+    except (ValueError, TypeError):
+        what = f"({len(snapshot.contents[newest])} bytes) does not name an owner"
+        yield Finding(newest, what, blocks=True, then="remove it if no query runs on this checkpoint")
 
 
 def _other_files(snapshot: Snapshot) -> Iterator[Finding]:

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from streaming import lease
+
 METADATA = "metadata"
 OURS = "gluepot"
 BACKUP = f"{OURS}/backup"
@@ -25,7 +27,7 @@ MEANING: dict[Kind, str] = {
 }
 
 # Spark's CheckpointFileManager writes `.<name>.<uuid>.tmp` and renames it; Hadoop's checksum goes along.
-_TEMPORARY = re.compile(r"\.\.?.+\.tmp(\.crc)?|\.?_COPYING_")
+_TEMPORARY = re.compile(r"\..+\.tmp(\.crc)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +69,9 @@ def checksum_of(key: str) -> str:
     """Return the key of the checksum file that Hadoop keeps beside a file on a local disk."""
     folder, slash, name = key.rpartition("/")
     return f"{folder}{slash}.{name}.crc"
+
+
+def lease_number(key: str) -> int | None:
+    """Return the number of the owner that a file of the lease names; None for other files."""
+    number = key.removeprefix(f"{lease.FOLDER}/").removesuffix(".json")
+    return int(number) if number.isdecimal() and key == f"{lease.FOLDER}/{number}.json" else None

@@ -17,10 +17,10 @@ from streaming.checkpoints.contents import (
     read_metadata,
     read_offsets,
 )
-from streaming.checkpoints.names import BACKUP, METADATA, FileName, checksum_of, file_name
+from streaming.checkpoints.names import BACKUP, METADATA, FileName, checksum_of, file_name, lease_number
 
 _NEWEST = 3  # entries of a log: the one Spark goes on from, the one it needs before that, and one to compare with
-_READ_KINDS = frozenset({"metadata", "offsets", "commits", "ours", "sources"})
+_READ_KINDS = frozenset({"metadata", "offsets", "commits", "sources"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,8 @@ def read(storage: Storage) -> Snapshot:
     """Read everything but state, data and backups."""
     listed = [key for key in storage.list("") if not key.startswith(f"{BACKUP}/")]
     names = tuple(map(file_name, listed))
-    wanted = [one.key for one in names if one.kind in _READ_KINDS]
+    wanted = [one.key for one in names if one.kind in _READ_KINDS or one.key == START_FILE]
+    wanted += [one.key for one in names if lease_number(one.key) is not None]
     return Snapshot(storage.url, names, _contents(storage, [*wanted, *({*map(checksum_of, wanted)} & {*listed})]))
 
 

@@ -154,3 +154,9 @@ def test_an_export_is_brought_into_an_empty_place_only(gluepot, folder, tmp_path
     assert gluepot("doctor", tmp_path / "new")[0] == 0
     assert "is not empty" in gluepot("import", folder, out, "--yes")[2]
     assert "There is no file" in gluepot("import", tmp_path / "x", tmp_path / "none", "--yes")[2]
+
+
+def test_a_torn_lease_is_named_by_show_and_doctor(gluepot, folder):
+    write(folder, {"gluepot/lease/3.json": b'{"number": 3, "tok'})
+    assert "fault   gluepot/lease/3.json (18 bytes) does not name an owner" in gluepot("show", folder)[1]
+    assert gluepot("doctor", folder)[0] == 3

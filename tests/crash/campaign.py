@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -60,35 +60,45 @@ def run(plan: Plan, bootstrap: str, folder: Path, say: Callable[[str], None]) ->
     outcome = Outcome(plan.name, plan.lane, plan.script.file, plan.seed)
     folder.mkdir(parents=True)
     began = time.monotonic()
-    with ExitStack() as stack:
-        lane = stack.enter_context(open_lane(plan.lane, folder))
+    with open_lane(plan.lane, folder) as lane:
         world = World(folder, lane, plan.script, bootstrap, new_topic(bootstrap))
-        journal = Journal(folder / "journal")
-        stack.callback(journal.close)
-        producer = Producer(bootstrap, world.topic, PARTITIONS, journal, Random(f"{plan.seed}:data"), RECORDS_PER_SEC)
-        producer.send(FIRST_RECORDS)
-        stack.enter_context(producer)
-        watchers = [
-            stack.enter_context(Watcher(world.tables[one.table], whole=one.where == "true"))
-            for one in plan.script.tables
-        ]
-        campaign = _Campaign(world, outcome, Random(f"{plan.seed}:kills"), say)
-        stack.callback(campaign.end)
+        journal = folder / "journal"
         try:
-            for point in plan.points:
-                campaign.at_point(point)
-            campaign.at_random(plan.victims)
-            producer.stop()
-            campaign.catch_up()
+            outcome.records = _kill_and_catch_up(plan, world, journal, outcome, say)
         except NotInTime as late:
             outcome.faults.append(str(late))
-        outcome.records = journal.lines
-    for watcher in watchers:
-        outcome.looks += watcher.looks
-        outcome.faults += watcher.faults
-    _compare(world, lane, folder / "journal", outcome)
+        _compare(world, lane, journal, outcome)
     outcome.secs = time.monotonic() - began
     return outcome
+
+
+def _kill_and_catch_up(
+    plan: Plan, world: World, journal_path: Path, outcome: Outcome, say: Callable[[str], None]
+) -> int:
+    """Do all the killing under a steady stream of records; returns how many were acknowledged."""
+    with ExitStack() as stack:
+        journal = stack.enter_context(closing(Journal(journal_path)))
+        data = Random(f"{plan.seed}:data")
+        producer = Producer(world.bootstrap, world.topic, PARTITIONS, journal, data, RECORDS_PER_SEC)
+        producer.send(FIRST_RECORDS)
+        stack.enter_context(producer)
+        for one in plan.script.tables:
+            watcher = Watcher(world.tables[one.table], whole=one.where == "true")
+            stack.callback(_take_over, watcher, outcome)
+            stack.enter_context(watcher)
+        campaign = _Campaign(world, outcome, Random(f"{plan.seed}:kills"), say)
+        stack.callback(campaign.end)
+        for point in plan.points:
+            campaign.at_point(point)
+        campaign.at_random(plan.victims)
+        producer.stop()
+        campaign.catch_up()
+        return journal.lines
+
+
+def _take_over(watcher: Watcher, outcome: Outcome) -> None:
+    outcome.looks += watcher.looks
+    outcome.faults += watcher.faults
 
 
 def _compare(world: World, lane: Lane, journal: Path, outcome: Outcome) -> None:

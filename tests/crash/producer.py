@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 from types import TracebackType
@@ -57,7 +57,7 @@ def _malformed(number: int, chance: Random) -> bytes:
 
 
 class Producer:
-    """Sends `records` at a steady pace from a thread, and journals what the broker acknowledged.
+    """Sends `records`, when told to or at a steady pace from a thread, and journals what the broker acknowledged.
 
     Idempotent: a request that is sent again after a lost reply is no second record, so the journal is all there is.
 
@@ -114,12 +114,15 @@ class Producer:
     ) -> None:
         self._done.set()
         self._thread.join()
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the broker; for a producer whose thread was never started."""
         self._client.close()
 
     def _run(self) -> None:
-        keep: Callable[[], bool] = lambda: not self._done.wait(TICK_SECS)  # noqa: E731
         try:
-            while keep():
+            while not self._done.wait(TICK_SECS):
                 self.send(max(1, int(self._rate * TICK_SECS)))
         except BaseException as error:  # noqa: BLE001  reported by `stop`
             self._error = error

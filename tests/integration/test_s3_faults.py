@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import count
 
@@ -66,18 +66,18 @@ def pending_uploads(client) -> list[dict[str, str]]:
     return client.list_multipart_uploads(Bucket=BUCKET).get("Uploads", [])
 
 
-@pytest.fixture(params=["client retries", "client gives up"])
-def client_retries(request, monkeypatch) -> Iterator[None]:
-    """With the client's own retries as in production, and without any, so that ours are what is tested."""
-    options = {}
-    if request.getfixturevalue("kind") == "time-out":
-        options["client_options"] = {"allow_http": True, "timeout": CLIENT_TIMEOUT}
-    if request.param == "client gives up":
-        options["retry_config"] = {"max_retries": 0}
+@pytest.fixture
+def s3_client_of(monkeypatch) -> Iterator[Callable[[bool, str], None]]:
+    """Choose how patient the product's S3 client is: whether it tries again by itself, and how long it waits."""
 
-    monkeypatch.setattr(s3, "S3Store", lambda *args, **kwargs: S3Store(*args, **{**kwargs, **options}))
-    s3._connect.cache_clear()
-    yield
+    def choose(retries: bool, kind: str) -> None:
+        options: dict[str, object] = {} if retries else {"retry_config": {"max_retries": 0}}
+        if kind == "time-out":
+            options["client_options"] = {"allow_http": True, "timeout": CLIENT_TIMEOUT}
+        monkeypatch.setattr(s3, "S3Store", lambda *args, **kwargs: S3Store(*args, **{**kwargs, **options}))
+        s3._connect.cache_clear()
+
+    yield choose
     s3._connect.cache_clear()
 
 
@@ -133,21 +133,28 @@ def publish_two_batches(server, table: S3Folder, blobs: list[bytes], fault: Faul
     assert [key for key in table.keys("_gluepot") if "/commits/" not in key] == []
 
 
-# Not here: the lost reply to the beginning of an upload, see below.
+# All that goes wrong with a client that gives up at once, so that our own tries are what is tested; with its retries what
+# they can make worse. Not here: the lost reply to the beginning of an upload, see below.
 SPOILT = [
-    (kind, operation) for operation in OPERATIONS for kind in FAULTS if (kind, operation) != ("lost reply", "begin")
+    (retries, kind, operation)
+    for retries, kinds in ((False, FAULTS), (True, ("500", "lost reply")))
+    for operation in OPERATIONS
+    for kind in kinds
+    if (kind, operation) != ("lost reply", "begin")
 ]
 
 
-@pytest.mark.parametrize(("kind", "operation"), SPOILT)
-@pytest.mark.usefixtures("client_retries")
-def test_a_batch_is_published_once_and_no_upload_stays_pending(server, table, blobs, kind, operation):
+@pytest.mark.parametrize(("retries", "kind", "operation"), SPOILT)
+def test_a_batch_is_published_once_and_no_upload_stays_pending(
+    server, table, blobs, s3_client_of, retries, kind, operation
+):
+    s3_client_of(retries, kind)
     publish_two_batches(server, table, blobs, Fault(kind, operation))
     assert pending_uploads(server[1]) == []
 
 
-@pytest.mark.parametrize("kind", ["lost reply"])
-@pytest.mark.usefixtures("client_retries")
-def test_an_upload_whose_id_never_arrived_stays_pending_and_harms_nothing(server, table, blobs, kind):
-    publish_two_batches(server, table, blobs, Fault(kind, "begin"))
+@pytest.mark.parametrize("retries", [False, True])
+def test_an_upload_whose_id_never_arrived_stays_pending_and_harms_nothing(server, table, blobs, s3_client_of, retries):
+    s3_client_of(retries, "lost reply")
+    publish_two_batches(server, table, blobs, Fault("lost reply", "begin"))
     assert len(pending_uploads(server[1])) == 1

@@ -136,8 +136,9 @@ class GlueContext(SQLContext):
         options: Mapping[str, Any] = {},
     ) -> None:
         """Run a function on every micro-batch of a stream (glue-api 2). Returns only when the job ends its streams."""
-        settings = StreamSettings.from_glue(as_options(options))
-        for_each_batch(frame, batch_function, settings, session.current())
+        streams = session.current()
+        settings = StreamSettings.from_glue({"onBatchFailure": streams.on_batch_failure, **as_options(options)})
+        for_each_batch(frame, batch_function, settings, streams)
 
     def add_ingestion_time_columns(self, frame: DataFrame, time_granularity: str) -> DataFrame:
         """Append `ingest_year`, `ingest_month`, ... as zero-padded strings, down to day, hour or minute."""

@@ -42,7 +42,11 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
             if batch.origin is not None:
                 _histories[first] = commit.History.of(commit.live(target.table), planned.key.query_id)
             _recovered.add(first)
-        if batch.origin is not None:
+        if batch.origin is not None and batch.rehearsed is None:
             commit.refuse_overlap(planned, _histories[first], batch.origin, target.table.url)
             _histories[first] = _histories[first].after(planned)
+    if batch.rehearsed is not None:
+        batch.rehearsed[planned.key] = target
+        execute.rehearse(spark, frame.pipeline, sink, target, planned)
+        return
     batch.record(*execute.write(spark, frame.pipeline, sink, target, planned))

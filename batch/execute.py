@@ -12,6 +12,7 @@ from uuid import uuid4
 import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
 
 from batch import commit, task
 from batch.pipeline import FrameInput, Pipeline, RangeInput
@@ -19,6 +20,7 @@ from connectors.ports import AlreadyCommitted, Committed, Manifest, ManifestPart
 from dynamicframe.rows import rows as plain_rows
 from dynamicframe.schema import align, merge_schemas, without_nulls
 from etlcore.failpoints import reach
+from etlcore.task_errors import marked
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -56,6 +58,19 @@ def write(
     except BaseException:
         commit.abort(target, planned.key, attempt)
         raise
+
+
+def rehearse(spark: SparkSession, pipeline: Pipeline, sink: Sink, target: commit.Target, planned: Manifest) -> None:
+    """Run a pipeline into a sink and take back what was staged: `write` up to where it would publish.
+
+    Raises:
+        Exception: whatever failed the Spark job.
+    """
+    attempt = f"{planned.token}/{uuid4().hex}"
+    try:
+        _run(spark, pipeline, _staging(sink, attempt))
+    finally:
+        commit.abort(target, planned.key, attempt)
 
 
 def _staging(sink: Sink, attempt: str) -> TaskBody:
@@ -138,7 +153,7 @@ def to_frame(spark: SparkSession, pipeline: Pipeline, schema: pa.Schema) -> Data
                         for rows in task.good_rows(task.through(chunks, steps, tally)):
                             yield align(without_nulls(rows), stored)
 
-            return spark.range(0, len(ranges), 1, max(1, len(ranges))).mapInArrow(read, spark_schema)
+            return _arrow(spark.range(0, len(ranges), 1, max(1, len(ranges))), read, spark_schema)
         case FrameInput(frame=frame, json_column=json_column, sticky=sticky):
 
             def convert(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -147,7 +162,7 @@ def to_frame(spark: SparkSession, pipeline: Pipeline, schema: pa.Schema) -> Data
                 for rows in task.good_rows(task.through(chunks, steps, tally)):
                     yield align(without_nulls(rows), stored)
 
-            return frame.mapInArrow(convert, spark_schema)
+            return _arrow(frame, convert, spark_schema)
 
 
 TaskBody = Callable[[task.Work], Iterator[Any]]
@@ -175,7 +190,7 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody) -> list[Any]:
                     yield pa.RecordBatch.from_pydict({"part": pa.array([pickle.dumps(result)], pa.binary())})
 
             # Our own bytes, from our own tasks.
-            return [pickle.loads(row.part) for row in frame.mapInArrow(over_frame, PART_SCHEMA).collect()]  # noqa: S301
+            return [pickle.loads(row.part) for row in _arrow(frame, over_frame, PART_SCHEMA).collect()]  # noqa: S301
 
 
 def _over_ranges(
@@ -185,4 +200,12 @@ def _over_ranges(
 ) -> list[Any]:
     if not ranges:
         return []
-    return spark.sparkContext.parallelize(ranges, len(ranges)).mapPartitions(body).collect()
+    return spark.sparkContext.parallelize(ranges, len(ranges)).mapPartitions(lambda held: marked(body(held))).collect()
+
+
+def _arrow(
+    frame: DataFrame,
+    body: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    schema: StructType | str,
+) -> DataFrame:
+    return frame.mapInArrow(lambda batches: marked(body(batches)), schema)

@@ -11,9 +11,8 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from batch.commit import Origin
+from batch.commit import Origin, Target
 from batch.pipeline import RangeInput
-from connectors.kafka.positions import Positions
 from connectors.kafka.rejects import rejected, rejects_root
 from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange
 from dynamicframe.schema import merge_schemas
@@ -51,6 +50,8 @@ class BatchContext:
         schema: of the stream.
         rejects_path: of the stream's options; None: below each table.
         origin: of the query; None outside of a stream, where nothing says what a table should hold already.
+        rows_aside: records of the batch that the function is not given, because they are dead letters.
+        rehearsed: while the function is only tried, the writes it reached; None when writes are to be published.
     """
 
     query_id: str
@@ -69,6 +70,8 @@ class BatchContext:
     rejected: Counter[str] = field(default_factory=Counter)
     phase_secs: Counter[str] = field(default_factory=Counter)
     newest_epoch_ms: dict[str, int] = field(default_factory=dict)
+    rows_aside: int = 0
+    rehearsed: dict[CommitKey, Target] | None = None
     _writes: Counter[str] = field(default_factory=Counter)
 
     def next_write(self, transformation_ctx: str) -> Manifest:
@@ -106,14 +109,14 @@ def current_batch() -> BatchContext | None:
 def run_known(
     stream: StreamFrame,
     frame: DataFrame,
-    held: Positions,
+    ranges: Sequence[SourceRange],
     function: BatchFunction,
     context: BatchContext,
     settings: StreamSettings,
 ) -> None:
-    """Run the function on a micro-batch whose ranges are known."""
+    """Run the function on the ranges of a micro-batch, or some of them; `frame` reads the same."""
     source = stream.source
-    given = RangeInput(source, tuple(source.split(held)), context.schema.known, stream.extras, source.declared)
+    given = RangeInput(source, tuple(ranges), context.schema.known, stream.extras, source.declared)
     level = storage_level(settings.storage_level) if settings.persist else None
     batch = BatchFrame(frame, given, stream.json_column, level)
     try:

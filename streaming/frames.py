@@ -7,6 +7,7 @@ only if the function asks for them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 from pyspark import StorageLevel
@@ -18,6 +19,7 @@ from batch.pipeline import Pipeline, RangeInput
 from connectors.handover import OPTION, Handover
 from connectors.kafka import spark as adapter
 from connectors.kafka.source import KafkaSource
+from connectors.ports import SourceRange
 
 
 class StreamFrame(ClassicDataFrame):
@@ -47,6 +49,23 @@ class StreamFrame(ClassicDataFrame):
         self.handover = handover
         self.json_column = json_column
         self.extras = extras
+
+    def batch(self, spark: SparkSession, ranges: Sequence[SourceRange], rejects_root: str | None = None) -> DataFrame:
+        """Return the rows of some ranges of the stream, in the stream's columns; nothing is read yet.
+
+        Args:
+            spark: the session.
+            ranges: one partition each.
+            rejects_root: where records are kept that a declared schema cannot decode; None where that was done already.
+        """
+        spark.dataSource.register(adapter.KafkaDataSource)
+        options = {
+            adapter.SOURCE_OPTION: adapter.to_option(self.source),
+            adapter.RANGES_OPTION: adapter.ranges_option(ranges),
+        }
+        if rejects_root is not None:
+            options[adapter.REJECTS_OPTION] = rejects_root
+        return spark.read.format(adapter.FORMAT).options(**options).load()
 
 
 class BatchFrame(ClassicDataFrame):

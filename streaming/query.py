@@ -13,7 +13,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from batch.commit import Origin
 from connectors.kafka.positions import Positions
+from connectors.kafka.rejects import discard, rejects_root
 from connectors.kafka.start import read_start
+from connectors.ports import SourceRange, coalesced
 from etlcore.checkpoint import Checkpoint
 from etlcore.errors import EtlError
 from etlcore.failpoints import reach
@@ -24,6 +26,7 @@ from streaming.checkpoints.start import refuse_damage
 from streaming.frames import StreamFrame
 from streaming.inputs import Inputs
 from streaming.progress import BatchStats
+from streaming.quarantine import Quarantine
 from streaming.session import ENDLESS, StreamSession
 from streaming.settings import StreamSettings
 from streaming.stopping import stop_on_signals
@@ -49,6 +52,7 @@ class _Run:
     error: BaseException | None = None
     last_started_epoch: float | None = None
     last_held: list[Positions] = field(default_factory=list)
+    failed_batch: int | None = None
 
 
 class Query:
@@ -80,6 +84,7 @@ class Query:
         self._inputs = Inputs(frame, self._checkpoint)
         self._schema = StreamSchema()
         self._run = _Run()
+        self._quarantine = Quarantine(self._stream, function, settings, self._end_search_if_stopping)
         self._goal: dict[tuple[str, int], int] | None = None
         self._lease: lease.Lease | None = None
         self._origin: Origin | None = None
@@ -109,6 +114,9 @@ class Query:
                         self._count("retry")
                         reach("retry.counted")
                         self._session.clock.sleep(wait_secs)
+                    case retry.GiveUp() if not final and self._quarantine.takes(self._run.failed_batch, failure):
+                        log.warning("batch_searched", attempts=self._run.failures, reason=str(failure))
+                        self._run.failures = 0
                     case _:
                         log.error("query_failed", attempts=self._run.failures, reason=str(failure))
                         raise failure
@@ -123,6 +131,7 @@ class Query:
         refuse_damage(storage)
         chosen = read_start(storage) is not None
         self._origin = Origin(storage.url, chosen, self._settings.allow_overlap)
+        self._quarantine.check()
         self._inputs.check()
         if self._session.drain.until_caught_up and self._inputs:
             self._goal = self._inputs.ends_now()
@@ -130,6 +139,7 @@ class Query:
     def _attempt(self) -> BaseException | None:
         """Start the query and wait for its end; return what ended it, or None for an end that was asked for."""
         self._run.error = None
+        self._run.failed_batch = None
         self._run.stopping = False
         self._inputs.begin()
         # A drain does not wait for windows.
@@ -204,6 +214,7 @@ class Query:
                 reach("batch.done")
         except BaseException as error:
             self._run.error = error
+            self._run.failed_batch = batch_id
             raise
         finally:
             self._run.in_function = False
@@ -240,7 +251,7 @@ class Query:
             duration_secs=clock.monotonic() - began,
             previous_started_epoch=run.last_started_epoch,
             phase_secs=dict(context.phase_secs),
-            rows_in=context.rows_in or sum(one.width() for one in held),
+            rows_in=context.rows_in + context.rows_aside if context.rows_in else sum(one.width() for one in held),
             rows_out=context.rows_out,
             bytes_in=context.bytes_in,
             bytes_out=context.bytes_out,
@@ -263,8 +274,26 @@ class Query:
         (span,) = held
         if not span.width() or not self._stream.source.has_records(span):
             return False
-        run_known(self._stream, frame, span, self._function, context, self._settings)
+        ranges = self._stream.source.split(span)
+        good = self._quarantine.good(self._stream, frame, ranges, context)
+        context.ranges = tuple(coalesced(good))
+        if good:
+            rows = frame if good is ranges else self._rows_of(self._stream, frame, ranges, good)
+            run_known(self._stream, rows, good, self._function, context, self._settings)
         return True
+
+    def _rows_of(
+        self, stream: StreamFrame, frame: DataFrame, ranges: Sequence[SourceRange], good: Sequence[SourceRange]
+    ) -> DataFrame:
+        """Return the rows of what is left of a batch, whose pieces have rejects files of their own."""
+        root = rejects_root(stream.source.settings, self._settings.checkpoint_location)
+        if root is not None:
+            discard(root, ranges)
+        return stream.batch(frame.sparkSession, good, root)
+
+    def _end_search_if_stopping(self) -> None:
+        if self._session.stop.is_set():
+            raise StopBetweenBatches
 
     def _report(self, stats: BatchStats) -> None:
         if self._session.metrics:

@@ -41,6 +41,13 @@ def rejected(root: str, ranges: Sequence[SourceRange]) -> Counter[str]:
     return counts
 
 
+def discard(root: str, ranges: Sequence[SourceRange]) -> None:
+    """Remove what was put aside of some ranges, because they are about to be read in other pieces."""
+    storage = open_storage(root)
+    for wanted in ranges:
+        storage.delete([_key(wanted, number) for number, _ in enumerate(_files(root, wanted))])
+
+
 def _files(root: str, wanted: SourceRange) -> Iterator[bytes]:
     storage, number = open_storage(root), 0
     while True:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import stamina
 
+from connectors.dead_letters import OriginalRecord
 from connectors.kafka.broker import Broker
 from connectors.kafka.positions import SOURCE, Bounds, Lost, Positions, find_own, lag, plan, refuse_loss, resume, split
-from connectors.kafka.reader import count_range, first_of, read_range
+from connectors.kafka.reader import count_range, first_of, original, read_range
 from connectors.kafka.settings import KafkaReadSettings
 from connectors.kafka.start import of_stream
 from connectors.ports import RawBatch, SourceRange
@@ -100,7 +101,17 @@ class KafkaSource:
 
     def has_records(self, batch: Positions) -> bool:
         """Tell whether a batch holds a record at all: spans may hold nothing but transaction markers."""
-        return any(True for wanted in self.split(batch) for _ in first_of(self.settings, wanted))
+        return self.any_record(self.split(batch))
+
+    def any_record(self, ranges: Iterable[SourceRange]) -> bool:
+        """Tell whether ranges hold a record at all."""
+        return any(True for wanted in ranges for _ in first_of(self.settings, wanted))
+
+    def originals(self, ranges: Iterable[SourceRange]) -> Iterator[OriginalRecord]:
+        """Yield the first record of each range as the broker holds it, read on the driver; nothing for an empty one."""
+        for wanted in ranges:
+            for record in first_of(self.settings, wanted):
+                yield original(record)
 
     def bounded(self) -> list[SourceRange]:
         """Return the ranges of a batch read, from startingOffsets (earliest unless given) to endingOffsets."""

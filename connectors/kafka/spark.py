@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,16 +30,25 @@ from etlcore.errors import EtlError
 from etlcore.failpoints import reach
 from etlcore.logging import configure_once
 from etlcore.storage import open_storage
+from etlcore.task_errors import marked
 
 FORMAT = "gluepot-kafka"
 # The source itself travels in the options: Spark hands them to every process as they are. Hex, because options are
 # text; the settings hold secrets, and Spark redacts options whose name contains "secret".
 SOURCE_OPTION = "gluepot.secret.source"
+# Of a bounded read: the ranges to read, instead of those from startingOffsets to endingOffsets.
+RANGES_OPTION = "gluepot.ranges"
+REJECTS_OPTION = "gluepot.rejects"
 
 
 def to_option(source: KafkaSource) -> str:
     """Return the source in the form `SOURCE_OPTION` takes."""
     return pickle.dumps(source).hex()
+
+
+def ranges_option(ranges: Sequence[SourceRange]) -> str:
+    """Return ranges in the form `RANGES_OPTION` takes."""
+    return json.dumps([one.to_json() for one in ranges])
 
 
 class KafkaDataSource(DataSource):
@@ -57,7 +67,9 @@ class KafkaDataSource(DataSource):
         return KafkaStreamReader(self._source(), Handover(Path(folder)) if folder else None)
 
     def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002, D102
-        return KafkaBatchReader(self._source())
+        given = self.options.get(RANGES_OPTION)
+        ranges = None if given is None else [SourceRange.from_json(one) for one in json.loads(given)]
+        return KafkaBatchReader(self._source(), ranges, self.options.get(REJECTS_OPTION))
 
     def _source(self) -> KafkaSource:
         # Our own bytes, written by `to_option` in the driver of the same job; nothing from outside gets here.
@@ -85,27 +97,32 @@ def _read(source: KafkaSource, partition: InputPartition) -> Iterator[pa.RecordB
         yield from _decode(source, source.declared.decoder(), partition)
         return
     schema = arrow_schema(source.settings)
-    for raw in source.read(partition.wanted):
+    for raw in marked(source.read(partition.wanted)):
         yield to_arrow(raw, schema)
 
 
 def _decode(source: KafkaSource, decoder: RecordDecoder, partition: RangePartition) -> Iterator[pa.RecordBatch]:
     added = added_columns(source.settings)
     with RejectsAside(partition.rejects_root, partition.wanted) as rejects:
-        for raw in source.read(partition.wanted):
+        for raw in marked(source.read(partition.wanted)):
             chunk = decoder.decode(raw.values, raw.positions, raw.stream, raw.shard)
             rejects.add(chunk.errors)
             yield with_columns(chunk, raw.positions, raw.beside(added)).batch
 
 
 class KafkaBatchReader(DataSourceReader):
-    """A bounded read, from startingOffsets to endingOffsets."""
+    """A bounded read: of given ranges, or from startingOffsets to endingOffsets."""
 
-    def __init__(self, source: KafkaSource) -> None:
+    def __init__(
+        self, source: KafkaSource, ranges: Sequence[SourceRange] | None, rejects_root: str | None = None
+    ) -> None:
         self._source = source
+        self._ranges = ranges
+        self._rejects_root = rejects_root
 
     def partitions(self) -> list[InputPartition]:  # noqa: D102
-        return [RangePartition(wanted) for wanted in self._source.bounded()]
+        ranges = self._source.bounded() if self._ranges is None else self._ranges
+        return [RangePartition(wanted, self._rejects_root) for wanted in ranges]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:  # noqa: D102
         return _read(self._source, partition)

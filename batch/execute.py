@@ -51,7 +51,7 @@ def write(
     attempt = f"{planned.token}/{uuid4().hex}"
     try:
         parts = _run(spark, pipeline, _staging(sink, attempt))
-        reach("task.done")
+        reach("batch.staged")
         return commit.publish(target, replace(planned, parts=parts)), parts
     except BaseException:
         commit.abort(target, planned.key, attempt)

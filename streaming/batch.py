@@ -17,6 +17,7 @@ from connectors.kafka.positions import Positions
 from connectors.kafka.rejects import rejected, rejects_root
 from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange
 from dynamicframe.schema import merge_schemas
+from etlcore.failpoints import reach
 from streaming.frames import BatchFrame, StreamFrame, storage_level
 from streaming.settings import StreamSettings
 
@@ -146,6 +147,7 @@ def run_rows(frame: DataFrame, function: BatchFunction, context: BatchContext, s
 
 
 def _call(function: BatchFunction, frame: DataFrame, context: BatchContext) -> None:
+    reach("batch.entered")
     token = _running.set(context)
     try:
         function(frame, context.batch_id)

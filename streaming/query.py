@@ -16,6 +16,7 @@ from connectors.kafka.positions import Positions
 from connectors.kafka.start import read_start
 from etlcore.checkpoint import Checkpoint
 from etlcore.errors import EtlError
+from etlcore.failpoints import reach
 from etlcore.logging import bind_context, get_logger
 from streaming import lease, retry
 from streaming.batch import BatchContext, BatchFunction, StreamSchema, run_known, run_rows
@@ -106,6 +107,7 @@ class Query:
                             "batch_failed", attempt=self._run.failures, wait_secs=wait_secs, reason=str(failure)
                         )
                         self._count("retry")
+                        reach("retry.counted")
                         self._session.clock.sleep(wait_secs)
                     case _:
                         log.error("query_failed", attempts=self._run.failures, reason=str(failure))
@@ -141,6 +143,7 @@ class Query:
         try:
             return self._wait(query)
         finally:
+            reach("query.ending")
             query.stop()
 
     def _wait(self, query: StreamingQuery) -> BaseException | None:
@@ -195,8 +198,10 @@ class Query:
         try:
             assert self._lease is not None  # taken before the first attempt
             self._lease.check()
+            reach("batch.planned")
             with bind_context(query=self._name, batch=batch_id):
                 self._one(frame, batch_id, self._lease.token)
+                reach("batch.done")
         except BaseException as error:
             self._run.error = error
             raise

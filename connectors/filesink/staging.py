@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from connectors.filesink.layout import STAGED_SUFFIX
 from connectors.ports import StagedFile
+from etlcore.failpoints import reach
 from etlcore.storage import FileWriter, Storage
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class StagedOutput(io.RawIOBase):
             rows: how many records were written to it.
             encoding: what a reader must know beside the bytes.
         """
+        reach("task.written")
         self._writer.commit()
         return StagedFile(self._staged, self._final, self.size_bytes, rows, self._crc32, self._rejects, encoding)
 

@@ -26,6 +26,7 @@ from dynamicframe.declared import RecordDecoder
 from etlcore.checkpoint import Checkpoint
 from etlcore.clock import SystemClock
 from etlcore.errors import EtlError
+from etlcore.failpoints import reach
 from etlcore.logging import configure_once
 from etlcore.storage import open_storage
 
@@ -126,8 +127,12 @@ class KafkaStreamReader(DataSourceStreamReader):
         """Return the end of the next batch. Spark 4.1 gives no arguments, 4.2 start and limit; both plan alike."""
         if self._handover and self._handover.stop_asked() and self._newest is not None:
             return self._newest
-        self._newest = self._reporting(lambda planner: planner.latest().to_json())
-        return self._newest
+        reach("plan.asked")
+        planned = self._reporting(lambda planner: planner.latest().to_json())
+        if planned != self._newest:
+            reach("plan.made")
+        self._newest = planned
+        return planned
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:  # noqa: ARG002
         """Cut a batch; its end says where it starts (see `positions`)."""

@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, BinaryIO
 
 import obstore
-from obstore.exceptions import AlreadyExistsError, BaseError, PermissionDeniedError, UnauthenticatedError
+from obstore.exceptions import AlreadyExistsError, BaseError, GenericError, PermissionDeniedError, UnauthenticatedError
 from obstore.store import S3Store
 
 from etlcore.errors import ConfigError, TransientError
@@ -59,11 +59,11 @@ class S3Storage:
         return io.BufferedReader(S3Reader(self, key, size_bytes), _READ_AHEAD_BYTES)
 
     def put(self, key: str, data: bytes) -> None:  # noqa: D102
-        with _explained(self.url), _bucket_needed(self.bucket):
+        with _explained(self.url), self._bucket_needed():
             obstore.put(self._store, checked(key), data)
 
     def create(self, key: str, data: bytes) -> bool:  # noqa: D102
-        with _explained(self.url), _bucket_needed(self.bucket):
+        with _explained(self.url), self._bucket_needed():
             try:
                 obstore.put(self._store, checked(key), data, mode="create")
             except AlreadyExistsError:
@@ -99,6 +99,21 @@ class S3Storage:
     def _copy(self, source: str, target: str) -> None:
         obstore.copy(self._store, checked(source), checked(target))
         reach("storage.moved")
+
+    @contextmanager
+    def _bucket_needed(self) -> Iterator[None]:
+        """Tell a missing bucket from an upload that is gone, the two things that writing does not find.
+
+        An upload is gone when S3 completed it and the answer was lost: asked again, it knows no such upload.
+        """
+        try:
+            yield
+        except FileNotFoundError as error:
+            try:
+                next(iter(obstore.list(self._store)), None)
+            except GenericError:  # what obstore makes of "no such bucket" here
+                raise ConfigError(f"bucket {self.bucket!r} does not exist; create it or correct the path") from error
+            raise TransientError(f"an upload to {self.url} got lost; the batch is tried again") from error
 
     @property
     def _store(self) -> S3Store:
@@ -160,8 +175,9 @@ class S3Writer:
     def commit(self) -> None:  # noqa: D102
         with explained(f"the temporary file for {self._key}"):
             self._file.seek(0)  # writes out what is buffered
-        with self._file, _explained(self._storage.url), _bucket_needed(self._storage.bucket):
-            obstore.put(self._storage._store, self._key, self._file)  # noqa: SLF001 - the writer is part of its storage
+        storage = self._storage  # the writer is part of it
+        with self._file, _explained(storage.url), storage._bucket_needed():  # noqa: SLF001
+            obstore.put(storage._store, self._key, self._file)  # noqa: SLF001
 
     def discard(self) -> None:  # noqa: D102
         self._file.close()
@@ -179,15 +195,6 @@ def _connect(bucket: str, prefix: str, endpoint: str | None) -> S3Store:
         config = {"endpoint": endpoint, "virtual_hosted_style_request": False}
     plain = bool(endpoint) and str(endpoint).startswith("http://")
     return S3Store(bucket, prefix=prefix or None, config=config, client_options={"allow_http": plain})
-
-
-@contextmanager
-def _bucket_needed(bucket: str) -> Iterator[None]:
-    """Writing meets "not found" only when there is no bucket."""
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise ConfigError(f"bucket {bucket!r} does not exist; create it or correct the path") from error
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from dynamicframe.chunk import Chunk, Coordinates, ErrorRecord
 from etlcore.clock import FakeClock
 from etlcore.storage import Storage
 
+NO_TOKEN = 0  # what a manifest has unless a stream's driver gives it one; staging lies below it
 Rows = pa.RecordBatch | Sequence[dict[str, Any]]
 
 
@@ -51,7 +52,7 @@ class Writer:
             for at, raw in enumerate(bad)
         ]
         chunks = [*map(Chunk, rows), Chunk(pa.RecordBatch.from_pylist([]), errors)]
-        part = sink.write(iter(chunks), 0, f"attempt-{begin}/0")
+        part = sink.write(iter(chunks), 0, f"{NO_TOKEN}/{begin}")
         ranges = [SourceRange("kafka", "clicks", "id-1", "0", begin, begin + taken)]
         manifest = Manifest(key, [replace(part, ranges=ranges, rows_in=taken)])
         target = Target(self.storage, self.storage) if self.storage else open_target(sink)

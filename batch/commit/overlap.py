@@ -110,8 +110,7 @@ class History:
 
     Args:
         query_id: of the query.
-        inputs: input of the query's own writes, by ctx and batch.
-        ranges: ranges of the same.
+        inputs: ranges and digest of the query's own writes, by ctx and batch.
         own: by ctx, what the query published.
         others: by ctx, what other queries published.
         begun: ctx and shard of what the query has published, or may have.
@@ -119,8 +118,7 @@ class History:
     """
 
     query_id: str
-    inputs: Mapping[tuple[str, int], str] = field(default_factory=dict)
-    ranges: Mapping[tuple[str, int], Sequence[SourceRange]] = field(default_factory=dict)
+    inputs: Mapping[tuple[str, int], tuple[Sequence[SourceRange], str]] = field(default_factory=dict)
     own: Mapping[str, Spans] = field(default_factory=dict)
     others: Mapping[str, Spans] = field(default_factory=dict)
     begun: frozenset[tuple[str, Shard]] = frozenset()
@@ -129,12 +127,12 @@ class History:
     @classmethod
     def of(cls, records: Iterable[CommitRecord], query_id: str) -> History:
         """Sort a table's live records by what they mean to a query."""
-        known = [one for one in records if one.input]  # a sealed generation without a batch says nothing
+        # A generation that was sealed before a batch was published says nothing.
+        known = [one for one in records if one.ranges or one.offsets_digest]
         own = [one for one in known if one.key.query_id == query_id]
         return cls(
             query_id=query_id,
-            inputs={(one.key.ctx, one.key.batch_id): one.input for one in own},
-            ranges={(one.key.ctx, one.key.batch_id): one.ranges for one in own},
+            inputs={(one.key.ctx, one.key.batch_id): (one.ranges, one.offsets_digest) for one in own},
             own=_by_ctx(own),
             others=_by_ctx(one for one in known if one.key.query_id != query_id),
             begun=frozenset((one.key.ctx, _shard(piece)) for one in own for piece in one.ranges),
@@ -155,13 +153,13 @@ def judge(planned: Manifest, history: History, *, start_was_chosen: bool) -> Ver
         history: of the table.
         start_was_chosen: a person chose where the query starts, so what lies before is left out on purpose.
     """
-    key, at = planned.key, (planned.key.ctx, planned.key.batch_id)
-    published = history.inputs.get(at)
-    if published == input_text(planned.ranges, planned.offsets_digest):
+    key = planned.key
+    ranges, digest = history.inputs.get((key.ctx, key.batch_id), ((), ""))
+    if (ranges or digest) and input_text(ranges, digest) == input_text(planned.ranges, planned.offsets_digest):
         return Clear()
     if history.newest > key.batch_id:
         return Ahead(history.newest)
-    for one in history.ranges.get(at, ()):
+    for one in ranges:
         if missing := _uncovered(one, planned.ranges):
             return Less(missing)
     own, others = history.own.get(key.ctx, Spans()), history.others.get(key.ctx, Spans())

@@ -34,7 +34,7 @@ from streaming.checkpoints.names import METADATA, checksum_of, lease_number
 from streaming.checkpoints.snapshot import Snapshot
 from streaming.lease import Owner
 
-PLANNED_ANEW = "its batch is planned anew from the end of the batch before"
+PLANNED_ANEW = "its batch is planned anew, or written as the table has it with --table TABLE"
 RUNS_AGAIN = "its batch runs again with the same records, and our sinks skip what they have"
 UNREAD = "no start reads it any more"
 

@@ -14,6 +14,7 @@ from awsglue.options import as_options, kafka_read_settings
 from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame, stream_frame
 from awsglue.sinks import DataSink, DynamicFrameWriter
 from awsglue.unsupported import GLUE_CONTEXT, NotSupportedHere, missing
+from batch.table.spark import register as register_tables
 from etlcore.logging import get_logger
 from streaming import session
 from streaming.query import for_each_batch
@@ -64,6 +65,7 @@ class GlueContext(SQLContext):
             warnings.simplefilter("ignore", FutureWarning)  # SQLContext is deprecated; Glue's class is one all the same
             super().__init__(spark.sparkContext, spark)
         self.spark_session = spark
+        register_tables(spark)
         self.create_data_frame = DataFrameReader(self)
         self.create_dynamic_frame = DynamicFrameReader(self)
         self.write_dynamic_frame = DynamicFrameWriter(self)

@@ -53,9 +53,12 @@ class DynamicFrame:
 
     @classmethod
     def fromDF(cls, dataframe: DataFrame, glue_ctx: GlueContext, name: str = "") -> DynamicFrame:
-        """Make a DynamicFrame of a DataFrame; the JSON column of an `inferSchema` stream becomes its fields."""
-        if isinstance(dataframe, BatchFrame) and dataframe.json_column:
-            return cls(dataframe.pipeline(), glue_ctx, name)
+        """Make a DynamicFrame of a DataFrame; the JSON column of an `inferSchema` stream becomes its fields.
+
+        The untouched batch of a stream is read where it is decoded, in the tasks of the write.
+        """
+        if isinstance(dataframe, BatchFrame) and (known := dataframe.pipeline()) is not None:
+            return cls(known, glue_ctx, name)
         if not isinstance(dataframe, DataFrame):
             raise TypeError(f"fromDF takes a DataFrame, not {type(dataframe).__name__}")
         magic = [(column, held) for column in dataframe.columns if (held := magic_format(column))]
@@ -74,10 +77,11 @@ class DynamicFrame:
         """
         if options:
             raise missing("DynamicFrame", "toDF(options)", frozenset({"toDF(options)"}))
-        given = self.pipeline.input
-        if isinstance(given, FrameInput) and given.json_column is None and not self.pipeline.steps:
+        pipeline = self.pipeline.over_rows()
+        given = pipeline.input
+        if isinstance(given, FrameInput) and given.json_column is None and not pipeline.steps:
             return given.frame
-        return execute.to_frame(self.glue_ctx.spark_session, self.pipeline, self._arrow_schema())
+        return execute.to_frame(self.glue_ctx.spark_session, pipeline, self._arrow_schema())
 
     def _arrow_schema(self) -> pa.Schema:
         if self._schema_found is None:
@@ -86,7 +90,7 @@ class DynamicFrame:
 
     def _static_schema(self) -> pa.Schema | None:
         """Return the schema where it follows from the DataFrame's; None where records decide."""
-        given = self.pipeline.input
+        given = self.pipeline.over_rows().input
         if not isinstance(given, FrameInput) or given.json_column is not None:
             return None
         if any(isinstance(step, MapRows) for step in self.pipeline.steps):

@@ -7,6 +7,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession, SQLContext
 
+from etlcore.failpoints import reach
 from etlcore.logging import get_logger
 
 __all__ = ["Job"]
@@ -44,5 +45,6 @@ class Job:
 
     def commit(self) -> None:
         """End the job. What streams wrote is committed batch by batch, before this is reached."""
+        reach("job.commit_called")
         if self._name is None:
             log.warning("commit_before_init", hint="call job.init(args['JOB_NAME'], args) first")

@@ -57,7 +57,7 @@ def write(
             commit.abort(target, planned.key, attempt)
             sink, attempt = agreed, f"{planned.token}/{uuid4().hex}"
             parts = _run(spark, pipeline, _staging(sink, attempt))
-        reach("task.done")
+        reach("batch.staged")
         return commit.publish(target, replace(planned, parts=parts)), parts
     except BaseException:
         commit.abort(target, planned.key, attempt)

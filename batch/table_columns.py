@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from threading import Lock
 
-from batch.commit.history import live
 from batch.commit.record import CommitRecord
 from batch.commit.target import Target
 from connectors.ports import CommitKey, ManifestPart
@@ -20,23 +19,34 @@ class TableColumns:
 
     def __init__(self) -> None:
         self._by_table: dict[tuple[str, str], list[bytes]] = {}
-        self._reading = Lock()
+        self._changing = Lock()
+
+    def begin(self, target: Target, key: CommitKey, records: Iterable[CommitRecord]) -> None:
+        """Start over with what the manifests of a table say.
+
+        Args:
+            target: of the table.
+            key: of the query's first write to it.
+            records: the newest manifest of each write, in the order of query, batch and write.
+        """
+        with self._changing:
+            self._by_table[_table(target, key)] = list(recorded(records, key))
 
     def before(self, target: Target, key: CommitKey) -> Sequence[bytes]:
         """Return what was recorded before a write, oldest first."""
-        with self._reading:
-            table = target.table.url, key.query_id
-            if table not in self._by_table:
-                self._by_table[table] = list(recorded(live(target.table), key))
-            return tuple(self._by_table[table])
+        with self._changing:
+            return tuple(self._by_table[_table(target, key)])
 
     def learn(self, target: Target, key: CommitKey, parts: Iterable[ManifestPart]) -> None:
         """Take in what a write has recorded."""
-        with self._reading:
-            held = self._by_table.get((target.table.url, key.query_id))
-            if held is not None:
-                recorded_now = dict.fromkeys(one for part in parts for one in part.columns or ())
-                held += [one for one in recorded_now if one not in held]
+        now = dict.fromkeys(one for part in parts for one in part.columns or ())
+        with self._changing:
+            held = self._by_table[_table(target, key)]
+            held += [one for one in now if one not in held]
+
+
+def _table(target: Target, key: CommitKey) -> tuple[str, str]:
+    return target.table.url, key.query_id
 
 
 def recorded(records: Iterable[CommitRecord], before: CommitKey) -> Iterable[bytes]:

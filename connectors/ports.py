@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
@@ -57,6 +57,10 @@ class RawBatch:
     newest_epoch_ms: int | None = None
     columns: Mapping[str, pa.Array] = field(default_factory=dict)
 
+    def beside(self, names: Sequence[str]) -> pa.RecordBatch:
+        """Return the named columns, one row per record."""
+        return pa.RecordBatch.from_arrays([self.columns[name] for name in names], names=list(names))
+
 
 class StreamSource(Protocol):
     """A source of an unbounded stream with positions that can be read again.
@@ -94,6 +98,7 @@ class StagedFile:
         rows: records in it; rejected records when `rejects`.
         crc32: zlib CRC-32 of its bytes.
         rejects: True for a file of rejected records.
+        encoding: what a reader must know beside the bytes, see `connectors.filesink.format`.
     """
 
     staged: str
@@ -102,6 +107,7 @@ class StagedFile:
     rows: int
     crc32: int
     rejects: bool = False
+    encoding: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,13 +241,8 @@ class Sink(TaskSink, Protocol):
     def check(self) -> None:
         """Make sure the target can be written, before data flows; ConfigError otherwise."""
 
-    def knowing(self, history: Callable[[], Iterable[bytes]]) -> Sink:
-        """Return the sink for a table that earlier writes have written to.
-
-        Args:
-            history: gives the `columns` of their manifests, oldest first; called only if it matters, because that may
-                mean to read all of them.
-        """
+    def knowing(self, history: Iterable[bytes]) -> Sink:
+        """Return the sink for a table to which earlier writes have added the `columns` of their parts, oldest first."""
 
     def again(self, parts: Sequence[ManifestPart]) -> Sink | None:
         """Return None if the parts fit together; otherwise the sink to run all tasks with once more.

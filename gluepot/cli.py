@@ -19,6 +19,8 @@ app = App(name="gluepot", help="Run AWS Glue scripts unchanged, on Spark, anywhe
 app.command(servers.up)
 app.command(servers.status)
 app.command(servers.down)
+app.command("gluepot.checkpoint.commands:app", name="checkpoint", help="Explain, mend, move or rewind a checkpoint.")
+app.command("gluepot.table.commands:app", name="table", help="Look at a table that jobs wrote: files, verify, ...")
 app.command(
     "gluepot.dlq.commands:app", name="dlq", help="Look at records that could not go on, send them again, remove them."
 )
@@ -31,8 +33,8 @@ def run(
     master: str = "local[*]",
     until_caught_up: bool = False,
     max_batches: int | None = None,
-    metrics_port: int | None = None,
-    metrics_host: str = "127.0.0.1",
+    metrics_port: Annotated[int | None, Parameter(env_var="GLUEPOT_METRICS_PORT")] = None,
+    metrics_host: Annotated[str, Parameter(env_var="GLUEPOT_METRICS_HOST")] = "127.0.0.1",
     lease_secs: float = 15.0,
     connections: Path | None = None,
     glue_version: str | None = None,

@@ -65,8 +65,8 @@ class Quarantine:
         """
         if self._settings.on_batch_failure == "quarantine" and self._stream is None:
             raise ConfigError(
-                "onBatchFailure is 'quarantine', which needs the frame of a Kafka stream as it was read, without schema"
-                " and with no transformation before forEachBatch; transform in the batch function, or use 'fail'.",
+                "onBatchFailure is 'quarantine', which needs the frame of a Kafka stream as it was read,"
+                " with no transformation before forEachBatch; transform in the batch function, or use 'fail'.",
             )
 
     def takes(self, batch_id: int | None, failure: BaseException) -> bool:

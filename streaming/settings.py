@@ -35,6 +35,7 @@ GLUE_OPTIONS = (
     "persistDataFrame",
     "storageLevel",
     "rejectsPath",  # ours: where rejected records go instead of `<table>/_rejects`
+    "allowOverlap",  # ours: write although the table holds records of the batch, or the query skips some
     "onBatchFailure",  # ours: fail, or quarantine
     "quarantineLimit",  # ours: most dead letters of one batch
 )
@@ -60,6 +61,10 @@ class StreamSettings(BaseModel):
     persist: bool = Field(default=True, description="Keep the batch's rows while the batch function runs.")
     storage_level: StorageLevelName = Field(default="MEMORY_AND_DISK", description="Where persisted rows are kept.")
     rejects_path: str | None = Field(default=None, description="Folder of rejected records; None: beside the table.")
+    allow_overlap: bool = Field(
+        default=False,
+        description="Accept records that are twice in a table, or left out, because the checkpoint is new.",
+    )
     on_batch_failure: OnBatchFailure = Field(default="fail", description="What follows when retries are used up.")
     quarantine_limit: int = Field(default=1000, ge=1, description="Most records of one batch that become dead letters.")
 
@@ -93,6 +98,7 @@ class StreamSettings(BaseModel):
             persist=str(options.get("persistDataFrame", "true")).lower() != "false",
             storage_level=_storage_level(options.get("storageLevel", "MEMORY_AND_DISK")),
             rejects_path=_optional_text(options.get("rejectsPath")),
+            allow_overlap=str(options.get("allowOverlap", "false")).lower() == "true",
             on_batch_failure=_on_batch_failure(options.get("onBatchFailure", "fail")),
             quarantine_limit=_limit(options.get("quarantineLimit", 1000)),
         )

@@ -51,7 +51,7 @@ class RejectsFile:
             return ()
         output, writer = self._open
         writer.close()
-        return (output.finish(self._by_reason.total()),)
+        return (output.finish(self._by_reason.total(), {"format": "parquet"}),)
 
     def _write(self) -> None:
         if not self._gathered:

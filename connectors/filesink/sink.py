@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -104,9 +104,9 @@ class FileSink:
             columns=None if resolver is None else resolver.found.to_history(),
         )
 
-    def knowing(self, history: Callable[[], Iterable[bytes]]) -> FileSink:
-        """Return the sink with the columns that earlier writes have made; `history` is called if it matters."""
-        return self if self.drift is None else replace(self, known=Layout.folded(history()))
+    def knowing(self, history: Iterable[bytes]) -> FileSink:
+        """Return the sink with the columns that earlier writes have made."""
+        return self if self.drift is None else replace(self, known=Layout.folded(history))
 
     def again(self, parts: Sequence[ManifestPart]) -> FileSink | None:
         """Return a sink that settles what the tasks did not agree about; None when they agree."""

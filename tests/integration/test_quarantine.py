@@ -270,3 +270,22 @@ def test_a_replay_of_a_decided_batch_leaves_the_same_records_out(topic, job, kep
 
     assert Counter(job.rows("id")) == before
     assert ids(kept()) == [4, 20]
+
+
+def test_broken_records_of_a_declared_stream_are_kept_once_beside_the_dead_letters(topic, job, kept):
+    topic.send_json(*documents(20, 7))
+    topic.send(b"{broken")
+    seen = []
+
+    def function(data_frame, batch_id):
+        rows = data_frame.collect()
+        if any(row["bad"] for row in rows):
+            raise Trouble("a bad record")
+        seen.append(sorted(row["id"] for row in rows))
+
+    quarantined_options = topic.options(inferSchema="false", schema="id BIGINT, bad BOOLEAN")
+    job.drain(quarantined_options, function, onBatchFailure="quarantine", batchMaxRetries=0)
+
+    assert seen[-1] == [n for n in range(20) if n != 7]
+    assert ids(kept()) == [7]
+    assert [letter["raw"] for letter in letters(job.checkpoint / "gluepot" / "rejects")] == [b"{broken"]

@@ -1,10 +1,11 @@
 import pyarrow as pa
 import pytest
 
-from batch.commit import publish
+from batch.commit import Target, live, publish
 from batch.commit.record import CommitRecord
 from batch.table_columns import TableColumns, recorded
 from connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange
+from etlcore.storage import open_storage
 
 
 def key(batch_id, query_id="query-1", ctx="sink"):
@@ -36,9 +37,6 @@ def test_a_manifest_without_account_of_its_columns_tells_them_by_its_schema():
 
 @pytest.fixture
 def target(tmp_path):
-    from batch.commit import Target
-    from etlcore.storage import open_storage
-
     storage = open_storage(str(tmp_path))
     return Target(storage, storage)
 
@@ -47,19 +45,16 @@ def part(batch_id, *columns):
     return ManifestPart(ranges=[SourceRange("kafka", "t", "i", "0", batch_id, batch_id + 1)], columns=columns)
 
 
-def test_the_manifests_are_read_once_and_what_follows_is_learned(target):
-    publish(target, Manifest(key(0), [part(0, b"\x01")]))
+def test_what_a_write_records_is_known_to_the_next_one(target):
     columns = TableColumns()
-    assert columns.before(target, key(1)) == (b"\x01",)
-
-    publish(target, Manifest(key(5), [part(5, b"\x09")]))  # by somebody else: not seen any more
-    columns.learn(target, key(1), [part(1, b"\x02"), part(1, b"\x02"), ManifestPart()])
-
-    assert columns.before(target, key(2)) == (b"\x01", b"\x02")
+    columns.begin(target, key(1), [record(key(0), b"a")])
+    columns.learn(target, key(1), [part(1, b"b"), part(1, b"b"), ManifestPart(), part(1, b"a")])
+    assert columns.before(target, key(2)) == (b"a", b"b")
 
 
-def test_another_process_finds_the_same_in_the_manifests(target):
+def test_the_manifests_keep_it_byte_by_byte(target):
     for batch_id, data in enumerate([b"\x01", b"\x02\xff"]):
         publish(target, Manifest(key(batch_id), [part(batch_id, data)]))
-    assert TableColumns().before(target, key(2)) == (b"\x01", b"\x02\xff")
-    assert TableColumns().before(target, key(1)) == (b"\x01",)
+    columns = TableColumns()
+    columns.begin(target, key(2), live(target.table))
+    assert columns.before(target, key(2)) == (b"\x01", b"\x02\xff")

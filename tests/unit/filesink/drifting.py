@@ -46,7 +46,7 @@ class Table:
         key = CommitKey("query-1", self.batches, "sink")
         sink = new_file_sink(
             str(self.folder), key, ParquetFormat(), ctx="sink", partition_keys=self.keys, drift=self.policy
-        ).knowing(lambda: self.history)
+        ).knowing(self.history)
         chunks = [Chunk(task if isinstance(task, pa.RecordBatch) else batch_from_objects(task)) for task in tasks]
         while True:
             self.runs += 1

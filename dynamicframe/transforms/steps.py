@@ -29,5 +29,9 @@ def output_schema(steps: Iterable[Step], schema: pa.Schema) -> pa.Schema:
 
     The steps run on a chunk without rows. After `MapRows`, whose rows tell their types themselves, the answer is empty.
     """
-    empty = pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
-    return run_steps(steps, Chunk(empty)).batch.schema
+    return run_steps(steps, empty_chunk(schema)).batch.schema
+
+
+def empty_chunk(schema: pa.Schema) -> Chunk:
+    """Return a chunk without rows."""
+    return Chunk(pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema))

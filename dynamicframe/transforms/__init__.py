@@ -1,18 +1,38 @@
 """Glue's narrow transforms as steps: picklable values that turn one chunk into another."""
 
 from dynamicframe.transforms.apply_mapping import ApplyMapping
+from dynamicframe.transforms.boxed import BoxedCsv, BoxedJson, BoxFormat
+from dynamicframe.transforms.compare_rows import CompareRows
+from dynamicframe.transforms.ddb_json import SimplifyDdbJson, UnnestDdbJson
+from dynamicframe.transforms.drop_nulls import DropNulls
 from dynamicframe.transforms.fields import DropFields, RenameField, SelectFields
+from dynamicframe.transforms.known_schema import known_schema
 from dynamicframe.transforms.python_steps import FilterRows, MapRows
-from dynamicframe.transforms.steps import Step, output_schema, run_steps
+from dynamicframe.transforms.resolve_choice import ResolveChoice
+from dynamicframe.transforms.steps import Stage, Step, output_schema, run_steps
+from dynamicframe.transforms.unbox import Unbox
+from dynamicframe.transforms.unnest import Unnest
 
 __all__ = [
     "ApplyMapping",
+    "BoxFormat",
+    "BoxedCsv",
+    "BoxedJson",
+    "CompareRows",
     "DropFields",
+    "DropNulls",
     "FilterRows",
     "MapRows",
     "RenameField",
+    "ResolveChoice",
     "SelectFields",
+    "SimplifyDdbJson",
+    "Stage",
     "Step",
+    "Unbox",
+    "Unnest",
+    "UnnestDdbJson",
+    "known_schema",
     "output_schema",
     "run_steps",
 ]

@@ -48,6 +48,11 @@ class ApplyMapping:
         _refuse_clashes([mapping.target for mapping in parsed])
         object.__setattr__(self, "_parsed", parsed)
 
+    @property
+    def names_every_type(self) -> bool:
+        """Whether the schema of the result is the same whatever the records are."""
+        return all(mapping.target_arrow_type is not None for mapping in self._parsed)
+
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the mapped rows; the errors stay."""
         rows, columns = chunk.batch.num_rows, columns_of(chunk.batch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -103,4 +104,5 @@ def _sorted_out(
 
 
 def _error(reason: str, row: Mapping[str, Any], error: Exception) -> ErrorRecord:
-    return ErrorRecord(json_bytes(row), reason, f"{type(error).__name__}: {error}")
+    trace = "".join(traceback.format_exception(error))
+    return ErrorRecord(json_bytes(row), reason, f"{type(error).__name__}: {error}", stack_trace=trace)

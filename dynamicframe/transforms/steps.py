@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import pyarrow as pa
 
-from dynamicframe.chunk import Chunk
+from dynamicframe.chunk import CallSite, Chunk
 
 
 class Step(Protocol):
@@ -22,6 +23,28 @@ def run_steps(steps: Iterable[Step], chunk: Chunk) -> Chunk:
     for step in steps:
         chunk = step(chunk)
     return chunk
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A step that tells its errors where the script called for it.
+
+    Args:
+        step: does the work.
+        callsite: the call.
+    """
+
+    step: Step
+    callsite: CallSite
+
+    def __call__(self, chunk: Chunk) -> Chunk:
+        """Return what the step returns, its own errors marked."""
+        done = self.step(chunk)
+        before = len(chunk.errors)
+        if len(done.errors) == before:
+            return done
+        own = [replace(error, callsite=self.callsite) for error in done.errors[before:]]
+        return Chunk(done.batch, [*done.errors[:before], *own])
 
 
 def output_schema(steps: Iterable[Step], schema: pa.Schema) -> pa.Schema:

@@ -47,10 +47,21 @@ class FrameInput:
 
 
 @dataclass(frozen=True, slots=True)
+class PackedInput:
+    """Chunks on their way through Spark, with their own schemas, choices and errors.
+
+    Args:
+        frame: one binary column, a packed chunk a row; its partitions are the tasks.
+    """
+
+    frame: DataFrame
+
+
+@dataclass(frozen=True, slots=True)
 class Pipeline:
     """An input and the chunk-to-chunk steps after it; one pass over the data when it runs."""
 
-    input: RangeInput | FrameInput
+    input: RangeInput | FrameInput | PackedInput
     steps: tuple[Step, ...] = ()
 
     def then(self, step: Step) -> Pipeline:

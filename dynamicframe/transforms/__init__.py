@@ -5,6 +5,7 @@ from dynamicframe.transforms.boxed import BoxedCsv, BoxedJson, BoxFormat
 from dynamicframe.transforms.compare_rows import CompareRows
 from dynamicframe.transforms.ddb_json import SimplifyDdbJson, UnnestDdbJson
 from dynamicframe.transforms.drop_nulls import DropNulls
+from dynamicframe.transforms.error_rows import ErrorRows
 from dynamicframe.transforms.fields import DropFields, RenameField, SelectFields
 from dynamicframe.transforms.known_schema import known_schema
 from dynamicframe.transforms.python_steps import FilterRows, MapRows
@@ -21,6 +22,7 @@ __all__ = [
     "CompareRows",
     "DropFields",
     "DropNulls",
+    "ErrorRows",
     "FilterRows",
     "MapRows",
     "RenameField",

@@ -58,14 +58,13 @@ class BoxedCsv:
         return Chunk(batch_from_objects(documents), errors)
 
     def _document(self, text: str) -> dict[str, str]:
-        quoting = csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE
         lines = list(
             csv.reader(
                 text.splitlines(keepends=True)[self.skip_first :],
                 delimiter=self.separator,
                 quotechar=self.quote,
                 escapechar=self.escaper,
-                quoting=quoting,
+                quoting=csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE,
                 strict=True,
             )
         )

@@ -45,7 +45,7 @@ class SimplifyDdbJson:
 
 @dataclass(frozen=True, slots=True)
 class UnnestDdbJson:
-    """Replaces typed values by the values and takes maps apart into fields with dotted names; lists stay as they are."""
+    """Replaces typed values by the values and takes maps apart into fields with dotted names; lists stay."""
 
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the rows flat; the errors stay."""

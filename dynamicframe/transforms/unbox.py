@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dynamicframe.chunk import Chunk, Coordinates, ErrorRecord, is_choice
-from dynamicframe.columns import Column, batch_of, children_of, columns_of, struct_column
+from dynamicframe.columns import Column, children_of, columns_of, struct_column
 from dynamicframe.json_text import json_bytes
 from dynamicframe.rows import rows
 from dynamicframe.schema.merge import family
@@ -67,7 +67,7 @@ def _texts(column: Column) -> pa.StringArray:
 
 def _errors(chunk: Chunk, refused: dict[int, ErrorRecord]) -> list[ErrorRecord]:
     ordered = sorted(refused)
-    records = rows(Chunk(batch_of(columns_of(chunk.batch), chunk.batch.num_rows).take(pa.array(ordered, pa.int64()))))
+    records = rows(Chunk(chunk.batch.take(pa.array(ordered, pa.int64()))))
     return [
         replace(refused[index], raw=json_bytes(record), at=Coordinates())
         for index, record in zip(ordered, records, strict=True)

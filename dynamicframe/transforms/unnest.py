@@ -9,7 +9,16 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from dynamicframe.chunk import Chunk, is_choice
-from dynamicframe.columns import Column, batch_of, children_of, columns_of, items_of, struct_column, validity, with_items
+from dynamicframe.columns import (
+    Column,
+    batch_of,
+    children_of,
+    columns_of,
+    items_of,
+    struct_column,
+    validity,
+    with_items,
+)
 from dynamicframe.transforms.naming import refuse_twins
 
 

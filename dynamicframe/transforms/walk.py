@@ -55,12 +55,12 @@ def _with_new_inside(column: Column, change: Change, path: Path) -> Column:
         return column if len(new) == len(children) and all(map(_is_same, children, new)) else _struct(column, new)
     if pa.types.is_list(kind):
         items = items_of(column)
-        new = _rewritten(items, change, (*path, ITEMS))
-        return with_items(column, new[0]) if new and not _is_same(items, new[0]) else column
+        found = _rewritten(items, change, (*path, ITEMS))
+        return with_items(column, found[0]) if found and not _is_same(items, found[0]) else column
     if pa.types.is_map(kind):
         values = map_values_of(column)
-        new = _rewritten(values, change, (*path, ITEMS))
-        return with_map_values(column, new[0]) if new and not _is_same(values, new[0]) else column
+        found = _rewritten(values, change, (*path, ITEMS))
+        return with_map_values(column, found[0]) if found and not _is_same(values, found[0]) else column
     return column
 
 

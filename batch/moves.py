@@ -90,14 +90,14 @@ def over_partitions(
     return Pipeline(PackedInput(packed(spark, pipeline, lambda chunks: change(_ordinal(), chunks))))
 
 
-def relationalize(spark: SparkSession, pipeline: Pipeline, root: str) -> Callable[[str], Pipeline]:
+def relationalize(spark: SparkSession, pipeline: Pipeline, root: str) -> dict[str, Pipeline]:
     """Run the pipeline once, cut its records into tables and keep them in Spark's storage, where ids stay as they are.
 
     Spark frees the storage when nothing refers to the tables any more. If it loses a part, for example with an
     executor, what reads the tables fails; they are never computed again, with other ids.
 
     Returns:
-        A function from a table's name (see `table_names`) to its records. The errors are with the root table.
+        The tables by name, the root table first, with the errors of all records.
     """
 
     def rows(chunks: Iterator[Chunk]) -> Iterator[pa.RecordBatch]:
@@ -108,7 +108,11 @@ def relationalize(spark: SparkSession, pipeline: Pipeline, root: str) -> Callabl
             yield pa.RecordBatch.from_pydict({"table": list(tables), "chunk": pa.array(parts, pa.binary())})
 
     kept = through_spark(spark, pipeline, rows, _TABLES).localCheckpoint(eager=True)
-    return lambda table: Pipeline(PackedInput(kept.where(F.col("table") == table).select("chunk")))
+    names = {row.table for row in kept.select("table").distinct().collect()} - {root}
+    return {
+        name: Pipeline(PackedInput(kept.where(F.col("table") == name).select("chunk")))
+        for name in [root, *sorted(names)]
+    }
 
 
 def join(spark: SparkSession, left: Side, right: Side) -> Pipeline:

@@ -8,8 +8,10 @@ from dynamicframe.transforms.drop_nulls import DropNulls
 from dynamicframe.transforms.error_rows import ErrorRows
 from dynamicframe.transforms.fields import DropFields, RenameField, SelectFields
 from dynamicframe.transforms.known_schema import known_schema
+from dynamicframe.transforms.partitions import map_partition
 from dynamicframe.transforms.python_steps import FilterRows, MapRows
-from dynamicframe.transforms.resolve_choice import ResolveChoice
+from dynamicframe.transforms.resolve_choice import ResolveChoice, casts_to
+from dynamicframe.transforms.sample_rows import SampleRows
 from dynamicframe.transforms.steps import Stage, Step, output_schema, run_steps
 from dynamicframe.transforms.unbox import Unbox
 from dynamicframe.transforms.unnest import Unnest
@@ -27,6 +29,7 @@ __all__ = [
     "MapRows",
     "RenameField",
     "ResolveChoice",
+    "SampleRows",
     "SelectFields",
     "SimplifyDdbJson",
     "Stage",
@@ -34,7 +37,9 @@ __all__ = [
     "Unbox",
     "Unnest",
     "UnnestDdbJson",
+    "casts_to",
     "known_schema",
+    "map_partition",
     "output_schema",
     "run_steps",
 ]

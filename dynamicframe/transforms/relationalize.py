@@ -18,7 +18,6 @@ import pyarrow.compute as pc
 
 from dynamicframe.columns import Column, batch_of, columns_of, map_as_list
 from dynamicframe.schema import choice_to_string
-from dynamicframe.transforms.steps import empty_chunk
 from dynamicframe.transforms.unnest import flattened
 
 ID, INDEX = "id", "index"
@@ -63,11 +62,6 @@ def relational_tables(batch: pa.RecordBatch, root: str, ids: TaskIds) -> dict[st
     tables: dict[str, pa.RecordBatch] = {}
     _add_table(tables, root, root, columns_of(choice_to_string(batch)), batch.num_rows, ids)
     return tables
-
-
-def table_names(schema: pa.Schema, root: str) -> list[str]:
-    """Return the names of the tables that records of a schema give, the root table first."""
-    return list(relational_tables(empty_chunk(schema).batch, root, TaskIds(0)))
 
 
 def _add_table(

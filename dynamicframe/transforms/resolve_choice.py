@@ -11,7 +11,7 @@ import pyarrow as pa
 from dynamicframe.chunk import Chunk, is_choice
 from dynamicframe.columns import Column, batch_of, columns_of
 from dynamicframe.schema import align
-from dynamicframe.schema.glue_types import NESTED_NAMES, arrow_type, canonical_name
+from dynamicframe.schema.glue_types import NESTED_NAMES, arrow_type, canonical_name, glue_name
 from dynamicframe.transforms.choices import as_struct, cast, project, separate
 from dynamicframe.transforms.naming import refuse_twins
 from dynamicframe.transforms.paths import ITEMS, Path, parse_path
@@ -118,6 +118,17 @@ class ResolveFields:
                 return separate(column)
             case _:  # elements of an array and values of a map have one column only, so make_cols is a struct there
                 return [as_struct(column)]
+
+
+def casts_to(schema: pa.Schema) -> list[tuple[str, str]]:
+    """Return the specs that cast every field of scalar type, inside structs too, to the type it has in the schema."""
+    return [spec for field in schema for spec in _casts_to(f"`{field.name}`", field.type)]
+
+
+def _casts_to(path: str, kind: pa.DataType) -> list[tuple[str, str]]:
+    if pa.types.is_struct(kind):
+        return [spec for field in kind for spec in _casts_to(f"{path}.`{field.name}`", field.type)]
+    return [] if pa.types.is_nested(kind) else [(path, f"cast:{glue_name(kind)}")]
 
 
 def parse_action(text: str) -> Action:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -211,7 +210,12 @@ def _chunk_reader(given: FrameInput | PackedInput) -> Callable[[Iterable[pa.Reco
     """Return what makes chunks of the batches of the input's frame."""
     if isinstance(given, PackedInput):
         return task.packed_chunks
-    return partial(task.frame_chunks, json_column=given.json_column, sticky=given.sticky)
+    json_column, sticky = given.json_column, given.sticky  # the tasks get these, and cannot get the frame
+
+    def frame_chunks(batches: Iterable[pa.RecordBatch], tally: task.Tally) -> Iterator[Chunk]:
+        return task.frame_chunks(batches, json_column, tally, sticky)
+
+    return frame_chunks
 
 
 TaskBody = Callable[[task.Work], Iterator[Any]]

@@ -54,7 +54,7 @@ class ErrorRecord:
         message: one sentence for a person.
         at: where it came from.
         callsite: the transform that refused it; None for a record that could not be read.
-        stack_trace: of the user's function, where that raised.
+        stack_trace: of the user's function, where that raised; no part of what makes two errors equal.
     """
 
     raw: bytes | None
@@ -62,7 +62,7 @@ class ErrorRecord:
     message: str
     at: Coordinates = Coordinates()
     callsite: CallSite | None = None
-    stack_trace: str = ""
+    stack_trace: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from dynamicframe.rows import rows
 _RECORDS_PER_CHUNK = 4096
 
 
-def map_partition(f: Callable[[Iterator[DynamicRecord]], Iterable[Any]], chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+def map_partition(f: Callable[[Iterator[Any]], Iterable[Any]], chunks: Iterable[Chunk]) -> Iterator[Chunk]:
     """Yield what `f` makes of the good records; the errors of the chunks come last.
 
     Args:
@@ -25,11 +25,10 @@ def map_partition(f: Callable[[Iterator[DynamicRecord]], Iterable[Any]], chunks:
     """
     errors: list[ErrorRecord] = []
 
-    def records() -> Iterator[DynamicRecord]:
+    def records() -> Iterator[dict[str, Any]]:
         for chunk in chunks:
             errors.extend(chunk.errors)
-            for row in rows(chunk):
-                yield DynamicRecord.wrap(row)
+            yield from rows(chunk, DynamicRecord)
 
     given = records()
     results = iter(f(given))

@@ -81,15 +81,23 @@ def _batch_functions(tree: ast.Module) -> frozenset[str]:
 
 @dataclass(slots=True)
 class _Reader(ast.NodeVisitor):
+    """Goes through a script in its order.
+
+    Methods that a script adds to a class itself are its own affair, and so are those called like a module it imports:
+    that is how custom visual transforms attach themselves (glue-api 13.4).
+    """
+
     batch_functions: frozenset[str]
     names: Names = field(default_factory=Names)
     calls: list[Call] = field(default_factory=list)
     imports: list[tuple[str, int]] = field(default_factory=list)
     row_writes: list[int] = field(default_factory=list)
+    added: set[str] = field(default_factory=set)
     in_batch: bool = False
 
     def visit_Import(self, node: ast.Import) -> None:
         self.imports += [(alias.name, node.lineno) for alias in node.names]
+        self.added |= {alias.name for alias in node.names}
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         if (node.module or "").partition(".")[0] not in GLUE_PACKAGES:
@@ -109,6 +117,8 @@ class _Reader(ast.NodeVisitor):
             self.visit(target)
             if isinstance(target, ast.Name):
                 self._bind(target.id, kind)
+            elif isinstance(target, ast.Attribute):
+                self.added.add(target.attr)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         before = self.in_batch
@@ -139,7 +149,7 @@ class _Reader(ast.NodeVisitor):
                 self._add(TRANSFORM, named, node, TRANSFORMS[named].__call__)
             return
         owner = named or self.names.kind_of(value)
-        if owner in CLASSES:
+        if owner in CLASSES and name not in self.added:
             method = _FACADES.get((owner, name)) or inspect.getattr_static(CLASSES[owner], name, None)
             self._add(owner, name, node, method)
         elif self.in_batch and _writes_rows(node):

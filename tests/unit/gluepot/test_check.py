@@ -80,6 +80,8 @@ def test_a_call_that_the_run_would_refuse_is_found(script, name):
         "def MyTransform(glueContext, dfc) -> DynamicFrameCollection:\n    return dfc.select(list(dfc.keys())[0]).toDF()",
         "frame = frame.toDF()\nframe.no_such_method()",
         "other.purge_table('d', 't')",
+        "DynamicFrame.shout = lambda self: self\nframe.shout()",
+        "import shout\nframe.shout()",
     ],
 )
 def test_a_call_that_works_or_is_none_of_glues_is_not_refused(script):

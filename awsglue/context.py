@@ -16,6 +16,7 @@ from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame, st
 from awsglue.resolving import as_spec
 from awsglue.sinks import DataSink, DynamicFrameWriter
 from awsglue.unsupported import GLUE_CONTEXT, NotSupportedHere, missing
+from batch.table.spark import register as register_tables
 from etlcore.logging import get_logger
 from streaming import session
 from streaming.query import for_each_batch
@@ -66,6 +67,7 @@ class GlueContext(SQLContext):
             warnings.simplefilter("ignore", FutureWarning)  # SQLContext is deprecated; Glue's class is one all the same
             super().__init__(spark.sparkContext, spark)
         self.spark_session = spark
+        register_tables(spark)
         self.create_data_frame = DataFrameReader(self)
         self.create_dynamic_frame = DynamicFrameReader(self)
         self.write_dynamic_frame = DynamicFrameWriter(self)
@@ -163,8 +165,9 @@ class GlueContext(SQLContext):
         options: Mapping[str, Any] = {},
     ) -> None:
         """Run a function on every micro-batch of a stream (glue-api 2). Returns only when the job ends its streams."""
-        settings = StreamSettings.from_glue(as_options(options))
-        for_each_batch(frame, batch_function, settings, session.current())
+        streams = session.current()
+        settings = StreamSettings.from_glue({"onBatchFailure": streams.on_batch_failure, **as_options(options)})
+        for_each_batch(frame, batch_function, settings, streams)
 
     def add_ingestion_time_columns(self, frame: DataFrame, time_granularity: str) -> DataFrame:
         """Append `ingest_year`, `ingest_month`, ... as zero-padded strings, down to day, hour or minute."""

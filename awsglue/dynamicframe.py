@@ -9,13 +9,14 @@ from random import SystemRandom
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from awsglue.calls import Call, called
 from awsglue.collection import DynamicFrameCollection
 from awsglue.glue_schema import arrow_schema, glue_schema
 from awsglue.gluetypes import StructType
+from awsglue.lazy_frame import LazyFrame, same
 from awsglue.readers import DynamicFrameReader
 from awsglue.resolving import ResolveOption
 from awsglue.schema_tree import tree_text
@@ -23,7 +24,6 @@ from awsglue.sinks import DynamicFrameWriter
 from awsglue.spigot import write_sample
 from awsglue.unboxing import box_format
 from batch import execute, moves
-from batch.execute import ErrorCounts
 from batch.pipeline import FrameInput, Pipeline
 from dynamicframe.magic import magic_format
 from dynamicframe.transforms import (
@@ -44,7 +44,6 @@ from dynamicframe.transforms import (
     Unnest,
     UnnestDdbJson,
     casts_to,
-    known_schema,
     map_partition,
 )
 from etlcore.errors import ConfigError
@@ -52,48 +51,25 @@ from streaming.batch import current_batch
 from streaming.frames import BatchFrame
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from awsglue.context import GlueContext
 
 __all__ = ["DynamicFrame", "DynamicFrameCollection", "DynamicFrameReader", "DynamicFrameWriter", "ResolveOption"]
 
 
-class DynamicFrame:
+class DynamicFrame(LazyFrame):
     """Self-describing records, lazy: nothing is read before an action, and a chain of steps is one pass.
 
     Made by `fromDF` and by the readers of `GlueContext`, never by calling the class. `pipeline` is ours, not Glue's.
-
-    Args:
-        pipeline: what the frame stands for, or a function that tells it when it is needed first.
-        glue_ctx: the context.
-        name: for a person, and in a collection.
-        call: the transform that made it.
-        own_steps: how many steps of the pipeline are its transform's; None where it was made by reading.
     """
-
-    def __init__(
-        self,
-        pipeline: Pipeline | Callable[[], Pipeline],
-        glue_ctx: GlueContext,
-        name: str = "",
-        call: Call = Call(),  # noqa: B008 - frozen
-        own_steps: int | None = None,
-    ) -> None:
-        self._make = partial(_same, pipeline) if isinstance(pipeline, Pipeline) else pipeline
-        self._made: Pipeline | None = None
-        self._passed = not call.limits_errors
-        self._schema_found: pa.Schema | None = None
-        self._call = call
-        self._own_steps = own_steps
-        self.glue_ctx = glue_ctx
-        self.name = name
 
     @classmethod
     def fromDF(cls, dataframe: DataFrame, glue_ctx: GlueContext, name: str = "") -> DynamicFrame:
-        """Make a DynamicFrame of a DataFrame; the JSON column of an `inferSchema` stream becomes its fields."""
-        if isinstance(dataframe, BatchFrame) and dataframe.json_column:
-            return cls(dataframe.pipeline(), glue_ctx, name)
+        """Make a DynamicFrame of a DataFrame; the JSON column of an `inferSchema` stream becomes its fields.
+
+        The untouched batch of a stream is read where it is decoded, in the tasks of the write.
+        """
+        if isinstance(dataframe, BatchFrame) and (known := dataframe.pipeline()) is not None:
+            return cls(known, glue_ctx, name)
         if not isinstance(dataframe, DataFrame):
             raise TypeError(f"fromDF takes a DataFrame, not {type(dataframe).__name__}")
         magic = [(column, held) for column in dataframe.columns if (held := magic_format(column))]
@@ -105,23 +81,6 @@ class DynamicFrame:
         batch = current_batch()
         return cls(Pipeline(FrameInput(dataframe, column, batch.schema.known if batch else None)), glue_ctx, name)
 
-    @property
-    def pipeline(self) -> Pipeline:
-        """What the frame stands for, once it is known to stay within its thresholds, which takes a pass of its own."""
-        if not self._passed:
-            self.assertErrorThreshold()
-            self._passed = True
-        return self._unchecked()
-
-    def _unchecked(self) -> Pipeline:
-        if self._made is None:
-            self._made = self._make()
-        return self._made
-
-    @property
-    def _spark(self) -> SparkSession:
-        return self.glue_ctx.spark_session
-
     def toDF(self, options: Sequence[ResolveOption] | None = None) -> DataFrame:
         """Return a DataFrame. A choice becomes a struct with one field per type, unless an option says otherwise.
 
@@ -130,22 +89,11 @@ class DynamicFrame:
         if options:
             resolve = self.glue_ctx.convert_resolve_option
             return self.resolveChoice([resolve(one.path, one.action, one.target) for one in options]).toDF()
-        given = self.pipeline.input
-        if isinstance(given, FrameInput) and given.json_column is None and not self.pipeline.steps:
+        pipeline = self.pipeline.over_rows()
+        given = pipeline.input
+        if isinstance(given, FrameInput) and given.json_column is None and not pipeline.steps:
             return given.frame
-        return execute.to_frame(self._spark, self.pipeline, self._arrow_schema())
-
-    def _arrow_schema(self) -> pa.Schema:
-        if self._schema_found is None:
-            told = self._static_schema()
-            self._schema_found = execute.schema_of(self._spark, self.pipeline) if told is None else told
-        return self._schema_found
-
-    def _static_schema(self) -> pa.Schema | None:
-        """Return the schema where it follows from the DataFrame's or from the steps; None where records decide."""
-        given = self.pipeline.input
-        rows = to_arrow_schema(given.frame.schema) if isinstance(given, FrameInput) and not given.json_column else None
-        return known_schema(self.pipeline.steps, rows)
+        return execute.to_frame(self._spark, pipeline, self._arrow_schema())
 
     def schema(self) -> StructType:
         """Return the schema in Glue's types, choices included; reads all records where only they tell it."""
@@ -392,7 +340,7 @@ class DynamicFrame:
         """
         call = called(transformation_ctx, info, stageThreshold, totalThreshold)
         tables = moves.relationalize(self._spark, self.pipeline, root_table_name)
-        frames = {name: self._moved(partial(_same, table), call, name) for name, table in tables.items()}
+        frames = {name: self._moved(partial(same, table), call, name) for name, table in tables.items()}
         return DynamicFrameCollection(frames, self.glue_ctx)
 
     def join(
@@ -497,23 +445,6 @@ class DynamicFrame:
         """Return the records that could not go on, one struct `error` each (glue-api 6.5)."""
         return self._derived(lambda: self._unchecked().then(ErrorRows()), called("", "", 0, 0))
 
-    def errorsCount(self) -> int:
-        """Return how many records could not go on, up to and including the transform that made this frame."""
-        return self._errors().total
-
-    def stageErrorsCount(self) -> int:
-        """Return how many records could not go through the transform that made this frame."""
-        return self._errors().stage
-
-    def assertErrorThreshold(self) -> None:
-        """Count the errors.
-
-        Raises:
-            PermanentError: there are more than the transform's thresholds allow.
-        """
-        if self._call.limits_errors:
-            self._call.check(self._errors())
-
     def write(
         self,
         connection_type: str,
@@ -526,9 +457,6 @@ class DynamicFrame:
         return self.glue_ctx.write_dynamic_frame_from_options(
             self, connection_type, connection_options, format, format_options
         )
-
-    def _errors(self) -> ErrorCounts:
-        return execute.count_errors(self._spark, self._unchecked(), self._own_steps)
 
     def _then(self, step: Step, call: Call) -> DynamicFrame:
         return self._derived(lambda: self.pipeline.then(Stage(step, call.callsite)), call)
@@ -544,7 +472,7 @@ class DynamicFrame:
         return DynamicFrame(make, self.glue_ctx, name or call.ctx or self.name, call, own_steps=0)
 
     def _side(self, keys: str | Sequence[str]) -> moves.Side:
-        return moves.Side(self.pipeline, self._arrow_schema(), _paths(keys))
+        return moves.Side(self.pipeline.over_rows(), self._arrow_schema(), _paths(keys))
 
     def _asked(
         self,
@@ -564,7 +492,3 @@ class DynamicFrame:
 
 def _paths(paths: str | Sequence[str]) -> tuple[str, ...]:
     return (paths,) if isinstance(paths, str) else tuple(paths)
-
-
-def _same(pipeline: Pipeline) -> Pipeline:
-    return pipeline

@@ -14,6 +14,7 @@ from awsglue.job_arguments import (
     BOOKMARK_PAUSE,
     ENCRYPTION_TYPES,
 )
+from etlcore.failpoints import reach
 from etlcore.logging import get_logger
 
 __all__ = ["Job"]
@@ -51,6 +52,7 @@ class Job:
 
     def commit(self) -> None:
         """End the job. What streams wrote is committed batch by batch, before this is reached."""
+        reach("job.commit_called")
         if self._name is None:
             log.warning("commit_before_init", hint="call job.init(args['JOB_NAME'], args) first")
 

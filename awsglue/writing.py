@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # Writes outside of a stream: one run of the process, its writes counted like those of a batch.
 _run = BatchContext(query_id=uuid4().hex, batch_id=0)
 _recovered: set[tuple[str, str, int]] = set()
+_histories: dict[tuple[str, str, int], commit.History] = {}
 _recovering = Lock()
 
 
@@ -26,6 +27,7 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
 
     Raises:
         ConfigError: the target cannot be written.
+        CheckpointError: the query does not go on from what the table holds.
         Exception: what failed in the tasks or in publishing; nothing of the write is visible then.
     """
     batch = current_batch() or _run
@@ -37,5 +39,14 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
         if first not in _recovered:
             sink.check()
             commit.recover(target, planned.key.query_id, planned.token)
+            if batch.origin is not None:
+                _histories[first] = commit.History.of(commit.live(target.table), planned.key.query_id)
             _recovered.add(first)
+        if batch.origin is not None and batch.rehearsed is None:
+            commit.refuse_overlap(planned, _histories[first], batch.origin, target.table.url)
+            _histories[first] = _histories[first].after(planned)
+    if batch.rehearsed is not None:
+        batch.rehearsed[planned.key] = target
+        execute.rehearse(spark, frame.pipeline, sink, target, planned)
+        return
     batch.record(*execute.write(spark, frame.pipeline, sink, target, planned))

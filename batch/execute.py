@@ -12,6 +12,7 @@ from uuid import uuid4
 import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
 
 from batch import commit, task
 from batch.pipeline import FrameInput, PackedInput, Pipeline, RangeInput
@@ -21,6 +22,7 @@ from dynamicframe.rows import rows as plain_rows
 from dynamicframe.schema import align, merge_schemas, without_nulls
 from dynamicframe.transforms import run_steps
 from etlcore.failpoints import reach
+from etlcore.task_errors import marked
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -67,11 +69,24 @@ def write(
     attempt = f"{planned.token}/{uuid4().hex}"
     try:
         parts = _run(spark, pipeline, _staging(sink, attempt))
-        reach("task.done")
+        reach("batch.staged")
         return commit.publish(target, replace(planned, parts=parts)), parts
     except BaseException:
         commit.abort(target, planned.key, attempt)
         raise
+
+
+def rehearse(spark: SparkSession, pipeline: Pipeline, sink: Sink, target: commit.Target, planned: Manifest) -> None:
+    """Run a pipeline into a sink and take back what was staged: `write` up to where it would publish.
+
+    Raises:
+        Exception: whatever failed the Spark job.
+    """
+    attempt = f"{planned.token}/{uuid4().hex}"
+    try:
+        _run(spark, pipeline, _staging(sink, attempt))
+    finally:
+        commit.abort(target, planned.key, attempt)
 
 
 def _staging(sink: Sink, attempt: str) -> TaskBody:
@@ -195,7 +210,7 @@ def through_spark(
                 chunks = chain.from_iterable(task.range_chunks(given, one, tally) for one in wanted)
                 yield from body(task.through(chunks, steps, tally))
 
-            return spark.range(0, len(ranges), 1, max(1, len(ranges))).mapInArrow(read, schema)
+            return _arrow(spark.range(0, len(ranges), 1, max(1, len(ranges))), read, schema)
         case framed:
             chunks_of = _chunk_reader(framed)
 
@@ -203,7 +218,7 @@ def through_spark(
                 tally = task.Tally()
                 yield from body(task.through(chunks_of(batches, tally), steps, tally))
 
-            return framed.frame.mapInArrow(convert, schema)
+            return _arrow(framed.frame, convert, schema)
 
 
 def _chunk_reader(given: FrameInput | PackedInput) -> Callable[[Iterable[pa.RecordBatch], task.Tally], Iterator[Chunk]]:
@@ -243,7 +258,7 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody) -> list[Any]:
                     yield pa.RecordBatch.from_pydict({"part": pa.array([pickle.dumps(result)], pa.binary())})
 
             # Our own bytes, from our own tasks.
-            return [pickle.loads(row.part) for row in framed.frame.mapInArrow(over_frame, PART_SCHEMA).collect()]  # noqa: S301
+            return [pickle.loads(row.part) for row in _arrow(framed.frame, over_frame, PART_SCHEMA).collect()]  # noqa: S301
 
 
 def _over_ranges(
@@ -253,4 +268,12 @@ def _over_ranges(
 ) -> list[Any]:
     if not ranges:
         return []
-    return spark.sparkContext.parallelize(ranges, len(ranges)).mapPartitions(body).collect()
+    return spark.sparkContext.parallelize(ranges, len(ranges)).mapPartitions(lambda held: marked(body(held))).collect()
+
+
+def _arrow(
+    frame: DataFrame,
+    body: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    schema: StructType | str,
+) -> DataFrame:
+    return frame.mapInArrow(lambda batches: marked(body(batches)), schema)

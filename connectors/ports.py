@@ -57,6 +57,10 @@ class RawBatch:
     newest_epoch_ms: int | None = None
     columns: Mapping[str, pa.Array] = field(default_factory=dict)
 
+    def beside(self, names: Sequence[str]) -> pa.RecordBatch:
+        """Return the named columns, one row per record."""
+        return pa.RecordBatch.from_arrays([self.columns[name] for name in names], names=list(names))
+
 
 class StreamSource(Protocol):
     """A source of an unbounded stream with positions that can be read again.
@@ -94,6 +98,7 @@ class StagedFile:
         rows: records in it; rejected records when `rejects`.
         crc32: zlib CRC-32 of its bytes.
         rejects: True for a file of rejected records.
+        encoding: what a reader must know beside the bytes, see `connectors.filesink.format`.
     """
 
     staged: str
@@ -102,6 +107,7 @@ class StagedFile:
     rows: int
     crc32: int
     rejects: bool = False
+    encoding: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,23 @@ class Chunk:
     errors: Sequence[ErrorRecord] = field(default=())
 
 
+def with_columns(chunk: Chunk, positions: Sequence[int], beside: pa.RecordBatch) -> Chunk:
+    """Return a chunk with further columns of the records it was decoded from, those of its errors left out.
+
+    Args:
+        chunk: its errors carry the positions of the records that are missing in its rows.
+        positions: of all records.
+        beside: one row per record.
+    """
+    bad = {error.at.position for error in chunk.errors}
+    if bad and beside.num_columns:
+        beside = beside.filter(pa.array([str(position) not in bad for position in positions], pa.bool_()))
+    batch = chunk.batch
+    for column_field, column in zip(beside.schema, beside.columns, strict=True):
+        batch = batch.append_column(column_field, column)
+    return Chunk(batch, chunk.errors)
+
+
 def is_choice(arrow_field: pa.Field) -> bool:
     """Tell whether a field holds a choice rather than a struct of the user's."""
     metadata = arrow_field.metadata

@@ -24,6 +24,11 @@ app = App(name="gluepot", help="Run AWS Glue scripts unchanged, on Spark, anywhe
 app.command(servers.up)
 app.command(servers.status)
 app.command(servers.down)
+app.command("gluepot.checkpoint.commands:app", name="checkpoint", help="Explain, mend, move or rewind a checkpoint.")
+app.command("gluepot.table.commands:app", name="table", help="Look at a table that jobs wrote: files, verify, ...")
+app.command(
+    "gluepot.dlq.commands:app", name="dlq", help="Look at records that could not go on, send them again, remove them."
+)
 
 
 @app.command
@@ -33,11 +38,12 @@ def run(
     master: str = "local[*]",
     until_caught_up: bool = False,
     max_batches: int | None = None,
-    metrics_port: int | None = None,
-    metrics_host: str = "127.0.0.1",
+    metrics_port: Annotated[int | None, Parameter(env_var="GLUEPOT_METRICS_PORT")] = None,
+    metrics_host: Annotated[str, Parameter(env_var="GLUEPOT_METRICS_HOST")] = "127.0.0.1",
     lease_secs: float = 15.0,
     connections: Path | None = None,
     glue_version: str | None = None,
+    on_batch_failure: Literal["fail", "quarantine"] = "fail",
     verbose: Annotated[bool, Parameter(alias="-v")] = False,
 ) -> None:
     """Run a job script as AWS Glue does.
@@ -53,6 +59,8 @@ def run(
         lease_secs: a driver not heard of for so long may be replaced by another one on the same checkpoint.
         connections: the connections file, if it is none of the usual ones.
         glue_version: whose behaviour the script sees: 3.0, 4.0, 5.0, 5.1 or 6.0.
+        on_batch_failure: what follows when the retries of a batch are used up: the job fails, or the records it fails
+            on become dead letters and the stream goes on.
         verbose: stack traces.
     """
     from gluepot.run import RunSettings  # noqa: PLC0415  metrics and live view are not needed by the other commands
@@ -73,6 +81,7 @@ def run(
             metrics_port=metrics_port,
             metrics_host=metrics_host,
             drain=Drain(until_caught_up, max_batches),
+            on_batch_failure=on_batch_failure,
             lease_secs=lease_secs,
             live=sys.stderr.isatty() and not verbose,
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -31,6 +31,7 @@ class FileEntry:
         rows: records in it.
         crc32: zlib CRC-32 of its bytes.
         rejects: whether it holds rejected records.
+        encoding: what a reader must know beside the bytes, see `connectors.filesink.format`.
     """
 
     path: str
@@ -38,6 +39,7 @@ class FileEntry:
     rows: int
     crc32: int
     rejects: bool
+    encoding: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ class CommitRecord:
         rejected: records diverted, by reason.
         schema: merged Arrow schema of the data files with the partition keys (IPC bytes), None without any.
         source_schema: merged Arrow schema of the records before transforms (IPC bytes), None if unknown.
+        committed_at_epoch_ms: when the files were published, by the clock of the driver that did; 0 if unknown. For
+            people: nothing is decided by it.
     """
 
     key: CommitKey
@@ -73,6 +77,7 @@ class CommitRecord:
     rejected: dict[str, int] = field(default_factory=dict)
     schema: bytes | None = None
     source_schema: bytes | None = None
+    committed_at_epoch_ms: int = 0
 
     @classmethod
     def of(cls, manifest: Manifest, generation: int) -> CommitRecord:
@@ -92,6 +97,7 @@ class CommitRecord:
                     file.rows,
                     file.crc32,
                     file.rejects,
+                    file.encoding,
                 )
                 for part in parts
                 for file in part.files
@@ -147,6 +153,7 @@ class CommitRecord:
             "key": asdict(self.key),
             "generation": self.generation,
             "token": self.token,
+            "committed_at_epoch_ms": self.committed_at_epoch_ms,
             "rows_in": self.rows_in,
             "rows_out": self.rows_out,
             "rows_dropped": self.rows_dropped,
@@ -188,6 +195,7 @@ class CommitRecord:
                 rejected=plain["rejected"],
                 schema=_from_text(plain["schema"]),
                 source_schema=_from_text(plain["source_schema"]),
+                committed_at_epoch_ms=plain["committed_at_epoch_ms"],
             )
         except (ValueError, KeyError, TypeError) as error:
             start = text[:40]

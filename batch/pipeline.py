@@ -50,6 +50,17 @@ class FrameInput:
 
 
 @dataclass(frozen=True, slots=True)
+class PackedInput:
+    """Chunks on their way through Spark, with their own schemas, choices and errors.
+
+    Args:
+        frame: one binary column, a packed chunk a row; its partitions are the tasks.
+    """
+
+    frame: DataFrame
+
+
+@dataclass(frozen=True, slots=True)
 class Pipeline:
     """An input and the chunk-to-chunk steps after it; one pass over the data when it runs.
 
@@ -59,7 +70,7 @@ class Pipeline:
         rows: the same records as rows of Spark, for who wants a DataFrame of them; None where only the input has them.
     """
 
-    input: RangeInput | FrameInput
+    input: RangeInput | FrameInput | PackedInput
     steps: tuple[Step, ...] = ()
     rows: DataFrame | None = None
 

@@ -15,6 +15,7 @@ from connectors.ports import ManifestPart, SourceRange, TaskSink
 from dynamicframe.chunk import Chunk, Coordinates, with_columns
 from dynamicframe.declared import RecordDecoder
 from dynamicframe.json_decoder import JsonDecoder
+from dynamicframe.packing import unpack
 from dynamicframe.transforms import Step, run_steps
 from etlcore.logging import configure_once, get_logger
 
@@ -109,6 +110,16 @@ def _expanded(batch: pa.RecordBatch, json_column: str, decoder: JsonDecoder) -> 
     )
     # The numbers were only of use here: a DataFrame's rows no longer know where they came from.
     return Chunk(numbered.batch, [replace(error, at=Coordinates()) for error in numbered.errors])
+
+
+def packed_chunks(batches: Iterable[pa.RecordBatch], tally: Tally) -> Iterator[Chunk]:
+    """Take chunks out of the bytes in which they came through Spark."""
+    for batch in tally.timed(FETCH, batches):
+        for packed in batch.column(0):
+            chunk = unpack(packed.as_buffer())
+            tally.rows_in += _records(chunk)
+            tally.bytes_in += chunk.batch.nbytes
+            yield chunk
 
 
 def through(chunks: Iterable[Chunk], steps: Sequence[Step], tally: Tally) -> Iterator[Chunk]:

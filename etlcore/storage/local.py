@@ -47,7 +47,6 @@ class LocalStorage:
     def create(self, key: str, data: bytes) -> bool:  # noqa: D102
         path = self._path(key)
         with explained(self.url), _temporary(path, data) as temporary:
-            reach("storage.temporary_written")
             try:
                 path.hardlink_to(temporary)  # fails on an existing name, where a rename would replace it
             except FileExistsError:

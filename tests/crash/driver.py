@@ -22,7 +22,7 @@ GONE_SECS = 30.0
 Victim = Literal["group", "driver", "jvm", "worker"]
 
 # A quick start matters more than a fast job: hundreds of them follow each other.
-JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
 
 
 # Jobs lead sessions of their own, so nothing but this takes them along when a run is ended from outside.

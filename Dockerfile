@@ -2,7 +2,7 @@
 #
 #   docker build -t gluepot .
 #   docker run --read-only -p 9400:9400 -v "$PWD:/job:ro" -v clicks:/work gluepot \
-#     run /job/job.py --metrics-port 9400 --metrics-host 0.0.0.0 -- --JOB_NAME clicks --TempDir /work/temp
+#     run /job/job.py -- --JOB_NAME clicks --TempDir /work/temp
 #
 # `docker stop` waits 10 s unless told; give it (`-t`) as long as a batch takes, so that the running one is committed.
 #
@@ -50,7 +50,10 @@ LABEL org.opencontainers.image.title="Gluepot" \
     org.opencontainers.image.base.name="docker.io/library/python:3.13-slim-bookworm"
 COPY --from=build /opt/gluepot /opt/gluepot
 COPY deploy/docker/health.py /opt/gluepot/health.py
+# A job's metrics page is on unless told otherwise (--metrics-port): HEALTHCHECK asks it. Loopback would be the container's.
 ENV GLUEPOT_HOME=/opt/gluepot/cache \
+    GLUEPOT_METRICS_HOST=0.0.0.0 \
+    GLUEPOT_METRICS_PORT=9400 \
     PATH=/opt/gluepot/venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \

@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint bench-quick clean
+.PHONY: help setup demo test check lint crash bench-quick clean
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -29,6 +29,10 @@ lint: setup ## format, lint rules, types, import directions
 	@$(BIN)/ruff check --quiet
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+
+crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker" LANES=local SEED=1
+	@$(BIN)/python -m tests.crash --kills $(or $(KILLS),20) $(VICTIMS:%=--victim %) $(LANES:%=--lane %) $(SEED:%=--seed %) \
+		$(if $(KILLS),--document docs/reliability.md) $(ARGS)
 
 bench-quick: setup ## drain of 1 M events, side by side with stock PySpark
 	@$(BIN)/python -m benchmarks.drain $(ARGS)

@@ -9,12 +9,15 @@ from typing import Any
 from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession, SQLContext
 
+from awsglue.collection import DynamicFrameCollection
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.file_reads import FILE_TYPES, file_frame, file_settings
 from awsglue.options import as_options, kafka_read_settings
 from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame, stream_frame
+from awsglue.resolving import as_spec
 from awsglue.sinks import DataSink, DynamicFrameWriter
 from awsglue.unsupported import GLUE_CONTEXT, NotSupportedHere, missing
+from batch.table.spark import register as register_tables
 from etlcore.logging import get_logger
 from streaming import session
 from streaming.query import for_each_batch
@@ -65,6 +68,7 @@ class GlueContext(SQLContext):
             warnings.simplefilter("ignore", FutureWarning)  # SQLContext is deprecated; Glue's class is one all the same
             super().__init__(spark.sparkContext, spark)
         self.spark_session = spark
+        register_tables(spark)
         self.create_data_frame = DataFrameReader(self)
         self.create_dynamic_frame = DynamicFrameReader(self)
         self.write_dynamic_frame = DynamicFrameWriter(self)
@@ -109,6 +113,17 @@ class GlueContext(SQLContext):
         pipeline = batch_frame(kafka_read_settings(as_options(connection_options)))
         return DynamicFrame(pipeline, self, transformation_ctx)
 
+    def create_dynamic_frame_from_rdd(
+        self,
+        data: Any,
+        name: str,
+        schema: Any = None,
+        sample_ratio: float | None = None,
+        transformation_ctx: str = "",
+    ) -> DynamicFrame:
+        """Make a frame of an RDD or a list of records, as Spark makes a DataFrame of it."""
+        return DynamicFrame.fromDF(self.spark_session.createDataFrame(data, schema, sample_ratio), self, name)
+
     def write_dynamic_frame_from_options(
         self,
         frame: DynamicFrame | DataFrame,
@@ -127,6 +142,22 @@ class GlueContext(SQLContext):
         sink.setFormat(format or "", **as_options(format_options))
         return sink.writeFrame(frame)
 
+    def write_from_options(
+        self,
+        frame_or_dfc: DynamicFrame | DynamicFrameCollection,
+        connection_type: str,
+        connection_options: Mapping[str, Any] = {},
+        format: str | Mapping[str, Any] = {},
+        format_options: Mapping[str, Any] = {},
+        transformation_ctx: str = "",
+        **kwargs: Any,
+    ) -> DynamicFrame | DynamicFrameCollection:
+        """Write a frame, or each frame of a collection below the path under its own name."""
+        name = format if isinstance(format, str) else None
+        sink = DataSink(self, connection_type, as_options(connection_options), name, transformation_ctx)
+        sink.setFormat(name or "", **as_options(format_options))
+        return sink.write(frame_or_dfc)
+
     def getSink(
         self, connection_type: str, format: str | None = None, transformation_ctx: str = "", **options: Any
     ) -> DataSink:
@@ -140,8 +171,9 @@ class GlueContext(SQLContext):
         options: Mapping[str, Any] = {},
     ) -> None:
         """Run a function on every micro-batch of a stream (glue-api 2). Returns only when the job ends its streams."""
-        settings = StreamSettings.from_glue(as_options(options))
-        for_each_batch(frame, batch_function, settings, session.current())
+        streams = session.current()
+        settings = StreamSettings.from_glue({"onBatchFailure": streams.on_batch_failure, **as_options(options)})
+        for_each_batch(frame, batch_function, settings, streams)
 
     def add_ingestion_time_columns(self, frame: DataFrame, time_granularity: str) -> DataFrame:
         """Append `ingest_year`, `ingest_month`, ... as zero-padded strings, down to day, hour or minute."""
@@ -154,6 +186,10 @@ class GlueContext(SQLContext):
         for name in names[: names.index(time_granularity) + 1]:
             frame = frame.withColumn(f"ingest_{name}", F.date_format(F.current_timestamp(), parts[name]))
         return frame
+
+    def convert_resolve_option(self, path: str, action: str, target: str | None) -> tuple[str, str]:
+        """Return an option of `toDF` as a spec of `resolveChoice`."""
+        return as_spec(path, action, target)
 
     def get_logger(self) -> GlueLogger:
         """Return the job's logger."""

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from batch import commit, execute, jobrun
 from batch.ledger import LedgerWrite
+from batch.table_columns import TableColumns
 from streaming.batch import BatchContext, current_batch
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ _run = BatchContext(query_id=uuid4().hex, batch_id=0)
 # With bookmarks: the run that the ledger knows, so that another attempt of it replaces what this one publishes.
 _bookmarked: dict[str, BatchContext] = {}
 _recovered: set[tuple[str, str, int]] = set()
+_histories: dict[tuple[str, str, int], commit.History] = {}
 _recovering = Lock()
+_columns = TableColumns()
 
 
 def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ctx: str) -> None:
@@ -29,6 +32,7 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
 
     Raises:
         ConfigError: the target cannot be written.
+        CheckpointError: the query does not go on from what the table holds.
         Exception: what failed in the tasks or in publishing; nothing of the write is visible then.
     """
     batch = current_batch() or _run_outside_of_streams()
@@ -40,8 +44,21 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
         if first not in _recovered:
             sink.check()
             commit.recover(target, planned.key.query_id, planned.token)
+            records = commit.live(target.table)
+            _columns.begin(target, planned.key, records)
+            if batch.origin is not None:
+                _histories[first] = commit.History.of(records, planned.key.query_id)
             _recovered.add(first)
+        if batch.origin is not None and batch.rehearsed is None:
+            commit.refuse_overlap(planned, _histories[first], batch.origin, target.table.url)
+            _histories[first] = _histories[first].after(planned)
+    sink = sink.knowing(_columns.before(target, planned.key))
+    if batch.rehearsed is not None:
+        batch.rehearsed[planned.key] = target
+        execute.rehearse(spark, frame.pipeline, sink, target, planned)
+        return
     outcome, parts = execute.write(spark, frame.pipeline, sink, target, planned)
+    _columns.learn(target, planned.key, parts)
     batch.record(outcome, parts)
     if current_batch() is None and (run := jobrun.current()) and run.bookmarks:
         run.bookmarks.wrote(LedgerWrite(planned.key.ctx, settings.path, outcome.rows, len(outcome.files)))

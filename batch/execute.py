@@ -4,28 +4,46 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from itertools import islice
+from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
 
 from batch import commit, task
-from batch.pipeline import FrameInput, Pipeline, RangeInput, SplitInput
+from batch.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
 from connectors.ports import AlreadyCommitted, Committed, Manifest, ManifestPart, Sink, SourceRange
+from dynamicframe.chunk import Chunk
 from dynamicframe.rows import rows as plain_rows
 from dynamicframe.schema import align, merge_schemas, without_nulls
+from dynamicframe.transforms import run_steps
 from etlcore.failpoints import reach
+from etlcore.task_errors import marked
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 PART_SCHEMA = "part binary"
 
 PieceT = TypeVar("PieceT")
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCounts:
+    """Records that could not go on.
+
+    Args:
+        stage: those of one transform.
+        total: those up to and including it.
+    """
+
+    stage: int
+    total: int
 
 
 def write(
@@ -53,11 +71,28 @@ def write(
     attempt = f"{planned.token}/{uuid4().hex}"
     try:
         parts = _run(spark, pipeline, _staging(sink, attempt))
-        reach("task.done")
+        while (agreed := sink.again(parts)) is not None:
+            commit.abort(target, planned.key, attempt)
+            sink, attempt = agreed, f"{planned.token}/{uuid4().hex}"
+            parts = _run(spark, pipeline, _staging(sink, attempt))
+        reach("batch.staged")
         return commit.publish(target, replace(planned, parts=parts)), parts
     except BaseException:
         commit.abort(target, planned.key, attempt)
         raise
+
+
+def rehearse(spark: SparkSession, pipeline: Pipeline, sink: Sink, target: commit.Target, planned: Manifest) -> None:
+    """Run a pipeline into a sink and take back what was staged: `write` up to where it would publish.
+
+    Raises:
+        Exception: whatever failed the Spark job.
+    """
+    attempt = f"{planned.token}/{uuid4().hex}"
+    try:
+        _run(spark, pipeline, _staging(sink, attempt))
+    finally:
+        commit.abort(target, planned.key, attempt)
 
 
 def _staging(sink: Sink, attempt: str) -> TaskBody:
@@ -118,6 +153,28 @@ def storable(schema: pa.Schema) -> pa.Schema:
     return without_nulls(pa.RecordBatch.from_pylist([], schema=schema)).schema
 
 
+def count_errors(spark: SparkSession, pipeline: Pipeline, own_steps: int | None) -> ErrorCounts:
+    """Count the records that could not go on.
+
+    Args:
+        spark: the session.
+        pipeline: runs as a whole.
+        own_steps: how many of its last steps make up the stage in question; None where reading does, too.
+    """
+    first = 0 if own_steps is None else len(pipeline.steps) - own_steps
+    before, own = pipeline.steps[:first], pipeline.steps[first:]
+
+    def count_both(work: task.Work) -> Iterator[ErrorCounts]:
+        earlier = total = 0
+        for chunk in work.chunks:
+            earlier += 0 if own_steps is None else len(chunk.errors)
+            total += len(run_steps(own, chunk).errors)
+        yield ErrorCounts(total - earlier, total)
+
+    found = _run(spark, replace(pipeline, steps=before), count_both)
+    return ErrorCounts(sum(counts.stage for counts in found), sum(counts.total for counts in found))
+
+
 def to_frame(spark: SparkSession, pipeline: Pipeline, schema: pa.Schema) -> DataFrame:
     """Return a DataFrame of the good records.
 
@@ -127,30 +184,60 @@ def to_frame(spark: SparkSession, pipeline: Pipeline, schema: pa.Schema) -> Data
         schema: from `schema_of`, or known beforehand; every chunk is aligned to it.
     """
     stored = storable(schema)
+
+    def aligned(chunks: Iterator[Chunk]) -> Iterator[pa.RecordBatch]:
+        for rows in task.good_rows(chunks):
+            yield align(without_nulls(rows), stored)
+
+    return through_spark(spark, pipeline, aligned, from_arrow_schema(stored, prefer_timestamp_ntz=True))
+
+
+def through_spark(
+    spark: SparkSession,
+    pipeline: Pipeline,
+    body: Callable[[Iterator[Chunk]], Iterator[pa.RecordBatch]],
+    schema: StructType | str,
+) -> DataFrame:
+    """Return a DataFrame of what `body` makes of each task's chunks.
+
+    Args:
+        spark: the session.
+        pipeline: runs when the DataFrame does.
+        body: called once a task, in the worker.
+        schema: of the batches it yields.
+    """
     steps = pipeline.steps
-    spark_schema = from_arrow_schema(stored, prefer_timestamp_ntz=True)
     match pipeline.input:
         case RangeInput() | SplitInput() as given:
             pieces = task.pieces(given)
 
             def read(tasks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 tally = task.Tally()
-                for batch in tasks:
-                    for ordinal in batch.column(0).to_pylist():
-                        chunks = task.piece_chunks(given, pieces[ordinal], tally)
-                        for rows in task.good_rows(task.through(chunks, steps, tally)):
-                            yield align(without_nulls(rows), stored)
+                wanted = (pieces[ordinal] for batch in tasks for ordinal in batch.column(0).to_pylist())
+                chunks = chain.from_iterable(task.piece_chunks(given, one, tally) for one in wanted)
+                yield from body(task.through(chunks, steps, tally))
 
-            return spark.range(0, len(pieces), 1, max(1, len(pieces))).mapInArrow(read, spark_schema)
-        case FrameInput(frame=frame, json_column=json_column, sticky=sticky):
+            return _arrow(spark.range(0, len(pieces), 1, max(1, len(pieces))), read, schema)
+        case framed:
+            chunks_of = _chunk_reader(framed)
 
             def convert(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 tally = task.Tally()
-                chunks = task.frame_chunks(batches, json_column, tally, sticky)
-                for rows in task.good_rows(task.through(chunks, steps, tally)):
-                    yield align(without_nulls(rows), stored)
+                yield from body(task.through(chunks_of(batches, tally), steps, tally))
 
-            return frame.mapInArrow(convert, spark_schema)
+            return _arrow(framed.frame, convert, schema)
+
+
+def _chunk_reader(given: FrameInput | PackedInput) -> Callable[[Iterable[pa.RecordBatch], task.Tally], Iterator[Chunk]]:
+    """Return what makes chunks of the batches of the input's frame."""
+    if isinstance(given, PackedInput):
+        return task.packed_chunks
+    json_column, sticky = given.json_column, given.sticky  # the tasks get these, and cannot get the frame
+
+    def frame_chunks(batches: Iterable[pa.RecordBatch], tally: task.Tally) -> Iterator[Chunk]:
+        return task.frame_chunks(batches, json_column, tally, sticky)
+
+    return frame_chunks
 
 
 TaskBody = Callable[[task.Work], Iterator[Any]]
@@ -169,16 +256,16 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody) -> list[Any]:
                     yield from body(task.Work(chunks, tally, (one,) if isinstance(one, SourceRange) else ()))
 
             return _over_pieces(spark, task.pieces(given), over_pieces)
-        case FrameInput(frame=frame, json_column=json_column, sticky=sticky):
+        case framed:
+            chunks_of = _chunk_reader(framed)
 
             def over_frame(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 tally = task.Tally()
-                chunks = task.through(task.frame_chunks(batches, json_column, tally, sticky), steps, tally)
-                for result in body(task.Work(chunks, tally)):
+                for result in body(task.Work(task.through(chunks_of(batches, tally), steps, tally), tally)):
                     yield pa.RecordBatch.from_pydict({"part": pa.array([pickle.dumps(result)], pa.binary())})
 
             # Our own bytes, from our own tasks.
-            return [pickle.loads(row.part) for row in frame.mapInArrow(over_frame, PART_SCHEMA).collect()]  # noqa: S301
+            return [pickle.loads(row.part) for row in _arrow(framed.frame, over_frame, PART_SCHEMA).collect()]  # noqa: S301
 
 
 def _over_pieces(
@@ -188,4 +275,12 @@ def _over_pieces(
 ) -> list[Any]:
     if not pieces:
         return []
-    return spark.sparkContext.parallelize(pieces, len(pieces)).mapPartitions(body).collect()
+    return spark.sparkContext.parallelize(pieces, len(pieces)).mapPartitions(lambda held: marked(body(held))).collect()
+
+
+def _arrow(
+    frame: DataFrame,
+    body: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    schema: StructType | str,
+) -> DataFrame:
+    return frame.mapInArrow(lambda batches: marked(body(batches)), schema)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from connectors.ports import BatchSource, InputSplit, SourceRange, StreamSource
+from dynamicframe.declared import DeclaredPayload
 from dynamicframe.transforms import Step
 
 if TYPE_CHECKING:
@@ -16,19 +17,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RangeInput:
-    """JSON records of a stream, read where they are decoded: in the task.
+    """Records of a stream, read where they are decoded: in the task.
 
     Args:
         source: reads a range in the worker.
         ranges: one task each.
-        sticky: schema of the stream as known so far; None at first.
+        sticky: schema of the stream as known so far; None at first, and of no use where one is declared.
         extras: columns the source adds beside the payload, in this order.
+        declared: format and columns the script declares; None for JSON whose records tell them.
     """
 
     source: StreamSource
     ranges: tuple[SourceRange, ...]
     sticky: pa.Schema | None = None
     extras: tuple[str, ...] = ()
+    declared: DeclaredPayload | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +63,34 @@ class FrameInput:
 
 
 @dataclass(frozen=True, slots=True)
-class Pipeline:
-    """An input and the chunk-to-chunk steps after it; one pass over the data when it runs."""
+class PackedInput:
+    """Chunks on their way through Spark, with their own schemas, choices and errors.
 
-    input: RangeInput | SplitInput | FrameInput
+    Args:
+        frame: one binary column, a packed chunk a row; its partitions are the tasks.
+    """
+
+    frame: DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """An input and the chunk-to-chunk steps after it; one pass over the data when it runs.
+
+    Args:
+        input: where the records come from.
+        steps: in order.
+        rows: the same records as rows of Spark, for who wants a DataFrame of them; None where only the input has them.
+    """
+
+    input: RangeInput | SplitInput | FrameInput | PackedInput
     steps: tuple[Step, ...] = ()
+    rows: DataFrame | None = None
 
     def then(self, step: Step) -> Pipeline:
         """Return the pipeline with one more step."""
         return replace(self, steps=(*self.steps, step))
+
+    def over_rows(self) -> Pipeline:
+        """Return the pipeline that starts from the rows, if there are any."""
+        return self if self.rows is None else Pipeline(FrameInput(self.rows), self.steps)

@@ -11,9 +11,11 @@ from typing import TypeVar, cast
 import pyarrow as pa
 
 from batch.pipeline import RangeInput, SplitInput
-from connectors.ports import InputSplit, ManifestPart, RawBatch, SourceRange, TaskSink
-from dynamicframe.chunk import Chunk, Coordinates
+from connectors.ports import InputSplit, ManifestPart, SourceRange, TaskSink
+from dynamicframe.chunk import Chunk, Coordinates, with_columns
+from dynamicframe.declared import RecordDecoder
 from dynamicframe.json_decoder import JsonDecoder
+from dynamicframe.packing import unpack
 from dynamicframe.schema import merge_schemas
 from dynamicframe.transforms import Step, run_steps
 from etlcore.logging import configure_once, get_logger
@@ -78,30 +80,21 @@ def piece_chunks(given: RangeInput | SplitInput, wanted: Piece, tally: Tally) ->
 
 def range_chunks(given: RangeInput, wanted: SourceRange, tally: Tally) -> Iterator[Chunk]:
     """Read and decode one range."""
-    decoder = JsonDecoder(given.sticky)
+    decoder: RecordDecoder = JsonDecoder(given.sticky) if given.declared is None else given.declared.decoder()
     for raw in tally.timed(FETCH, given.source.read(wanted)):
         began = time.perf_counter()
         chunk = decoder.decode(raw.values, raw.positions, raw.stream, raw.shard)
         if given.extras:
-            chunk = replace(chunk, batch=_with_extras(chunk, raw, given.extras))
+            chunk = with_columns(chunk, raw.positions, raw.beside(given.extras))
         tally.phase_secs[PARSE] += time.perf_counter() - began
         tally.rows_in += len(raw.values)
         tally.bytes_in += sum(len(value) for value in raw.values if value is not None)
-        tally.source_schema = decoder.schema
+        if isinstance(decoder, JsonDecoder):
+            tally.source_schema = decoder.schema
         if raw.newest_epoch_ms is not None:
             shard = f"{raw.stream}-{raw.shard}"
             tally.newest_epoch_ms[shard] = max(tally.newest_epoch_ms.get(shard, 0), raw.newest_epoch_ms)
         yield chunk
-
-
-def _with_extras(chunk: Chunk, raw: RawBatch, names: Sequence[str]) -> pa.RecordBatch:
-    bad = {error.at.position for error in chunk.errors}
-    good = pa.array([str(position) not in bad for position in raw.positions], pa.bool_()) if bad else None
-    batch = chunk.batch
-    for name in names:
-        column = raw.columns[name] if good is None else raw.columns[name].filter(good)
-        batch = batch.append_column(name, column)
-    return batch
 
 
 def split_chunks(given: SplitInput, wanted: InputSplit, tally: Tally) -> Iterator[Chunk]:
@@ -138,16 +131,21 @@ def _expanded(batch: pa.RecordBatch, json_column: str, decoder: JsonDecoder) -> 
     at = batch.schema.get_field_index(json_column)
     # As bytes: Spark does not promise valid UTF-8, and what the decoder rejects must be kept as it came.
     values = batch.column(at).view(pa.binary()).to_pylist()
-    numbered = decoder.decode(values, range(len(values)), "", "")
-    bad = {error.at.position for error in numbered.errors}
-    joined = numbered.batch
-    others = batch.remove_column(at)
-    if others.num_columns and bad:
-        others = others.filter(pa.array([str(i) not in bad for i in range(len(values))], pa.bool_()))
-    for column_field, column in zip(others.schema, others.columns, strict=True):
-        joined = joined.append_column(column_field, column)
+    numbered = with_columns(
+        decoder.decode(values, range(len(values)), "", ""), range(len(values)), batch.remove_column(at)
+    )
     # The numbers were only of use here: a DataFrame's rows no longer know where they came from.
-    return Chunk(joined, [replace(error, at=Coordinates()) for error in numbered.errors])
+    return Chunk(numbered.batch, [replace(error, at=Coordinates()) for error in numbered.errors])
+
+
+def packed_chunks(batches: Iterable[pa.RecordBatch], tally: Tally) -> Iterator[Chunk]:
+    """Take chunks out of the bytes in which they came through Spark."""
+    for batch in tally.timed(FETCH, batches):
+        for packed in batch.column(0):
+            chunk = unpack(packed.as_buffer())
+            tally.rows_in += _records(chunk)
+            tally.bytes_in += chunk.batch.nbytes
+            yield chunk
 
 
 def through(chunks: Iterable[Chunk], steps: Sequence[Step], tally: Tally) -> Iterator[Chunk]:

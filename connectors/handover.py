@@ -17,6 +17,7 @@ from pathlib import Path
 
 from etlcore import errors
 from etlcore.errors import EtlError
+from etlcore.failpoints import reach
 
 OPTION = "gluepot.handover"
 
@@ -68,6 +69,7 @@ class Handover:
     def _write(self, name: str, text: str) -> None:
         part = self.folder / f"{name}.part"
         part.write_text(text)
+        reach("handover.part_written")
         part.replace(self.folder / name)
 
     def _read(self, name: str) -> str | None:

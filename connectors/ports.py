@@ -57,6 +57,10 @@ class RawBatch:
     newest_epoch_ms: int | None = None
     columns: Mapping[str, pa.Array] = field(default_factory=dict)
 
+    def beside(self, names: Sequence[str]) -> pa.RecordBatch:
+        """Return the named columns, one row per record."""
+        return pa.RecordBatch.from_arrays([self.columns[name] for name in names], names=list(names))
+
 
 class StreamSource(Protocol):
     """A source of an unbounded stream with positions that can be read again.
@@ -121,6 +125,7 @@ class StagedFile:
         rows: records in it; rejected records when `rejects`.
         crc32: zlib CRC-32 of its bytes.
         rejects: True for a file of rejected records.
+        encoding: what a reader must know beside the bytes, see `connectors.filesink.format`.
     """
 
     staged: str
@@ -129,6 +134,7 @@ class StagedFile:
     rows: int
     crc32: int
     rejects: bool = False
+    encoding: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +154,7 @@ class ManifestPart:
         newest_epoch_ms: newest record time stamp per shard.
         source_schema: Arrow schema of the records as parsed, before transforms (IPC bytes), or None; what makes the
             stream's schema sticky.
+        columns: what the task adds to the table's columns, in the sink's own form; None if the sink keeps no account.
     """
 
     files: Sequence[StagedFile] = ()
@@ -161,6 +168,7 @@ class ManifestPart:
     phase_secs: Mapping[str, float] = field(default_factory=dict)
     newest_epoch_ms: Mapping[str, int] = field(default_factory=dict)
     source_schema: bytes | None = None
+    columns: Sequence[bytes] | None = None
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -259,6 +267,15 @@ class Sink(TaskSink, Protocol):
 
     def check(self) -> None:
         """Make sure the target can be written, before data flows; ConfigError otherwise."""
+
+    def knowing(self, history: Iterable[bytes]) -> Sink:
+        """Return the sink for a table to which earlier writes have added the `columns` of their parts, oldest first."""
+
+    def again(self, parts: Sequence[ManifestPart]) -> Sink | None:
+        """Return None if the parts fit together; otherwise the sink to run all tasks with once more.
+
+        Called by the driver with what every task staged, before anything is published.
+        """
 
 
 def dump_errors(errors: Sequence[ErrorRecord]) -> pa.RecordBatch:

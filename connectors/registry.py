@@ -1,32 +1,69 @@
-"""Which sink writes which format. Each connector is imported when its format is first written."""
+"""Which sink writes which format and which function reads it back. A connector is imported when it is first needed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
+from typing import Any, BinaryIO, Generic, Protocol, TypeVar
+
+import pyarrow as pa
 
 from connectors.ports import Sink
 
-# format -> module, function(path, key, format_options, *, partition_keys, ctx, rejects_path)
-_SINKS = {
-    "glueparquet": ("connectors.glueparquet", "glueparquet_sink"),
-    "parquet": ("connectors.glueparquet", "glueparquet_sink"),
-    "json": ("connectors.textfiles", "json_sink"),
-    "csv": ("connectors.textfiles", "csv_sink"),
-}
+T = TypeVar("T")
 
 
-class _Sinks(Mapping[str, Callable[..., Sink]]):
-    def __getitem__(self, name: str) -> Callable[..., Sink]:
-        module, function = _SINKS[name]
-        made: Callable[..., Sink] = getattr(import_module(module), function)
-        return made
+class FileReader(Protocol):
+    """Reads a file that a sink wrote."""
+
+    def __call__(
+        self, file: BinaryIO, encoding: Mapping[str, Any], schema: pa.Schema, columns: Sequence[str]
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a file in order, in bounded batches.
+
+        Args:
+            file: can be read at any position; the caller closes it.
+            encoding: what the manifest says of the file.
+            schema: what the manifest says of the columns of all files of the write; formats without types need it.
+            columns: names to read, in this order; those that the file lacks are not in the result.
+
+        Raises:
+            ValueError: the bytes are not such a file. Also OSError or EOFError, from the libraries below.
+        """
+
+
+class _OnDemand(Mapping[str, T], Generic[T]):
+    """Names to functions, each imported when it is looked up."""
+
+    def __init__(self, places: Mapping[str, tuple[str, str]]) -> None:
+        self._places = places
+
+    def __getitem__(self, name: str) -> T:
+        module, function = self._places[name]
+        found: T = getattr(import_module(module), function)
+        return found
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_SINKS)
+        return iter(self._places)
 
     def __len__(self) -> int:
-        return len(_SINKS)
+        return len(self._places)
 
 
-SINKS: Mapping[str, Callable[..., Sink]] = _Sinks()
+# function(path, key, format_options, *, partition_keys, ctx, rejects_path)
+SINKS: Mapping[str, Callable[..., Sink]] = _OnDemand(
+    {
+        "glueparquet": ("connectors.glueparquet", "glueparquet_sink"),
+        "parquet": ("connectors.glueparquet", "glueparquet_sink"),
+        "json": ("connectors.textfiles", "json_sink"),
+        "csv": ("connectors.textfiles", "csv_sink"),
+    }
+)
+
+READERS: Mapping[str, FileReader] = _OnDemand(
+    {
+        "parquet": ("connectors.glueparquet", "read_parquet"),
+        "json": ("connectors.textfiles", "read_json"),
+        "csv": ("connectors.textfiles", "read_csv"),
+    }
+)

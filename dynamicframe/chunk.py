@@ -32,20 +32,37 @@ class Coordinates:
 
 
 @dataclass(frozen=True, slots=True)
+class CallSite:
+    """The call of a transform, as error records tell of it (glue-api 6.5).
+
+    Args:
+        site: file, line and function of the script.
+        info: what the script passed as `info`.
+    """
+
+    site: str = ""
+    info: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorRecord:
     """A record that could not go on, with everything needed to replay it.
 
     Args:
-        raw: the bytes exactly as they came; None for a record without a value.
+        raw: the bytes exactly as they came, or as JSON if a transform refused them; None for a record without a value.
         reason: a short fixed word, fit for a metric's label, e.g. `malformed_json`.
         message: one sentence for a person.
         at: where it came from.
+        callsite: the transform that refused it; None for a record that could not be read.
+        stack_trace: of the user's function, where that raised; no part of what makes two errors equal.
     """
 
     raw: bytes | None
     reason: str
     message: str
     at: Coordinates = Coordinates()
+    callsite: CallSite | None = None
+    stack_trace: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +76,23 @@ class Chunk:
 
     batch: pa.RecordBatch
     errors: Sequence[ErrorRecord] = field(default=())
+
+
+def with_columns(chunk: Chunk, positions: Sequence[int], beside: pa.RecordBatch) -> Chunk:
+    """Return a chunk with further columns of the records it was decoded from, those of its errors left out.
+
+    Args:
+        chunk: its errors carry the positions of the records that are missing in its rows.
+        positions: of all records.
+        beside: one row per record.
+    """
+    bad = {error.at.position for error in chunk.errors}
+    if bad and beside.num_columns:
+        beside = beside.filter(pa.array([str(position) not in bad for position in positions], pa.bool_()))
+    batch = chunk.batch
+    for column_field, column in zip(beside.schema, beside.columns, strict=True):
+        batch = batch.append_column(column_field, column)
+    return Chunk(batch, chunk.errors)
 
 
 def is_choice(arrow_field: pa.Field) -> bool:

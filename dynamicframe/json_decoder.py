@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from dynamicframe.chunk import Chunk, Coordinates, ErrorRecord
+from dynamicframe.chunk import Chunk
 from dynamicframe.json_groups import uniform_groups
 from dynamicframe.json_reader import read_uniform
-from dynamicframe.json_record import Refusal, is_too_deep, read_record
+from dynamicframe.json_record import read_record
+from dynamicframe.json_screen import screened
 from dynamicframe.objects import batch_from_objects
-from dynamicframe.records import JoinedRecords, in_braces, join, trimmed
+from dynamicframe.records import JoinedRecords, join
+from dynamicframe.refusal import Refusal, refused
 from dynamicframe.schema import align, concat, merge_schemas
 
 # A chunk that cannot be read at once is read in pieces, so that one odd record slows down only its neighbours.
 _PIECE_RECORDS = 512
-# pyarrow.json recurses over nested types and overflows the stack beyond some 10,000 levels (measured, 8 MB stack). That
-# many openers are needed to get near; records with fewer are safe to hand over without a closer look.
-_SAFE_OPENERS = 1_000
 
 
 class JsonDecoder:
@@ -59,23 +58,11 @@ class JsonDecoder:
             The good records in order, in exactly `self.schema`; the others as errors, in order.
         """
         batch, refusals = self._read(values)
-        return Chunk(
-            batch,
-            [
-                ErrorRecord(values[i], refusal.reason, refusal.message, Coordinates(stream, shard, str(positions[i])))
-                for i, refusal in refusals
-            ],
-        )
-
-    def decode_text(self, column: pa.StringArray) -> Chunk:
-        """Decode records that come as a column of text and no longer know where they were."""
-        values = column.cast(pa.binary()).to_pylist()
-        batch, refusals = self._read(values)
-        return Chunk(batch, [ErrorRecord(values[i], refusal.reason, refusal.message) for i, refusal in refusals])
+        return Chunk(batch, [refused(refusal, values[i], stream, shard, positions[i]) for i, refusal in refusals])
 
     def _read(self, values: Sequence[bytes | None]) -> tuple[pa.RecordBatch, list[tuple[int, Refusal]]]:
         """Return the good records, and what is wrong with the others in order of their index."""
-        records, refusals = _screened(values)
+        records, refusals = screened(values)
         batch, later = self._read_objects(records)
         if later:
             kept = [index for index in range(len(values)) if index not in refusals]
@@ -130,26 +117,3 @@ class JsonDecoder:
     def _in_schema(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         self.schema = merge_schemas(self.schema, batch.schema)
         return align(batch, self.schema)
-
-
-def _screened(values: Sequence[bytes | None]) -> tuple[JoinedRecords, dict[int, Refusal]]:
-    """Set aside records that are surely no objects, and those too deep for pyarrow; trim and join the others."""
-    try:
-        records = join(cast("Sequence[bytes]", values))
-        odd = ~in_braces(records)
-    except TypeError:  # a None among them
-        odd = np.ones(len(values), np.bool_)
-    if odd.any():
-        records = join(trimmed(values))
-        odd = ~in_braces(records)
-    for index in np.flatnonzero(records.lengths > _SAFE_OPENERS).tolist():
-        odd[index] |= _is_risky(records.values[index])
-    if not odd.any():
-        return records, {}
-    verdicts = {index: read_record(values[index]) for index in np.flatnonzero(odd).tolist()}
-    refusals = {index: verdict for index, verdict in verdicts.items() if isinstance(verdict, Refusal)}
-    return join([value for index, value in enumerate(records.values) if index not in refusals]), refusals
-
-
-def _is_risky(value: bytes) -> bool:
-    return value.count(b"{") + value.count(b"[") > _SAFE_OPENERS and is_too_deep(value)

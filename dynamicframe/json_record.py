@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import orjson
+
+from dynamicframe.refusal import Refusal, no_value, not_utf8
 
 # Arrow's IPC format allows 64 levels of nesting; a choice adds a level to each of JSON's.
 MAX_DEPTH = 31
@@ -15,23 +16,10 @@ MAX_DEPTH = 31
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a record is not taken.
-
-    Args:
-        reason: `null_value`, `invalid_utf8`, `malformed_json`, `not_an_object` or `too_deep`.
-        message: one sentence for a person.
-    """
-
-    reason: str
-    message: str
-
-
 def read_record(value: bytes | None) -> dict[str, Any] | Refusal:
     """Return the object a record holds. Of a key given twice the last value counts; NaN and Infinity are not JSON."""
     if value is None:
-        return Refusal("null_value", "The record has no value.")
+        return no_value()
     if is_too_deep(value):
         return Refusal("too_deep", f"The record is nested more than {MAX_DEPTH} levels deep.")
     try:
@@ -56,7 +44,7 @@ def _unreadable(value: bytes, error: orjson.JSONDecodeError) -> Refusal:
     try:
         value.decode()
     except UnicodeDecodeError as not_text:
-        return Refusal("invalid_utf8", f"Byte {not_text.start} of the record is not UTF-8.")
+        return not_utf8(not_text)
     return Refusal("malformed_json", f"The record is not JSON: {error}.")
 
 

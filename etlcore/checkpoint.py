@@ -69,7 +69,8 @@ class Checkpoint:
             text = self.storage.get(f"offsets/{batch_id}")
         except FileNotFoundError as missing:
             raise CheckpointError(
-                f"The checkpoint {self.location} has no offsets/{batch_id}; was it edited by hand?",
+                f"The checkpoint {self.location} has no offsets/{batch_id}; run"
+                f" `gluepot checkpoint doctor {self.location}`.",
             ) from missing
         try:
             version, _, *sources = text.decode().splitlines()
@@ -77,7 +78,7 @@ class Checkpoint:
         except ValueError as torn:
             raise CheckpointError(
                 f"The checkpoint file {self.location}/offsets/{batch_id} is torn: {len(text)} bytes, not a whole entry;"
-                f" delete offsets/{batch_id} to plan that batch anew.",
+                f" run `gluepot checkpoint doctor {self.location}`.",
             ) from torn
         if not version.startswith("v"):
             raise CheckpointError(f"The checkpoint file {self.location}/offsets/{batch_id} is not an offset log entry.")

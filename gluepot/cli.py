@@ -1,7 +1,12 @@
-"""The command line. Exit codes: 0 done, 1 failed, 2 usage or configuration, 4 another driver, 130/143 signals."""
+"""The command line.
+
+Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 a check found calls that are not supported, 4 another driver,
+130 and 143 signals.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
 import traceback
 from pathlib import Path
@@ -13,7 +18,7 @@ from etlcore import logging
 from etlcore.errors import ConfigError, EtlError, LeaseHeld
 from gluepot.servers import commands as servers
 
-DONE, FAILED, USAGE, OTHER_DRIVER = 0, 1, 2, 4  # 3 is for findings of a check
+DONE, FAILED, USAGE, UNSUPPORTED, OTHER_DRIVER = 0, 1, 2, 3, 4
 
 app = App(name="gluepot", help="Run AWS Glue scripts unchanged, on Spark, anywhere.", version_flags=["--version"])
 app.command(servers.up)
@@ -21,6 +26,11 @@ app.command(servers.status)
 app.command(servers.down)
 app.command("gluepot.bookmarks:app", name="bookmarks", help="What jobs have read, and how to change that.")
 app.command("gluepot.bookmarks:jobs_app", name="jobs", help="The runs of jobs with bookmarks.")
+app.command("gluepot.checkpoint.commands:app", name="checkpoint", help="Explain, mend, move or rewind a checkpoint.")
+app.command("gluepot.table.commands:app", name="table", help="Look at a table that jobs wrote: files, verify, ...")
+app.command(
+    "gluepot.dlq.commands:app", name="dlq", help="Look at records that could not go on, send them again, remove them."
+)
 
 
 @app.command
@@ -30,11 +40,12 @@ def run(
     master: str = "local[*]",
     until_caught_up: bool = False,
     max_batches: int | None = None,
-    metrics_port: int | None = None,
-    metrics_host: str = "127.0.0.1",
+    metrics_port: Annotated[int | None, Parameter(env_var="GLUEPOT_METRICS_PORT")] = None,
+    metrics_host: Annotated[str, Parameter(env_var="GLUEPOT_METRICS_HOST")] = "127.0.0.1",
     lease_secs: float = 15.0,
     connections: Path | None = None,
     glue_version: str | None = None,
+    on_batch_failure: Literal["fail", "quarantine"] = "fail",
     verbose: Annotated[bool, Parameter(alias="-v")] = False,
 ) -> None:
     """Run a job script as AWS Glue does.
@@ -50,6 +61,8 @@ def run(
         lease_secs: a driver not heard of for so long may be replaced by another one on the same checkpoint.
         connections: the connections file, if it is none of the usual ones.
         glue_version: whose behaviour the script sees: 3.0, 4.0, 5.0, 5.1 or 6.0.
+        on_batch_failure: what follows when the retries of a batch are used up: the job fails, or the records it fails
+            on become dead letters and the stream goes on.
         verbose: stack traces.
     """
     from gluepot.run import RunSettings  # noqa: PLC0415  metrics and live view are not needed by the other commands
@@ -70,6 +83,7 @@ def run(
             metrics_port=metrics_port,
             metrics_host=metrics_host,
             drain=Drain(until_caught_up, max_batches),
+            on_batch_failure=on_batch_failure,
             lease_secs=lease_secs,
             live=sys.stderr.isatty() and not verbose,
         ),
@@ -91,6 +105,27 @@ def demo(*, seconds: int = 60, rate: int = 2000, output: Literal["text", "json"]
     show(result, output)
     if result.lost or result.duplicated:
         raise SystemExit(FAILED)
+
+
+@app.command
+def check(*scripts: Path, output: Literal["text", "json"] = "text") -> None:
+    """Read scripts without running them; say of each call into Glue whether it works, and what often goes wrong.
+
+    Ends with 3 when a call is not supported.
+
+    Args:
+        scripts: job scripts.
+        output: text for people, a line a finding; json for one list of reports.
+    """
+    from gluepot.check import Level, check_scripts  # noqa: PLC0415  the other commands do not need all of Glue's names
+
+    reports = check_scripts(scripts)
+    if output == "json":
+        print(json.dumps([report.to_json() for report in reports], indent=2))
+    else:
+        print("\n".join(line for report in reports for line in report.lines()))
+    if any(report.at(Level.NOT_SUPPORTED) for report in reports):
+        raise SystemExit(UNSUPPORTED)
 
 
 def main(tokens: list[str] | None = None) -> None:

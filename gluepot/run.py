@@ -27,6 +27,7 @@ from streaming.lease import TTL_SECS
 from streaming.metrics import StreamMetrics
 from streaming.metrics_server import serve
 from streaming.session import ENDLESS, Drain, StreamSession
+from streaming.settings import OnBatchFailure
 from streaming.stopping import stop_on_signals
 
 log = get_logger(__name__)
@@ -46,6 +47,7 @@ class RunSettings:
         metrics_host: address it listens on.
         drain: when streams end by themselves.
         lease_secs: after how long without a sign of life another driver may take a stream over.
+        on_batch_failure: what follows when the retries of a batch are used up, unless the script says it.
         live: show one live line per query.
     """
 
@@ -58,6 +60,7 @@ class RunSettings:
     metrics_host: str = "127.0.0.1"
     drain: Drain = ENDLESS
     lease_secs: float = TTL_SECS
+    on_batch_failure: OnBatchFailure = "fail"
     live: bool = False
 
 
@@ -81,6 +84,7 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
         log.info("parameter_ignored", parameter=ignored.name, reason=ignored.reason)
     streams = streams or StreamSession()
     streams.job, streams.drain, streams.lease_secs = parameters.job_name, settings.drain, settings.lease_secs
+    streams.on_batch_failure = settings.on_batch_failure
     with ExitStack() as stack:
         stack.enter_context(_environment(parameters, settings))
         if settings.metrics_port is not None or parameters.enable_metrics:

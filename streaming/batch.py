@@ -11,10 +11,12 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from batch.commit import Origin, Target
 from batch.pipeline import RangeInput
-from connectors.kafka.positions import Positions
+from connectors.kafka.rejects import rejected, rejects_root
 from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange
 from dynamicframe.schema import merge_schemas
+from etlcore.failpoints import reach
 from streaming.frames import BatchFrame, StreamFrame, storage_level
 from streaming.settings import StreamSettings
 
@@ -47,6 +49,9 @@ class BatchContext:
         offsets_digest: tells the batch from others of its number where it has no ranges.
         schema: of the stream.
         rejects_path: of the stream's options; None: below each table.
+        origin: of the query; None outside of a stream, where nothing says what a table should hold already.
+        rows_aside: records of the batch that the function is not given, because they are dead letters.
+        rehearsed: while the function is only tried, the writes it reached; None when writes are to be published.
     """
 
     query_id: str
@@ -56,6 +61,7 @@ class BatchContext:
     offsets_digest: str = ""
     schema: StreamSchema = field(default_factory=StreamSchema)
     rejects_path: str | None = None
+    origin: Origin | None = None
     rows_in: int = 0
     rows_out: int = 0
     bytes_in: int = 0
@@ -64,6 +70,8 @@ class BatchContext:
     rejected: Counter[str] = field(default_factory=Counter)
     phase_secs: Counter[str] = field(default_factory=Counter)
     newest_epoch_ms: dict[str, int] = field(default_factory=dict)
+    rows_aside: int = 0
+    rehearsed: dict[CommitKey, Target] | None = None
     _writes: Counter[str] = field(default_factory=Counter)
 
     def next_write(self, transformation_ctx: str) -> Manifest:
@@ -101,17 +109,21 @@ def current_batch() -> BatchContext | None:
 def run_known(
     stream: StreamFrame,
     frame: DataFrame,
-    held: Positions,
+    ranges: Sequence[SourceRange],
     function: BatchFunction,
     context: BatchContext,
     settings: StreamSettings,
 ) -> None:
-    """Run the function on a micro-batch whose ranges are known."""
-    given = RangeInput(stream.source, tuple(stream.source.split(held)), context.schema.known, stream.extras)
+    """Run the function on the ranges of a micro-batch, or some of them; `frame` reads the same."""
+    source = stream.source
+    given = RangeInput(source, tuple(ranges), context.schema.known, stream.extras, source.declared)
     level = storage_level(settings.storage_level) if settings.persist else None
     batch = BatchFrame(frame, given, stream.json_column, level)
     try:
         _call(function, batch, context)
+        root = rejects_root(source.settings, settings.checkpoint_location)
+        if batch.rows_read and source.declared is not None and root is not None and not context.rejected:
+            context.rejected.update(rejected(root, given.ranges))
     finally:
         batch.release()
 
@@ -138,6 +150,7 @@ def run_rows(frame: DataFrame, function: BatchFunction, context: BatchContext, s
 
 
 def _call(function: BatchFunction, frame: DataFrame, context: BatchContext) -> None:
+    reach("batch.entered")
     token = _running.set(context)
     try:
         function(frame, context.batch_id)

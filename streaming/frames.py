@@ -7,6 +7,7 @@ only if the function asks for them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 from pyspark import StorageLevel
@@ -18,6 +19,7 @@ from batch.pipeline import Pipeline, RangeInput
 from connectors.handover import OPTION, Handover
 from connectors.kafka import spark as adapter
 from connectors.kafka.source import KafkaSource
+from connectors.ports import SourceRange
 
 
 class StreamFrame(ClassicDataFrame):
@@ -48,6 +50,23 @@ class StreamFrame(ClassicDataFrame):
         self.json_column = json_column
         self.extras = extras
 
+    def batch(self, spark: SparkSession, ranges: Sequence[SourceRange], rejects_root: str | None = None) -> DataFrame:
+        """Return the rows of some ranges of the stream, in the stream's columns; nothing is read yet.
+
+        Args:
+            spark: the session.
+            ranges: one partition each.
+            rejects_root: where records are kept that a declared schema cannot decode; None where that was done already.
+        """
+        spark.dataSource.register(adapter.KafkaDataSource)
+        options = {
+            adapter.SOURCE_OPTION: adapter.to_option(self.source),
+            adapter.RANGES_OPTION: adapter.ranges_option(ranges),
+        }
+        if rejects_root is not None:
+            options[adapter.REJECTS_OPTION] = rejects_root
+        return spark.read.format(adapter.FORMAT).options(**options).load()
+
 
 class BatchFrame(ClassicDataFrame):
     """One micro-batch of a `StreamFrame`, lazy: it becomes Spark rows on the first operation that needs them.
@@ -76,6 +95,7 @@ class BatchFrame(ClassicDataFrame):
         self._counted: int | None = None
         self.batch_input = batch_input
         self.json_column = json_column
+        self.rows_read = False
         # What ClassicDataFrame.__init__ sets, but for _jdf.
         self._sc = frame.sparkSession.sparkContext
         self._support_repr_html = False
@@ -83,6 +103,7 @@ class BatchFrame(ClassicDataFrame):
 
     @property
     def _jdf(self) -> Any:
+        self.rows_read = True
         if self._storage_level is not None and not self._persisted:
             self._frame.persist(self._storage_level)
             self._persisted = True
@@ -94,18 +115,27 @@ class BatchFrame(ClassicDataFrame):
         return self._frame.schema
 
     def count(self) -> int:
-        """Count the records in the workers; no payload becomes a Spark row."""
+        """Count the rows in the workers; no payload becomes a Spark row.
+
+        Every record is a row, but for those that cannot be decoded into declared columns.
+        """
         if self._counted is None:
-            self._counted = execute.count_raw(self.sparkSession, self.batch_input)
+            self._counted = (
+                execute.count_raw(self.sparkSession, self.batch_input)
+                if self.batch_input.declared is None
+                else execute.count(self.sparkSession, Pipeline(self.batch_input))
+            )
         return self._counted
 
     def isEmpty(self) -> bool:  # noqa: N802
-        """Return False: an empty batch never reaches the function."""
-        return False
+        """Tell whether the batch has no row. One without records never reaches the function, one of broken ones may."""
+        return self.batch_input.declared is not None and self.count() == 0
 
-    def pipeline(self) -> Pipeline:
-        """Return the batch as a pipeline over its ranges."""
-        return Pipeline(self.batch_input)
+    def pipeline(self) -> Pipeline | None:
+        """Return the batch as a pipeline over its ranges; None where payloads stay as they are and have no fields."""
+        if self.batch_input.declared is not None:
+            return Pipeline(self.batch_input, rows=self)
+        return Pipeline(self.batch_input) if self.json_column else None
 
     def release(self) -> None:
         """Drop the rows that were kept."""

@@ -42,6 +42,7 @@ class Inputs:
 
     def __init__(self, frame: DataFrame, checkpoint: Checkpoint) -> None:
         self._streams: Sequence[StreamFrame] = streams_of(frame)
+        self._untouched = isinstance(frame, StreamFrame)
         self._checkpoint = checkpoint
 
     def __bool__(self) -> bool:
@@ -76,7 +77,18 @@ class Inputs:
         return next((error for stream in self._streams if (error := stream.handover.reported())), None)
 
     def held(self, batch_id: int) -> list[Positions]:
-        """Return what a batch holds, one entry per stream, from the offset log."""
+        """Return what a batch holds, one entry per stream, from the offset log.
+
+        Several streams, or state that is waited for, make batches in which a stream has nothing new: its entry is that
+        of the batch before, letter for letter, and the batch holds none of it.
+        """
+        now = self._logged(batch_id)
+        if self._untouched or batch_id == 0:
+            return now
+        pairs = zip(now, self._logged(batch_id - 1), strict=True)
+        return [Positions.at(one.topic_ids, one.ends()) if one == before else one for one, before in pairs]
+
+    def _logged(self, batch_id: int) -> list[Positions]:
         entry = self._checkpoint.offsets(batch_id)
         return [stream.source.positions(entry, self._checkpoint.location) for stream in self._streams]
 

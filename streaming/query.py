@@ -11,15 +11,22 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
+from batch.commit import Origin
 from connectors.kafka.positions import Positions
+from connectors.kafka.rejects import discard, rejects_root
+from connectors.kafka.start import read_start
+from connectors.ports import SourceRange, coalesced
 from etlcore.checkpoint import Checkpoint
 from etlcore.errors import EtlError
+from etlcore.failpoints import reach
 from etlcore.logging import bind_context, get_logger
 from streaming import lease, retry
 from streaming.batch import BatchContext, BatchFunction, StreamSchema, run_known, run_rows
+from streaming.checkpoints.start import refuse_damage
 from streaming.frames import StreamFrame
 from streaming.inputs import Inputs
 from streaming.progress import BatchStats
+from streaming.quarantine import Quarantine
 from streaming.session import ENDLESS, StreamSession
 from streaming.settings import StreamSettings
 from streaming.stopping import stop_on_signals
@@ -45,6 +52,7 @@ class _Run:
     error: BaseException | None = None
     last_started_epoch: float | None = None
     last_held: list[Positions] = field(default_factory=list)
+    failed_batch: int | None = None
 
 
 class Query:
@@ -76,8 +84,10 @@ class Query:
         self._inputs = Inputs(frame, self._checkpoint)
         self._schema = StreamSchema()
         self._run = _Run()
+        self._quarantine = Quarantine(self._stream, function, settings, self._end_search_if_stopping)
         self._goal: dict[tuple[str, int], int] | None = None
         self._lease: lease.Lease | None = None
+        self._origin: Origin | None = None
 
     def run(self) -> None:
         """Run until the job ends it, a drain is reached, or a batch fails for good.
@@ -102,7 +112,11 @@ class Query:
                             "batch_failed", attempt=self._run.failures, wait_secs=wait_secs, reason=str(failure)
                         )
                         self._count("retry")
+                        reach("retry.counted")
                         self._session.clock.sleep(wait_secs)
+                    case retry.GiveUp() if not final and self._quarantine.takes(self._run.failed_batch, failure):
+                        log.warning("batch_searched", attempts=self._run.failures, reason=str(failure))
+                        self._run.failures = 0
                     case _:
                         log.error("query_failed", attempts=self._run.failures, reason=str(failure))
                         raise failure
@@ -113,6 +127,11 @@ class Query:
     def _before_first_start(self) -> None:
         if self._session.metrics:
             self._session.metrics.announce(self._name, self._settings.window_size_secs)
+        storage = self._checkpoint.storage
+        refuse_damage(storage)
+        chosen = read_start(storage) is not None
+        self._origin = Origin(storage.url, chosen, self._settings.allow_overlap)
+        self._quarantine.check()
         self._inputs.check()
         if self._session.drain.until_caught_up and self._inputs:
             self._goal = self._inputs.ends_now()
@@ -120,6 +139,7 @@ class Query:
     def _attempt(self) -> BaseException | None:
         """Start the query and wait for its end; return what ended it, or None for an end that was asked for."""
         self._run.error = None
+        self._run.failed_batch = None
         self._run.stopping = False
         self._inputs.begin()
         # A drain does not wait for windows.
@@ -133,6 +153,7 @@ class Query:
         try:
             return self._wait(query)
         finally:
+            reach("query.ending")
             query.stop()
 
     def _wait(self, query: StreamingQuery) -> BaseException | None:
@@ -187,10 +208,13 @@ class Query:
         try:
             assert self._lease is not None  # taken before the first attempt
             self._lease.check()
+            reach("batch.planned")
             with bind_context(query=self._name, batch=batch_id):
                 self._one(frame, batch_id, self._lease.token)
+                reach("batch.done")
         except BaseException as error:
             self._run.error = error
+            self._run.failed_batch = batch_id
             raise
         finally:
             self._run.in_function = False
@@ -200,12 +224,14 @@ class Query:
         began, began_epoch = clock.monotonic(), clock.epoch()
         query_id = self._checkpoint.query_id() or ""
         held = self._inputs.held(batch_id) if self._inputs else []
+        ranges = self._inputs.ranges(held)
         context = BatchContext(
             query_id=query_id,
             batch_id=batch_id,
             token=token,
-            ranges=self._inputs.ranges(held),
-            offsets_digest="" if held else self._inputs.digest(batch_id),
+            ranges=ranges,
+            offsets_digest="" if ranges else self._inputs.digest(batch_id),
+            origin=self._origin,
             schema=self._schema,
             rejects_path=self._settings.rejects_path,
         )
@@ -225,7 +251,7 @@ class Query:
             duration_secs=clock.monotonic() - began,
             previous_started_epoch=run.last_started_epoch,
             phase_secs=dict(context.phase_secs),
-            rows_in=context.rows_in or sum(one.width() for one in held),
+            rows_in=context.rows_in + context.rows_aside if context.rows_in else sum(one.width() for one in held),
             rows_out=context.rows_out,
             bytes_in=context.bytes_in,
             bytes_out=context.bytes_out,
@@ -243,15 +269,31 @@ class Query:
 
     def _fill(self, frame: DataFrame, held: Sequence[Positions], context: BatchContext) -> bool:
         """Run the function on a batch; False if it turned out to be empty and the function was not called."""
-        if held and not any(one.width() for one in held):
-            return False
         if self._stream is None:
             return run_rows(frame, self._function, context, self._settings)
         (span,) = held
-        if not self._stream.source.has_records(span):
+        if not span.width() or not self._stream.source.has_records(span):
             return False
-        run_known(self._stream, frame, span, self._function, context, self._settings)
+        ranges = self._stream.source.split(span)
+        good = self._quarantine.good(self._stream, frame, ranges, context)
+        context.ranges = tuple(coalesced(good))
+        if good:
+            rows = frame if good is ranges else self._rows_of(self._stream, frame, ranges, good)
+            run_known(self._stream, rows, good, self._function, context, self._settings)
         return True
+
+    def _rows_of(
+        self, stream: StreamFrame, frame: DataFrame, ranges: Sequence[SourceRange], good: Sequence[SourceRange]
+    ) -> DataFrame:
+        """Return the rows of what is left of a batch, whose pieces have rejects files of their own."""
+        root = rejects_root(stream.source.settings, self._settings.checkpoint_location)
+        if root is not None:
+            discard(root, ranges)
+        return stream.batch(frame.sparkSession, good, root)
+
+    def _end_search_if_stopping(self) -> None:
+        if self._session.stop.is_set():
+            raise StopBetweenBatches
 
     def _report(self, stats: BatchStats) -> None:
         if self._session.metrics:

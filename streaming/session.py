@@ -10,6 +10,7 @@ from etlcore.clock import Clock, SystemClock
 from streaming.lease import TTL_SECS
 from streaming.metrics import StreamMetrics
 from streaming.progress import BatchStats
+from streaming.settings import OnBatchFailure
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class StreamSession:
         metrics: None where nobody asked for them.
         watchers: told of every committed batch.
         drain: when queries end by themselves.
+        on_batch_failure: `onBatchFailure` of queries whose options do not say it.
         lease_secs: after how long without a sign of life another driver may take a query over.
         stop: set to end every query after its running batch.
     """
@@ -47,6 +49,7 @@ class StreamSession:
     metrics: StreamMetrics | None = None
     watchers: list[Callable[[BatchStats], None]] = field(default_factory=list)
     drain: Drain = ENDLESS
+    on_batch_failure: OnBatchFailure = "fail"
     lease_secs: float = TTL_SECS
     stop: threading.Event = field(default_factory=threading.Event)
 

@@ -25,6 +25,9 @@ StorageLevelName = Literal[
 ]
 """The constants of `pyspark.StorageLevel`."""
 
+OnBatchFailure = Literal["fail", "quarantine"]
+"""What follows when the retries of a batch are used up: end the job as Glue does, or set guilty records aside."""
+
 GLUE_OPTIONS = (
     "windowSize",
     "checkpointLocation",
@@ -32,6 +35,9 @@ GLUE_OPTIONS = (
     "persistDataFrame",
     "storageLevel",
     "rejectsPath",  # ours: where rejected records go instead of `<table>/_rejects`
+    "allowOverlap",  # ours: write although the table holds records of the batch, or the query skips some
+    "onBatchFailure",  # ours: fail, or quarantine
+    "quarantineLimit",  # ours: most dead letters of one batch
 )
 
 MAX_RETRIES = 100
@@ -55,6 +61,12 @@ class StreamSettings(BaseModel):
     persist: bool = Field(default=True, description="Keep the batch's rows while the batch function runs.")
     storage_level: StorageLevelName = Field(default="MEMORY_AND_DISK", description="Where persisted rows are kept.")
     rejects_path: str | None = Field(default=None, description="Folder of rejected records; None: beside the table.")
+    allow_overlap: bool = Field(
+        default=False,
+        description="Accept records that are twice in a table, or left out, because the checkpoint is new.",
+    )
+    on_batch_failure: OnBatchFailure = Field(default="fail", description="What follows when retries are used up.")
+    quarantine_limit: int = Field(default=1000, ge=1, description="Most records of one batch that become dead letters.")
 
     @property
     def query_name(self) -> str:
@@ -86,6 +98,9 @@ class StreamSettings(BaseModel):
             persist=str(options.get("persistDataFrame", "true")).lower() != "false",
             storage_level=_storage_level(options.get("storageLevel", "MEMORY_AND_DISK")),
             rejects_path=_optional_text(options.get("rejectsPath")),
+            allow_overlap=str(options.get("allowOverlap", "false")).lower() == "true",
+            on_batch_failure=_on_batch_failure(options.get("onBatchFailure", "fail")),
+            quarantine_limit=_limit(options.get("quarantineLimit", 1000)),
         )
 
 
@@ -125,6 +140,21 @@ def _storage_level(value: object) -> StorageLevelName:
             f"storageLevel is {value!r}; use one of {', '.join(known)}.{did_you_mean(name, known)}",
         )
     return cast("StorageLevelName", name)
+
+
+def _on_batch_failure(value: object) -> OnBatchFailure:
+    name = str(value).lower()
+    known = get_args(OnBatchFailure)
+    if name not in known:
+        raise ConfigError(f"onBatchFailure is {value!r}; use {' or '.join(known)}.{did_you_mean(name, known)}")
+    return cast("OnBatchFailure", name)
+
+
+def _limit(value: object) -> int:
+    text = str(value).strip()
+    if not text.isdecimal() or not int(text):
+        raise ConfigError(f"quarantineLimit is {value!r}; give a number of records above 0, such as 1000")
+    return int(text)
 
 
 def _optional_text(value: object) -> str | None:

@@ -21,7 +21,21 @@ it only agrees with what is there, and takes the generation of an unfinished one
 that was taken for dead finds its generation taken, whenever it wakes up.
 """
 
+from batch.commit.history import live
+from batch.commit.overlap import History
 from batch.commit.publish import abort, adopted, publish, recover
+from batch.commit.refusal import Origin, refuse_overlap
 from batch.commit.target import Target, open_target
 
-__all__ = ["Target", "abort", "adopted", "open_target", "publish", "recover"]
+__all__ = [
+    "History",
+    "Origin",
+    "Target",
+    "abort",
+    "adopted",
+    "live",
+    "open_target",
+    "publish",
+    "recover",
+    "refuse_overlap",
+]

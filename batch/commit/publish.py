@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from contextlib import suppress
+from dataclasses import replace
 
 from batch.commit.checks import check
 from batch.commit.decide import Adopt, Fenced, Skip, Write, decide, seal
@@ -19,13 +20,16 @@ from connectors.filesink.layout import (
 )
 from connectors.filesink.names import published_name
 from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest
+from etlcore.clock import Clock, SystemClock
 from etlcore.errors import LeaseHeld, TransientError
 from etlcore.failpoints import reach
+
+_CLOCK = SystemClock()
 
 NamedFile = tuple[bool, str]  # whether a rejects file, and its final path
 
 
-def publish(target: Target, manifest: Manifest) -> Committed | AlreadyCommitted:
+def publish(target: Target, manifest: Manifest, clock: Clock = _CLOCK) -> Committed | AlreadyCommitted:
     """Make the staged files of a manifest visible, exactly once per key.
 
     Called again with the same key and the same input it changes nothing; with other input it replaces what was
@@ -50,7 +54,8 @@ def publish(target: Target, manifest: Manifest) -> Committed | AlreadyCommitted:
             case Adopt(record):
                 newest = _create(target, record)  # if that is not ours now, it is decided again
             case Write(record, superseded):
-                return _write(target, manifest, record, superseded)
+                stamped = replace(record, committed_at_epoch_ms=int(clock.epoch() * 1000))
+                return _write(target, manifest, stamped, superseded)
 
 
 def adopted(target: Target, manifest: Manifest) -> CommitRecord | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -31,6 +31,7 @@ class FileEntry:
         rows: records in it.
         crc32: zlib CRC-32 of its bytes.
         rejects: whether it holds rejected records.
+        encoding: what a reader must know beside the bytes, see `connectors.filesink.format`.
     """
 
     path: str
@@ -38,6 +39,7 @@ class FileEntry:
     rows: int
     crc32: int
     rejects: bool
+    encoding: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,10 @@ class CommitRecord:
         rejected: records diverted, by reason.
         schema: merged Arrow schema of the data files with the partition keys (IPC bytes), None without any.
         source_schema: merged Arrow schema of the records before transforms (IPC bytes), None if unknown.
+        committed_at_epoch_ms: when the files were published, by the clock of the driver that did; 0 if unknown. For
+            people: nothing is decided by it.
+        columns: what the write's tasks added to the table's columns, in the sink's own form; None if the sink keeps no
+            account.
     """
 
     key: CommitKey
@@ -73,6 +79,8 @@ class CommitRecord:
     rejected: dict[str, int] = field(default_factory=dict)
     schema: bytes | None = None
     source_schema: bytes | None = None
+    committed_at_epoch_ms: int = 0
+    columns: Sequence[bytes] | None = None
 
     @classmethod
     def of(cls, manifest: Manifest, generation: int) -> CommitRecord:
@@ -92,6 +100,7 @@ class CommitRecord:
                     file.rows,
                     file.crc32,
                     file.rejects,
+                    file.encoding,
                 )
                 for part in parts
                 for file in part.files
@@ -105,6 +114,7 @@ class CommitRecord:
             rejected=dict(rejected),
             schema=_merged(part.schema for part in parts),
             source_schema=_merged(part.source_schema for part in parts),
+            columns=_distinct(part.columns for part in parts),
         )
 
     @classmethod
@@ -138,6 +148,7 @@ class CommitRecord:
             bytes_in=self.bytes_in,
             rejected=self.rejected,
             source_schema=self.source_schema,
+            columns=self.columns,
         )
 
     def to_bytes(self) -> bytes:
@@ -147,6 +158,7 @@ class CommitRecord:
             "key": asdict(self.key),
             "generation": self.generation,
             "token": self.token,
+            "committed_at_epoch_ms": self.committed_at_epoch_ms,
             "rows_in": self.rows_in,
             "rows_out": self.rows_out,
             "rows_dropped": self.rows_dropped,
@@ -158,6 +170,7 @@ class CommitRecord:
             "offsets_digest": self.offsets_digest,
             "schema": _to_text(self.schema),
             "source_schema": _to_text(self.source_schema),
+            "table_columns": None if self.columns is None else [_to_text(one) for one in self.columns],
         }
         return json.dumps(plain, indent=1, ensure_ascii=False).encode()
 
@@ -188,6 +201,8 @@ class CommitRecord:
                 rejected=plain["rejected"],
                 schema=_from_text(plain["schema"]),
                 source_schema=_from_text(plain["source_schema"]),
+                committed_at_epoch_ms=plain["committed_at_epoch_ms"],
+                columns=_columns(plain.get("table_columns")),
             )
         except (ValueError, KeyError, TypeError) as error:
             start = text[:40]
@@ -210,6 +225,15 @@ def _merged(schemas: Iterable[bytes | None]) -> bytes | None:
     for one in known:
         merged = merge_schemas(merged, one)
     return bytes(merged.serialize())
+
+
+def _distinct(of_parts: Iterable[Sequence[bytes] | None]) -> Sequence[bytes] | None:
+    known = [columns for columns in of_parts if columns is not None]
+    return tuple(dict.fromkeys(one for columns in known for one in columns)) if known else None
+
+
+def _columns(texts: Sequence[str] | None) -> Sequence[bytes] | None:
+    return None if texts is None else tuple(map(base64.b64decode, texts))
 
 
 def _described(schema: bytes | None) -> list[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.drain`: our drain against stock PySpark's, interleaved, on one broker in one run."""
+"""`python -m benchmarks.drain`: our drain against another one, interleaved, on one broker in one run."""
 
 from __future__ import annotations
 
@@ -133,6 +133,9 @@ def main() -> None:
     parser.add_argument("--partitions", type=int, default=2)
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument(
+        "--against", choices=("stock", "unsafe"), default="stock", help="PySpark, or us without commits"
+    )
     parser.add_argument("--output", choices=("text", "json"), default="text")
     asked = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="gluepot-bench-"))
@@ -142,7 +145,7 @@ def main() -> None:
             arguments = (broker.bootstrap, TOPIC, str(asked.batch_rows), str(asked.cores))
             sides = [
                 Side.start("gluepot", "benchmarks.drain.ours", *arguments),
-                Side.start("stock", "benchmarks.drain.stock", *arguments),
+                Side.start(asked.against, f"benchmarks.drain.{asked.against}", *arguments),
             ]
             for round_number in range(asked.pairs + 1):
                 for side in sides:
@@ -190,13 +193,13 @@ def _require(name: str, found: tuple[object, ...], records: int) -> None:
 
 
 def _report(sides: list[Side], records: int, payload_bytes: int, output: str) -> None:
-    ours, stock = sides
+    ours, other = sides
     result = {
         "records": records,
         "bytes_per_record": round(payload_bytes / records),
-        "ratio_median": _ratio(ours.secs, stock.secs),
-        "whole_ratio_median": _ratio(ours.whole_secs, stock.whole_secs),
-        "cpu_ratio_median": _ratio(ours.cpu_secs, stock.cpu_secs),
+        "ratio_median": _ratio(ours.secs, other.secs),
+        "whole_ratio_median": _ratio(ours.whole_secs, other.whole_secs),
+        "cpu_ratio_median": _ratio(ours.cpu_secs, other.cpu_secs),
         "sides": {
             side.name: {
                 "secs": _rounded(side.secs),
@@ -219,13 +222,13 @@ def _report(sides: list[Side], records: int, payload_bytes: int, output: str) ->
         print(f"{'':8} CPU {_rounded(side.cpu_secs)} s")
         print(f"{'':8} peak RSS by quarter of a round: {[[round(b / 1e6) for b in q] for q in side.rss_bytes]} MB")
         print(f"{'':8} with the start of the query: {_rounded(side.whole_secs)} s")
-    print(f"drain: stock takes {result['ratio_median']} times as long (median of pair ratios)")
+    print(f"drain: {other.name} takes {result['ratio_median']} times as long (median of pair ratios)")
     print(f"with the start of the query: {result['whole_ratio_median']} times as long")
-    print(f"CPU:  stock uses {result['cpu_ratio_median']} times as much")
+    print(f"CPU: {other.name} uses {result['cpu_ratio_median']} times as much")
 
 
-def _ratio(ours: list[float], stock: list[float]) -> float:
-    return round(statistics.median(b / a for a, b in zip(ours, stock, strict=True)), 2)
+def _ratio(ours: list[float], other: list[float]) -> float:
+    return round(statistics.median(b / a for a, b in zip(ours, other, strict=True)), 2)
 
 
 def _rounded(values: list[float]) -> list[float]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -34,6 +35,12 @@ class FileFormat(Protocol):
 
     def storable(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Return the rows in the types the format can hold, no value lost. It may leave no column."""
+
+    def encoding(self, schema: pa.Schema) -> Mapping[str, Any]:
+        """Return what a reader of a file opened with `schema` must know beside its bytes.
+
+        The manifest keeps it, so it is JSON: `format`, a key of `connectors.registry.READERS`, and what that needs.
+        """
 
     def open(self, output: io.RawIOBase, schema: pa.Schema) -> RowWriter:
         """Start a file."""

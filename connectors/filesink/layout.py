@@ -14,14 +14,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from connectors.ports import CommitKey
 
 HOME = "_gluepot"
+COMMITS = f"{HOME}/commits"
+INTENTS = f"{HOME}/intents"
 REJECTS = "_rejects"
 STAGED_SUFFIX = ".staged"
+
+_COMMIT = re.compile(rf"{COMMITS}/([0-9a-f]{{32}})\.([1-9][0-9]*)\.json")
 
 
 def staging_of_query(query_id: str) -> str:
@@ -45,7 +50,7 @@ def token_of_staged(key: str) -> int:
 
 def intents_of_query(query_id: str) -> str:
     """Return the folder of the publications of a query that have begun and not ended."""
-    return f"{HOME}/intents/{_digest(query_id)}"
+    return f"{INTENTS}/{_digest(query_id)}"
 
 
 def intent_key(key: CommitKey, generation: int, token: int) -> str:
@@ -55,7 +60,13 @@ def intent_key(key: CommitKey, generation: int, token: int) -> str:
 
 def commit_key(key: CommitKey, generation: int) -> str:
     """Return where the manifest lies; the highest generation there is counts, counted from 1."""
-    return f"{HOME}/commits/{_write(key)}.{generation}.json"
+    return f"{COMMITS}/{_write(key)}.{generation}.json"
+
+
+def write_and_generation(key: str) -> tuple[str, int] | None:
+    """Return the write's digest and the generation that a manifest's key names; None for the key of another file."""
+    found = _COMMIT.fullmatch(key)
+    return (found[1], int(found[2])) if found else None
 
 
 def _write(key: CommitKey) -> str:

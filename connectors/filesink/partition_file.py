@@ -118,7 +118,8 @@ class PartitionFile:
         if self._open is None:
             return
         self._open.writer.close()
-        self.finished.append(self._open.output.finish(self._open.rows))
+        encoding = self.plan.format.encoding(self._open.stored)
+        self.finished.append(self._open.output.finish(self._open.rows, encoding))
         self._open = None
 
     def _begin(self, merged: pa.Schema, stored: pa.Schema) -> _OpenFile:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pyarrow as pa
 
+from connectors.filesink.drift import Resolver
 from connectors.filesink.folders import LONGEST_FOLDER_BYTES, fits
 from connectors.filesink.partition_file import FilePlan, PartitionFile
 from connectors.filesink.split import split
@@ -31,11 +32,18 @@ class Partitions:
     Args:
         plan: what the files have in common.
         reject: called with records that no file can hold.
+        resolver: puts rows into the table's columns; None where files do not care about those of others.
     """
 
-    def __init__(self, plan: FilePlan, reject: Callable[[Sequence[ErrorRecord]], None]) -> None:
+    def __init__(
+        self,
+        plan: FilePlan,
+        reject: Callable[[Sequence[ErrorRecord]], None],
+        resolver: Resolver | None = None,
+    ) -> None:
         self._plan = plan
         self._reject = reject
+        self._resolver = resolver
         self._waiting: list[pa.RecordBatch] = []
         self._waiting_bytes = 0
         self._keys_schema = pa.schema([])
@@ -77,6 +85,9 @@ class Partitions:
             return
         batch = concat(self._waiting)
         self._waiting, self._waiting_bytes = [], 0
+        batch = batch if self._resolver is None else self._resolved(batch, self._resolver)
+        if not batch.num_rows:
+            return
         keys = self._plan.partition_keys
         present = [key for key in keys if key in batch.schema.names]
         self._keys_schema = merge_schemas(self._keys_schema, batch.select(present).schema)
@@ -92,6 +103,12 @@ class Partitions:
             for partition in self._by_path.values():
                 self._encode(partition)
 
+    def _resolved(self, batch: pa.RecordBatch, resolver: Resolver) -> pa.RecordBatch:
+        rows, refused = resolver.resolve(batch)
+        for part in refused:
+            self._reject(_errors(part.rows, {}, "type_drift", part.message))
+        return rows
+
     def _encode(self, partition: PartitionFile) -> None:
         opened = [one for one in self._by_path.values() if one.is_open and one is not partition]
         if len(opened) >= _MOST_OPEN_FILES:
@@ -101,4 +118,9 @@ class Partitions:
 
     def _refuse(self, rows: pa.RecordBatch, values: Sequence[str | None], reason: str, message: str) -> None:
         keys = dict(zip(self._plan.partition_keys, values, strict=True))
-        self._reject([ErrorRecord(json_bytes(keys | row), reason, message) for row in plain_rows(Chunk(rows))])
+        self._reject(_errors(rows, keys, reason, message))
+
+
+def _errors(rows: pa.RecordBatch, keys: Mapping[str, str | None], reason: str, message: str) -> Sequence[ErrorRecord]:
+    """Return rows as rejected records; what they were read from is not at hand any more, JSON stands for it."""
+    return [ErrorRecord(json_bytes({**keys, **row}), reason, message) for row in plain_rows(Chunk(rows))]

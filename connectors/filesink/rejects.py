@@ -33,12 +33,14 @@ class RejectsFile:
 
     def add(self, errors: Sequence[ErrorRecord]) -> None:
         """Take records in."""
-        if not errors:
-            return
-        self._by_reason.update(error.reason for error in errors)
-        batch = dump_errors(errors)
-        self._gathered.append(batch)
-        self._gathered_bytes += batch.nbytes
+        if errors:
+            self.add_rows(dump_errors(errors))
+
+    def add_rows(self, rows: pa.RecordBatch) -> None:
+        """Take in columns: those of `dump_errors`, perhaps further ones, the same in every call."""
+        self._by_reason.update(rows.column("reason").to_pylist())
+        self._gathered.append(rows)
+        self._gathered_bytes += rows.nbytes
         if self._gathered_bytes >= _GATHERED_BYTES:
             self._write()
 
@@ -49,7 +51,7 @@ class RejectsFile:
             return ()
         output, writer = self._open
         writer.close()
-        return (output.finish(self._by_reason.total()),)
+        return (output.finish(self._by_reason.total(), {"format": "parquet"}),)
 
     def _write(self) -> None:
         if not self._gathered:

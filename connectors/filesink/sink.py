@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from connectors.filesink.drift import DriftPolicy, Layout, Resolver, settle
 from connectors.filesink.format import FileFormat
 from connectors.filesink.layout import HOME, REJECTS, staging_of_attempt
 from connectors.filesink.names import run_prefix
@@ -15,7 +16,7 @@ from connectors.filesink.rejects import RejectsFile
 from connectors.filesink.staging import Stage
 from connectors.ports import CommitKey, ManifestPart
 from dynamicframe.chunk import Chunk
-from etlcore.errors import ConfigError, EtlError
+from etlcore.errors import ConfigError, EtlError, PermanentError
 from etlcore.storage import canonical_url, open_storage
 
 # What table formats aim at by default; a file of this size is also far below S3's limit of 5 GB for a copy.
@@ -34,6 +35,9 @@ class FileSink:
         ctx: `transformation_ctx`, which Glue makes part of file names; may be empty.
         rejects_root: URL of the folder for rejected records; `root` for the table's own `_rejects`.
         target_file_size_bytes: a file that has reached this gets no further rows.
+        drift: what becomes of values whose type their column does not have; None for files that need not agree.
+        known: the columns that earlier writes have made.
+        fresh: columns of this batch that its tasks would not have agreed about.
         guarantee: what `batch.commit` makes of the staged files.
     """
 
@@ -44,6 +48,9 @@ class FileSink:
     ctx: str
     rejects_root: str
     target_file_size_bytes: int = TARGET_FILE_SIZE_BYTES
+    drift: DriftPolicy | None = None
+    known: Layout = field(default_factory=Layout)
+    fresh: Layout = field(default_factory=Layout)
     guarantee: str = field(default="exactly-once", init=False)
 
     def check(self) -> None:
@@ -76,7 +83,8 @@ class FileSink:
         folder = f"{REJECTS}/" if self.rejects_root == self.root else ""
         rejects = RejectsFile(aside, f"{folder}{prefix}part-r-{task:05d}.rejects")
         plan = FilePlan(self.format, data, prefix, task, self.partition_keys, self.target_file_size_bytes)
-        partitions = Partitions(plan, rejects.add)
+        resolver = None if self.drift is None else Resolver(self.drift, self.known, self.fresh, self.partition_keys)
+        partitions = Partitions(plan, rejects.add, resolver)
         try:
             for chunk in chunks:
                 rejects.add(chunk.errors)
@@ -93,7 +101,25 @@ class FileSink:
             schema=None if schema is None else schema.serialize().to_pybytes(),
             rows_out=sum(file.rows for file in files if not file.rejects),
             rejected=rejects.by_reason,
+            columns=None if resolver is None else resolver.found.to_history(),
         )
+
+    def knowing(self, history: Iterable[bytes]) -> FileSink:
+        """Return the sink with the columns that earlier writes have made."""
+        return self if self.drift is None else replace(self, known=Layout.folded(history))
+
+    def again(self, parts: Sequence[ManifestPart]) -> FileSink | None:
+        """Return a sink that settles what the tasks did not agree about; None when they agree."""
+        found = [Layout.from_bytes(one) for part in parts for one in part.columns or ()]
+        settled = settle(self.known, found, self.partition_keys)
+        if settled is None:
+            return None
+        if settled == self.fresh:
+            raise PermanentError(
+                f"the tasks of a write to {self.root} do not agree about the columns {', '.join(settled.names)};"
+                " this is a bug, please report it"
+            )
+        return replace(self, fresh=settled)
 
 
 def new_file_sink(
@@ -105,6 +131,7 @@ def new_file_sink(
     ctx: str = "",
     rejects_path: str | None = None,
     target_file_size_bytes: int = TARGET_FILE_SIZE_BYTES,
+    drift: DriftPolicy | None = None,
 ) -> FileSink:
     """Return a sink for a path as a script gives it.
 
@@ -116,6 +143,7 @@ def new_file_sink(
         ctx: `transformation_ctx`.
         rejects_path: a folder for rejected records; None for `_rejects` in the table's own.
         target_file_size_bytes: when to begin another file.
+        drift: what becomes of values whose type their column does not have; None for files that need not agree.
 
     Raises:
         ConfigError: a path has an unknown scheme, or a partition key is empty or named twice.
@@ -125,4 +153,4 @@ def new_file_sink(
         raise ConfigError(f"partitionKeys is {list(partition_keys)}; name each column once")
     root = canonical_url(path)
     rejects_root = root if rejects_path is None else canonical_url(rejects_path)
-    return FileSink(root, key, format, tuple(partition_keys), ctx, rejects_root, target_file_size_bytes)
+    return FileSink(root, key, format, tuple(partition_keys), ctx, rejects_root, target_file_size_bytes, drift)

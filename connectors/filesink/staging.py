@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from connectors.filesink.layout import STAGED_SUFFIX
 from connectors.ports import StagedFile
+from etlcore.failpoints import reach
 from etlcore.storage import FileWriter, Storage
 
 if TYPE_CHECKING:
@@ -41,14 +43,16 @@ class StagedOutput(io.RawIOBase):
     def tell(self) -> int:  # noqa: D102
         return self.size_bytes
 
-    def finish(self, rows: int) -> StagedFile:
+    def finish(self, rows: int, encoding: Mapping[str, Any]) -> StagedFile:
         """Make the file complete and durable.
 
         Args:
             rows: how many records were written to it.
+            encoding: what a reader must know beside the bytes.
         """
+        reach("task.written")
         self._writer.commit()
-        return StagedFile(self._staged, self._final, self.size_bytes, rows, self._crc32, self._rejects)
+        return StagedFile(self._staged, self._final, self.size_bytes, rows, self._crc32, self._rejects, encoding)
 
     def discard(self) -> None:
         """Leave nothing behind; whatever is written from now on vanishes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -71,6 +72,10 @@ class ParquetFormat:
     def storable(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Return the rows without choices and without columns that never had a value."""
         return without_nulls(choice_to_string(rows))
+
+    def encoding(self, schema: pa.Schema) -> Mapping[str, Any]:  # noqa: ARG002 - the file holds it
+        """A Parquet file describes itself."""
+        return {"format": "parquet"}
 
     def open(self, output: io.RawIOBase, schema: pa.Schema) -> ParquetRows:
         """Start a file."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from connectors.filesink import FileSink, new_file_sink
+from connectors.filesink.drift import DriftPolicy
 from connectors.glueparquet.format import ParquetFormat
 from connectors.ports import CommitKey
 
@@ -24,4 +25,12 @@ def glueparquet_sink(
         ConfigError: an option's value is not allowed; the message says what is.
     """
     parquet = ParquetFormat.from_glue(format_options)
-    return new_file_sink(path, key, parquet, partition_keys=partition_keys, ctx=ctx, rejects_path=rejects_path)
+    return new_file_sink(
+        path,
+        key,
+        parquet,
+        partition_keys=partition_keys,
+        ctx=ctx,
+        rejects_path=rejects_path,
+        drift=DriftPolicy.from_options(format_options),
+    )

@@ -43,7 +43,7 @@ STORES = frozenset({
 # Have no effect on what is read; the Java client needs them, ours does not.
 MEANINGLESS = frozenset({
     "sasl.client.callback.handler.class", "sasl.login.callback.handler.class", "max.poll.records",
-    "ssl.protocol", "ssl.enabled.protocols", "ssl.provider", "default.api.timeout.ms",
+    "ssl.protocol", "ssl.enabled.protocols", "ssl.provider",
 })  # fmt: skip
 
 # Spark refuses them too: where reading starts and what is committed is the engine's business.

@@ -2,10 +2,15 @@
 
 One entry of Spark's offset log carries both ends of the batch, so that any single `offsets/N` file says exactly which
 records batch N holds, and a replay reads the same ones whatever `startingOffsets` says by then.
+
+An entry proves itself: it holds a checksum of its own, and that of the entry before it. So a changed digit, and an
+entry in the place of another, are noticed on any storage.
 """
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -15,7 +20,7 @@ from connectors.ports import SourceRange
 from etlcore.errors import CheckpointError, DataLoss
 
 SOURCE = "kafka"
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +43,22 @@ class Positions:
     Args:
         topic_ids: the id the broker gave each topic; it changes when a topic is deleted and created again.
         spans: what the batch that ends here holds, by (topic, partition).
+        after: the `check` of the entry before; empty for the first one.
     """
 
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     spans: Mapping[tuple[str, int], Span] = field(default_factory=dict)
+    after: str = ""
+
+    @classmethod
+    def at(cls, topic_ids: Mapping[str, str], offsets: Mapping[tuple[str, int], int]) -> Positions:
+        """Return empty spans: places to start from."""
+        return cls(dict(topic_ids), {partition: Span(offset, offset) for partition, offset in offsets.items()})
+
+    @property
+    def check(self) -> str:
+        """Eight hex digits that change with anything the entry says."""
+        return _checksum(self._topics(), self.after)
 
     def ends(self) -> dict[tuple[str, int], int]:
         """Return where the next batch starts."""
@@ -57,33 +74,49 @@ class Positions:
 
     def to_json(self) -> dict[str, Any]:
         """Return the form Spark writes to the offset log; equal positions give equal text."""
+        topics = self._topics()
+        check = _checksum(topics, self.after)
+        return {"source": SOURCE, "version": VERSION, "topics": topics, "after": self.after, "check": check}
+
+    def _topics(self) -> dict[str, Any]:
         topics: dict[str, Any] = {}
         for (topic, partition), span in sorted(self.spans.items()):
             entry = topics.setdefault(topic, {"id": self.topic_ids.get(topic, ""), "spans": {}})
             entry["spans"][str(partition)] = [span.start, span.end]
-        return {"source": SOURCE, "version": VERSION, "topics": topics}
+        return topics
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Positions:
         """Read `to_json`'s form back.
 
         Raises:
-            CheckpointError: the entry was written by another source or a later version.
+            CheckpointError: the entry was written by another source or version, or was changed since.
         """
         if plain.get("source") != SOURCE or plain.get("version") != VERSION:
             raise CheckpointError(
                 f"The checkpoint holds offsets that are not of Gluepot's Kafka source: {str(plain)[:120]};"
                 " use another checkpointLocation.",
             )
-        topics = plain["topics"]
+        topics, after = plain.get("topics"), plain.get("after")
+        if plain.get("check") != _checksum(topics, after):
+            raise CheckpointError(
+                f"An entry of the checkpoint was changed since it was written: {str(plain)[:120]};"
+                " `gluepot checkpoint doctor` says what can be done.",
+            )
         return cls(
-            {topic: entry["id"] for topic, entry in topics.items()},
+            {topic: entry["id"] for topic, entry in plain["topics"].items()},
             {
                 (topic, int(partition)): Span(*span)
-                for topic, entry in topics.items()
+                for topic, entry in plain["topics"].items()
                 for partition, span in entry["spans"].items()
             },
+            plain["after"],
         )
+
+
+def _checksum(topics: Any, after: Any) -> str:
+    text = json.dumps([topics, after], sort_keys=True, separators=(",", ":"))
+    return f"{zlib.crc32(text.encode()):08x}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +165,7 @@ def resume(ends: Positions, now: Bounds) -> tuple[Positions, list[Lost]]:
     reading can go on if the user accepts it.
 
     Returns:
-        Empty spans at the start positions, and what was lost.
+        Empty spans at the start positions, linked to `ends`, and what was lost.
     """
     lost: list[Lost] = []
     starts: dict[tuple[str, int], Span] = {}
@@ -157,7 +190,7 @@ def resume(ends: Positions, now: Bounds) -> tuple[Positions, list[Lost]]:
             lost.append(Lost(topic, number, start, latest, "the log is shorter than the position"))
             start = earliest
         starts[partition] = Span(start, start)
-    return Positions(dict(now.topic_ids), starts), lost
+    return Positions(dict(now.topic_ids), starts, ends.check), lost
 
 
 def refuse_loss(lost: Sequence[Lost]) -> None:

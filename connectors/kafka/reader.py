@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
-from confluent_kafka import Consumer, KafkaError, TopicPartition
+from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Consumer, KafkaError, TopicPartition
 
+from connectors.dead_letters import OriginalRecord
 from connectors.kafka.client import with_callbacks
 from connectors.kafka.errors import from_kafka
 from connectors.kafka.settings import KafkaReadSettings
@@ -186,6 +187,20 @@ def first_of(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[Recor
     lists = reader.read(wanted.start, wanted.end, settings.retry_deadline_secs, SystemClock(), settings.bootstrap)
     yield from next(lists, [])[:1]
     reader.rest()
+
+
+def original(record: Record) -> OriginalRecord:
+    """Return a record with everything the broker keeps of it."""
+    kind, epoch_ms = record.timestamp()
+    return OriginalRecord(
+        value=record.value(),
+        stream=record.topic(),
+        shard=str(record.partition()),
+        position=record.offset(),
+        epoch_ms=None if kind == TIMESTAMP_NOT_AVAILABLE else epoch_ms,
+        key=record.key(),
+        headers=record.headers() or (),
+    )
 
 
 def _raw_batch(messages: list[Record], settings: KafkaReadSettings, wanted: SourceRange) -> RawBatch:

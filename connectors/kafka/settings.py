@@ -26,6 +26,8 @@ KNOWN = (
 # Seen in scripts, without effect here: Spark and we control commits and fetch sizes ourselves.
 HARMLESS = frozenset({"enable.auto.commit", "max.partition.fetch.bytes", "database", "tablename", "startingposition"})
 
+API_TIMEOUT = "default.api.timeout.ms"
+
 TRUE, FALSE = frozenset({"true", "1", "yes"}), frozenset({"false", "0", "no", ""})
 TEXT_FORMATS = frozenset({"json", "csv", "text", "groklog", "xml", "ion"})
 
@@ -86,8 +88,10 @@ class KafkaReadSettings:
         infer_schema: True gives the magic column that DynamicFrame.fromDF expands.
         schema: DDL of the payload, used when `infer_schema` is False; empty when not given.
         delimiter: of csv.
-        rejects_path: where malformed records go; None: below the table.
+        rejects_path: where records go that a DataFrame has no row for; None: below the checkpoint.
         retry_deadline_secs: how long an unreachable broker is waited for.
+        api_timeout_secs: how long the first answer of a broker that is just starting is waited for; the Java client's
+            `default.api.timeout.ms`.
     """
 
     subscription: Topics | Assign | Pattern
@@ -108,6 +112,7 @@ class KafkaReadSettings:
     delimiter: str = ","
     rejects_path: str | None = None
     retry_deadline_secs: float = 300.0
+    api_timeout_secs: float = 30.0
 
     @property
     def bootstrap(self) -> str:
@@ -154,6 +159,7 @@ class KafkaReadSettings:
                 "No Kafka broker is named: give connectionName (looked up in the connections file) or"
                 " bootstrap.servers, for example 127.0.0.1:9092.",
             )
+        java.pop(API_TIMEOUT, None)  # ours to keep, not the client's
         given.warn_unknown()
         classification = given.text("classification").lower()
         infer = given.flag("inferSchema", default=False)
@@ -173,8 +179,9 @@ class KafkaReadSettings:
             classification=classification,
             infer_schema=infer,
             schema="" if infer else given.text("schema") or given.text("avroSchema"),
-            delimiter=given.text("delimiter") or ",",
+            delimiter=_delimiter(given),
             rejects_path=given.text("rejectsPath") or None,
+            api_timeout_secs=(given.count(f"kafka.{API_TIMEOUT}") or 30_000) / 1000,
         )
 
 
@@ -189,6 +196,11 @@ class _Options:
         if isinstance(value, dict):
             return json.dumps(value)
         return "" if value is None else str(value).strip()
+
+    def raw(self, name: str) -> str:
+        """Return the value with the white space around it, which may be all there is."""
+        _, value = self._given.get(name.lower(), (name, None))
+        return "" if value is None else str(value)
 
     def flag(self, name: str, *, default: bool) -> bool:
         if name.lower() not in self._given:
@@ -291,6 +303,17 @@ def _epoch_ms(name: str, text: str) -> int:
     except ValueError as wrong:
         raise ConfigError(f"{name} is {text!r}; use a time such as 2026-01-31T12:00:00Z.") from wrong
     return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+def _delimiter(given: _Options) -> str:
+    r"""Read one character, as it is or escaped: `\t`, `\u0001`."""
+    text = given.raw("delimiter") or ","
+    escaped = re.fullmatch(r"\\(?:t|u([0-9a-fA-F]{4}))", text)
+    if escaped:
+        text = chr(int(escaped[1], 16)) if escaped[1] else "\t"
+    if len(text) == 1 and text not in '"\r\n':
+        return text
+    raise ConfigError(f"delimiter is {text!r}; use one character other than a quote, for example , or | or \\t.")
 
 
 DELAY_UNITS_SECS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}

@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from connectors.kafka.settings import TEXT_FORMATS, KafkaReadSettings
 from connectors.ports import RawBatch
+from dynamicframe.declared import DeclaredPayload
 from dynamicframe.magic import RECORD_TIMESTAMP, magic_column
 
 HEADERS = "glue_streaming_kafka_headers"
@@ -26,15 +27,29 @@ def payload_column(settings: KafkaReadSettings) -> tuple[str, pa.DataType]:
     return name, pa.string() if settings.classification in TEXT_FORMATS else pa.binary()
 
 
-def arrow_schema(settings: KafkaReadSettings) -> pa.Schema:
-    """Return the Arrow schema of the frame."""
-    name, payload = payload_column(settings)
-    fields = [pa.field(name, payload)]
+def arrow_schema(settings: KafkaReadSettings, declared: DeclaredPayload | None = None) -> pa.Schema:
+    """Return the Arrow schema of the frame: what the payload gives, then what options add.
+
+    Args:
+        settings: of the read.
+        declared: what the payload is decoded into; None where it stays in a column of its own.
+    """
+    fields = [pa.field(*payload_column(settings))] if declared is None else list(declared.schema)
+    return pa.schema([*fields, *_added(settings)])
+
+
+def added_columns(settings: KafkaReadSettings) -> tuple[str, ...]:
+    """Return the names of the columns that options add beside the payload, in order."""
+    return tuple(field.name for field in _added(settings))
+
+
+def _added(settings: KafkaReadSettings) -> list[pa.Field]:
+    fields = []
     if settings.add_record_timestamp:
         fields.append(pa.field(RECORD_TIMESTAMP, TIMESTAMP_TYPE))
     if settings.include_headers:
         fields.append(pa.field(HEADERS, HEADER_TYPE))
-    return pa.schema(fields)
+    return fields
 
 
 def to_arrow(raw: RawBatch, schema: pa.Schema) -> pa.RecordBatch:

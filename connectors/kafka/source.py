@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import stamina
 
+from connectors.dead_letters import OriginalRecord
 from connectors.kafka.broker import Broker
-from connectors.kafka.positions import SOURCE, Bounds, Positions, find_own, lag, plan, refuse_loss, resume, split
-from connectors.kafka.reader import count_range, first_of, read_range
+from connectors.kafka.positions import SOURCE, Bounds, Lost, Positions, find_own, lag, plan, refuse_loss, resume, split
+from connectors.kafka.reader import count_range, first_of, original, read_range
 from connectors.kafka.settings import KafkaReadSettings
+from connectors.kafka.start import of_stream
 from connectors.ports import RawBatch, SourceRange
+from dynamicframe.declared import DeclaredPayload
 from etlcore.checkpoint import OffsetEntry
 from etlcore.clock import Clock
 from etlcore.errors import TransientError
@@ -26,11 +29,13 @@ class KafkaSource:
 
     Args:
         settings: of the read.
+        declared: what the payload of each record is decoded into in the worker; None: it stays as it is.
         check_deadline_secs: how long `check` waits for a broker that is just starting.
         guarantee: see `StreamSource`.
     """
 
     settings: KafkaReadSettings
+    declared: DeclaredPayload | None = None
     check_deadline_secs: float = 30.0
     guarantee: str = "every committed record from the start position on; the same records for the same range"
 
@@ -96,7 +101,17 @@ class KafkaSource:
 
     def has_records(self, batch: Positions) -> bool:
         """Tell whether a batch holds a record at all: spans may hold nothing but transaction markers."""
-        return any(True for wanted in self.split(batch) for _ in first_of(self.settings, wanted))
+        return self.any_record(self.split(batch))
+
+    def any_record(self, ranges: Iterable[SourceRange]) -> bool:
+        """Tell whether ranges hold a record at all."""
+        return any(True for wanted in ranges for _ in first_of(self.settings, wanted))
+
+    def originals(self, ranges: Iterable[SourceRange]) -> Iterator[OriginalRecord]:
+        """Yield the first record of each range as the broker holds it, read on the driver; nothing for an empty one."""
+        for wanted in ranges:
+            for record in first_of(self.settings, wanted):
+                yield original(record)
 
     def bounded(self) -> list[SourceRange]:
         """Return the ranges of a batch read, from startingOffsets (earliest unless given) to endingOffsets."""
@@ -117,6 +132,7 @@ class Planner:
         entry: newest entry of the offset log; None for a query without history.
         checkpoint: its location, for messages.
         broker: who to ask.
+        start: chosen start of a query without history; None to ask `startingOffsets`.
     """
 
     def __init__(
@@ -126,12 +142,14 @@ class Planner:
         entry: OffsetEntry | None,
         checkpoint: str,
         broker: Broker,
+        start: Positions | None = None,
     ) -> None:
         self._source = source
         self._settings = source.settings
         self._clock = clock
         self._last: Positions | None = None if entry is None else source.positions(entry, checkpoint)
         self._initial: Positions | None = None
+        self._chosen = None if start is None else of_stream(start, source.settings, checkpoint)
         self._batch_at = clock.monotonic()
         self._away_since: float | None = None
         self._broker = broker
@@ -140,7 +158,11 @@ class Planner:
         """Return where a query without history starts; asked once, the same answer from then on."""
         if self._initial is None:
             self._broker.require_topics()
-            self._initial = self._broker.resolve(self._settings.starting, self._broker.bounds())
+            now = self._broker.bounds()
+            if self._chosen is None:
+                self._initial = self._broker.resolve(self._settings.starting, now)
+            else:
+                self._initial, _ = self._resumed(self._chosen, now)
         return self._initial
 
     def latest(self) -> Positions:
@@ -170,13 +192,17 @@ class Planner:
             start, now = self.initial(), self._broker.bounds()
             return self._limited(start, now)
         now = self._broker.bounds()
-        start, lost = resume(self._last, now)
+        start, lost = self._resumed(self._last, now)
+        batch = self._limited(start, now)
+        return batch if batch.width() or lost else self._last
+
+    def _resumed(self, ends: Positions, now: Bounds) -> tuple[Positions, list[Lost]]:
+        start, lost = resume(ends, now)
         if lost and self._settings.fail_on_data_loss:
             refuse_loss(lost)
         for loss in lost:
             get_logger(__name__).error("records_lost", source=SOURCE, loss=str(loss))
-        batch = self._limited(start, now)
-        return batch if batch.width() or lost else self._last
+        return start, lost
 
     def _limited(self, start: Positions, now: Bounds) -> Positions:
         batch = plan(start, now, self._settings.max_offsets_per_trigger)

@@ -63,6 +63,17 @@ def _compressed(output: io.RawIOBase, compression: Compression) -> io.BufferedIO
             return output
 
 
+def decompressed(file: BinaryIO, compression: Compression) -> BinaryIO:
+    """Return the text of a file that `TextFile` wrote."""
+    match compression:
+        case Compression.GZIP:
+            return cast("BinaryIO", gzip.GzipFile(fileobj=file))
+        case Compression.BZIP2:
+            return cast("BinaryIO", bz2.BZ2File(file))
+        case Compression.NONE:
+            return file
+
+
 def text_ending(task: int, ordinal: int, compression: Compression) -> str:
     """Return Glue's ending of a text file's name, which has no extension of its own; further files get `-1`, `-2`."""
     further = f"-{ordinal}" if ordinal else ""

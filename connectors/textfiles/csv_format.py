@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import orjson
 import pyarrow as pa
@@ -71,6 +72,17 @@ class CsvFormat:
     def storable(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Return the rows without choices and without columns that never had a value."""
         return without_nulls(choice_to_string(rows))
+
+    def encoding(self, schema: pa.Schema) -> Mapping[str, Any]:
+        """Return the settings, and the columns: without a header nothing in the file tells them."""
+        return {
+            "format": "csv",
+            "compression": self.compression.value,
+            "separator": self.separator,
+            "quote": self.quote,
+            "header": self.header,
+            "columns": schema.names,
+        }
 
     def open(self, output: io.RawIOBase, schema: pa.Schema) -> CsvLines:
         """Start a file."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import orjson
 import pyarrow as pa
@@ -35,6 +37,10 @@ class JsonFormat:
     def storable(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Return the rows as they are: JSON can hold anything, a choice as the value it has."""
         return rows
+
+    def encoding(self, schema: pa.Schema) -> Mapping[str, Any]:  # noqa: ARG002 - each line names its fields
+        """Only the compression is not in the lines."""
+        return {"format": "json", "compression": self.compression.value}
 
     def open(self, output: io.RawIOBase, schema: pa.Schema) -> JsonLines:  # noqa: ARG002 - no schema in the file
         """Start a file."""

@@ -7,9 +7,10 @@ Uses the standard library alone, so that a check starts in a few hundredths of a
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -39,17 +40,20 @@ class Health:
     reason: str
 
 
-def metrics_page(command: Sequence[str]) -> MetricsPage | NoPage:
-    """Find the metrics page in a container's command line.
+def metrics_page(command: Sequence[str], environment: Mapping[str, str]) -> MetricsPage | NoPage:
+    """Find the metrics page as `gluepot run` does: in a container's command line, else in its environment.
 
     Args:
         command: `tini -- gluepot run job.py ...`; what follows a second `--` belongs to the script.
+        environment: `GLUEPOT_METRICS_PORT` and `GLUEPOT_METRICS_HOST`, if they are set.
     """
     after_tini = list(command)[command.index("--") + 1 :] if "--" in command else list(command)
     own = after_tini[: after_tini.index("--")] if "--" in after_tini else after_tini
+    if own[1:2] != ["run"]:
+        return NoPage()
     parser = ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--metrics-port", type=int, default=0)
-    parser.add_argument("--metrics-host", default="127.0.0.1")
+    parser.add_argument("--metrics-port", type=int, default=int(environment.get("GLUEPOT_METRICS_PORT", "0")))
+    parser.add_argument("--metrics-host", default=environment.get("GLUEPOT_METRICS_HOST", "127.0.0.1"))
     known, _ = parser.parse_known_args(own)
     return MetricsPage(known.metrics_host, known.metrics_port) if known.metrics_port else NoPage()
 
@@ -68,13 +72,14 @@ def ask(page: MetricsPage, wait_secs: float = ANSWER_SECS) -> Health:
     return Health(well=status == 200, reason=f"{where} answers with status {status}.")
 
 
-def main(first_process: Path = FIRST_PROCESS) -> None:
+def main(first_process: Path = FIRST_PROCESS, environment: Mapping[str, str] = os.environ) -> None:
     """Print the reason; end with 0 for a job that is well, 1 for one that is not.
 
     Args:
         first_process: the command line of the container, its words ended by zero bytes.
+        environment: of the container.
     """
-    match metrics_page(first_process.read_text().rstrip("\0").split("\0")):
+    match metrics_page(first_process.read_text().rstrip("\0").split("\0"), environment):
         case MetricsPage() as page:
             health = ask(page)
         case NoPage():

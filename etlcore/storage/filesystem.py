@@ -35,6 +35,9 @@ class FileSystem(Protocol):
     def read(self, path: Path) -> bytes:
         """Return a file's bytes."""
 
+    def open(self, path: Path) -> BinaryIO:
+        """Open a file for reading."""
+
     def create(self, path: Path) -> NewFile:
         """Make an empty file; FileExistsError if there is one."""
 
@@ -72,6 +75,9 @@ class OsFileSystem:
 
     def read(self, path: Path) -> bytes:  # noqa: D102 - the protocol says it, here and below
         return path.read_bytes()
+
+    def open(self, path: Path) -> BinaryIO:  # noqa: D102
+        return path.open("rb")
 
     def create(self, path: Path) -> NewFile:  # noqa: D102
         return OsNewFile(path.open("xb"))

@@ -46,6 +46,10 @@ class LocalStorage:
         with explained(self.url):
             return self.disk.read(self._path(key))
 
+    def reader(self, key: str) -> BinaryIO:  # noqa: D102
+        with explained(self.url):
+            return self.disk.open(self._path(key))
+
     def put(self, key: str, data: bytes) -> None:  # noqa: D102
         path = self._path(key)
         with explained(self.url), self._temporary(path, data) as temporary:

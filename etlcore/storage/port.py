@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from etlcore.errors import PermanentError
 
@@ -43,6 +43,9 @@ class Storage(Protocol):
 
     def get(self, key: str) -> bytes:
         """Return a whole file; FileNotFoundError when there is none."""
+
+    def reader(self, key: str) -> BinaryIO:
+        """Open a file to read any part of it; FileNotFoundError when there is none, or none any more."""
 
     def put(self, key: str, data: bytes) -> None:
         """Write a whole file at once, over what was there."""

@@ -7,16 +7,17 @@ the bucket in the path, over plain http if the URL says so.
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import obstore
-from obstore.exceptions import AlreadyExistsError, BaseError, PermissionDeniedError, UnauthenticatedError
+from obstore.exceptions import AlreadyExistsError, BaseError, GenericError, PermissionDeniedError, UnauthenticatedError
 from obstore.store import S3Store
 
 from etlcore.errors import ConfigError, TransientError
@@ -27,11 +28,14 @@ from etlcore.storage.port import checked
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from _typeshed import WriteableBuffer
     from obstore.store import S3Config
 
     from etlcore.storage.port import FileLock
 
 _PARALLEL_COPIES = 16
+# One request: enough for the footer and the first columns of an ordinary file.
+_READ_AHEAD_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +53,17 @@ class S3Storage:
         with explained_s3(self.url):
             return bytes(obstore.get(self._store, checked(key)).bytes())
 
+    def reader(self, key: str) -> BinaryIO:  # noqa: D102
+        with explained_s3(self.url):
+            size_bytes = obstore.head(self._store, checked(key))["size"]
+        return io.BufferedReader(S3Reader(self, key, size_bytes), _READ_AHEAD_BYTES)
+
     def put(self, key: str, data: bytes) -> None:  # noqa: D102
-        with explained_s3(self.url), _bucket_needed(self.bucket):
+        with explained_s3(self.url), self._bucket_needed():
             obstore.put(self._store, checked(key), data)
 
     def create(self, key: str, data: bytes) -> bool:  # noqa: D102
-        with explained_s3(self.url), _bucket_needed(self.bucket):
+        with explained_s3(self.url), self._bucket_needed():
             try:
                 obstore.put(self._store, checked(key), data, mode="create")
             except AlreadyExistsError:
@@ -91,9 +100,66 @@ class S3Storage:
         obstore.copy(self._store, checked(source), checked(target))
         reach("storage.moved")
 
+    @contextmanager
+    def _bucket_needed(self) -> Iterator[None]:
+        """Tell a missing bucket from an upload that is gone, the two things that writing does not find.
+
+        An upload is gone when S3 completed it and the answer was lost: asked again, it knows no such upload.
+        """
+        try:
+            yield
+        except FileNotFoundError as error:
+            try:
+                next(iter(obstore.list(self._store)), None)
+            except GenericError:  # what obstore makes of "no such bucket" here
+                raise ConfigError(f"bucket {self.bucket!r} does not exist; create it or correct the path") from error
+            raise TransientError(f"an upload to {self.url} got lost; the batch is tried again") from error
+
     @property
     def _store(self) -> S3Store:
         return connect(self.bucket, self.prefix)
+
+
+class S3Reader(io.RawIOBase):
+    """An object that is read in parts, one request each."""
+
+    def __init__(self, storage: S3Storage, key: str, size_bytes: int) -> None:
+        super().__init__()
+        self._storage = storage
+        self._key = key
+        self._size_bytes = size_bytes
+        self._at = 0
+
+    def readable(self) -> bool:  # noqa: D102
+        return True
+
+    def seekable(self) -> bool:  # noqa: D102
+        return True
+
+    def tell(self) -> int:  # noqa: D102
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:  # noqa: D102
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size_bytes}[whence]
+        self._at = start + offset
+        return self._at
+
+    def readinto(self, buffer: WriteableBuffer) -> int:  # noqa: D102
+        view = memoryview(buffer).cast("B")
+        length = min(len(view), self._size_bytes - self._at)
+        if length <= 0:
+            return 0
+        with explained_s3(self._storage.url):
+            store = self._storage._store  # noqa: SLF001 - the reader is part of its storage
+            view[:length] = obstore.get_range(store, self._key, start=self._at, length=length)
+        self._at += length
+        return length
+
+    def readall(self) -> bytes:
+        """Return the rest by one request, where Python would ask for 8 KiB at a time."""
+        rest = bytearray(max(0, self._size_bytes - self._at))
+        self.readinto(rest)
+        return bytes(rest)
 
 
 class S3Writer:
@@ -115,8 +181,9 @@ class S3Writer:
     def commit(self) -> None:  # noqa: D102
         with explained(f"the temporary file for {self._key}"):
             self._file.seek(0)  # writes out what is buffered
-        with self._file, explained_s3(self._storage.url), _bucket_needed(self._storage.bucket):
-            obstore.put(self._storage._store, self._key, self._file)  # noqa: SLF001 - the writer is part of its storage
+        storage = self._storage  # the writer is part of it
+        with self._file, explained_s3(storage.url), storage._bucket_needed():  # noqa: SLF001
+            obstore.put(storage._store, self._key, self._file)  # noqa: SLF001
 
     def discard(self) -> None:  # noqa: D102
         self._file.close()
@@ -139,15 +206,6 @@ def _connected(bucket: str, prefix: str, endpoint: str | None) -> S3Store:
         config = {"endpoint": endpoint, "virtual_hosted_style_request": False}
     plain = bool(endpoint) and str(endpoint).startswith("http://")
     return S3Store(bucket, prefix=prefix or None, config=config, client_options={"allow_http": plain})
-
-
-@contextmanager
-def _bucket_needed(bucket: str) -> Iterator[None]:
-    """Writing meets "not found" only when there is no bucket."""
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise ConfigError(f"bucket {bucket!r} does not exist; create it or correct the path") from error
 
 
 @contextmanager

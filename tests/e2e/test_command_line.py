@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.jobs import EXAMPLES, arguments
+from tests.e2e.jobs import EXAMPLES, GLUEPOT, arguments
 
 
 @pytest.fixture
@@ -81,6 +81,18 @@ def test_a_metrics_port_in_use_is_2_before_the_script_starts(launch, script):
     (sentence,) = job.sentences()
     assert sentence.startswith(f"error: the metrics port {port} on 127.0.0.1 cannot be used")
     assert "--metrics-port" in sentence
+
+
+def test_the_metrics_page_may_be_set_in_the_environment(launch, script):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        metrics = {"GLUEPOT_METRICS_PORT": port, "GLUEPOT_METRICS_HOST": "127.0.0.1"}
+        job = launch(*GLUEPOT, "run", script("print('ran')"), env=metrics)
+        told = launch(*GLUEPOT, "run", script("print('ran')"), "--metrics-port", "0", env=metrics)
+
+        assert (job.exit_code(), told.exit_code()) == (2, 0)
+    (sentence,) = job.sentences()
+    assert sentence.startswith(f"error: the metrics port {port} on 127.0.0.1 cannot be used")
 
 
 def test_an_unknown_connection_is_2_and_the_known_ones_are_named(launch, tmp_path):

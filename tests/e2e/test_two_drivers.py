@@ -39,7 +39,7 @@ def test_a_second_driver_is_refused_with_its_own_exit_code_and_the_first_goes_on
     assert column(tmp_path / "table", "n") == list(range(300))
 
 
-@pytest.mark.parametrize("place", ["task.done", "publish.intent", "storage.moved", "publish.manifest_temp"])
+@pytest.mark.parametrize("place", ["batch.staged", "publish.intent", "storage.moved", "publish.manifest_temp"])
 def test_a_paused_driver_that_wakes_up_after_its_lease_publishes_nothing(start, tmp_path, place):
     zombie = start("--lease-secs", "2", GLUEPOT_FAILPOINT=place, GLUEPOT_FAILPOINT_ACTION="stop")
     python = psutil.Process(zombie.process.pid)

@@ -29,10 +29,10 @@ def clicks_sink() -> FileSink:
     return glueparquet_sink("s3a://lake/tables/clicks", KEY, {}, partition_keys=["day"], ctx="sink0")
 
 
-def staged(sink: FileSink, attempt: str) -> Manifest:
+def staged(sink: FileSink, attempt: str) -> Manifest:  # by the driver with token 1
     batch = pa.record_batch({"day": ["a/b", "a/b", None], "v": [1, 2, 3]})
-    part = sink.write(iter([Chunk(batch, [ErrorRecord(b"{", "malformed_json", "cut off")])]), 0, attempt)
-    return Manifest(KEY, [replace(part, ranges=[RANGE], rows_in=4)])
+    part = sink.write(iter([Chunk(batch, [ErrorRecord(b"{", "malformed_json", "cut off")])]), 0, f"1/{attempt}")
+    return Manifest(KEY, [replace(part, ranges=[RANGE], rows_in=4)], token=1)
 
 
 def test_published_files_are_read_by_another_reader_and_nothing_else_is(client, tmp_path):
@@ -66,10 +66,10 @@ def test_a_replay_is_recognised(client):
 def test_aborting_and_recovering_leave_nothing(client):
     sink = clicks_sink()
     staged(sink, "a/0")
-    abort(open_target(sink), KEY, "a")
+    abort(open_target(sink), KEY, "1/a")
     assert keys(client) == []
     staged(sink, "b/0")
-    recover(open_target(sink), KEY.query_id)
+    recover(open_target(sink), KEY.query_id, 1)
     assert keys(client) == []
 
 

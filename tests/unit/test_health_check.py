@@ -21,7 +21,21 @@ from streaming.metrics_server import Server, serve
     ],
 )
 def test_metrics_page_is_the_one_the_job_was_started_with(own, expected):
-    assert metrics_page(["tini", "--", "gluepot", *own.split()]) == expected
+    assert metrics_page(["tini", "--", "gluepot", *own.split()], {}) == expected
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        ("run job.py", MetricsPage("0.0.0.0", 9400)),
+        ("run job.py --metrics-port 1", MetricsPage("0.0.0.0", 1)),
+        ("run job.py --metrics-port 0", NoPage()),
+        ("up kafka", NoPage()),
+    ],
+)
+def test_the_command_line_goes_before_the_environment_and_only_jobs_have_a_page(own, expected):
+    environment = {"GLUEPOT_METRICS_PORT": "9400", "GLUEPOT_METRICS_HOST": "0.0.0.0"}
+    assert metrics_page(["tini", "--", "gluepot", *own.split()], environment) == expected
 
 
 @pytest.fixture
@@ -39,7 +53,7 @@ def check(tmp_path, capsys):
     def run(command: str) -> tuple[int, str]:
         (tmp_path / "cmdline").write_text("".join(f"{word}\0" for word in command.split()))
         with pytest.raises(SystemExit) as ended:
-            main(tmp_path / "cmdline")
+            main(tmp_path / "cmdline", {})
         return ended.value.code, capsys.readouterr().out
 
     return run

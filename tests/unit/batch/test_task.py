@@ -2,8 +2,11 @@ import json
 
 import pyarrow as pa
 
-from batch.task import FETCH, Tally, frame_chunks, good_rows, through
+from batch.pipeline import RangeInput
+from batch.task import FETCH, Tally, frame_chunks, good_rows, range_chunks, through
+from connectors.ports import RawBatch, SourceRange
 from dynamicframe.chunk import Chunk, Coordinates, ErrorRecord
+from dynamicframe.declared import DeclaredJson
 from etlcore import logging
 
 ROWS = pa.RecordBatch.from_pylist([{"a": 1}])
@@ -37,6 +40,26 @@ def test_a_json_column_is_expanded_beside_the_others_and_bad_rows_leave_both():
 
     assert chunk.batch.to_pylist() == [{"a": 1, "other": 10}, {"a": 3, "other": 30}]
     assert [(e.raw, e.at) for e in chunk.errors] == [(b"{", Coordinates())]
+
+
+class TwoBatches:
+    """A source of three records, one of them broken."""
+
+    def read(self, wanted):
+        for values, positions in (([b'{"a": 1, "b": 2}', b"{"], [7, 9]), ([b'{"a": 2.5}'], [10])):
+            yield RawBatch(values, positions, "clicks", "0", columns={"at": pa.array(positions)})
+
+
+def test_declared_records_of_a_range_become_their_columns_and_teach_the_stream_no_schema():
+    declared = DeclaredJson.of(pa.schema([("a", pa.int64())]))
+    given = RangeInput(TwoBatches(), (), extras=("at",), declared=declared)
+    tally = Tally()
+
+    chunks = list(range_chunks(given, SourceRange("kafka", "clicks", "", "0", 7, 11), tally))
+
+    assert [chunk.batch.to_pylist() for chunk in chunks] == [[{"a": 1, "at": 7}], [{"a": None, "at": 10}]]
+    assert [error.at.position for chunk in chunks for error in chunk.errors] == ["9"]
+    assert (tally.rows_in, tally.source_schema) == (3, None)
 
 
 def test_time_is_counted_for_whoever_makes_the_items():

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from batch.commit import Target, abort, publish, recover
+from batch.commit import Target, abort, adopted, publish, recover
 from batch.commit.publish import published
 from batch.commit.record import CommitRecord
 from connectors.filesink.layout import commit_key
 from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart
-from etlcore.errors import CheckpointError, PermanentError, TransientError
+from etlcore.clock import FakeClock
+from etlcore.errors import CheckpointError, LeaseHeld, PermanentError, TransientError
 from tests.unit.commit.worlds import KEY, MemoryStorage, leftovers, offsets, records, staged, visible
 
 FIRST, SECOND = offsets(0, 3, "0"), offsets(0, 2, "1")
@@ -96,17 +97,54 @@ def test_a_reply_that_got_lost_is_recognised_by_the_manifest_itself(target):
     assert visible(target.table) == records(FIRST)
 
 
-def test_a_driver_that_comes_second_with_other_input_is_told(target):
+@pytest.mark.parametrize(
+    ("other", "error", "message"),
+    [
+        (2, LeaseHeld, "batch 7 of query query-1 was published by a later driver"),
+        (0, TransientError, "batch 7 was published by an earlier driver at the same moment; the batch is tried again"),
+    ],
+)
+def test_a_driver_that_is_overtaken_between_looking_and_creating_is_told(target, other, error, message):
     class Overtaken(MemoryStorage):
         def create(self, key: str, data: bytes) -> bool:
-            other = CommitRecord.of(Manifest(KEY, [ManifestPart(ranges=[SECOND])]), 1)
-            return super().create(key, other.to_bytes()) and super().create(key, data)
+            record = CommitRecord.of(Manifest(KEY, [ManifestPart(ranges=[SECOND])], token=other), 1)
+            return super().create(key, record.to_bytes()) and super().create(key, data)
 
     late = Overtaken(target.table.files)
-    with pytest.raises(PermanentError, match=r"batch 7 of query query-1 was published by another driver"):
+    with pytest.raises(error, match=message):
         publish(Target(late, late), staged(target, [FIRST], attempt="a"))
     assert visible(target.table) == []
     assert leftovers(target.table) == []
+
+
+def test_a_later_driver_takes_over_what_an_earlier_one_published_and_fences_it_off(target):
+    first = publish(target, staged(target, [FIRST], attempt="a"))
+    plan = Manifest(KEY, ranges=[FIRST], token=2)
+    record = adopted(target, plan)
+    assert record is not None
+    assert (record.generation, record.token, record.data_paths) == (2, 2, first.files)
+    assert adopted(target, plan) == record
+    with pytest.raises(LeaseHeld, match="this driver publishes no more"):
+        publish(target, staged(target, [SECOND], attempt="b"))
+    with pytest.raises(LeaseHeld):
+        adopted(target, replace(plan, token=1))
+    assert visible(target.table) == records(FIRST)
+    assert leftovers(target.table) == []
+
+
+def test_a_batch_without_ranges_is_told_from_others_by_its_offsets(target):
+    plain = replace(staged(target, [FIRST], attempt="a"), offsets_digest="x")
+    part = replace(plain.parts[0], ranges=[])
+    assert isinstance(publish(target, replace(plain, parts=[part])), Committed)
+    assert adopted(target, Manifest(KEY, offsets_digest="x", token=1)) is not None
+    assert adopted(target, Manifest(KEY, offsets_digest="y", token=1)) is None
+
+
+def test_how_a_batch_is_cut_into_tasks_makes_no_other_input(target):
+    publish(target, staged(target, [offsets(0, 6)], attempt="a"))
+    assert (
+        adopted(target, Manifest(KEY, ranges=[offsets(3, 6), offsets(0, 3), offsets(9, 9, "1")], token=1)) is not None
+    )
 
 
 def test_a_staged_file_that_is_gone_is_worth_another_try(target):
@@ -185,3 +223,10 @@ def test_a_record_comes_back_from_its_text(target):
 
 def test_names_of_users_become_no_part_of_our_own_paths():
     assert commit_key(CommitKey("../..", 1, "/etc"), 1).count("/") == 2
+
+
+def test_the_manifest_says_when_it_was_made(target):
+    publish(target, staged(target, [FIRST], attempt="a"), FakeClock(1_700_000_000.5))
+    record = published(target, KEY)
+    assert record is not None
+    assert record.committed_at_epoch_ms == 1_700_000_000_500

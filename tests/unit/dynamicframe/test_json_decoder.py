@@ -207,12 +207,3 @@ def test_one_bad_record_among_thousands_costs_no_other():
     chunk = _decode(JsonDecoder(), *values)
     assert [row["a"] for row in rows(chunk)] == [number for number in range(3_000) if number != 1_700]
     assert [error.at.position for error in chunk.errors] == ["1800"]
-
-
-def test_text_from_a_column_is_decoded_without_coordinates():
-    chunk = JsonDecoder().decode_text(pa.array(['{"a":1}', None, "x"]))
-    assert list(rows(chunk)) == [{"a": 1}]
-    assert [(error.raw, error.reason, error.at) for error in chunk.errors] == [
-        (None, "null_value", Coordinates()),
-        (b"x", "malformed_json", Coordinates()),
-    ]

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from dynamicframe.json_decoder import JsonDecoder
 from dynamicframe.json_reader import read_uniform
-from dynamicframe.json_record import MAX_DEPTH, Refusal, read_record
+from dynamicframe.json_record import MAX_DEPTH, read_record
 from dynamicframe.records import in_braces, join
+from dynamicframe.refusal import Refusal
 from dynamicframe.rows import rows
 
 

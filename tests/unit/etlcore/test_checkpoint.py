@@ -45,7 +45,7 @@ def test_the_query_id_is_sparks_own(tmp_path):
 def test_a_torn_entry_is_named_with_the_remedy(tmp_path, text):
     write(tmp_path, "offsets", "3", text)
 
-    with pytest.raises(CheckpointError, match=r"offsets/3 is torn.*delete offsets/3"):
+    with pytest.raises(CheckpointError, match=r"offsets/3 is torn.*gluepot checkpoint doctor"):
         Checkpoint(str(tmp_path)).newest_offsets()
 
 

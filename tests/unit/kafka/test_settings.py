@@ -57,6 +57,8 @@ def test_a_pattern_matches_whole_names():
         ({"startingOffsets": "earliest", "startingTimestamp": "2026-01-01T00:00:00Z"}, "both given"),
         ({"startingTimestamp": "yesterday"}, "startingTimestamp is 'yesterday'; use a time such as"),
         ({"endingOffsets": "earliest"}, "endingOffsets is 'earliest'"),
+        ({"delimiter": "||"}, "delimiter is '\\|\\|'; use one character"),
+        ({"delimiter": '"'}, "delimiter is"),
         ({"maxTriggerDelay": "soon"}, "maxTriggerDelay is 'soon'"),
         ({"topicName": None, "assign": "[1]"}, "assign is"),
         ({"topicName": None, "subscribePattern": "("}, "not a regular expression"),
@@ -65,6 +67,13 @@ def test_a_pattern_matches_whole_names():
 def test_a_wrong_value_names_option_value_and_what_is_allowed(options, sentence):
     with pytest.raises(ConfigError, match=sentence):
         read(**options)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"), [({}, ","), ("|", "|"), ("\t", "\t"), ("\\t", "\t"), ("\\u0001", "\u0001"), (" ", " ")]
+)
+def test_a_delimiter_is_one_character_plain_or_escaped(given, expected):
+    assert read(**({"delimiter": given} if given else {})).delimiter == expected
 
 
 @pytest.mark.parametrize("spelling", ["true", "True", True, "1"])
@@ -108,3 +117,15 @@ def test_the_representation_shows_no_secret():
     settings = read(**{"kafka.sasl.username": "me", "kafka.sasl.password": "hunter2"})
 
     assert "hunter2" not in repr(settings)
+
+
+def test_the_java_clients_api_timeout_is_how_long_a_starting_broker_is_waited_for():
+    assert read().api_timeout_secs == 30
+    settings = read(**{"kafka.default.api.timeout.ms": "1500"})
+    assert settings.api_timeout_secs == 1.5
+    assert settings.client.keys() == read().client.keys()
+
+
+def test_a_wrong_api_timeout_is_refused():
+    with pytest.raises(ConfigError, match=r"timeout\.ms is '1 s'; use a whole number"):
+        read(**{"kafka.default.api.timeout.ms": "1 s"})

@@ -1,0 +1,67 @@
+"""The `schema` option of a stream, by its classification (glue-api 3.1, 3.4)."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+
+from awsglue.unsupported import NotSupportedHere
+from connectors.kafka.settings import KafkaReadSettings
+from connectors.kafka.shape import added_columns
+from dynamicframe.declared import DeclaredAvro, DeclaredCsv, DeclaredJson, DeclaredPayload
+from etlcore.errors import ConfigError
+
+JSON = frozenset({"", "json"})
+
+
+def declared_payload(settings: KafkaReadSettings) -> DeclaredPayload | None:
+    """Return what the payload is decoded into; None where it stays in one column. Needs a running session.
+
+    Raises:
+        ConfigError: the schema cannot be read, or holds what the format has no form for.
+        NotSupportedHere: a schema, declared or inferred, of a format that is not decoded yet.
+    """
+    kind = settings.classification
+    if settings.infer_schema and kind not in JSON:
+        raise NotSupportedHere(f"inferSchema with classification {kind!r}", "Give the stream a schema, or use json.")
+    if not settings.schema:
+        return None
+    declared = _of_kind(kind, settings)
+    if both := set(declared.schema.names) & set(added_columns(settings)):
+        raise ConfigError(f"The schema has field {min(both)!r}, which an option of the stream adds, too; rename it.")
+    return declared
+
+
+def _of_kind(kind: str, settings: KafkaReadSettings) -> DeclaredPayload:
+    match kind:
+        case "" | "json":
+            return DeclaredJson.of(_arrow_schema(settings.schema))
+        case "csv":
+            return DeclaredCsv.of(_arrow_schema(settings.schema), settings.delimiter)
+        case "avro":
+            return DeclaredAvro.of(settings.schema)
+    raise NotSupportedHere(
+        f"a schema with classification {kind!r}",
+        "Use json, csv or avro, or leave the schema out and parse the column yourself.",
+    )
+
+
+def _arrow_schema(text: str) -> pa.Schema:
+    """Read DDL, or the JSON that Spark writes a schema in."""
+    try:
+        fields = StructType.fromJson(json.loads(text)) if text.startswith("{") else StructType.fromDDL(text)
+        if isinstance(fields, StructType):
+            return to_arrow_schema(fields)
+    except (PySparkException, ValueError, KeyError) as wrong:
+        raise _unreadable(text) from wrong
+    raise _unreadable(text)
+
+
+def _unreadable(text: str) -> ConfigError:
+    return ConfigError(
+        f"schema is {text!r}, which Spark cannot read; write it as DDL such as 'id BIGINT, name STRING'."
+    )

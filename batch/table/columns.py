@@ -1,0 +1,141 @@
+"""The columns of a table, from what its manifests recorded, and rows of any of its files brought into them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import pyarrow as pa
+
+from batch.commit.record import CommitRecord
+from connectors.filesink.clashes import new_names, without_clashes
+from connectors.filesink.folders import partition_values
+from connectors.filesink.typed import typed
+from dynamicframe.columns import Column, batch_of
+from dynamicframe.schema import align, choice_to_string, merge_schemas, without_nulls
+from etlcore.errors import ConfigError, did_you_mean
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """One column.
+
+    Args:
+        field: as readers see it. Where its type changed so that no type holds both, it is text.
+        source: as it is in files, merged over all of them; its name is the one in files, its type may be a choice.
+        is_key: whether some file has it in its folders' names.
+    """
+
+    field: pa.Field
+    source: pa.Field
+    is_key: bool
+
+
+def table_columns(commits: Sequence[CommitRecord]) -> list[TableColumn]:
+    """Return the columns: those of files in the order they appeared in, then the partition keys.
+
+    A column that never had a value is left out, as Parquet files leave it out. Of two names that differ by case alone
+    one gets a number, as in files, because most readers would take them for one column.
+
+    Args:
+        commits: live ones, oldest first.
+    """
+    merged = reduce(merge_schemas, recorded_schemas(commits), pa.schema([]))
+    keys = partition_keys(commits)
+    fields = [field for field in merged if field.name not in keys]
+    sources = [*(field for field in fields if _shown(field)), *(_key_field(merged, key) for key in keys)]
+    names = new_names([source.name for source in sources])
+    return [
+        TableColumn(shown.with_name(name), source, source.name in keys)
+        for name, source in zip(names, sources, strict=True)
+        if (shown := _shown(source))
+    ]
+
+
+def recorded_schemas(commits: Iterable[CommitRecord]) -> list[pa.Schema]:
+    """Return the schemas of the files' rows, each once, in the order they appeared in."""
+    distinct: dict[tuple[bytes, bool], None] = {}
+    for commit in commits:
+        if commit.schema is not None:
+            distinct[commit.schema, _is_text(commit)] = None
+    return [_recorded(schema, is_text=is_text) for schema, is_text in distinct]
+
+
+def partition_keys(commits: Iterable[CommitRecord]) -> list[str]:
+    """Return the names in the folders of data files, in the order they appeared in."""
+    folders = dict.fromkeys(
+        file.path.rpartition("/")[0] for commit in commits for file in commit.files if not file.rejects
+    )
+    return list(dict.fromkeys(key for folder in folders for key in partition_values(folder)))
+
+
+def choose(columns: Sequence[TableColumn], names: Sequence[str], where: str) -> Sequence[TableColumn]:
+    """Return columns by name, in that order.
+
+    Args:
+        columns: to choose from.
+        names: as readers see them.
+        where: the table, for the message.
+
+    Raises:
+        ConfigError: there is no such column.
+    """
+    known = {column.field.name: column for column in columns}
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise ConfigError(f"{where} has no column {name!r}; use some of {', '.join(known)}.{hint}")
+    return [known[name] for name in names]
+
+
+def in_columns(
+    batch: pa.RecordBatch, partition: Mapping[str, str | None], columns: Sequence[TableColumn]
+) -> pa.RecordBatch:
+    """Return a file's rows in the given columns; what the file lacks is null.
+
+    Args:
+        batch: rows of a file, in its own types.
+        partition: what the file's folders say.
+        columns: any of the table's.
+
+    Raises:
+        ValueError: a folder's text is no value of its column's type.
+    """
+    return batch_of([Column(one.field, _values(batch, partition, one)) for one in columns], batch.num_rows)
+
+
+def _values(batch: pa.RecordBatch, partition: Mapping[str, str | None], column: TableColumn) -> pa.Array:
+    name, kind = column.source.name, column.field.type
+    if name in partition:
+        (value,) = typed(pa.array([partition[name]], pa.string()), kind)
+        return pa.repeat(value, batch.num_rows)
+    if name not in batch.schema.names:
+        return pa.nulls(batch.num_rows, kind)
+    return _readable(align(batch.select([name]), pa.schema([column.source]))).column(0)
+
+
+def _readable(batch: pa.RecordBatch) -> pa.RecordBatch:
+    return without_clashes(without_nulls(choice_to_string(batch)))
+
+
+def _shown(source: pa.Field) -> pa.Field | None:
+    """Return a column of files as readers see it, None if it never had a value."""
+    schema = _readable(pa.RecordBatch.from_pylist([], schema=pa.schema([source]))).schema
+    return schema.field(0) if len(schema) else None
+
+
+def _key_field(merged: pa.Schema, key: str) -> pa.Field:
+    """Return a partition key's field; one that was null in every row is text."""
+    known = key in merged.names and not pa.types.is_null(merged.field(key).type)
+    return merged.field(key) if known else pa.field(key, pa.string())
+
+
+def _is_text(commit: CommitRecord) -> bool:
+    return any(not file.rejects and file.encoding["format"] != "parquet" for file in commit.files)
+
+
+def _recorded(schema: bytes, *, is_text: bool) -> pa.Schema:
+    """Return a manifest's schema; readers of text files give choices as text."""
+    recorded = pa.ipc.read_schema(pa.py_buffer(schema))
+    return choice_to_string(pa.RecordBatch.from_pylist([], schema=recorded)).schema if is_text else recorded

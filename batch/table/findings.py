@@ -1,0 +1,132 @@
+"""What can be wrong with a table, from its manifests and a listing; nothing is read here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from batch.commit.intent import Intent
+from batch.commit.record import CommitRecord
+from batch.table.coverage import Coverage
+from connectors.filesink.layout import REJECTS
+from connectors.ports import CommitKey
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is not as it should be.
+
+    Args:
+        kind: a short fixed word for programs.
+        where: a path below the table, a batch, or a partition of a stream.
+        message: one sentence.
+    """
+
+    kind: str
+    where: str
+    message: str
+
+
+def newest(commits: Iterable[CommitRecord]) -> list[CommitRecord]:
+    """Return the last generation of each write.
+
+    Args:
+        commits: with the generations of a write in ascending order.
+    """
+    return list({commit.key: commit for commit in commits}.values())
+
+
+def unfinished_files(commits: Sequence[CommitRecord], intents: Iterable[Intent]) -> set[str]:
+    """Return the files that a publication in progress, or one that died, will still publish or remove.
+
+    These are the names it has claimed, and the files of the generation it replaces.
+
+    Args:
+        commits: all generations, those of a write in ascending order.
+        intents: of publications that have not ended.
+    """
+    pending = {(intent.key, intent.generation): intent for intent in intents}
+    claimed = {path for intent in pending.values() for _, path in intent.files}
+    replaced = {
+        file.path for commit in commits if (commit.key, commit.generation + 1) in pending for file in commit.files
+    }
+    return (claimed | replaced) - _paths(newest(commits))
+
+
+def unnamed_files(
+    listing: Iterable[str], commits: Sequence[CommitRecord], unfinished: Collection[str]
+) -> Iterator[Finding]:
+    """Yield the files that readers of the folder take for rows, or for rejected records, and no live manifest names.
+
+    Files and folders whose names begin with `_` or `.` are none of these; readers leave them out.
+    """
+    live = _paths(newest(commits))
+    superseded = {file.path: commit for commit in commits for file in commit.files}
+    for path in listing:
+        if path in live or path in unfinished or _is_hidden(path):
+            continue
+        if commit := superseded.get(path):
+            yield Finding(
+                "superseded_file",
+                path,
+                f"{path} belongs to generation {commit.generation} of {words(commit.key)}, which was replaced; readers "
+                "of the folder find its rows twice: remove it",
+            )
+        else:
+            yield Finding(
+                "unknown_file", path, f"{path} is named by no manifest; readers of the folder take it for data"
+            )
+
+
+def count_findings(commit: CommitRecord) -> Iterator[Finding]:
+    """Yield the numbers of a manifest that contradict each other."""
+    of = words(commit.key)
+    written = sum(file.rows for file in commit.files if not file.rejects)
+    set_aside = sum(file.rows for file in commit.files if file.rejects)
+    rejected = sum(commit.rejected.values())
+    if written != commit.rows_out:
+        yield Finding("counts", of, f"{of} says {commit.rows_out} rows and its files hold {written}")
+    if set_aside != rejected:
+        yield Finding("counts", of, f"{of} says {rejected} rejected records and its files hold {set_aside}")
+    if commit.rows_in != commit.rows_out + rejected + commit.rows_dropped:
+        yield Finding(
+            "counts",
+            of,
+            f"{of} read {commit.rows_in} records, wrote {commit.rows_out}, rejected {rejected} and left out "
+            f"{commit.rows_dropped}",
+        )
+
+
+def coverage_findings(covered: Coverage) -> Iterator[Finding]:
+    """Yield gaps and overlaps, with what they may mean."""
+    lane = covered.lane
+    where = f"{lane.stream} {lane.shard}"
+    for gap in covered.gaps:
+        yield Finding(
+            "gap",
+            where,
+            f"positions {gap.start} to {gap.end} of {where} (id {lane.stream_id}) are in no batch of {lane.ctx!r}, "
+            f"between {words(gap.before)} and {words(gap.after)}: the script wrote nothing from them, they held "
+            "transaction markers alone, they expired with failOnDataLoss=false, or a manifest is lost",
+        )
+    for twice in covered.overlaps:
+        yield Finding(
+            "overlap",
+            where,
+            f"positions {twice.start} to {twice.end} of {where} (id {lane.stream_id}) are in {words(twice.before)} "
+            f"and again in {words(twice.after)} of {lane.ctx!r}",
+        )
+
+
+def words(key: CommitKey) -> str:
+    """Return a write in words."""
+    return f"batch {key.batch_id} of query {key.query_id}"
+
+
+def _paths(commits: Iterable[CommitRecord]) -> set[str]:
+    return {file.path for commit in commits for file in commit.files}
+
+
+def _is_hidden(path: str) -> bool:
+    parts = path.split("/")
+    return any(part.startswith(("_", ".")) for part in (parts[1:] if parts[0] == REJECTS else parts))

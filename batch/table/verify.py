@@ -1,0 +1,164 @@
+"""Checking a table: every file against its manifest, the manifests against each other."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain
+
+import pyarrow as pa
+
+from batch.commit.history import every
+from batch.commit.intent import Intent
+from batch.table.coverage import Coverage, coverage
+from batch.table.files import TableFile, data_files, rejects_files
+from batch.table.findings import (
+    Finding,
+    count_findings,
+    coverage_findings,
+    newest,
+    unfinished_files,
+    unnamed_files,
+    words,
+)
+from batch.table.reading import BROKEN_FILE, was_replaced
+from batch.table.table import no_table
+from connectors.filesink.layout import INTENTS, REJECTS
+from connectors.registry import READERS
+from etlcore.storage import Storage
+
+_PARALLEL_READS = 8
+_BLOCK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What a check found.
+
+    Args:
+        commits: writes that make up the table.
+        files: of these that were read, data and rejects.
+        size_bytes: of the files.
+        rows: in the data files.
+        rejected: records in the rejects files.
+        filtered: records that steps of the script left out.
+        without_ranges: commits that do not say which ranges they hold, since their source has none.
+        coverage: ranges in the table.
+        unfinished: files of a publication that is in progress, or died; the next start of its job settles it.
+        unchecked: rejects files in another folder, which was not named.
+        findings: what is wrong.
+    """
+
+    commits: int
+    files: int
+    size_bytes: int
+    rows: int
+    rejected: int
+    filtered: int
+    without_ranges: int
+    coverage: Sequence[Coverage]
+    unfinished: Sequence[str]
+    unchecked: Sequence[str]
+    findings: Sequence[Finding]
+
+
+def verify(storage: Storage, rejects: Storage | None) -> Verification:
+    """Read every byte of a table and compare it with the manifests.
+
+    May run while a job writes: a file that is replaced meanwhile is no finding.
+
+    Args:
+        storage: the table's folder.
+        rejects: the folder that rejected records were written to; None for the table's own.
+
+    Raises:
+        ConfigError: nothing was ever published there.
+        CheckpointError: a manifest or an intent cannot be read.
+    """
+    # In this order, what is published meanwhile cannot look like a file that nobody names.
+    listing = storage.list("")
+    intents = list(_intents(storage))
+    commits = every(storage)
+    if not commits:
+        raise no_table(storage)
+    live = [commit for commit in newest(commits) if not commit.is_nothing]
+    own = [file for file in rejects_files(live) if file.path.startswith(f"{REJECTS}/")]
+    elsewhere = [file for file in rejects_files(live) if not file.path.startswith(f"{REJECTS}/")]
+    named = [(storage, file) for file in chain(data_files(live), own)]
+    if rejects is not None:
+        named += [(rejects, file) for file in elsewhere]
+    covered = coverage(live)
+    unfinished = unfinished_files(commits, intents)
+    return Verification(
+        commits=len(live),
+        files=len(named),
+        size_bytes=sum(file.size_bytes for _, file in named),
+        rows=sum(commit.rows_out for commit in live),
+        rejected=sum(sum(commit.rejected.values()) for commit in live),
+        filtered=sum(commit.rows_dropped for commit in live),
+        without_ranges=sum(not commit.ranges for commit in live),
+        coverage=covered,
+        unfinished=sorted(unfinished.intersection(listing)),
+        unchecked=[] if rejects is not None else [file.path for file in elsewhere],
+        findings=[
+            *_check_files(storage, named),
+            *(one for one in unnamed_files(listing, commits, unfinished) if _is_there(storage, one.where)),
+            *chain.from_iterable(map(count_findings, live)),
+            *chain.from_iterable(map(coverage_findings, covered)),
+        ],
+    )
+
+
+def _intents(storage: Storage) -> Iterator[Intent]:
+    for key in storage.list(INTENTS):
+        with suppress(FileNotFoundError):  # ended meanwhile
+            yield Intent.from_bytes(storage.get(key))
+
+
+def _is_there(storage: Storage, path: str) -> bool:
+    try:
+        storage.reader(path).close()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _check_files(table: Storage, named: Iterable[tuple[Storage, TableFile]]) -> Iterator[Finding]:
+    with ThreadPoolExecutor(_PARALLEL_READS) as pool:
+        for findings in pool.map(lambda one: list(_check_file(table, *one)), named):
+            yield from findings
+
+
+def _check_file(table: Storage, storage: Storage, file: TableFile) -> Iterator[Finding]:
+    try:
+        with storage.reader(file.path) as opened:
+            size_bytes, crc32 = 0, 0
+            while block := opened.read(_BLOCK_BYTES):
+                size_bytes += len(block)
+                crc32 = zlib.crc32(block, crc32)
+    except FileNotFoundError:
+        if not was_replaced(table, file):
+            yield Finding("missing", file.path, f"{file.path} is gone; {words(file.key)} put {file.rows} records there")
+        return
+    if size_bytes != file.size_bytes:
+        yield Finding("size", file.path, f"{file.path} has {size_bytes} bytes and was published with {file.size_bytes}")
+    elif crc32 != file.crc32:
+        yield Finding("checksum", file.path, f"{file.path} has CRC {crc32:08x} and was published with {file.crc32:08x}")
+    else:
+        yield from _check_rows(storage, file)
+
+
+def _check_rows(storage: Storage, file: TableFile) -> Iterator[Finding]:
+    schema = pa.schema([]) if file.schema is None else pa.ipc.read_schema(pa.py_buffer(file.schema))
+    try:
+        with storage.reader(file.path) as opened:
+            read = READERS[file.encoding["format"]]
+            rows = sum(batch.num_rows for batch in read(opened, file.encoding, schema, ()))
+    except BROKEN_FILE as error:
+        yield Finding("unreadable", file.path, f"{file.path} is as it was published and cannot be read: {error}")
+    else:
+        if rows != file.rows:
+            yield Finding("rows", file.path, f"{file.path} holds {rows} records, its manifest says {file.rows}")

@@ -1,0 +1,112 @@
+"""Records to a topic, each one acknowledged by all replicas in sync."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+
+from connectors.kafka.broker import ADMIN_KEYS
+from connectors.kafka.client import with_callbacks
+from connectors.kafka.errors import from_kafka
+from connectors.kafka.settings import KafkaReadSettings
+from etlcore.errors import ConfigError, EtlError, TransientError
+
+_GONE = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC})  # noqa: SLF001  librdkafka's own code
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A record to send."""
+
+    value: bytes | None
+    key: bytes | None = None
+    headers: Sequence[tuple[str, bytes | None]] = ()
+
+
+@dataclass(slots=True)
+class Sent:
+    """What became of records.
+
+    Args:
+        acknowledged: their indices, in no promised order.
+        error: why the others are not among them; None when all are.
+    """
+
+    acknowledged: list[int] = field(default_factory=list)
+    error: EtlError | None = None
+
+
+class KafkaSender:
+    """Sends to one cluster. A record that is not acknowledged may still have arrived.
+
+    Args:
+        settings: whose bootstrap servers and security settings are used.
+        timeout_secs: how long a call waits for the broker.
+    """
+
+    def __init__(self, settings: KafkaReadSettings, timeout_secs: float = 30.0) -> None:
+        self._bootstrap = settings.bootstrap
+        self._timeout_secs = timeout_secs
+        client = {k: v for k, v in with_callbacks(settings.client).items() if k.startswith(ADMIN_KEYS)}
+        self._producer = Producer(
+            {
+                **client,
+                "enable.idempotence": True,  # acks=all, and what the client sends twice is stored once
+                "delivery.timeout.ms": int(timeout_secs * 1000),
+                "log_level": 0,
+            }
+        )
+
+    def cluster_of(self, topic: str) -> str:
+        """Return the id of the cluster, after finding the topic there.
+
+        Raises:
+            ConfigError: there is no such topic.
+            TransientError: the broker cannot be reached.
+        """
+        try:
+            found = self._producer.list_topics(topic, timeout=self._timeout_secs)
+        except KafkaException as failure:
+            raise from_kafka(failure.args[0], f"looking up topic {topic}", self._bootstrap) from failure
+        error = found.topics[topic].error
+        if error is not None and error.code() in _GONE:
+            raise ConfigError(f"Kafka at {self._bootstrap} has no topic {topic}; create it, or correct the name.")
+        if error is not None:
+            raise from_kafka(error, f"looking up topic {topic}", self._bootstrap)
+        return str(found.cluster_id)
+
+    def send(self, topic: str, records: Sequence[Outgoing]) -> Sent:
+        """Send records in order and wait for the answers; as many as the client's queue takes, 100,000 by default."""
+        sent = Sent()
+
+        def answered(index: int, error: KafkaError | None) -> None:
+            if error is None:
+                sent.acknowledged.append(index)
+            elif sent.error is None:
+                sent.error = from_kafka(error, f"sending to topic {topic}", self._bootstrap)
+
+        for index, record in enumerate(records):
+            self._producer.produce(
+                topic,
+                value=record.value,
+                key=record.key,
+                headers=list(record.headers),
+                on_delivery=_answering(answered, index),
+            )
+        unanswered = self._producer.flush(self._timeout_secs)
+        if unanswered and sent.error is None:
+            sent.error = TransientError(
+                f"Kafka at {self._bootstrap} did not acknowledge {unanswered} records within"
+                f" {self._timeout_secs:.0f} s; is the broker running?"
+            )
+        return sent
+
+
+def _answering(answered: Any, index: int) -> Any:
+    def on_delivery(error: KafkaError | None, _: Message) -> None:
+        answered(index, error)
+
+    return on_delivery

@@ -1,0 +1,80 @@
+"""`gluepot table`: what is in a table, and whether it is whole."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from cyclopts import App
+
+from batch.commit.history import every
+from batch.table import open_table
+from batch.table.evolution import column_histories, in_time_order
+from batch.table.table import no_table
+from batch.table.verify import verify as verify_table
+from etlcore.storage import canonical_url, open_storage
+from gluepot.table import report
+
+FINDINGS = 3  # a code of its own: a check that could not be made is 1
+
+Output = Literal["text", "json"]
+
+app = App(name="table", help="Look at a table that jobs wrote, through its manifests.")
+
+
+@app.command
+def files(path: str, *, output: Output = "text") -> None:
+    """List the files that make up a table, with sizes, rows and the batch that published each.
+
+    Args:
+        path: the table's folder, local or s3://bucket/prefix.
+        output: text for people; json for programs, a list of objects.
+    """
+    report.show(report.files(open_table(path)), output)
+
+
+@app.command
+def verify(path: str, *, rejects_path: str | None = None, output: Output = "text") -> None:
+    """Read a table whole and compare it with its manifests; exit code 0 if it is clean, 3 with findings.
+
+    Checked are: every file is there with its size, CRC and rows; no file is there that no manifest names; input, rows,
+    rejected and filtered records add up; no batch overlaps another one, and between batches nothing is left out.
+
+    Args:
+        path: the table's folder, local or s3://bucket/prefix.
+        rejects_path: where the job was told to keep rejected records, if not below the table.
+        output: text for people; json for programs, one object.
+    """
+    other = rejects_path if rejects_path and canonical_url(rejects_path) != canonical_url(path) else None
+    found = verify_table(open_storage(path), open_storage(other) if other else None)
+    report.show(report.verification(path, found), output)
+    if found.findings:
+        raise SystemExit(FINDINGS)
+
+
+@app.command
+def history(path: str, *, output: Output = "text") -> None:
+    """List what was published in order, replaced batches too.
+
+    Args:
+        path: the table's folder, local or s3://bucket/prefix.
+        output: text for people; json for programs, a list of objects.
+    """
+    storage = open_storage(path)
+    commits = in_time_order(every(storage))
+    if not commits:
+        raise no_table(storage)
+    report.show(report.history(commits), output)
+
+
+@app.command
+def schema(path: str, *, history: bool = False, output: Output = "text") -> None:
+    """Show the columns of a table.
+
+    Args:
+        path: the table's folder, local or s3://bucket/prefix.
+        history: per column, the batch in which it appeared and those in which its type changed.
+        output: text for people; json for programs, a list of objects.
+    """
+    table = open_table(path)
+    shown = report.column_histories(column_histories(in_time_order(table.commits))) if history else report.schema(table)
+    report.show(shown, output)

@@ -1,0 +1,178 @@
+"""What the bytes of a checkpoint's files say, or what is wrong with them. Pure."""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from connectors.kafka.positions import SOURCE, VERSION, Positions
+from etlcore.errors import CheckpointError
+
+_OFFSETS_VERSIONS = ("v1",)
+_COMMITS_VERSIONS = ("v1", "v2")  # v2 where state is kept in Spark's second checkpoint format
+_NO_OFFSET = "-"  # Spark's line for a source that has not been asked yet
+_CRC_HEADER = struct.Struct(">4si")
+_CRC_MAGIC = b"crc\0"
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A file that does not say what it should.
+
+    Args:
+        what: a clause that follows the file's name.
+    """
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """The offset of a source that is not ours."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetFile:
+    """An entry of the offset log.
+
+    Args:
+        data: the file as it is.
+        streams: what the batch holds of each source of the query, in the plan's order.
+        contradicted: Hadoop's checksum file says otherwise; the entry proves itself all the same.
+    """
+
+    data: bytes
+    streams: Sequence[Positions | Foreign]
+    contradicted: bool = False
+
+    @property
+    def positions(self) -> list[Positions]:
+        """Those of our streams."""
+        return [one for one in self.streams if isinstance(one, Positions)]
+
+
+@dataclass(frozen=True, slots=True)
+class CommitFile:
+    """An entry of the commit log."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class QueryId:
+    """What `metadata` holds."""
+
+    text: str
+
+
+def read_offsets(data: bytes, crc: bytes | None) -> OffsetFile | Damage:
+    """Read a file of the offset log; `crc` is Hadoop's checksum file, None where there is none."""
+    read = _offsets(data)
+    if isinstance(read, Damage) or checksum_holds(data, crc):
+        return read
+    if len(read.positions) < len(read.streams):
+        return Damage("does not match its checksum file")
+    return replace(read, contradicted=True)
+
+
+def read_commit(data: bytes, crc: bytes | None) -> CommitFile | Damage:
+    """Read a file of the commit log."""
+    lines = _lines(data)
+    if isinstance(lines, Damage):
+        return lines
+    if foreign := _other_version(lines[0], _COMMITS_VERSIONS):
+        return foreign
+    if len(lines) != 2 or not isinstance(_json(lines[1]), dict):
+        return _torn(data)
+    return CommitFile(data) if checksum_holds(data, crc) else Damage("does not match its checksum file")
+
+
+def read_metadata(data: bytes, crc: bytes | None) -> QueryId | Damage:
+    """Read the file with the query's id."""
+    lines = _lines(data)
+    if isinstance(lines, Damage):
+        return lines
+    plain = _json(lines[0])
+    try:
+        text = str(UUID(plain["id"]))
+    except (TypeError, KeyError, ValueError, AttributeError):
+        return _torn(data)
+    return QueryId(text) if checksum_holds(data, crc) else Damage("does not match its checksum file")
+
+
+def checksum_holds(data: bytes, crc: bytes | None) -> bool:
+    """Tell whether Hadoop would read a file: it refuses one whose checksums are other ones.
+
+    Its file has the magic `crc` and a zero byte, the bytes per sum, then a CRC-32 for each piece of that length
+    (`ChecksumFileSystem`). A checksum file without that beginning is left out of account, as Hadoop does it.
+    """
+    if crc is None or len(crc) < _CRC_HEADER.size:
+        return True
+    magic, piece = _CRC_HEADER.unpack_from(crc)
+    if magic != _CRC_MAGIC:
+        return True
+    if piece <= 0:
+        return False
+    sums = b"".join(zlib.crc32(data[start : start + piece]).to_bytes(4, "big") for start in range(0, len(data), piece))
+    return crc[_CRC_HEADER.size :] == sums
+
+
+def _offsets(data: bytes) -> OffsetFile | Damage:
+    lines = _lines(data)
+    if isinstance(lines, Damage):
+        return lines
+    if foreign := _other_version(lines[0], _OFFSETS_VERSIONS):
+        return foreign
+    if len(lines) < 3 or not isinstance(_json(lines[1]), dict):
+        return _torn(data)
+    streams: list[Positions | Foreign] = []
+    for line in lines[2:]:
+        plain = _json(line)
+        if isinstance(plain, dict) and plain.get("source") == SOURCE:
+            if plain.get("version") != VERSION:
+                return Damage(f"holds offsets of version {plain.get('version')}, this Gluepot knows {VERSION}")
+            try:
+                streams.append(Positions.from_json(plain))
+            except CheckpointError:
+                return Damage("was changed since it was written")
+        elif plain is None and line != _NO_OFFSET:
+            return _torn(data)
+        else:
+            streams.append(Foreign(line))
+    return OffsetFile(data, streams)
+
+
+def _lines(data: bytes) -> list[str] | Damage:
+    if not data:
+        return Damage("is empty")
+    try:
+        return data.decode().splitlines() or [""]
+    except UnicodeDecodeError:
+        return _torn(data)
+
+
+def _other_version(line: str, known: Sequence[str]) -> Damage | None:
+    if line in known:
+        return None
+    if line.startswith("v") and line[1:].isdecimal():
+        return Damage(f"is of version {line}, this Gluepot knows {' and '.join(known)}")
+    return Damage("does not begin with its version")
+
+
+def _torn(data: bytes) -> Damage:
+    return Damage(f"is cut off or overwritten ({len(data)} bytes)")
+
+
+def _json(line: str) -> Any:
+    """Return the parsed text, None where it is not JSON."""
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None

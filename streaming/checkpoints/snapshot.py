@@ -1,0 +1,95 @@
+"""A checkpoint folder as plain values, read once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from connectors.kafka.start import START_FILE
+from etlcore.storage import Storage
+from streaming.checkpoints.contents import (
+    CommitFile,
+    Damage,
+    OffsetFile,
+    QueryId,
+    read_commit,
+    read_metadata,
+    read_offsets,
+)
+from streaming.checkpoints.names import BACKUP, METADATA, FileName, checksum_of, file_name, lease_number
+
+_NEWEST = 3  # entries of a log: the one Spark goes on from, the one it needs before that, and one to compare with
+_READ_KINDS = frozenset({"metadata", "offsets", "commits", "sources"})
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What is in a checkpoint.
+
+    Args:
+        location: of the checkpoint, for messages.
+        names: every file that was listed, backups left out.
+        contents: bytes of the files that were read, checksum files included; a file in `names` alone was not read.
+    """
+
+    location: str
+    names: tuple[FileName, ...] = ()
+    contents: Mapping[str, bytes] = field(default_factory=dict)
+
+    def batches(self, log: str) -> list[int]:
+        """Return the batch ids of a log, `offsets` or `commits`, ascending; read or not."""
+        return sorted(name.batch_id for name in self.names if name.kind == log and name.batch_id is not None)
+
+    def query_id(self) -> QueryId | Damage | None:
+        """Return what `metadata` says; None when it is not there."""
+        data = self.contents.get(METADATA)
+        return None if data is None else read_metadata(data, self._crc(METADATA))
+
+    def offsets(self) -> dict[int, OffsetFile | Damage]:
+        """Return the entries of the offset log that were read."""
+        return {n: read_offsets(data, crc) for n, data, crc in self._read("offsets")}
+
+    def commits(self) -> dict[int, CommitFile | Damage]:
+        """Return the entries of the commit log that were read."""
+        return {n: read_commit(data, crc) for n, data, crc in self._read("commits")}
+
+    def _read(self, log: str) -> Iterable[tuple[int, bytes, bytes | None]]:
+        for name in self.names:
+            if name.kind == log and name.batch_id is not None and name.key in self.contents:
+                yield name.batch_id, self.contents[name.key], self._crc(name.key)
+
+    def _crc(self, key: str) -> bytes | None:
+        return self.contents.get(checksum_of(key))
+
+
+def read(storage: Storage) -> Snapshot:
+    """Read everything but state, data and backups."""
+    listed = [key for key in storage.list("") if not key.startswith(f"{BACKUP}/")]
+    names = tuple(map(file_name, listed))
+    wanted = [one.key for one in names if one.kind in _READ_KINDS or one.key == START_FILE]
+    wanted += [one.key for one in names if lease_number(one.key) is not None]
+    return Snapshot(storage.url, names, _contents(storage, [*wanted, *({*map(checksum_of, wanted)} & {*listed})]))
+
+
+def read_newest(storage: Storage) -> Snapshot:
+    """Read the files that the next start depends on: a few requests on a remote storage, however long the logs are."""
+    listed = [key for log in ("offsets", "commits") for key in storage.list(log)]
+    names = tuple(map(file_name, listed))
+    newest: list[str] = []
+    for log in ("offsets", "commits"):
+        entries = sorted((one.batch_id, one.key) for one in names if one.kind == log and one.batch_id is not None)
+        newest += [key for _, key in entries[-_NEWEST:]]
+    known = {*listed, checksum_of(METADATA)}
+    wanted = [METADATA, START_FILE, *newest]
+    contents = _contents(storage, [*wanted, *({*map(checksum_of, wanted)} & known)])
+    metadata = (file_name(METADATA),) if METADATA in contents else ()
+    return Snapshot(storage.url, (*metadata, *names), contents)
+
+
+def _contents(storage: Storage, keys: Iterable[str]) -> dict[str, bytes]:
+    contents: dict[str, bytes] = {}
+    for key in keys:
+        with suppress(FileNotFoundError):  # a living query removes old entries
+            contents[key] = storage.get(key)
+    return contents

@@ -1,0 +1,227 @@
+"""A run against one job: start it, kill it, start it again; at the end let it catch up and count every record."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from tests.crash.checker import check_folder, check_manifests
+from tests.crash.driver import Driver, NotInTime, Victim, wait_until
+from tests.crash.journal import Journal
+from tests.crash.lanes import Lane, open_lane
+from tests.crash.outcome import Kill, Outcome
+from tests.crash.points import Point
+from tests.crash.producer import Producer
+from tests.crash.servers import PARTITIONS, new_topic
+from tests.crash.watcher import Watcher
+from tests.crash.world import Script, World
+
+FIRST_RECORDS = 900
+RECORDS_PER_SEC = 10
+START_SECS = 300.0
+CATCH_UP_SECS = 600.0
+NOTICE_SECS = 60.0
+END_SECS = 30.0
+
+# Of random kills, how many hit a job that is still starting, and when.
+STARTING_SHARE = 0.25
+STARTING_SECS = 8.0
+AT_WORK_SECS = 2.5
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A campaign to run.
+
+    Args:
+        name: for reports.
+        lane: `local` or `s3`.
+        script: the job.
+        seed: text; everything random comes from it.
+        points: kill points, in this order.
+        victims: of random kills, after the points.
+    """
+
+    name: str
+    lane: str
+    script: Script
+    seed: str
+    points: Sequence[Point] = ()
+    victims: Sequence[Victim] = ()
+
+
+def run(plan: Plan, bootstrap: str, folder: Path, say: Callable[[str], None]) -> Outcome:
+    """Run a campaign; what goes wrong is in the outcome."""
+    outcome = Outcome(plan.name, plan.lane, plan.script.file, plan.seed)
+    folder.mkdir(parents=True)
+    began = time.monotonic()
+    with open_lane(plan.lane, folder) as lane:
+        world = World(folder, lane, plan.script, bootstrap, new_topic(bootstrap))
+        journal = folder / "journal"
+        try:
+            outcome.records = _kill_and_catch_up(plan, world, journal, outcome, say)
+        except NotInTime as late:
+            outcome.faults.append(str(late))
+        _compare(world, lane, journal, outcome)
+    outcome.secs = time.monotonic() - began
+    return outcome
+
+
+def _kill_and_catch_up(
+    plan: Plan, world: World, journal_path: Path, outcome: Outcome, say: Callable[[str], None]
+) -> int:
+    """Do all the killing under a steady stream of records; returns how many were acknowledged."""
+    with ExitStack() as stack:
+        journal = stack.enter_context(closing(Journal(journal_path)))
+        data = Random(f"{plan.seed}:data")
+        producer = Producer(world.bootstrap, world.topic, PARTITIONS, journal, data, RECORDS_PER_SEC)
+        producer.send(FIRST_RECORDS)
+        stack.enter_context(producer)
+        for one in plan.script.tables:
+            watcher = Watcher(world.tables[one.table], whole=one.where == "true")
+            stack.callback(_take_over, watcher, outcome)
+            stack.enter_context(watcher)
+        campaign = _Campaign(world, outcome, Random(f"{plan.seed}:kills"), say)
+        stack.callback(campaign.end)
+        for point in plan.points:
+            campaign.at_point(point)
+        campaign.at_random(plan.victims)
+        producer.stop()
+        campaign.catch_up()
+        return journal.lines
+
+
+def _take_over(watcher: Watcher, outcome: Outcome) -> None:
+    outcome.looks += watcher.looks
+    outcome.faults += watcher.faults
+
+
+def _compare(world: World, lane: Lane, journal: Path, outcome: Outcome) -> None:
+    fresh = lane.output.anew()
+    for one in world.script.tables:
+        table = fresh.below(one.table)
+        outcome.by_folder += check_folder(journal, table, one)
+        outcome.by_manifest += check_manifests(journal, table, one)
+    outcome.batches = world.done() + 1
+    outcome.leftovers = len(world.unpublished_files())
+    if pending := lane.pending_uploads():
+        outcome.faults.append(f"{pending} multipart uploads are pending")
+
+
+class _Campaign:
+    """The actions of a campaign."""
+
+    def __init__(self, world: World, outcome: Outcome, chance: Random, say: Callable[[str], None]) -> None:
+        self._world = world
+        self._outcome = outcome
+        self._chance = chance
+        self._say = say
+        self._killed: list[Driver] = []
+
+    def at_point(self, point: Point) -> None:
+        """Start the job with a failpoint armed, bring it there, and look at what it leaves."""
+        world, armed = self._world, point.armed(self._chance)
+        fired_before, done_before = self._fired(), world.done()
+        env = {
+            "GLUEPOT_FAILPOINT": armed,
+            "GLUEPOT_FAILPOINT_LOG": str(world.fired),
+            "GLUEPOT_FAILPOINT_ACTION": "stop" if point.in_worker else "kill",
+        }
+        if point.stir == "trouble":
+            world.trouble.touch()
+        driver = self._start(*(["--until-caught-up"] if point.stir == "drain" else []), env=env)
+        try:
+            if point.stir == "sigterm":
+                wait_until(lambda: world.done() > done_before or not driver.runs(), "a batch", START_SECS)
+                driver.process.send_signal(signal.SIGTERM)
+            wait_until(lambda: self._fired() > fired_before or not driver.runs(), armed, START_SECS)
+            if not point.in_worker:
+                driver.wait(END_SECS)
+        except NotInTime as late:
+            self._fault(f"point {point.number}: {late}")
+        finally:
+            driver.kill_all()
+        fired = self._fired() > fired_before
+        if fired and point.edit:
+            point.edit(world)
+        seen = fired and point.seen(world)
+        self._note(Kill(f"{point.number} {point.what}", armed, fired, seen, world.planned()))
+        if not fired:
+            self._fault(
+                f"point {point.number}, {armed}, was not reached; the job ended with {driver.process.returncode}"
+            )
+        elif not seen:
+            self._fault(f"point {point.number}, {armed}: the disk does not look like it")
+
+    def at_random(self, victims: Sequence[Victim]) -> None:
+        """Kill one victim after the other at random moments; a worker's death leaves the job running."""
+        driver: Driver | None = None
+        for victim in victims:
+            if driver is None or not driver.runs():
+                done = self._world.done()
+                driver = self._start()
+                if victim != "worker" and self._chance.random() < STARTING_SHARE:
+                    time.sleep(self._chance.uniform(0.0, STARTING_SECS))
+                else:
+                    self._wait_for_batch(driver, done)
+            time.sleep(self._chance.uniform(0.0, AT_WORK_SECS))
+            self._kill(driver, victim)
+
+    def catch_up(self) -> None:
+        """Let the job read all there is; it must end by itself, with 0."""
+        self.end()
+        driver = self._start("--until-caught-up")
+        try:
+            code = driver.wait(CATCH_UP_SECS)
+        finally:
+            driver.kill_all()
+        if code != 0:
+            self._fault(f"the last start ended with {code}, see {driver.log}")
+
+    def end(self) -> None:
+        """Wait for the processes that a killed driver left behind."""
+        for driver in self._killed:
+            for left in driver.outlived():
+                self._fault(f"{END_SECS:.0f} s after its driver was killed there still is {left}")
+        self._killed.clear()
+
+    def _start(self, *options: str, env: dict[str, str] | None = None) -> Driver:
+        self._outcome.starts += 1
+        driver = self._world.start(*options, env=env)
+        self._killed.append(driver)
+        return driver
+
+    def _wait_for_batch(self, driver: Driver, done: int) -> None:
+        wait_until(lambda: self._world.done() > done or not driver.runs(), "a batch", START_SECS)
+
+    def _kill(self, driver: Driver, victim: Victim) -> None:
+        if not driver.runs():
+            self._fault(f"a start ended by itself with {driver.process.returncode}, see {driver.log}")
+            return
+        if victim == "jvm":
+            wait_until(driver.jvm, "a JVM", START_SECS)
+        if victim == "worker":
+            wait_until(driver.workers, "a worker", START_SECS)
+        hit = driver.kill(victim, self._chance)
+        self._note(Kill(victim, "", hit, seen=True, batch_id=self._world.planned()))
+        if victim == "jvm" and driver.wait(NOTICE_SECS) is None:
+            self._fault(f"the driver runs on {NOTICE_SECS:.0f} s after its JVM died")
+            driver.kill_all()
+        if victim in {"group", "driver"}:
+            driver.process.wait()
+
+    def _fired(self) -> int:
+        return len(self._world.fired.read_text().splitlines()) if self._world.fired.exists() else 0
+
+    def _note(self, kill: Kill) -> None:
+        self._outcome.kills.append(kill)
+        self._say(f"{self._outcome.name}: {len(self._outcome.kills):4} {kill.what} {kill.where} batch {kill.batch_id}")
+
+    def _fault(self, text: str) -> None:
+        self._outcome.faults.append(text)
+        self._say(f"{self._outcome.name}: FAULT {text}")

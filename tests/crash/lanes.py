@@ -1,0 +1,171 @@
+"""Where tables lie in a run: on the local disk, or in S3 on a test server. Read here without the product's storage."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+from uuid import uuid4
+
+BUCKET = "crash-lake"
+CREDENTIALS = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "AWS_REGION": "us-east-1"}
+
+
+class Folder(Protocol):
+    """A folder of a lane, as a reader sees it."""
+
+    @property
+    def url(self) -> str:
+        """What the job is told."""
+
+    def keys(self, below: str = "") -> list[str]:
+        """Names of all files below a part of it, relative to the folder."""
+
+    def fetch(self, key: str) -> Path:
+        """A local file with the content; FileNotFoundError when it is not there any more."""
+
+    def below(self, name: str) -> Folder:
+        """A folder in it."""
+
+    def anew(self) -> Folder:
+        """The same folder as a reader sees it who has kept nothing."""
+
+
+@dataclass(frozen=True)
+class LocalFolder:
+    path: Path
+
+    @property
+    def url(self) -> str:
+        return str(self.path)
+
+    def keys(self, below: str = "") -> list[str]:
+        start = self.path / below
+        # os.walk, because a folder may go while it is looked into.
+        return sorted(
+            Path(folder, name).relative_to(self.path).as_posix()
+            for folder, _, names in os.walk(start)
+            for name in names
+        )
+
+    def fetch(self, key: str) -> Path:
+        path = self.path / key
+        if not path.exists():
+            raise FileNotFoundError(path)
+        return path
+
+    def below(self, name: str) -> LocalFolder:
+        return LocalFolder(self.path / name)
+
+    def anew(self) -> LocalFolder:
+        return self
+
+
+@dataclass(frozen=True)
+class S3Folder:
+    """A prefix on the S3 test server; fetched objects are kept in `cache`, as published objects never change."""
+
+    client: Any
+    prefix: str
+    cache: Path
+    _kept: dict[str, Path] = field(default_factory=dict)
+
+    @property
+    def url(self) -> str:
+        return f"s3://{BUCKET}/{self.prefix}"
+
+    def keys(self, below: str = "") -> list[str]:
+        pages = self.client.get_paginator("list_objects_v2").paginate(
+            Bucket=BUCKET, Prefix=f"{self.prefix}/{below}".rstrip("/") + "/"
+        )
+        found = [entry["Key"] for page in pages for entry in page.get("Contents", [])]
+        return sorted(key.removeprefix(f"{self.prefix}/") for key in found)
+
+    def fetch(self, key: str) -> Path:
+        if key not in self._kept:
+            path = self.cache / key
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                path.write_bytes(self.client.get_object(Bucket=BUCKET, Key=f"{self.prefix}/{key}")["Body"].read())
+            except self.client.exceptions.NoSuchKey as gone:
+                raise FileNotFoundError(key) from gone
+            self._kept[key] = path
+        return self._kept[key]
+
+    def below(self, name: str) -> S3Folder:
+        return S3Folder(self.client, f"{self.prefix}/{name}", self.cache / name)
+
+    def anew(self) -> S3Folder:
+        return S3Folder(self.client, self.prefix, self.cache.with_name(f"{self.cache.name}-anew"))
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One kind of place for tables.
+
+    Args:
+        name: `local` or `s3`.
+        output: the folder that a job's tables lie in.
+        env: what a job needs in its environment.
+        client: of the S3 server, or None.
+    """
+
+    name: str
+    output: LocalFolder | S3Folder
+    env: Mapping[str, str]
+    client: Any = None
+
+    def pending_uploads(self) -> int:
+        """Multipart uploads that were begun and neither completed nor given up."""
+        if isinstance(self.output, LocalFolder):
+            return 0
+        return len(self.client.list_multipart_uploads(Bucket=BUCKET, Prefix=self.output.prefix).get("Uploads", []))
+
+
+@contextmanager
+def s3_server() -> Iterator[str]:
+    """An S3 server of our own on loopback; yields its URL."""
+    from moto.server import ThreadedMotoServer
+
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it writes a line per request
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    try:
+        yield f"http://{host}:{port}"
+    finally:
+        server.stop()
+
+
+@contextmanager
+def s3_client(endpoint: str) -> Iterator[Any]:
+    import boto3
+
+    client = boto3.client(
+        "s3",
+        endpoint_url=endpoint,
+        region_name=CREDENTIALS["AWS_REGION"],
+        aws_access_key_id=CREDENTIALS["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
+    )
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+@contextmanager
+def open_lane(name: str, folder: Path) -> Iterator[Lane]:
+    """A new, empty lane; `folder` is for what it keeps on this machine."""
+    if name == "local":
+        yield Lane("local", LocalFolder(folder / "output"), {})
+        return
+    with s3_server() as endpoint, s3_client(endpoint) as client:
+        client.create_bucket(Bucket=BUCKET)
+        env = {**CREDENTIALS, "AWS_ENDPOINT_URL": endpoint}
+        # The servers of one process share what they hold, so every lane needs a prefix of its own.
+        yield Lane("s3", S3Folder(client, f"{uuid4().hex[:8]}/output", folder / "fetched"), env, client)

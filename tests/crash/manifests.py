@@ -1,0 +1,71 @@
+"""Reading a table's manifests as any program may: JSON files, the newest generation of each write counts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from tests.crash.lanes import Folder
+
+COMMITS = "_gluepot/commits"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """One manifest.
+
+    Args:
+        name: file name without `.json`: the write, a dot, the generation.
+        content: the JSON object.
+    """
+
+    name: str
+    content: dict[str, Any]
+
+    @property
+    def write(self) -> str:
+        return self.name.rpartition(".")[0]
+
+    @property
+    def generation(self) -> int:
+        return int(self.name.rpartition(".")[2])
+
+    @property
+    def batch_id(self) -> int:
+        return int(self.content["key"]["batch_id"])
+
+    @cached_property
+    def data(self) -> dict[str, int]:
+        """Rows by data file."""
+        return {one["path"]: one["rows"] for one in self.content["files"] if not one["rejects"]}
+
+    @cached_property
+    def rejects(self) -> dict[str, int]:
+        return {one["path"]: one["rows"] for one in self.content["files"] if one["rejects"]}
+
+    def missing(self) -> int:
+        """Records of the write's source ranges that are in none of its files; 0 where it does not know its ranges."""
+        held = sum(one["end"] - one["start"] for one in self.content["ranges"])
+        return max(0, held - sum(self.data.values()) - sum(self.rejects.values()))
+
+
+def names(table: Folder) -> set[str]:
+    """The manifests there are."""
+    found = (key.rpartition("/")[2] for key in table.keys(COMMITS))
+    return {name.removesuffix(".json") for name in found if name.endswith(".json") and not name.startswith(".")}
+
+
+def read(table: Folder, name: str) -> Manifest:
+    return Manifest(name, json.loads(table.fetch(f"{COMMITS}/{name}.json").read_bytes()))
+
+
+def newest(names: Iterable[str]) -> set[str]:
+    """Of each write the name with the highest generation."""
+    highest: dict[str, int] = {}
+    for name in names:
+        write, _, generation = name.rpartition(".")
+        highest[write] = max(int(generation), highest.get(write, 0))
+    return {f"{write}.{generation}" for write, generation in highest.items()}

@@ -1,0 +1,169 @@
+"""The kill points of the protocol: how each is reached, and what must be seen on the disk when it was.
+
+The numbers are those of the crash test's specification:
+
+ 1 before the offset log            7 manifest temporary written         13 wait before a retry
+ 2 after the offset log             8 manifest created                   14 shutdown
+ 3 in the function, no action yet   9 function returned, no commit log   15 bookmark temporary written
+ 4 tasks writing                   10 commit log's temporary             16 control-plane state write
+ 5 files closed, not published     11 after the commit log
+ 6 after the move of file i        12 clean-up of old batches
+
+Inside of Spark there are no failpoints. What lies in there is reached from our side of the same instant (1, 2, 9, 11),
+or made from it by putting down the file that Spark would have left (10).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+from typing import Literal
+
+from tests.crash.world import World
+
+Stir = Literal["nothing", "trouble", "sigterm", "drain"]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A place to kill a job at.
+
+    Args:
+        number: see above.
+        what: what it stands for.
+        failpoint: where our code is when it happens.
+        nth: the times the place is reached before it counts, drawn from this range.
+        seen: whether checkpoint and table look as they must after a kill there.
+        in_worker: the place is in a task; the process stops there, and the harness kills all of them.
+        stir: what brings the job there.
+        edit: makes the disk look as after a kill within Spark.
+        nearest: why this is not the thing itself; empty if it is.
+    """
+
+    number: int
+    what: str
+    failpoint: str
+    nth: tuple[int, int]
+    seen: Callable[[World], bool]
+    in_worker: bool = False
+    stir: Stir = "nothing"
+    edit: Callable[[World], None] | None = None
+    nearest: str = ""
+
+    def armed(self, chance: Random) -> str:
+        """The value of GLUEPOT_FAILPOINT."""
+        return f"{self.failpoint}@{chance.randint(*self.nth)}"
+
+
+def _between_batches(world: World) -> bool:
+    return world.planned() == world.done()
+
+
+def _batch_open(world: World) -> bool:
+    return world.planned() == world.done() + 1
+
+
+def _open_and_staged(world: World) -> bool:
+    return _batch_open(world) and any("/staging/" in key for key in world.unpublished_files())
+
+
+def _open_with_intent(world: World) -> bool:
+    return _batch_open(world) and any("/intents/" in key for key in world.unpublished_files())
+
+
+def _open_and_published(world: World) -> bool:
+    return _batch_open(world) and world.published(world.planned())
+
+
+def _commit_temporary(world: World) -> bool:
+    return _batch_open(world) and any((world.checkpoint / "commits").glob(".*.tmp"))
+
+
+def _always(_: World) -> bool:
+    return True
+
+
+def _tear_commit(world: World) -> None:
+    """Leave what Spark's log writer leaves: the new entry's first bytes under a hidden name, not renamed yet."""
+    commits = world.checkpoint / "commits"
+    commits.mkdir(exist_ok=True)
+    (commits / f".{world.planned()}.5a7c1f0e-0000-4000-8000-000000000000.tmp").write_text("v1\n{")
+
+
+POINTS = [
+    Point(
+        1,
+        "before the offset log",
+        "plan.made",
+        (1, 2),
+        _between_batches,
+        nearest="the planner has made batch N and Spark has not been told: equal in effect",
+    ),
+    Point(
+        2,
+        "after the offset log",
+        "batch.planned",
+        (1, 3),
+        _batch_open,
+        nearest="the first line of ours that Spark calls after it wrote offsets/N",
+    ),
+    Point(3, "in the function, before any action", "batch.entered", (1, 3), _batch_open),
+    Point(4, "tasks writing", "task.written", (1, 4), _open_and_staged, in_worker=True),
+    Point(5, "files closed, not published", "batch.staged", (1, 2), _open_and_staged),
+    Point(6, "after the move of file i", "storage.moved", (1, 12), _open_with_intent),
+    Point(
+        7,
+        "manifest temporary written",
+        "publish.manifest_temp",
+        (1, 2),
+        _open_with_intent,
+        nearest="all files moved, the manifest about to be created; its temporary is a name no reader opens",
+    ),
+    Point(8, "manifest created, function not returned", "publish.created", (1, 2), _open_and_published),
+    Point(9, "function returned, before the commit log", "batch.done", (1, 3), _open_and_published),
+    Point(
+        10,
+        "commit log's temporary",
+        "batch.done",
+        (1, 2),
+        _commit_temporary,
+        edit=_tear_commit,
+        nearest="killed at 9, then commits/.N.*.tmp is put down as Spark would have left it",
+    ),
+    Point(
+        11,
+        "after the commit log",
+        "plan.asked",
+        (3, 4),
+        _between_batches,
+        nearest="the first line of ours that Spark calls after it wrote commits/N",
+    ),
+    Point(
+        12,
+        "clean-up of old batches",
+        "publish.ended",
+        (1, 2),
+        _open_and_published,
+        nearest="our own clean-up of staging and intents; Spark's purge of its logs is met by the random kills only",
+    ),
+    Point(13, "wait before a retry", "retry.counted", (1, 1), _batch_open, stir="trouble"),
+    Point(14, "shutdown", "query.ending", (1, 1), _always, stir="sigterm"),
+    Point(
+        15,
+        "bookmark temporary written",
+        "job.commit_called",
+        (1, 1),
+        _always,
+        stir="drain",
+        nearest="there are no bookmarks yet; job.commit(), which will write them, is killed as it begins",
+    ),
+    Point(
+        16,
+        "control-plane state write",
+        "handover.part_written",
+        (1, 1),
+        _always,
+        nearest="there is no control plane yet; the handover file between driver and planner, before its rename",
+    ),
+]

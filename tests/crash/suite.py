@@ -1,0 +1,42 @@
+"""All campaigns of a run, some side by side, on one broker."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tests.crash.campaign import Plan, run
+from tests.crash.driver import end_all
+from tests.crash.outcome import Outcome
+from tests.crash.plans import Aim, plans
+from tests.crash.servers import broker
+
+
+def run_all(
+    *,
+    seed: int,
+    lanes: Sequence[str],
+    aims: Sequence[Aim],
+    kills: int,
+    points: bool,
+    at_once: int,
+    folder: Path,
+    say: Callable[[str], None],
+) -> list[Outcome]:
+    """Run what `plans` says; the folders of campaigns that found nothing wrong are removed."""
+    with broker(folder / "kafka") as bootstrap, ThreadPoolExecutor(at_once) as pool:
+
+        def one(plan: Plan) -> Outcome:
+            outcome = run(plan, bootstrap, folder / plan.name, say)
+            say(f"{plan.name}: {'right' if outcome.right else 'WRONG'}, {outcome.secs:.0f} s")
+            if outcome.right:
+                shutil.rmtree(folder / plan.name)
+            return outcome
+
+        try:
+            return list(pool.map(one, plans(seed, lanes, aims, kills, points=points)))
+        except BaseException:
+            end_all()
+            raise

@@ -1,0 +1,127 @@
+"""One job's place in a run: its topic, its folders, and what Spark's checkpoint and the table say of its progress."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from tests.crash import manifests
+from tests.crash.checker import Expected
+from tests.crash.driver import Driver, job_command
+from tests.crash.lanes import Folder, Lane
+
+SCRIPTS = Path(__file__).parent / "scripts"
+
+# Spark removes old entries of its logs after every batch, instead of keeping the last hundred.
+PURGE = "spark.sql.streaming.minBatchesToRetain=2"
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A job script and what its tables must hold."""
+
+    file: str
+    tables: Sequence[Expected]
+
+
+COPY = Script("copy_clicks.py", [Expected("copied")])
+THRICE = Script(
+    "write_thrice.py",
+    [Expected("copied"), Expected("bought", "kind = 'buy'"), Expected("others", "kind <> 'buy'", rejects=False)],
+)
+
+
+@dataclass(frozen=True)
+class World:
+    """Where one job runs, over all of its starts.
+
+    Args:
+        folder: everything of it on this machine.
+        lane: where the tables lie.
+        script: the job.
+        bootstrap: the broker.
+        topic: of this job alone.
+    """
+
+    folder: Path
+    lane: Lane
+    script: Script
+    bootstrap: str
+    topic: str
+
+    @property
+    def checkpoint(self) -> Path:
+        return self.folder / "temp" / "checkpoint"
+
+    @property
+    def fired(self) -> Path:
+        """The log of the failpoints."""
+        return self.folder / "fired"
+
+    @property
+    def trouble(self) -> Path:
+        """While this file is there, the next batch fails once."""
+        return self.folder / "temp" / "fail"
+
+    @cached_property
+    def tables(self) -> Mapping[str, Folder]:
+        return {one.table: self.lane.output.below(one.table) for one in self.script.tables}
+
+    def start(self, *options: str, env: Mapping[str, str] | None = None, module: str = "gluepot") -> Driver:
+        temporary = self.folder / "tmp"
+        temporary.mkdir(parents=True, exist_ok=True)
+        arguments = {
+            "JOB_NAME": "crash",
+            "TempDir": self.folder / "temp",
+            "bootstrap": self.bootstrap,
+            "topic": self.topic,
+            "output_path": self.lane.output.url,
+            "conf": PURGE,
+        }
+        command = job_command(SCRIPTS / self.script.file, arguments, *options, module=module)
+        surroundings = {**self.lane.env, "TMPDIR": str(temporary), **(env or {})}
+        return Driver.start(command, self.folder / "cwd", self.folder / "log", surroundings)
+
+    def planned(self) -> int:
+        """The newest batch in Spark's offset log, -1 before the first."""
+        return self._newest("offsets")
+
+    def done(self) -> int:
+        """The newest batch in Spark's commit log, -1 before the first."""
+        return self._newest("commits")
+
+    def done_at(self) -> float:
+        """When the newest batch was done, in seconds since 1970."""
+        return (self.checkpoint / "commits" / str(self.done())).stat().st_mtime
+
+    def _newest(self, log: str) -> int:
+        names = [path.name for path in (self.checkpoint / log).glob("[0-9]*")]
+        return max((int(name) for name in names if name.isdecimal()), default=-1)
+
+    def query_id(self) -> str:
+        return str(json.loads((self.checkpoint / "metadata").read_text())["id"])
+
+    def published(self, batch_id: int) -> bool:
+        """Whether a manifest of the batch is there, in any of the tables."""
+        return any(
+            manifests.read(table, name).batch_id == batch_id
+            for table in self.tables.values()
+            for name in manifests.names(table)
+        )
+
+    def unpublished_files(self) -> list[str]:
+        """Our own files in the tables other than manifests: staging, intents.
+
+        Without the hidden temporaries of files that are created whole: a kill within their millisecond leaves one, no
+        reader opens it, and nothing removes it.
+        """
+        return [
+            f"{name}/{key}"
+            for name, table in self.tables.items()
+            for key in table.keys("_gluepot")
+            if not (key.startswith(f"{manifests.COMMITS}/") and key.endswith(".json"))
+            and not key.endswith(".gluepot-tmp")
+        ]

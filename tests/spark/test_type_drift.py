@@ -1,0 +1,79 @@
+"""Tables whose columns change their types, read by Spark's mergeSchema and by DuckDB's union_by_name."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import duckdb
+import pytest
+
+from awsglue import DynamicFrame, writing
+from batch.table_columns import TableColumns
+from connectors.filesink.drift import Drift
+from streaming.batch import BatchContext
+
+BATCHES = [
+    ["id long, v long, s struct<a: long>", [(0, 1, (1,)), (1, None, None)]],
+    ["id long, v double, s struct<a: long, b: string>", [(2, 0.5, (2, "x"))]],
+    ["id long, v string, s struct<a: string>", [(3, "many", ("y",))]],
+    ["id long, v int, s array<long>", [(4, 4, [1, 2])]],
+    ["id long, v timestamp, s string", [(5, None, "plain")]],
+    ["id long, v boolean, s map<string, long>", [(6, True, {"k": 1})]],
+    ["id long, V long, s struct<b: string>", [(7, 7, ("z",))]],
+]
+
+
+@pytest.fixture
+def new_run(monkeypatch):
+    """Let what follows be another run of the job, which knows of the table what its manifests say."""
+
+    def start():
+        monkeypatch.setattr(writing, "_run", BatchContext(query_id=uuid4().hex, batch_id=0))
+        monkeypatch.setattr(writing, "_columns", TableColumns())
+
+    start()
+    return start
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+@pytest.mark.parametrize("policy", [one.value for one in Drift])
+def test_both_readers_read_the_table_after_every_change(glue_context, tmp_path, new_run, policy, restarted):
+    spark, table = glue_context.spark_session, tmp_path / "table"
+    ids = []
+    for schema, rows in BATCHES:
+        if restarted:
+            new_run()
+        frame = DynamicFrame.fromDF(spark.createDataFrame(rows, schema), glue_context, "frame")
+        glue_context.write_dynamic_frame.from_options(
+            frame, "s3", {"path": str(table)}, "glueparquet", {"typeDrift": policy}, "sink"
+        )
+        ids += [row[0] for row in rows]
+
+        merged = spark.read.option("mergeSchema", "true").parquet(str(table))
+        by_spark = sorted(row.id for row in merged.collect())
+        pattern = f"{table}/*.parquet"
+        by_duckdb = duckdb.sql(f"SELECT id FROM read_parquet('{pattern}', union_by_name=true) ORDER BY 1").fetchall()
+        aside = duckdb.sql(f"SELECT raw FROM read_parquet({rejects(table)!r})").fetchall() if rejects(table) else []
+
+        assert by_spark == [row[0] for row in by_duckdb]
+        assert len(by_spark) + len(aside) == len(ids)
+        assert policy == "reject" or by_spark == ids
+
+
+def rejects(table):
+    return [str(path) for path in table.rglob("*.rejects")]
+
+
+def test_tasks_of_one_write_that_disagree_give_files_that_readers_merge(glue_context, tmp_path, new_run):
+    """A field that is a number in one task and text in the other, both decoded from JSON."""
+    spark, table = glue_context.spark_session, tmp_path / "table"
+    documents = [f'{{"id": {n}, "v": {n if n < 50 else chr(34) + "x" + chr(34)}}}' for n in range(100)]
+    column = "$json$data_infer_schema$_temporary$"
+    frame = spark.createDataFrame([(one,) for one in documents], f"`{column}` string").coalesce(2)
+    glue_context.write_dynamic_frame.from_options(
+        DynamicFrame.fromDF(frame, glue_context, "frame"), "s3", {"path": str(table)}, "glueparquet"
+    )
+
+    merged = spark.read.option("mergeSchema", "true").parquet(str(table))
+    assert sorted(row.v for row in merged.collect()) == sorted([*map(str, range(50)), *["x"] * 50])
+    assert len(list(table.glob("*.parquet"))) == 2

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from etlcore.errors import ConfigError
+from gluepot.table.commands import app
+from tests.unit.table.tables import Writer
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    writer = Writer(str(tmp_path / "table"), partition_keys=["day"])
+    writer.publish(0, [{"a": 1, "day": "x"}, {"a": 2, "day": "y"}], bad=[b"{"])
+    writer.publish(1, [{"a": 1.5, "day": "x"}])
+    writer.publish(1, [{"a": 1.5, "day": "x"}, {"a": None, "day": "x"}], start=3)
+    return writer.path
+
+
+@pytest.fixture
+def run(capsys):
+    def call(*tokens: str) -> str:
+        app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        return capsys.readouterr().out
+
+    return call
+
+
+@pytest.fixture
+def answer(run):
+    def call(*tokens: str) -> Any:
+        return json.loads(run(*tokens, "--output", "json"))
+
+    return call
+
+
+def test_files_lists_what_makes_up_the_table(run, answer, folder):
+    found = answer("files", folder)
+    assert [(one["batch"], one["generation"], one["rows"], one["path"].split("/")[0]) for one in found] == [
+        (0, 1, 1, "day=x"),
+        (0, 1, 1, "day=y"),
+        (1, 2, 2, "day=x"),
+    ]
+    assert {one["size_bytes"] for one in found} == {Path(folder, one["path"]).stat().st_size for one in found}
+    assert run("files", folder).splitlines()[-1].startswith("3 files, 4 rows, ")
+
+
+def test_history_lists_every_publication_in_order(run, answer, folder):
+    found = answer("history", folder)
+    assert [(one["batch"], one["generation"], one["live"], one["rows"], one["rejected"]) for one in found] == [
+        (0, 1, True, 2, {"malformed_json": 1}),
+        (1, 1, False, 1, {}),
+        (1, 2, True, 2, {}),
+    ]
+    assert [(one["start"], one["end"]) for one in found[2]["ranges"]] == [(3, 5)]
+    lines = run("history", folder).splitlines()
+    assert lines[1].split() == ["2023-11-14T22:13:20Z", "q1", "0", "sink0", "1", "2", "1", "clicks", "0:", "0-3"]
+    assert "1 (replaced)" in lines[2]
+
+
+def test_schema_shows_the_columns_and_with_history_how_they_came_to_be(run, answer, folder):
+    assert answer("schema", folder) == [
+        {"column": "a", "type": "double", "partition_key": False},
+        {"column": "day", "type": "string", "partition_key": True},
+    ]
+    assert [[seen["type"] for seen in one["types"]] for one in answer("schema", folder, "--history")] == [
+        ["long", "double"],
+        ["string"],
+    ]
+    assert [line.split() for line in run("schema", folder).splitlines()] == [
+        ["a", "double"],
+        ["day", "string", "partition", "key"],
+    ]
+    assert run("schema", folder, "--history").splitlines()[2].split()[:3] == ["double", "batch", "1"]
+
+
+def test_verify_of_a_clean_table_ends_well(run, answer, folder):
+    found = answer("verify", folder)
+    assert (found["clean"], found["rows"], found["rejected"], found["findings"]) == (True, 4, 1, [])
+    assert run("verify", folder).splitlines()[-1] == "clean"
+
+
+def test_verify_of_a_damaged_table_ends_with_code_3_and_says_what_is_wrong(run, capsys, folder):
+    stray = Path(folder, "stray.parquet")
+    stray.write_bytes(b"")
+    with pytest.raises(SystemExit) as ended:
+        run("verify", folder)
+    assert ended.value.code == 3
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-2].startswith("unknown_file: stray.parquet is named by no manifest")
+    assert lines[-1] == "findings: 1"
+
+
+@pytest.mark.parametrize("command", ["files", "verify", "history", "schema"])
+def test_a_folder_that_is_no_table_is_one_sentence(run, command, tmp_path):
+    with pytest.raises(ConfigError, match=r"is no table: no batch was published there; check the path"):
+        run(command, str(tmp_path))

@@ -221,16 +221,19 @@ class _Book:
     """Counts by folder while files are judged."""
 
     keep: bool
-    counts: dict[tuple[str, str], Counter[Verdict]] = field(default_factory=dict)
+    counts: dict[str, tuple[str, Counter[Verdict]]] = field(default_factory=dict)
     judged: list[tuple[FileVersion, Verdict]] = field(default_factory=list)
 
     def enter(self, file: FileVersion, verdict: Verdict) -> None:
-        self.counts.setdefault((file.folder, file.partition), Counter())[verdict] += 1
+        of_folder = self.counts.get(file.folder)
+        if of_folder is None:
+            of_folder = self.counts[file.folder] = (file.partition, Counter())
+        of_folder[1][verdict] += 1
         if self.keep:
             self.judged.append((file, verdict))
 
     def folders(self, state: FilesState) -> tuple[FolderPlan, ...]:
         return tuple(
             FolderPlan(folder, partition, folder not in state.folders, counts)
-            for (folder, partition), counts in self.counts.items()
+            for folder, (partition, counts) in self.counts.items()
         )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,7 +48,7 @@ class FileVersion:
     @property
     def identity(self) -> str:
         """Text that is equal for the same version of the same name, within a folder."""
-        return f"{self.size_bytes}:{self.mtime_us}:{self.etag}:{self.name}"
+        return _identity(self.name, self.size_bytes, self.mtime_us, self.etag)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def state_body(files: Iterable[FileVersion], started_us: int, source: Mapping[st
         "columns": ["name", "size_bytes", "mtime_us", "etag"],
         "folders": folders,
     }
-    return json.dumps(plain, ensure_ascii=False)
+    return json.dumps(plain)  # in ASCII: a name on a disk need not be text that a database takes
 
 
 def read_body(body: str) -> tuple[list[FileVersion], int, Mapping[str, Any]]:
@@ -105,21 +106,14 @@ def read_body(body: str) -> tuple[list[FileVersion], int, Mapping[str, Any]]:
     Raises:
         CheckpointError: the text is none of ours, or was written by a newer version of Gluepot.
     """
-    try:
-        plain = json.loads(body)
-        if plain["kind"] != KIND or plain["version"] != _VERSION:
-            raise CheckpointError(
-                f"a bookmark is of kind {plain['kind']}, version {plain['version']}; this source knows {KIND},"
-                f" version {_VERSION}: reset it, or give the source a transformation_ctx of its own",
-            )
+    with _readable(body):
+        plain = _parsed(body)
         files = [
             FileVersion(folder, folder, name, size_bytes, mtime_us, etag)
             for folder, rows in plain["folders"].items()
             for name, size_bytes, mtime_us, etag in rows
         ]
         return files, plain["started_us"], plain["source"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise CheckpointError(f"a bookmark beginning with {body[:40]!r} cannot be read; reset it") from error
 
 
 def state_of(bodies: Sequence[str]) -> FilesState:
@@ -131,10 +125,35 @@ def state_of(bodies: Sequence[str]) -> FilesState:
     folders: dict[str, set[str]] = {}
     started_us = None
     for body in bodies:
-        files, started_us, _ = read_body(body)
-        for file in files:
-            folders.setdefault(file.folder, set()).add(file.identity)
+        with _readable(body):
+            plain = _parsed(body)
+            started_us = plain["started_us"]
+            for folder, rows in plain["folders"].items():
+                identities = (_identity(name, size_bytes, mtime_us, etag) for name, size_bytes, mtime_us, etag in rows)
+                folders.setdefault(folder, set()).update(identities)
     return FilesState({folder: frozenset(identities) for folder, identities in folders.items()}, started_us)
+
+
+def _identity(name: str, size_bytes: int, mtime_us: int, etag: str) -> str:
+    return f"{size_bytes}:{mtime_us}:{etag}:{name}"
+
+
+def _parsed(body: str) -> Any:
+    plain = json.loads(body)
+    if plain["kind"] != KIND or plain["version"] != _VERSION:
+        raise CheckpointError(
+            f"a bookmark is of kind {plain['kind']}, version {plain['version']}; this source knows {KIND},"
+            f" version {_VERSION}: reset it, or give the source a transformation_ctx of its own",
+        )
+    return plain
+
+
+@contextmanager
+def _readable(body: str) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(f"a bookmark beginning with {body[:40]!r} cannot be read; reset it") from error
 
 
 def digest_of(files: Iterable[FileVersion]) -> str:

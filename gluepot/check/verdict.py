@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from awsglue.file_reads import FILE_TYPES, file_settings
 from awsglue.sinks import sink_settings
 from awsglue.unboxing import box_format
 from awsglue.unsupported import GLUE_CONTEXT
@@ -23,7 +24,8 @@ NOT_THERE = {
 }
 """Facades that have the name and refuse the call."""
 
-READABLE = frozenset({"kafka"})
+STREAMED = frozenset({"kafka"})
+READABLE = {"DataFrameReader": STREAMED, "DynamicFrameReader": STREAMED | set(FILE_TYPES)}
 """Connection types that the two readers take."""
 
 _NO_CATALOG = "the files are written, the Data Catalog is not updated"
@@ -119,9 +121,19 @@ def _updates_catalog(call: Call) -> bool:
     return str(flag).lower() == "true"
 
 
+def _read_stream(call: Call) -> None:
+    _require(READABLE["DataFrameReader"], literal(call, "connection_type", "kafka"))
+
+
 def _read(call: Call) -> None:
     kind = literal(call, "connection_type", "kafka")
-    if kind.lower() not in READABLE:
+    _require(READABLE["DynamicFrameReader"], kind)
+    if kind.lower() in FILE_TYPES:
+        file_settings(kind, {"paths": ["?"]}, literal(call, "format"), {}, "")
+
+
+def _require(readable: Collection[str], kind: str) -> None:
+    if kind.lower() not in readable:
         raise NotSupported(f"reading connection_type {kind!r}")
 
 
@@ -169,9 +181,9 @@ def _compare(call: Call) -> None:
 
 
 _TRIED: dict[str, Callable[[Call], None]] = {
-    "DataFrameReader.from_options": _read,
+    "DataFrameReader.from_options": _read_stream,
     "DynamicFrameReader.from_options": _read,
-    "GlueContext.create_data_frame_from_options": _read,
+    "GlueContext.create_data_frame_from_options": _read_stream,
     "GlueContext.create_dynamic_frame_from_options": _read,
     "DynamicFrameWriter.from_options": _write,
     "GlueContext.write_dynamic_frame_from_options": _write,

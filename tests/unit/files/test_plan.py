@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import pytest
+
 from connectors.files.log_lines import log_lines
 from connectors.files.plan import PlanOptions, Verdict, plan, plan_range
 from connectors.files.versions import FilesState, FileVersion, state_body, state_of
+from etlcore.errors import CheckpointError
 
 ROOT = "s3://lake/clicks"
 MINUTE_US = 60_000_000
@@ -95,7 +98,7 @@ def test_the_same_ctx_over_another_path_reads_that_path_whole():
 
 
 def test_a_state_survives_the_way_through_text():
-    hostile = file('a:b/"\n ü', partition="day=50%25")
+    hostile = file('a:b"\n ü\udc80', partition="day=50%25")
     assert state_of([state_body([hostile], T, {})]).holds(hostile)
 
 
@@ -143,3 +146,9 @@ def test_the_log_has_glues_line_for_a_new_partition():
     new = [file(f"{n}", partition="year=2020") for n in range(47)]
     found = "Found new partition DynamicFramePartition(s3://lake/clicks/year=2020) with 47 files"
     assert found in lines(new, NOTHING)
+
+
+@pytest.mark.parametrize("body", ["", "[]", "{}", '{"kind": "jdbc", "version": 1}', '{"kind": "files", "version": 9}'])
+def test_a_state_of_another_kind_or_version_is_named(body):
+    with pytest.raises(CheckpointError, match="reset it"):
+        state_of([body])

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession, SQLContext
 
 from awsglue.collection import DynamicFrameCollection
 from awsglue.dynamicframe import DynamicFrame
+from awsglue.file_reads import FILE_TYPES, file_frame, file_settings
 from awsglue.options import as_options, kafka_read_settings
 from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame, stream_frame
 from awsglue.resolving import as_spec
@@ -99,10 +100,15 @@ class GlueContext(SQLContext):
         push_down_predicate: str = "",
         **kwargs: Any,
     ) -> DynamicFrame:
-        """Return the records of a Kafka topic between two offsets."""
+        """Return the records of files, those that are new with bookmarks, or of a Kafka topic between two offsets."""
+        if connection_type.lower() in FILE_TYPES:
+            options = as_options(connection_options)
+            settings = file_settings(connection_type, options, format, as_options(format_options), push_down_predicate)
+            return DynamicFrame(file_frame(self.spark_session, settings, transformation_ctx), self, transformation_ctx)
         if connection_type.lower() != "kafka":
             raise NotSupportedHere(
-                f"create_dynamic_frame.from_options(connection_type={connection_type!r})", "Use 'kafka'."
+                f"create_dynamic_frame.from_options(connection_type={connection_type!r})",
+                "Use 's3', 'file' or 'kafka'.",
             )
         pipeline = batch_frame(kafka_read_settings(as_options(connection_options)))
         return DynamicFrame(pipeline, self, transformation_ctx)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,10 +16,14 @@ from awsglue.job_arguments import (
     BOOKMARK_PAUSE,
     ENCRYPTION_TYPES,
 )
+from batch import jobrun
 from etlcore.failpoints import reach
 from etlcore.logging import get_logger
+from streaming import session
 
 __all__ = ["Job"]
+
+_OPTIONS = {BOOKMARK_ENABLE: jobrun.ENABLE, BOOKMARK_PAUSE: jobrun.PAUSE}
 
 log = get_logger(__name__)
 
@@ -35,26 +41,41 @@ class Job:
         self._name: str | None = None
 
     def init(self, job_name: str, args: Mapping[str, Any] = {}) -> None:
-        """Begin the job.
+        """Begin the job; with bookmarks enabled or paused, read where it stands (glue-api 4).
 
-        Streams keep their progress in their checkpoint. Bookmarks of batch sources are not kept by this version, which
-        a job that asks for them is told.
+        Streams keep their progress in their checkpoint, whatever this says.
+
+        Raises:
+            LeaseHeld: the job has bookmarks and runs already.
+            ConfigError: a run of `--job-bookmark-from` or `-to` is not known.
         """
+        given = args or {}
+        limits = [str(given[name]) for name in ("job_bookmark_from", "job_bookmark_to") if given.get(name)]
+        jobrun.begin(
+            name=job_name,
+            run_id=str(given.get("JOB_RUN_ID") or f"jr_{secrets.token_hex(32)}"),
+            temp_dir=given.get("TempDir") or None,
+            option=_OPTIONS.get(str(given.get("job_bookmark_option"))),
+            limits=limits,
+            environ=dict(os.environ),
+            clock=session.current().clock,
+        )
         self._name = job_name
-        if (args or {}).get("job_bookmark_option") == "job-bookmark-enable":
-            log.warning(
-                "bookmarks_not_kept", job=job_name, hint="batch sources are read whole; streams are not affected"
-            )
 
     def isInitialized(self) -> bool:
         """Tell whether `init` was called."""
         return self._name is not None
 
     def commit(self) -> None:
-        """End the job. What streams wrote is committed batch by batch, before this is reached."""
+        """End the job and save its bookmarks. What streams wrote is committed batch by batch, before this is reached.
+
+        Raises:
+            VersionMismatch: another run or a reset changed the job's bookmarks meanwhile; nothing is saved.
+        """
         reach("job.commit_called")
         if self._name is None:
             log.warning("commit_before_init", hint="call job.init(args['JOB_NAME'], args) first")
+        jobrun.commit()
 
     @classmethod
     def continuation_options(cls) -> list[str]:

@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from batch import commit, task
-from batch.pipeline import FrameInput, PackedInput, Pipeline, RangeInput
+from batch.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
 from connectors.ports import AlreadyCommitted, Committed, Manifest, ManifestPart, Sink, SourceRange
 from dynamicframe.chunk import Chunk
 from dynamicframe.rows import rows as plain_rows
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 PART_SCHEMA = "part binary"
+
+PieceT = TypeVar("PieceT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ def count_raw(spark: SparkSession, given: RangeInput) -> int:
     def count_records(wanted: Iterable[SourceRange]) -> Iterator[int]:
         yield sum(map(source.count, wanted))
 
-    return sum(_over_ranges(spark, given.ranges, count_records))
+    return sum(_over_pieces(spark, given.ranges, count_records))
 
 
 def take(spark: SparkSession, pipeline: Pipeline, most: int) -> list[dict[str, Any]]:
@@ -206,15 +208,16 @@ def through_spark(
     """
     steps = pipeline.steps
     match pipeline.input:
-        case RangeInput(ranges=ranges) as given:
+        case RangeInput() | SplitInput() as given:
+            pieces = task.pieces(given)
 
             def read(tasks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 tally = task.Tally()
-                wanted = (ranges[ordinal] for batch in tasks for ordinal in batch.column(0).to_pylist())
-                chunks = chain.from_iterable(task.range_chunks(given, one, tally) for one in wanted)
+                wanted = (pieces[ordinal] for batch in tasks for ordinal in batch.column(0).to_pylist())
+                chunks = chain.from_iterable(task.piece_chunks(given, one, tally) for one in wanted)
                 yield from body(task.through(chunks, steps, tally))
 
-            return _arrow(spark.range(0, len(ranges), 1, max(1, len(ranges))), read, schema)
+            return _arrow(spark.range(0, len(pieces), 1, max(1, len(pieces))), read, schema)
         case framed:
             chunks_of = _chunk_reader(framed)
 
@@ -244,15 +247,15 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody) -> list[Any]:
     """Run `body` once per task over the pipeline's chunks; return what the tasks yield, in no promised order."""
     steps = pipeline.steps
     match pipeline.input:
-        case RangeInput(ranges=ranges) as given:
+        case RangeInput() | SplitInput() as given:
 
-            def over_ranges(wanted: Iterable[SourceRange]) -> Iterator[Any]:
+            def over_pieces(wanted: Iterable[task.Piece]) -> Iterator[Any]:
                 for one in wanted:
                     tally = task.Tally()
-                    chunks = task.through(task.range_chunks(given, one, tally), steps, tally)
-                    yield from body(task.Work(chunks, tally, (one,)))
+                    chunks = task.through(task.piece_chunks(given, one, tally), steps, tally)
+                    yield from body(task.Work(chunks, tally, (one,) if isinstance(one, SourceRange) else ()))
 
-            return _over_ranges(spark, ranges, over_ranges)
+            return _over_pieces(spark, task.pieces(given), over_pieces)
         case framed:
             chunks_of = _chunk_reader(framed)
 
@@ -265,14 +268,14 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody) -> list[Any]:
             return [pickle.loads(row.part) for row in _arrow(framed.frame, over_frame, PART_SCHEMA).collect()]  # noqa: S301
 
 
-def _over_ranges(
+def _over_pieces(
     spark: SparkSession,
-    ranges: Sequence[SourceRange],
-    body: Callable[[Iterable[SourceRange]], Iterator[Any]],
+    pieces: Sequence[PieceT],
+    body: Callable[[Iterable[PieceT]], Iterator[Any]],
 ) -> list[Any]:
-    if not ranges:
+    if not pieces:
         return []
-    return spark.sparkContext.parallelize(ranges, len(ranges)).mapPartitions(lambda held: marked(body(held))).collect()
+    return spark.sparkContext.parallelize(pieces, len(pieces)).mapPartitions(lambda held: marked(body(held))).collect()
 
 
 def _arrow(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from connectors.ports import SourceRange, StreamSource
+from connectors.ports import BatchSource, InputSplit, SourceRange, StreamSource
 from dynamicframe.declared import DeclaredPayload
 from dynamicframe.transforms import Step
 
@@ -32,6 +32,19 @@ class RangeInput:
     sticky: pa.Schema | None = None
     extras: tuple[str, ...] = ()
     declared: DeclaredPayload | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SplitInput:
+    """Records of a bounded source that decodes what it reads, such as files.
+
+    Args:
+        source: reads a split in the worker.
+        splits: one task each.
+    """
+
+    source: BatchSource[Any]
+    splits: tuple[InputSplit, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +83,7 @@ class Pipeline:
         rows: the same records as rows of Spark, for who wants a DataFrame of them; None where only the input has them.
     """
 
-    input: RangeInput | FrameInput | PackedInput
+    input: RangeInput | SplitInput | FrameInput | PackedInput
     steps: tuple[Step, ...] = ()
     rows: DataFrame | None = None
 

@@ -29,6 +29,8 @@ app.command("gluepot.table.commands:app", name="table", help="Look at a table th
 app.command(
     "gluepot.dlq.commands:app", name="dlq", help="Look at records that could not go on, send them again, remove them."
 )
+app.command("gluepot.bookmarks:app", name="bookmarks", help="What jobs have read, and how to change that.")
+app.command("gluepot.bookmarks:jobs_app", name="jobs", help="The runs of jobs with bookmarks.")
 
 
 @app.command

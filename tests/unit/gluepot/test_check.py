@@ -187,7 +187,7 @@ def test_connection_types_are_refused_by_the_check_as_they_are_by_the_run(owner,
     with pytest.raises(ConfigError) as raised:
         FACADES[owner].from_options(connection_type=kind, connection_options={})
 
-    assert isinstance(raised.value, NotSupported) == (kind not in READABLE)
+    assert isinstance(raised.value, NotSupported) == (kind not in READABLE[owner])
 
 
 def test_the_command_ends_with_its_own_code_and_writes_json(tmp_path, capsys):

@@ -32,7 +32,7 @@ lint: setup ## format, lint rules, types, import directions
 
 crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker" LANES=local SEED=1
 	@$(BIN)/python -m tests.crash --kills $(or $(KILLS),20) $(VICTIMS:%=--victim %) $(LANES:%=--lane %) $(SEED:%=--seed %) \
-		$(ARGS) --document docs/reliability.md
+		$(if $(KILLS),--document docs/reliability.md) $(ARGS)
 
 bench-quick: setup ## drain of 1 M events, side by side with stock PySpark
 	@$(BIN)/python -m benchmarks.drain $(ARGS)

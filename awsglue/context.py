@@ -9,9 +9,12 @@ from typing import Any
 from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession, SQLContext
 
+from awsglue.collection import DynamicFrameCollection
 from awsglue.dynamicframe import DynamicFrame
+from awsglue.file_reads import FILE_TYPES, file_frame, file_settings
 from awsglue.options import as_options, kafka_read_settings
 from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame, stream_frame
+from awsglue.resolving import as_spec
 from awsglue.sinks import DataSink, DynamicFrameWriter
 from awsglue.unsupported import GLUE_CONTEXT, NotSupportedHere, missing
 from batch.table.spark import register as register_tables
@@ -97,13 +100,29 @@ class GlueContext(SQLContext):
         push_down_predicate: str = "",
         **kwargs: Any,
     ) -> DynamicFrame:
-        """Return the records of a Kafka topic between two offsets."""
+        """Return the records of files, those that are new with bookmarks, or of a Kafka topic between two offsets."""
+        if connection_type.lower() in FILE_TYPES:
+            options = as_options(connection_options)
+            settings = file_settings(connection_type, options, format, as_options(format_options), push_down_predicate)
+            return DynamicFrame(file_frame(self.spark_session, settings, transformation_ctx), self, transformation_ctx)
         if connection_type.lower() != "kafka":
             raise NotSupportedHere(
-                f"create_dynamic_frame.from_options(connection_type={connection_type!r})", "Use 'kafka'."
+                f"create_dynamic_frame.from_options(connection_type={connection_type!r})",
+                "Use 's3', 'file' or 'kafka'.",
             )
         pipeline = batch_frame(kafka_read_settings(as_options(connection_options)))
         return DynamicFrame(pipeline, self, transformation_ctx)
+
+    def create_dynamic_frame_from_rdd(
+        self,
+        data: Any,
+        name: str,
+        schema: Any = None,
+        sample_ratio: float | None = None,
+        transformation_ctx: str = "",
+    ) -> DynamicFrame:
+        """Make a frame of an RDD or a list of records, as Spark makes a DataFrame of it."""
+        return DynamicFrame.fromDF(self.spark_session.createDataFrame(data, schema, sample_ratio), self, name)
 
     def write_dynamic_frame_from_options(
         self,
@@ -122,6 +141,22 @@ class GlueContext(SQLContext):
         sink = DataSink(self, connection_type, as_options(connection_options), format, transformation_ctx)
         sink.setFormat(format or "", **as_options(format_options))
         return sink.writeFrame(frame)
+
+    def write_from_options(
+        self,
+        frame_or_dfc: DynamicFrame | DynamicFrameCollection,
+        connection_type: str,
+        connection_options: Mapping[str, Any] = {},
+        format: str | Mapping[str, Any] = {},
+        format_options: Mapping[str, Any] = {},
+        transformation_ctx: str = "",
+        **kwargs: Any,
+    ) -> DynamicFrame | DynamicFrameCollection:
+        """Write a frame, or each frame of a collection below the path under its own name."""
+        name = format if isinstance(format, str) else None
+        sink = DataSink(self, connection_type, as_options(connection_options), name, transformation_ctx)
+        sink.setFormat(name or "", **as_options(format_options))
+        return sink.write(frame_or_dfc)
 
     def getSink(
         self, connection_type: str, format: str | None = None, transformation_ctx: str = "", **options: Any
@@ -151,6 +186,10 @@ class GlueContext(SQLContext):
         for name in names[: names.index(time_granularity) + 1]:
             frame = frame.withColumn(f"ingest_{name}", F.date_format(F.current_timestamp(), parts[name]))
         return frame
+
+    def convert_resolve_option(self, path: str, action: str, target: str | None) -> tuple[str, str]:
+        """Return an option of `toDF` as a spec of `resolveChoice`."""
+        return as_spec(path, action, target)
 
     def get_logger(self) -> GlueLogger:
         """Return the job's logger."""

@@ -2,54 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from random import SystemRandom
 from typing import TYPE_CHECKING, Any
 
 import orjson
 from pyspark.sql import DataFrame
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
-from pyspark.sql.types import StructType
+from pyspark.sql.pandas.types import to_arrow_schema
 
+from awsglue.calls import Call, called
+from awsglue.collection import DynamicFrameCollection
+from awsglue.glue_schema import arrow_schema, glue_schema
+from awsglue.gluetypes import StructType
+from awsglue.lazy_frame import LazyFrame, same
 from awsglue.readers import DynamicFrameReader
+from awsglue.resolving import ResolveOption
 from awsglue.schema_tree import tree_text
 from awsglue.sinks import DynamicFrameWriter
-from awsglue.unsupported import DYNAMIC_FRAME, NotSupportedHere, missing
-from batch import execute
+from awsglue.spigot import write_sample
+from awsglue.unboxing import box_format
+from batch import execute, moves
 from batch.pipeline import FrameInput, Pipeline
 from dynamicframe.magic import magic_format
 from dynamicframe.transforms import (
     ApplyMapping,
+    CompareRows,
     DropFields,
+    DropNulls,
+    ErrorRows,
     FilterRows,
     MapRows,
     RenameField,
+    ResolveChoice,
     SelectFields,
+    SimplifyDdbJson,
+    Stage,
     Step,
-    output_schema,
+    Unbox,
+    Unnest,
+    UnnestDdbJson,
+    casts_to,
+    map_partition,
 )
 from etlcore.errors import ConfigError
 from streaming.batch import current_batch
 from streaming.frames import BatchFrame
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from awsglue.context import GlueContext
 
 __all__ = ["DynamicFrame", "DynamicFrameCollection", "DynamicFrameReader", "DynamicFrameWriter", "ResolveOption"]
 
 
-class DynamicFrame:
+class DynamicFrame(LazyFrame):
     """Self-describing records, lazy: nothing is read before an action, and a chain of steps is one pass.
 
     Made by `fromDF` and by the readers of `GlueContext`, never by calling the class. `pipeline` is ours, not Glue's.
     """
-
-    def __init__(self, pipeline: Pipeline, glue_ctx: GlueContext, name: str = "") -> None:
-        self.pipeline = pipeline
-        self._schema_found: pa.Schema | None = None
-        self.glue_ctx = glue_ctx
-        self.name = name
 
     @classmethod
     def fromDF(cls, dataframe: DataFrame, glue_ctx: GlueContext, name: str = "") -> DynamicFrame:
@@ -70,36 +81,28 @@ class DynamicFrame:
         batch = current_batch()
         return cls(Pipeline(FrameInput(dataframe, column, batch.schema.known if batch else None)), glue_ctx, name)
 
-    def toDF(self, options: Sequence[object] | None = None) -> DataFrame:
-        """Return a DataFrame. A choice becomes a struct with one field per type.
+    def toDF(self, options: Sequence[ResolveOption] | None = None) -> DataFrame:
+        """Return a DataFrame. A choice becomes a struct with one field per type, unless an option says otherwise.
 
         Where types are only known from the records, all of them are read once to learn the schema.
         """
         if options:
-            raise missing("DynamicFrame", "toDF(options)", frozenset({"toDF(options)"}))
+            resolve = self.glue_ctx.convert_resolve_option
+            return self.resolveChoice([resolve(one.path, one.action, one.target) for one in options]).toDF()
         pipeline = self.pipeline.over_rows()
         given = pipeline.input
         if isinstance(given, FrameInput) and given.json_column is None and not pipeline.steps:
             return given.frame
-        return execute.to_frame(self.glue_ctx.spark_session, pipeline, self._arrow_schema())
-
-    def _arrow_schema(self) -> pa.Schema:
-        if self._schema_found is None:
-            self._schema_found = self._static_schema() or execute.schema_of(self.glue_ctx.spark_session, self.pipeline)
-        return self._schema_found
-
-    def _static_schema(self) -> pa.Schema | None:
-        """Return the schema where it follows from the DataFrame's; None where records decide."""
-        given = self.pipeline.over_rows().input
-        if not isinstance(given, FrameInput) or given.json_column is not None:
-            return None
-        if any(isinstance(step, MapRows) for step in self.pipeline.steps):
-            return None
-        return output_schema(self.pipeline.steps, to_arrow_schema(given.frame.schema))
+        return execute.to_frame(self._spark, pipeline, self._arrow_schema())
 
     def schema(self) -> StructType:
-        """Return the schema in Spark's types."""
-        return from_arrow_schema(execute.storable(self._arrow_schema()))
+        """Return the schema in Glue's types, choices included; reads all records where only they tell it."""
+        return glue_schema(self._arrow_schema())
+
+    def with_frame_schema(self, schema: StructType) -> DynamicFrame:
+        """Declare the schema, so that no record is read to find it, and return the frame."""
+        self._schema_found = arrow_schema(schema)
+        return self
 
     def printSchema(self) -> None:
         """Print the schema as a tree."""
@@ -107,11 +110,11 @@ class DynamicFrame:
 
     def count(self) -> int:
         """Return the number of good records."""
-        return execute.count(self.glue_ctx.spark_session, self.pipeline)
+        return execute.count(self._spark, self.pipeline)
 
     def show(self, num_rows: int = 20) -> None:
         """Print records as JSON lines."""
-        for row in execute.take(self.glue_ctx.spark_session, self.pipeline, num_rows):
+        for row in execute.take(self._spark, self.pipeline, num_rows):
             print(orjson.dumps(row, default=str).decode())
 
     def filter(
@@ -123,7 +126,7 @@ class DynamicFrame:
         totalThreshold: int = 0,
     ) -> DynamicFrame:
         """Keep the records for which `f(record)` is true."""
-        return self._then(FilterRows(f), transformation_ctx)
+        return self._then(FilterRows(f), called(transformation_ctx, info, stageThreshold, totalThreshold))
 
     def map(
         self,
@@ -135,7 +138,39 @@ class DynamicFrame:
         totalThreshold: int = 0,
     ) -> DynamicFrame:
         """Replace each record by `f(record)`."""
-        return self._then(MapRows(f), transformation_ctx)
+        return self._then(MapRows(f), called(transformation_ctx, info, stageThreshold, totalThreshold))
+
+    def mapPartitions(
+        self,
+        f: Callable[[Iterator[Any]], Iterable[Any]],
+        preservesPartitioning: bool = True,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> DynamicFrame:
+        """Replace the records of each task by `f(records)`, an iterator on both sides."""
+        change = lambda _, chunks: map_partition(f, chunks)  # noqa: E731
+        return self._moved(
+            lambda: moves.over_partitions(self._spark, self.pipeline, change),
+            called(transformation_ctx, info, stageThreshold, totalThreshold),
+        )
+
+    def mapPartitionsWithIndex(
+        self,
+        f: Callable[[int, Iterator[Any]], Iterable[Any]],
+        preservesPartitioning: bool = False,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> DynamicFrame:
+        """Replace the records of each task by `f(index, records)`."""
+        change = lambda index, chunks: map_partition(partial(f, index), chunks)  # noqa: E731
+        return self._moved(
+            lambda: moves.over_partitions(self._spark, self.pipeline, change),
+            called(transformation_ctx, info, stageThreshold, totalThreshold),
+        )
 
     def select_fields(
         self,
@@ -146,7 +181,7 @@ class DynamicFrame:
         totalThreshold: int = 0,
     ) -> DynamicFrame:
         """Keep these fields."""
-        return self._then(SelectFields(_paths(paths)), transformation_ctx)
+        return self._then(SelectFields(_paths(paths)), called(transformation_ctx, info, stageThreshold, totalThreshold))
 
     def drop_fields(
         self,
@@ -157,7 +192,7 @@ class DynamicFrame:
         totalThreshold: int = 0,
     ) -> DynamicFrame:
         """Remove these fields."""
-        return self._then(DropFields(_paths(paths)), transformation_ctx)
+        return self._then(DropFields(_paths(paths)), called(transformation_ctx, info, stageThreshold, totalThreshold))
 
     def rename_field(
         self,
@@ -169,7 +204,39 @@ class DynamicFrame:
         totalThreshold: int = 0,
     ) -> DynamicFrame:
         """Rename a field; dots lead into structs, backquotes protect them."""
-        return self._then(RenameField(oldName, newName), transformation_ctx)
+        return self._then(
+            RenameField(oldName, newName), called(transformation_ctx, info, stageThreshold, totalThreshold)
+        )
+
+    def split_fields(
+        self,
+        paths: str | Sequence[str],
+        name1: str,
+        name2: str,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> DynamicFrameCollection:
+        """Return a frame of these fields and a frame of the others."""
+        call = called(transformation_ctx, info, stageThreshold, totalThreshold)
+        steps: dict[str, Step] = {name1: SelectFields(_paths(paths)), name2: DropFields(_paths(paths))}
+        return self._split(steps, call)
+
+    def split_rows(
+        self,
+        comparison_dict: Mapping[str, Mapping[str, Any]],
+        name1: str,
+        name2: str,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> DynamicFrameCollection:
+        """Return a frame of the records that fulfil all comparisons, `{path: {operator: value}}`, and the others."""
+        call = called(transformation_ctx, info, stageThreshold, totalThreshold)
+        steps = {name1: CompareRows(comparison_dict), name2: CompareRows(comparison_dict, fulfilled=False)}
+        return self._split(steps, call)
 
     def apply_mapping(
         self,
@@ -181,49 +248,247 @@ class DynamicFrame:
         totalThreshold: int = 0,
     ) -> DynamicFrame:
         """Choose, rename, move and cast fields (glue-api 6.3)."""
-        return self._then(ApplyMapping(tuple(mappings), case_sensitive), transformation_ctx)
+        return self._then(
+            ApplyMapping(tuple(mappings), case_sensitive),
+            called(transformation_ctx, info, stageThreshold, totalThreshold),
+        )
 
     def applyMapping(self, *args: Any, **kwargs: Any) -> DynamicFrame:
         """Do what `apply_mapping` does."""
         return self.apply_mapping(*args, **kwargs)
 
+    def resolveChoice(
+        self,
+        specs: Sequence[tuple[str, str]] | None = None,
+        choice: str = "",
+        database: str | None = None,
+        table_name: str | None = None,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+        catalog_id: str | None = None,
+    ) -> DynamicFrame:
+        """Make one type, or one column per type, of fields that have several (glue-api 6.4).
+
+        Glue takes either `specs` or `choice`; here specs go first and the choice is for all other fields.
+
+        Raises:
+            ValueError: neither is given.
+        """
+        asked = self._asked(specs, choice, database, table_name, catalog_id)
+        call = called(transformation_ctx, info, stageThreshold, totalThreshold)
+
+        def resolved() -> Pipeline:
+            schema = self._arrow_schema() if asked.needs_schema else None
+            return self.pipeline.then(Stage(asked.bound(schema), call.callsite))
+
+        return self._derived(resolved, call)
+
+    def unbox(
+        self,
+        path: str,
+        format: str,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+        **options: Any,
+    ) -> DynamicFrame:
+        """Replace the text of a field by the document it stands for."""
+        return self._then(
+            Unbox(path, box_format(format, options)), called(transformation_ctx, info, stageThreshold, totalThreshold)
+        )
+
+    def unnest(
+        self,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> DynamicFrame:
+        """Make the fields of structs fields of the record, with dotted names."""
+        return self._then(Unnest(), called(transformation_ctx, info, stageThreshold, totalThreshold))
+
+    def unnest_ddb_json(
+        self,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> DynamicFrame:
+        """Take DynamoDB's types out and maps apart."""
+        return self._then(UnnestDdbJson(), called(transformation_ctx, info, stageThreshold, totalThreshold))
+
+    def simplify_ddb_json(self) -> DynamicFrame:
+        """Take DynamoDB's types out, at any depth."""
+        return self._then(SimplifyDdbJson(), called("", "", 0, 0))
+
+    def relationalize(
+        self,
+        root_table_name: str,
+        staging_path: str | None,
+        options: Mapping[str, Any] = {},
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> DynamicFrameCollection:
+        """Return the records as flat tables that can be joined: the root table and one per array (glue-api 6.6).
+
+        Reads all records at once. The tables are kept in Spark's storage, not below `staging_path`.
+        """
+        call = called(transformation_ctx, info, stageThreshold, totalThreshold)
+        tables = moves.relationalize(self._spark, self.pipeline, root_table_name)
+        frames = {name: self._moved(partial(same, table), call, name) for name, table in tables.items()}
+        return DynamicFrameCollection(frames, self.glue_ctx)
+
+    def join(
+        self,
+        paths1: str | Sequence[str],
+        paths2: str | Sequence[str],
+        frame2: DynamicFrame,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> DynamicFrame:
+        """Join where all keys are equal; a field whose name the left side has too gets a dot before it: `.id`."""
+        sides = partial(self._side, paths1), partial(frame2._side, paths2)
+        joined = lambda: moves.join(self._spark, *(side() for side in sides))  # noqa: E731
+        return self._moved(
+            joined, called(transformation_ctx, info, stageThreshold, totalThreshold), f"{self.name}{frame2.name}"
+        )
+
+    def union(
+        self,
+        other_frame: DynamicFrame,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> DynamicFrame:
+        """Return the records of both."""
+        return self._moved(
+            lambda: moves.union(self._spark, self.pipeline, other_frame.pipeline),
+            called(transformation_ctx, info, stageThreshold, totalThreshold),
+        )
+
+    def mergeDynamicFrame(
+        self,
+        stage_dynamic_frame: DynamicFrame,
+        primary_keys: str | Sequence[str],
+        transformation_ctx: str = "",
+        options: Mapping[str, Any] = {},
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> DynamicFrame:
+        """Replace the records whose keys are in the staging frame by those, and add the other ones of it (6.7)."""
+        sides = [partial(frame._side, primary_keys) for frame in (self, stage_dynamic_frame)]  # noqa: SLF001
+        merged = lambda: moves.merge(self._spark, *(side() for side in sides))  # noqa: E731
+        return self._moved(merged, called(transformation_ctx, info, stageThreshold, totalThreshold))
+
+    def spigot(
+        self,
+        path: str,
+        options: Mapping[str, Any] = {},
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> DynamicFrame:
+        """Write a sample of the records as JSON lines below a path, at once, and return the frame."""
+        name = f"run-{self.glue_ctx.currentTimeMillis()}-{transformation_ctx or 'spigot'}.json"
+        write_sample(self._spark, self.pipeline, path, name, options, SystemRandom())
+        return self
+
+    def coalesce(
+        self,
+        num_partitions: int,
+        shuffle: bool = False,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> DynamicFrame:
+        """Return the records in at most so many tasks."""
+        move = moves.repartition if shuffle else moves.coalesce
+        return self._moved(
+            lambda: move(self._spark, self.pipeline, num_partitions),
+            called(transformation_ctx, info, stageThreshold, totalThreshold),
+        )
+
+    def repartition(
+        self,
+        num_partitions: int,
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> DynamicFrame:
+        """Return the records spread evenly over so many tasks."""
+        return self._moved(
+            lambda: moves.repartition(self._spark, self.pipeline, num_partitions),
+            called(transformation_ctx, info, stageThreshold, totalThreshold),
+        )
+
+    def drop_null_fields(self, call: Call) -> DynamicFrame:
+        """Remove fields whose type is null; Glue has it as the transform DropNullFields only."""
+        return self._then(DropNulls(), call)
+
+    def getNumPartitions(self) -> int:
+        """Return the number of tasks that the records are spread over."""
+        return moves.partitions_of(self.pipeline)
+
+    def errorsAsDynamicFrame(self) -> DynamicFrame:
+        """Return the records that could not go on, one struct `error` each (glue-api 6.5)."""
+        return self._derived(lambda: self._unchecked().then(ErrorRows()), called("", "", 0, 0))
+
     def write(
         self,
         connection_type: str,
-        connection_options: dict[str, Any] | None = None,
+        connection_options: Mapping[str, Any] = {},
         format: str | None = None,
-        format_options: dict[str, Any] | None = None,
+        format_options: Mapping[str, Any] = {},
         accumulator_size: int = 0,
     ) -> DynamicFrame:
         """Write the frame; see `GlueContext.write_dynamic_frame`."""
         return self.glue_ctx.write_dynamic_frame_from_options(
-            self,
-            connection_type,
-            connection_options or {},
-            format,
-            format_options or {},
+            self, connection_type, connection_options, format, format_options
         )
 
-    def _then(self, step: Step, transformation_ctx: str) -> DynamicFrame:
-        return DynamicFrame(self.pipeline.then(step), self.glue_ctx, transformation_ctx or self.name)
+    def _then(self, step: Step, call: Call) -> DynamicFrame:
+        return self._derived(lambda: self.pipeline.then(Stage(step, call.callsite)), call)
 
-    def __getattr__(self, name: str) -> Any:
-        raise missing("DynamicFrame", name, DYNAMIC_FRAME)
+    def _split(self, steps: Mapping[str, Step], call: Call) -> DynamicFrameCollection:
+        frames = {name: self._then(step, replace(call, ctx=name)) for name, step in steps.items()}
+        return DynamicFrameCollection(frames, self.glue_ctx)
+
+    def _derived(self, make: Callable[[], Pipeline], call: Call) -> DynamicFrame:
+        return DynamicFrame(make, self.glue_ctx, call.ctx or self.name, call, own_steps=1)
+
+    def _moved(self, make: Callable[[], Pipeline], call: Call, name: str = "") -> DynamicFrame:
+        return DynamicFrame(make, self.glue_ctx, name or call.ctx or self.name, call, own_steps=0)
+
+    def _side(self, keys: str | Sequence[str]) -> moves.Side:
+        return moves.Side(self.pipeline.over_rows(), self._arrow_schema(), _paths(keys))
+
+    def _asked(
+        self,
+        specs: Sequence[tuple[str, str]] | None,
+        choice: str,
+        database: str | None,
+        table_name: str | None,
+        catalog_id: str | None,
+    ) -> ResolveChoice:
+        if not specs and not choice:
+            raise ValueError("Parameter specs and option are both missing, add one.")  # Glue's own words
+        if choice.strip().lower() != "match_catalog":
+            return ResolveChoice(tuple(specs or ()), choice)
+        table = self.glue_ctx.get_catalog_schema_as_spark_schema(database, table_name, catalog_id)
+        return ResolveChoice((*casts_to(to_arrow_schema(table)), *(specs or ())))
 
 
 def _paths(paths: str | Sequence[str]) -> tuple[str, ...]:
     return (paths,) if isinstance(paths, str) else tuple(paths)
-
-
-class DynamicFrameCollection:
-    """Several frames by name: generated scripts import it for annotations; making one is not supported yet."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise NotSupportedHere("awsglue.dynamicframe.DynamicFrameCollection")
-
-
-class ResolveOption:
-    """How `toDF` resolves a choice; not supported yet."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise NotSupportedHere("awsglue.dynamicframe.ResolveOption")

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 from collections.abc import Mapping
 from typing import Any
 
 from pyspark.sql import SparkSession, SQLContext
 
+from awsglue.job_arguments import (
+    BOOKMARK_DISABLE,
+    BOOKMARK_ENABLE,
+    BOOKMARK_OF_CONTINUATION,
+    BOOKMARK_PAUSE,
+    ENCRYPTION_TYPES,
+)
+from batch import jobrun
 from etlcore.failpoints import reach
 from etlcore.logging import get_logger
+from streaming import session
 
 __all__ = ["Job"]
+
+_OPTIONS = {BOOKMARK_ENABLE: jobrun.ENABLE, BOOKMARK_PAUSE: jobrun.PAUSE}
 
 log = get_logger(__name__)
 
@@ -27,24 +40,69 @@ class Job:
             raise TypeError(f"Job takes a GlueContext or a SparkSession, not {type(glue_context).__name__}")
         self._name: str | None = None
 
-    def init(self, job_name: str, args: Mapping[str, Any] | None = None) -> None:
-        """Begin the job.
+    def init(self, job_name: str, args: Mapping[str, Any] = {}) -> None:
+        """Begin the job; with bookmarks enabled or paused, read where it stands (glue-api 4).
 
-        Streams keep their progress in their checkpoint. Bookmarks of batch sources are not kept by this version, which
-        a job that asks for them is told.
+        Streams keep their progress in their checkpoint, whatever this says.
+
+        Raises:
+            LeaseHeld: the job has bookmarks and runs already.
+            ConfigError: a run of `--job-bookmark-from` or `-to` is not known.
         """
+        given = args or {}
+        limits = [str(given[name]) for name in ("job_bookmark_from", "job_bookmark_to") if given.get(name)]
+        jobrun.begin(
+            name=job_name,
+            run_id=str(given.get("JOB_RUN_ID") or f"jr_{secrets.token_hex(32)}"),
+            temp_dir=given.get("TempDir") or None,
+            option=_OPTIONS.get(str(given.get("job_bookmark_option"))),
+            limits=limits,
+            environ=dict(os.environ),
+            clock=session.current().clock,
+        )
         self._name = job_name
-        if (args or {}).get("job_bookmark_option") == "job-bookmark-enable":
-            log.warning(
-                "bookmarks_not_kept", job=job_name, hint="batch sources are read whole; streams are not affected"
-            )
 
     def isInitialized(self) -> bool:
         """Tell whether `init` was called."""
         return self._name is not None
 
     def commit(self) -> None:
-        """End the job. What streams wrote is committed batch by batch, before this is reached."""
+        """End the job and save its bookmarks. What streams wrote is committed batch by batch, before this is reached.
+
+        Raises:
+            VersionMismatch: another run or a reset changed the job's bookmarks meanwhile; nothing is saved.
+        """
         reach("job.commit_called")
         if self._name is None:
             log.warning("commit_before_init", hint="call job.init(args['JOB_NAME'], args) first")
+        jobrun.commit()
+
+    @classmethod
+    def continuation_options(cls) -> list[str]:
+        """Return the values of the legacy option that switched bookmarks."""
+        return list(BOOKMARK_OF_CONTINUATION)
+
+    @classmethod
+    def job_bookmark_options(cls) -> list[str]:
+        """Return the values of `--job-bookmark-option`."""
+        return [BOOKMARK_ENABLE, BOOKMARK_DISABLE, BOOKMARK_PAUSE]
+
+    @classmethod
+    def job_bookmark_range_options(cls) -> list[str]:
+        """Return the names of the arguments that bound a paused bookmark."""
+        return ["job-bookmark-from", "job-bookmark-to"]
+
+    @classmethod
+    def id_params(cls) -> list[str]:
+        """Return the names of the arguments that tell a run."""
+        return ["JOB_NAME", "JOB_ID", "JOB_RUN_ID", "SECURITY_CONFIGURATION"]
+
+    @classmethod
+    def encryption_type_options(cls) -> list[str]:
+        """Return the values of `--encryption-type`."""
+        return list(ENCRYPTION_TYPES)
+
+    @classmethod
+    def data_lineage_options(cls) -> list[str]:
+        """Return the name of the argument that switches lineage."""
+        return ["enable-data-lineage"]

@@ -18,6 +18,7 @@ BOOKMARK_OF_CONTINUATION = {
 }
 """What the legacy `--continuation-option` means."""
 
+ENCRYPTION_TYPES = ("sse-s3",)
 RESERVED = ("continuation-option", "job-bookmark-option", "job-bookmark-from", "job-bookmark-to")
 TEMP_DIRS = ("TempDir", "RedshiftTempDir")
 
@@ -66,7 +67,7 @@ def _parser(*, allow_abbrev: bool) -> _Parser:
     parser = _Parser(allow_abbrev=allow_abbrev, add_help=False)
     parser.add_argument("--job-bookmark-option", choices=[BOOKMARK_ENABLE, BOOKMARK_DISABLE, BOOKMARK_PAUSE])
     parser.add_argument("--continuation-option", choices=list(BOOKMARK_OF_CONTINUATION))
-    parser.add_argument("--encryption-type", choices=["sse-s3"])
+    parser.add_argument("--encryption-type", choices=ENCRYPTION_TYPES)
     for name in (
         "job-bookmark-from",
         "job-bookmark-to",

@@ -48,9 +48,15 @@ class DynamicFrameReader:
         """Say that the catalog is not there yet."""
         raise NotSupportedHere("create_dynamic_frame.from_catalog")
 
-    def from_rdd(self, *args: Any, **kwargs: Any) -> DynamicFrame:
-        """Say that RDDs are not there yet."""
-        raise NotSupportedHere("create_dynamic_frame.from_rdd", "Make a DataFrame and use DynamicFrame.fromDF.")
+    def from_rdd(
+        self,
+        data: Any,
+        name: str,
+        schema: Any = None,
+        sampleRatio: float | None = None,
+    ) -> DynamicFrame:
+        """Do what `GlueContext.create_dynamic_frame_from_rdd` does."""
+        return self._glue_context.create_dynamic_frame_from_rdd(data, name, schema, sampleRatio)
 
 
 def stream_frame(spark: SparkSession, settings: KafkaReadSettings) -> DataFrame:

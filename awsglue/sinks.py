@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from awsglue.collection import DynamicFrameCollection
 from awsglue.unsupported import NotSupportedHere
 from awsglue.writing import publish
 from connectors.ports import CommitKey, Sink
@@ -137,9 +138,28 @@ class DataSink:
         publish(self._glue_context.spark_session, dynamic_frame, settings, self._ctx)
         return dynamic_frame
 
-    def write(self, dynamic_frame_or_dfc: DynamicFrame, info: str = "") -> DynamicFrame:
-        """Write a frame."""
+    def write(
+        self, dynamic_frame_or_dfc: DynamicFrame | DynamicFrameCollection, info: str = ""
+    ) -> DynamicFrame | DynamicFrameCollection:
+        """Write a frame, or each frame of a collection below the path under its own name.
+
+        Raises:
+            TypeError: something else is given.
+        """
+        if isinstance(dynamic_frame_or_dfc, DynamicFrameCollection):
+            for name, frame in dynamic_frame_or_dfc.items():
+                self._below(name).writeFrame(frame, info)
+            return dynamic_frame_or_dfc
+        if not hasattr(dynamic_frame_or_dfc, "pipeline"):
+            raise TypeError(f"a {type(dynamic_frame_or_dfc).__name__} cannot be written; give a DynamicFrame.")
         return self.writeFrame(dynamic_frame_or_dfc, info)
+
+    def _below(self, name: str) -> DataSink:
+        options = {**self._options, "path": f"{str(self._options.get('path', '')).rstrip('/')}/{name}"}
+        ctx = f"{self._ctx}_{name}" if self._ctx else ""
+        sink = DataSink(self._glue_context, self._connection_type, options, self._format, ctx)
+        sink.setFormat(self._format or "", **self._format_options)
+        return sink
 
 
 class DynamicFrameWriter:

@@ -10,27 +10,14 @@ class NotSupportedHere(NotSupported, AttributeError):  # type: ignore[misc]  # b
 
 
 GLUE_CONTEXT = frozenset({
-    "getStreamingSource", "getSource", "create_dynamic_frame_from_rdd", "create_dynamic_frame_from_catalog",
+    "getStreamingSource", "getSource", "create_dynamic_frame_from_catalog",
     "create_data_frame_from_catalog", "create_sample_dynamic_frame_from_catalog",
-    "create_sample_dynamic_frame_from_options", "get_catalog_schema_as_spark_schema", "write_from_options",
+    "create_sample_dynamic_frame_from_options", "get_catalog_schema_as_spark_schema",
     "write_dynamic_frame_from_catalog", "write_data_frame_from_catalog", "write_dynamic_frame_from_jdbc_conf",
     "write_from_jdbc_conf", "getSampleStreamingDynamicFrame", "extract_jdbc_conf", "purge_table", "purge_s3_path",
     "transition_table", "transition_s3_path", "start_transaction", "commit_transaction", "cancel_transaction",
-    "convert_resolve_option", "write_data_frame",
+    "write_data_frame",
 })  # fmt: skip
-
-DYNAMIC_FRAME = frozenset({
-    "with_frame_schema", "mapPartitions", "mapPartitionsWithIndex", "split_fields", "split_rows", "resolveChoice",
-    "unbox", "unnest", "unnest_ddb_json", "simplify_ddb_json", "relationalize", "join", "union", "mergeDynamicFrame",
-    "spigot", "coalesce", "repartition", "getNumPartitions", "errorsAsDynamicFrame", "errorsCount",
-    "stageErrorsCount", "assertErrorThreshold",
-})  # fmt: skip
-
-TRANSFORMS = (
-    "Coalesce", "DropNullFields", "ErrorsAsDynamicFrame", "FlatMap", "Join", "MapToCollection", "Relationalize",
-    "Repartition", "ResolveChoice", "SelectFromCollection", "Spigot", "SplitFields", "SplitRows", "Unbox", "Union",
-    "UnnestFrame",
-)  # fmt: skip
 
 
 def missing(owner: str, name: str, known: frozenset[str]) -> AttributeError:

@@ -8,7 +8,8 @@ from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
-from batch import commit, execute
+from batch import commit, execute, jobrun
+from batch.ledger import LedgerWrite
 from batch.table_columns import TableColumns
 from streaming.batch import BatchContext, current_batch
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 # Writes outside of a stream: one run of the process, its writes counted like those of a batch.
 _run = BatchContext(query_id=uuid4().hex, batch_id=0)
+# With bookmarks: the run that the ledger knows, so that another attempt of it replaces what this one publishes.
+_bookmarked: dict[str, BatchContext] = {}
 _recovered: set[tuple[str, str, int]] = set()
 _histories: dict[tuple[str, str, int], commit.History] = {}
 _recovering = Lock()
@@ -32,7 +35,7 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
         CheckpointError: the query does not go on from what the table holds.
         Exception: what failed in the tasks or in publishing; nothing of the write is visible then.
     """
-    batch = current_batch() or _run
+    batch = current_batch() or _run_outside_of_streams()
     planned = batch.next_write(ctx)
     sink = settings.sink(planned.key, ctx, batch.rejects_path)
     target = commit.open_target(sink)
@@ -57,3 +60,16 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
     outcome, parts = execute.write(spark, frame.pipeline, sink, target, planned)
     _columns.learn(target, planned.key, parts)
     batch.record(outcome, parts)
+    if current_batch() is None and (run := jobrun.current()) and run.bookmarks:
+        run.bookmarks.wrote(LedgerWrite(planned.key.ctx, settings.path, outcome.rows, len(outcome.files)))
+
+
+def _run_outside_of_streams() -> BatchContext:
+    run = jobrun.current()
+    marks = run.bookmarks if run else None
+    if marks is None or not marks.run.saves:
+        return _run
+    job, token = marks.run.job, marks.run.token
+    context = _bookmarked.setdefault(f"{job.uid} {token}", BatchContext(job.uid, job.run, token))
+    context.offsets_digest = marks.input_digest
+    return context

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 import pyarrow as pa
@@ -15,17 +15,35 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from batch import commit, task
-from batch.pipeline import FrameInput, Pipeline, RangeInput
+from batch.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
 from connectors.ports import AlreadyCommitted, Committed, Manifest, ManifestPart, Sink, SourceRange
+from dynamicframe.chunk import Chunk
 from dynamicframe.rows import rows as plain_rows
 from dynamicframe.schema import align, merge_schemas, without_nulls
+from dynamicframe.transforms import run_steps
 from etlcore.failpoints import reach
 from etlcore.task_errors import marked
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 PART_SCHEMA = "part binary"
+
+PieceT = TypeVar("PieceT")
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCounts:
+    """Records that could not go on.
+
+    Args:
+        stage: those of one transform.
+        total: those up to and including it.
+    """
+
+    stage: int
+    total: int
 
 
 def write(
@@ -118,7 +136,7 @@ def count_raw(spark: SparkSession, given: RangeInput) -> int:
     def count_records(wanted: Iterable[SourceRange]) -> Iterator[int]:
         yield sum(map(source.count, wanted))
 
-    return sum(_over_ranges(spark, given.ranges, count_records))
+    return sum(_over_pieces(spark, given.ranges, count_records))
 
 
 def take(spark: SparkSession, pipeline: Pipeline, most: int) -> list[dict[str, Any]]:
@@ -135,6 +153,28 @@ def storable(schema: pa.Schema) -> pa.Schema:
     return without_nulls(pa.RecordBatch.from_pylist([], schema=schema)).schema
 
 
+def count_errors(spark: SparkSession, pipeline: Pipeline, own_steps: int | None) -> ErrorCounts:
+    """Count the records that could not go on.
+
+    Args:
+        spark: the session.
+        pipeline: runs as a whole.
+        own_steps: how many of its last steps make up the stage in question; None where reading does, too.
+    """
+    first = 0 if own_steps is None else len(pipeline.steps) - own_steps
+    before, own = pipeline.steps[:first], pipeline.steps[first:]
+
+    def count_both(work: task.Work) -> Iterator[ErrorCounts]:
+        earlier = total = 0
+        for chunk in work.chunks:
+            earlier += 0 if own_steps is None else len(chunk.errors)
+            total += len(run_steps(own, chunk).errors)
+        yield ErrorCounts(total - earlier, total)
+
+    found = _run(spark, replace(pipeline, steps=before), count_both)
+    return ErrorCounts(sum(counts.stage for counts in found), sum(counts.total for counts in found))
+
+
 def to_frame(spark: SparkSession, pipeline: Pipeline, schema: pa.Schema) -> DataFrame:
     """Return a DataFrame of the good records.
 
@@ -144,29 +184,60 @@ def to_frame(spark: SparkSession, pipeline: Pipeline, schema: pa.Schema) -> Data
         schema: from `schema_of`, or known beforehand; every chunk is aligned to it.
     """
     stored = storable(schema)
+
+    def aligned(chunks: Iterator[Chunk]) -> Iterator[pa.RecordBatch]:
+        for rows in task.good_rows(chunks):
+            yield align(without_nulls(rows), stored)
+
+    return through_spark(spark, pipeline, aligned, from_arrow_schema(stored, prefer_timestamp_ntz=True))
+
+
+def through_spark(
+    spark: SparkSession,
+    pipeline: Pipeline,
+    body: Callable[[Iterator[Chunk]], Iterator[pa.RecordBatch]],
+    schema: StructType | str,
+) -> DataFrame:
+    """Return a DataFrame of what `body` makes of each task's chunks.
+
+    Args:
+        spark: the session.
+        pipeline: runs when the DataFrame does.
+        body: called once a task, in the worker.
+        schema: of the batches it yields.
+    """
     steps = pipeline.steps
-    spark_schema = from_arrow_schema(stored, prefer_timestamp_ntz=True)
     match pipeline.input:
-        case RangeInput(source=_, ranges=ranges) as given:
+        case RangeInput() | SplitInput() as given:
+            pieces = task.pieces(given)
 
             def read(tasks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 tally = task.Tally()
-                for batch in tasks:
-                    for ordinal in batch.column(0).to_pylist():
-                        chunks = task.range_chunks(given, ranges[ordinal], tally)
-                        for rows in task.good_rows(task.through(chunks, steps, tally)):
-                            yield align(without_nulls(rows), stored)
+                wanted = (pieces[ordinal] for batch in tasks for ordinal in batch.column(0).to_pylist())
+                chunks = chain.from_iterable(task.piece_chunks(given, one, tally) for one in wanted)
+                yield from body(task.through(chunks, steps, tally))
 
-            return _arrow(spark.range(0, len(ranges), 1, max(1, len(ranges))), read, spark_schema)
-        case FrameInput(frame=frame, json_column=json_column, sticky=sticky):
+            return _arrow(spark.range(0, len(pieces), 1, max(1, len(pieces))), read, schema)
+        case framed:
+            chunks_of = _chunk_reader(framed)
 
             def convert(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 tally = task.Tally()
-                chunks = task.frame_chunks(batches, json_column, tally, sticky)
-                for rows in task.good_rows(task.through(chunks, steps, tally)):
-                    yield align(without_nulls(rows), stored)
+                yield from body(task.through(chunks_of(batches, tally), steps, tally))
 
-            return _arrow(frame, convert, spark_schema)
+            return _arrow(framed.frame, convert, schema)
+
+
+def _chunk_reader(given: FrameInput | PackedInput) -> Callable[[Iterable[pa.RecordBatch], task.Tally], Iterator[Chunk]]:
+    """Return what makes chunks of the batches of the input's frame."""
+    if isinstance(given, PackedInput):
+        return task.packed_chunks
+    json_column, sticky = given.json_column, given.sticky  # the tasks get these, and cannot get the frame
+
+    def frame_chunks(batches: Iterable[pa.RecordBatch], tally: task.Tally) -> Iterator[Chunk]:
+        return task.frame_chunks(batches, json_column, tally, sticky)
+
+    return frame_chunks
 
 
 TaskBody = Callable[[task.Work], Iterator[Any]]
@@ -176,35 +247,35 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody) -> list[Any]:
     """Run `body` once per task over the pipeline's chunks; return what the tasks yield, in no promised order."""
     steps = pipeline.steps
     match pipeline.input:
-        case RangeInput(ranges=ranges) as given:
+        case RangeInput() | SplitInput() as given:
 
-            def over_ranges(wanted: Iterable[SourceRange]) -> Iterator[Any]:
+            def over_pieces(wanted: Iterable[task.Piece]) -> Iterator[Any]:
                 for one in wanted:
                     tally = task.Tally()
-                    chunks = task.through(task.range_chunks(given, one, tally), steps, tally)
-                    yield from body(task.Work(chunks, tally, (one,)))
+                    chunks = task.through(task.piece_chunks(given, one, tally), steps, tally)
+                    yield from body(task.Work(chunks, tally, (one,) if isinstance(one, SourceRange) else ()))
 
-            return _over_ranges(spark, ranges, over_ranges)
-        case FrameInput(frame=frame, json_column=json_column, sticky=sticky):
+            return _over_pieces(spark, task.pieces(given), over_pieces)
+        case framed:
+            chunks_of = _chunk_reader(framed)
 
             def over_frame(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 tally = task.Tally()
-                chunks = task.through(task.frame_chunks(batches, json_column, tally, sticky), steps, tally)
-                for result in body(task.Work(chunks, tally)):
+                for result in body(task.Work(task.through(chunks_of(batches, tally), steps, tally), tally)):
                     yield pa.RecordBatch.from_pydict({"part": pa.array([pickle.dumps(result)], pa.binary())})
 
             # Our own bytes, from our own tasks.
-            return [pickle.loads(row.part) for row in _arrow(frame, over_frame, PART_SCHEMA).collect()]  # noqa: S301
+            return [pickle.loads(row.part) for row in _arrow(framed.frame, over_frame, PART_SCHEMA).collect()]  # noqa: S301
 
 
-def _over_ranges(
+def _over_pieces(
     spark: SparkSession,
-    ranges: Sequence[SourceRange],
-    body: Callable[[Iterable[SourceRange]], Iterator[Any]],
+    pieces: Sequence[PieceT],
+    body: Callable[[Iterable[PieceT]], Iterator[Any]],
 ) -> list[Any]:
-    if not ranges:
+    if not pieces:
         return []
-    return spark.sparkContext.parallelize(ranges, len(ranges)).mapPartitions(lambda held: marked(body(held))).collect()
+    return spark.sparkContext.parallelize(pieces, len(pieces)).mapPartitions(lambda held: marked(body(held))).collect()
 
 
 def _arrow(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from connectors.ports import SourceRange, StreamSource
+from connectors.ports import BatchSource, InputSplit, SourceRange, StreamSource
 from dynamicframe.declared import DeclaredPayload
 from dynamicframe.transforms import Step
 
@@ -35,6 +35,19 @@ class RangeInput:
 
 
 @dataclass(frozen=True, slots=True)
+class SplitInput:
+    """Records of a bounded source that decodes what it reads, such as files.
+
+    Args:
+        source: reads a split in the worker.
+        splits: one task each.
+    """
+
+    source: BatchSource[Any]
+    splits: tuple[InputSplit, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FrameInput:
     """Rows of a Spark DataFrame; their partitions are the tasks.
 
@@ -50,6 +63,17 @@ class FrameInput:
 
 
 @dataclass(frozen=True, slots=True)
+class PackedInput:
+    """Chunks on their way through Spark, with their own schemas, choices and errors.
+
+    Args:
+        frame: one binary column, a packed chunk a row; its partitions are the tasks.
+    """
+
+    frame: DataFrame
+
+
+@dataclass(frozen=True, slots=True)
 class Pipeline:
     """An input and the chunk-to-chunk steps after it; one pass over the data when it runs.
 
@@ -59,7 +83,7 @@ class Pipeline:
         rows: the same records as rows of Spark, for who wants a DataFrame of them; None where only the input has them.
     """
 
-    input: RangeInput | FrameInput
+    input: RangeInput | SplitInput | FrameInput | PackedInput
     steps: tuple[Step, ...] = ()
     rows: DataFrame | None = None
 

@@ -6,19 +6,22 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import pyarrow as pa
 
-from batch.pipeline import RangeInput
-from connectors.ports import ManifestPart, SourceRange, TaskSink
+from batch.pipeline import RangeInput, SplitInput
+from connectors.ports import InputSplit, ManifestPart, SourceRange, TaskSink
 from dynamicframe.chunk import Chunk, Coordinates, with_columns
 from dynamicframe.declared import RecordDecoder
 from dynamicframe.json_decoder import JsonDecoder
+from dynamicframe.packing import unpack
+from dynamicframe.schema import merge_schemas
 from dynamicframe.transforms import Step, run_steps
 from etlcore.logging import configure_once, get_logger
 
 T = TypeVar("T")
+Piece = SourceRange | InputSplit
 
 log = get_logger(__name__)
 
@@ -63,6 +66,18 @@ class Work:
     ranges: tuple[SourceRange, ...] = ()
 
 
+def pieces(given: RangeInput | SplitInput) -> Sequence[Piece]:
+    """Return what an input is made of; each is a task."""
+    return given.ranges if isinstance(given, RangeInput) else given.splits
+
+
+def piece_chunks(given: RangeInput | SplitInput, wanted: Piece, tally: Tally) -> Iterator[Chunk]:
+    """Read and decode one piece of an input."""
+    if isinstance(given, SplitInput):
+        return split_chunks(given, cast("InputSplit", wanted), tally)
+    return range_chunks(given, cast("SourceRange", wanted), tally)
+
+
 def range_chunks(given: RangeInput, wanted: SourceRange, tally: Tally) -> Iterator[Chunk]:
     """Read and decode one range."""
     decoder: RecordDecoder = JsonDecoder(given.sticky) if given.declared is None else given.declared.decoder()
@@ -79,6 +94,18 @@ def range_chunks(given: RangeInput, wanted: SourceRange, tally: Tally) -> Iterat
         if raw.newest_epoch_ms is not None:
             shard = f"{raw.stream}-{raw.shard}"
             tally.newest_epoch_ms[shard] = max(tally.newest_epoch_ms.get(shard, 0), raw.newest_epoch_ms)
+        yield chunk
+
+
+def split_chunks(given: SplitInput, wanted: InputSplit, tally: Tally) -> Iterator[Chunk]:
+    """Read one split; the source decodes, so that reading and parsing are one phase."""
+    seen: pa.Schema | None = None
+    for chunk in tally.timed(PARSE, given.source.read(wanted)):
+        tally.rows_in += _records(chunk)
+        tally.bytes_in += chunk.batch.nbytes
+        if seen is None or not chunk.batch.schema.equals(seen):
+            seen = chunk.batch.schema
+            tally.source_schema = seen if tally.source_schema is None else merge_schemas(tally.source_schema, seen)
         yield chunk
 
 
@@ -109,6 +136,16 @@ def _expanded(batch: pa.RecordBatch, json_column: str, decoder: JsonDecoder) -> 
     )
     # The numbers were only of use here: a DataFrame's rows no longer know where they came from.
     return Chunk(numbered.batch, [replace(error, at=Coordinates()) for error in numbered.errors])
+
+
+def packed_chunks(batches: Iterable[pa.RecordBatch], tally: Tally) -> Iterator[Chunk]:
+    """Take chunks out of the bytes in which they came through Spark."""
+    for batch in tally.timed(FETCH, batches):
+        for packed in batch.column(0):
+            chunk = unpack(packed.as_buffer())
+            tally.rows_in += _records(chunk)
+            tally.bytes_in += chunk.batch.nbytes
+            yield chunk
 
 
 def through(chunks: Iterable[Chunk], steps: Sequence[Step], tally: Tally) -> Iterator[Chunk]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
@@ -87,6 +87,33 @@ class StreamSource(Protocol):
         """Return the number of records in the range, without handing any over; raises as `read` does."""
 
 
+class InputSplit(Protocol):
+    """What one task reads of a batch source; small, picklable."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Its size as far as it is known, 0 where it is not."""
+
+
+SplitT_contra = TypeVar("SplitT_contra", bound=InputSplit, contravariant=True)
+
+
+class BatchSource(Protocol[SplitT_contra]):
+    """A bounded source that decodes what it reads. Small and picklable, like a `StreamSource`."""
+
+    @property
+    def guarantee(self) -> str:
+        """What a reader may rely on, one sentence."""
+
+    def read(self, split: SplitT_contra) -> Iterator[Chunk]:
+        """Yield every record of a split, in order, in bounded chunks. Called in the worker; may block.
+
+        Raises:
+            PermanentError: the input cannot be read.
+            TransientError: the source was away for longer than its deadline.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class StagedFile:
     """A complete file that no reader sees yet.
@@ -149,8 +176,8 @@ class CommitKey:
     """What makes one write of one batch unique, for ever: never a job's name.
 
     Args:
-        query_id: Spark's own query id, from the checkpoint; for a batch job its run id.
-        batch_id: number of the micro-batch; 0 for a batch job.
+        query_id: Spark's own query id, from the checkpoint; for a job with bookmarks the id the ledger gave it.
+        batch_id: number of the micro-batch; for a job with bookmarks the number of its run.
         ctx: `transformation_ctx`, or the ordinal of the write within the batch (`write-0`) where the script gives none.
     """
 

@@ -32,20 +32,37 @@ class Coordinates:
 
 
 @dataclass(frozen=True, slots=True)
+class CallSite:
+    """The call of a transform, as error records tell of it (glue-api 6.5).
+
+    Args:
+        site: file, line and function of the script.
+        info: what the script passed as `info`.
+    """
+
+    site: str = ""
+    info: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorRecord:
     """A record that could not go on, with everything needed to replay it.
 
     Args:
-        raw: the bytes exactly as they came; None for a record without a value.
+        raw: the bytes exactly as they came, or as JSON if a transform refused them; None for a record without a value.
         reason: a short fixed word, fit for a metric's label, e.g. `malformed_json`.
         message: one sentence for a person.
         at: where it came from.
+        callsite: the transform that refused it; None for a record that could not be read.
+        stack_trace: of the user's function, where that raised; no part of what makes two errors equal.
     """
 
     raw: bytes | None
     reason: str
     message: str
     at: Coordinates = Coordinates()
+    callsite: CallSite | None = None
+    stack_trace: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

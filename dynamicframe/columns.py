@@ -97,6 +97,14 @@ def with_map_values(column: Column, values: Column) -> Column:
     return Column(pa.field(column.field.name, map_type), _same_offsets(column.array, map_type, entries.array))
 
 
+def map_as_list(column: Column) -> Column:
+    """Return a map column as a list of structs with the fields `key` and `value`, in the order of the entries."""
+    keys = Column(pa.field("key", column.field.type.key_type), column.array.keys)
+    entries = struct_column("item", [keys, map_values_of(column).renamed("value")], len(keys.array))
+    list_type = pa.list_(entries.field)
+    return Column(pa.field(column.field.name, list_type), _same_offsets(column.array, list_type, entries.array))
+
+
 def bitmap(valid: pa.BooleanArray | None) -> pa.Buffer | None:
     """Return a mask without nulls as the buffer Arrow keeps validity in; None for all valid."""
     if valid is None:

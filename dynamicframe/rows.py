@@ -11,31 +11,42 @@ from dynamicframe.chunk import Chunk, is_choice
 from dynamicframe.columns import Column, columns_of
 
 
-def rows(chunk: Chunk) -> Iterator[dict[str, Any]]:
-    """Yield the good records in order; every column is a key, a missing value is None, a choice is its one value."""
+def rows(chunk: Chunk, record: type[dict[str, Any]] = dict) -> Iterator[dict[str, Any]]:
+    """Yield the good records in order; every column is a key, a missing value is None, a choice is its one value.
+
+    Args:
+        chunk: the records.
+        record: class of the records, and of every struct and map in them.
+    """
     columns = columns_of(chunk.batch)
     if not columns:
-        yield from ({} for _ in range(chunk.batch.num_rows))
+        yield from (record() for _ in range(chunk.batch.num_rows))
         return
     names = [column.field.name for column in columns]
-    for values in zip(*map(plain_values, columns), strict=True):
-        yield dict(zip(names, values, strict=True))
+    for values in zip(*(plain_values(column, record) for column in columns), strict=True):
+        yield record(zip(names, values, strict=True))
 
 
-def plain_values(column: Column) -> list[Any]:
-    """Return a column's values as Python objects, choices unwrapped at any depth, maps as dicts."""
-    values = column.array.to_pylist()
-    return [_unwrapped(value, column.field) for value in values] if pa.types.is_nested(column.field.type) else values
+def plain_values(column: Column, record: type[dict[str, Any]] = dict) -> list[Any]:
+    """Return a column's values as Python objects, choices unwrapped at any depth, structs and maps as `record`."""
+    values: list[Any] = column.array.to_pylist()
+    return values if _is_plain(column.field) else [_unwrapped(value, column.field, record) for value in values]
 
 
-def _unwrapped(value: Any, field: pa.Field) -> Any:
+def _is_plain(field: pa.Field) -> bool:
+    """Tell whether Arrow's own Python values are as they should be."""
+    kind = field.type
+    return _is_plain(kind.value_field) if pa.types.is_list(kind) else not pa.types.is_nested(kind)
+
+
+def _unwrapped(value: Any, field: pa.Field, record: type[dict[str, Any]]) -> Any:
     kind = field.type
     if value is None or not pa.types.is_nested(kind):
         return value
     if is_choice(field):
-        return next((_unwrapped(value[one.name], one) for one in kind if value[one.name] is not None), None)
+        return next((_unwrapped(value[one.name], one, record) for one in kind if value[one.name] is not None), None)
     if pa.types.is_struct(kind):
-        return {child.name: _unwrapped(value[child.name], child) for child in kind}
+        return record((child.name, _unwrapped(value[child.name], child, record)) for child in kind)
     if pa.types.is_map(kind):
-        return {key: _unwrapped(item, kind.item_field) for key, item in value}
-    return [_unwrapped(item, kind.value_field) for item in value]
+        return record((key, _unwrapped(item, kind.item_field, record)) for key, item in value)
+    return [_unwrapped(item, kind.value_field, record) for item in value]

@@ -1,7 +1,12 @@
-"""The command line. Exit codes: 0 done, 1 failed, 2 usage or configuration, 4 another driver, 130/143 signals."""
+"""The command line.
+
+Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 a check found calls that are not supported, 4 another driver,
+130 and 143 signals.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
 import traceback
 from pathlib import Path
@@ -13,7 +18,7 @@ from etlcore import logging
 from etlcore.errors import ConfigError, EtlError, LeaseHeld
 from gluepot.servers import commands as servers
 
-DONE, FAILED, USAGE, OTHER_DRIVER = 0, 1, 2, 4  # 3 is for findings of a check
+DONE, FAILED, USAGE, UNSUPPORTED, OTHER_DRIVER = 0, 1, 2, 3, 4
 
 app = App(name="gluepot", help="Run AWS Glue scripts unchanged, on Spark, anywhere.", version_flags=["--version"])
 app.command(servers.up)
@@ -24,6 +29,8 @@ app.command("gluepot.table.commands:app", name="table", help="Look at a table th
 app.command(
     "gluepot.dlq.commands:app", name="dlq", help="Look at records that could not go on, send them again, remove them."
 )
+app.command("gluepot.bookmarks:app", name="bookmarks", help="What jobs have read, and how to change that.")
+app.command("gluepot.bookmarks:jobs_app", name="jobs", help="The runs of jobs with bookmarks.")
 
 
 @app.command
@@ -98,6 +105,27 @@ def demo(*, seconds: int = 60, rate: int = 2000, output: Literal["text", "json"]
     show(result, output)
     if result.lost or result.duplicated:
         raise SystemExit(FAILED)
+
+
+@app.command
+def check(*scripts: Path, output: Literal["text", "json"] = "text") -> None:
+    """Read scripts without running them; say of each call into Glue whether it works, and what often goes wrong.
+
+    Ends with 3 when a call is not supported.
+
+    Args:
+        scripts: job scripts.
+        output: text for people, a line a finding; json for one list of reports.
+    """
+    from gluepot.check import Level, check_scripts  # noqa: PLC0415  the other commands do not need all of Glue's names
+
+    reports = check_scripts(scripts)
+    if output == "json":
+        print(json.dumps([report.to_json() for report in reports], indent=2))
+    else:
+        print("\n".join(line for report in reports for line in report.lines()))
+    if any(report.at(Level.NOT_SUPPORTED) for report in reports):
+        raise SystemExit(UNSUPPORTED)
 
 
 def main(tokens: list[str] | None = None) -> None:

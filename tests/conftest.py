@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gluepot.servers.kafka import KafkaBroker
+from tests.postgresql import postgresql_endpoint
 from tests.servers import kafka_endpoint
 
 if TYPE_CHECKING:
@@ -36,3 +37,10 @@ def glue_context() -> GlueContext:
 
     builder = SparkSession.builder.master("local[2]").config("spark.driver.host", "127.0.0.1")
     return GlueContext(builder.config("spark.sql.shuffle.partitions", "2").getOrCreate())
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """URL of a PostgreSQL server that all tests share."""
+    with postgresql_endpoint() as url:
+        yield url

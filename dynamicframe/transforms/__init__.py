@@ -1,18 +1,45 @@
 """Glue's narrow transforms as steps: picklable values that turn one chunk into another."""
 
 from dynamicframe.transforms.apply_mapping import ApplyMapping
+from dynamicframe.transforms.boxed import BoxedCsv, BoxedJson, BoxFormat
+from dynamicframe.transforms.compare_rows import CompareRows
+from dynamicframe.transforms.ddb_json import SimplifyDdbJson, UnnestDdbJson
+from dynamicframe.transforms.drop_nulls import DropNulls
+from dynamicframe.transforms.error_rows import ErrorRows
 from dynamicframe.transforms.fields import DropFields, RenameField, SelectFields
+from dynamicframe.transforms.known_schema import known_schema
+from dynamicframe.transforms.partitions import map_partition
 from dynamicframe.transforms.python_steps import FilterRows, MapRows
-from dynamicframe.transforms.steps import Step, output_schema, run_steps
+from dynamicframe.transforms.resolve_choice import ResolveChoice, casts_to
+from dynamicframe.transforms.sample_rows import SampleRows
+from dynamicframe.transforms.steps import Stage, Step, output_schema, run_steps
+from dynamicframe.transforms.unbox import Unbox
+from dynamicframe.transforms.unnest import Unnest
 
 __all__ = [
     "ApplyMapping",
+    "BoxFormat",
+    "BoxedCsv",
+    "BoxedJson",
+    "CompareRows",
     "DropFields",
+    "DropNulls",
+    "ErrorRows",
     "FilterRows",
     "MapRows",
     "RenameField",
+    "ResolveChoice",
+    "SampleRows",
     "SelectFields",
+    "SimplifyDdbJson",
+    "Stage",
     "Step",
+    "Unbox",
+    "Unnest",
+    "UnnestDdbJson",
+    "casts_to",
+    "known_schema",
+    "map_partition",
     "output_schema",
     "run_steps",
 ]

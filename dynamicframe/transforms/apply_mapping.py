@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dynamicframe.cast import try_cast
-from dynamicframe.chunk import Chunk, is_choice
-from dynamicframe.columns import Column, batch_of, children_of, columns_of, struct_column
+from dynamicframe.chunk import Chunk
+from dynamicframe.columns import Column, batch_of, columns_of, struct_column
 from dynamicframe.schema.glue_types import NESTED_NAMES
+from dynamicframe.transforms.choices import cast
 from dynamicframe.transforms.mapping import Mapping, parse_mapping
 from dynamicframe.transforms.paths import Path, find
 from dynamicframe.transforms.source_types import of_declared_type
@@ -48,6 +48,11 @@ class ApplyMapping:
         _refuse_clashes([mapping.target for mapping in parsed])
         object.__setattr__(self, "_parsed", parsed)
 
+    @property
+    def names_every_type(self) -> bool:
+        """Whether the schema of the result is the same whatever the records are."""
+        return all(mapping.target_arrow_type is not None for mapping in self._parsed)
+
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the mapped rows; the errors stay."""
         rows, columns = chunk.batch.num_rows, columns_of(chunk.batch)
@@ -66,11 +71,7 @@ def _mapped(source: Column | None, mapping: Mapping, rows: int) -> Column:
     if mapping.target_type in NESTED_NAMES:
         return of_declared_type(source, mapping.target_type)
     target = mapping.target_arrow_type
-    if target is None:
-        return source
-    # A value has one alternative, so at most one of the casts gives something.
-    sides = children_of(source) if is_choice(source.field) else [source]
-    return Column(pa.field("", target), pc.coalesce(*(try_cast(side.array, target) for side in sides)))
+    return source if target is None else cast(source, target)
 
 
 def _put(tree: _Tree, path: Path, column: Column) -> None:

@@ -27,7 +27,7 @@ class SelectFields:
 
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the rows with fewer fields; the errors stay."""
-        return _with_columns(chunk, only(columns_of(chunk.batch), self._parsed))
+        return with_columns(chunk, only(columns_of(chunk.batch), self._parsed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class DropFields:
 
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the rows with fewer fields; the errors stay."""
-        return _with_columns(chunk, without(columns_of(chunk.batch), self._parsed))
+        return with_columns(chunk, without(columns_of(chunk.batch), self._parsed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,10 @@ class RenameField:
         if found is None or old == new:
             return chunk
         if old[:-1] == new[:-1]:
-            return _with_columns(chunk, renamed(without(columns, {new}), old, new[-1]))
-        return _with_columns(chunk, put(without(columns, {old}), new, found))
+            return with_columns(chunk, renamed(without(columns, {new}), old, new[-1]))
+        return with_columns(chunk, put(without(columns, {old}), new, found))
 
 
-def _with_columns(chunk: Chunk, columns: Sequence[Column]) -> Chunk:
+def with_columns(chunk: Chunk, columns: Sequence[Column]) -> Chunk:
+    """Return a chunk with the columns in place of its own; the errors stay."""
     return Chunk(batch_of(columns, chunk.batch.num_rows), chunk.errors)

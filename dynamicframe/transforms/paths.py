@@ -12,18 +12,29 @@ from dynamicframe.columns import Column, children_of
 
 Path = tuple[str, ...]
 
+ITEMS = "[]"
+"""The step of a deep path that leads from an array to its elements."""
+
 _STEP = re.compile(r"`([^`]*)`|([^.`]+)")
 
 
-def parse_path(text: str) -> Path:
+def parse_path(text: str, *, deep: bool = False) -> Path:
     """Return the names from the outermost to the innermost field.
+
+    Args:
+        text: names joined by dots.
+        deep: read `[]` after a name outside backquotes as a step of its own, into the elements (`list[].price`).
 
     Raises:
         ValueError: empty, or with an unpaired backquote or an empty name outside backquotes.
     """
-    names, at = [], 0
+    names: list[str] = []
+    at = 0
     while step := _STEP.match(text, at):
-        names.append(step[2] if step[1] is None else step[1])
+        if step[1] is None:
+            names += _with_items(step[2]) if deep else [step[2]]
+        else:
+            names.append(step[1])
         at = step.end()
         if at == len(text):
             return tuple(names)
@@ -31,6 +42,13 @@ def parse_path(text: str) -> Path:
             break
         at += 1
     raise ValueError(f"path '{text}' cannot be read; write names joined by dots, names with dots in backquotes.")
+
+
+def _with_items(name: str) -> list[str]:
+    bare = name
+    while bare.endswith(ITEMS):
+        bare = bare.removesuffix(ITEMS)
+    return [bare, *[ITEMS] * ((len(name) - len(bare)) // len(ITEMS))]
 
 
 def find(columns: Sequence[Column], path: Path, *, case_sensitive: bool = True) -> Column | None:

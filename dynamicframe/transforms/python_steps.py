@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import traceback
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,19 +31,19 @@ class FilterRows:
         f: gets a DynamicRecord; picklable where the step is to be.
     """
 
-    f: Callable[[DynamicRecord], Any]
+    f: Callable[[Any], Any]
 
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the kept rows with the chunk's schema; new errors after the old."""
         verdicts, errors = [], list(chunk.errors)
-        for row in rows(chunk):
+        for index, record in enumerate(rows(chunk, DynamicRecord)):
             keep = False
             try:
-                keep = bool(self.f(DynamicRecord.wrap(row)))
+                keep = bool(self.f(record))
             except (KeyError, ValueError, TypeError):
                 keep = False
             except Exception as error:  # noqa: BLE001 - the user's function may raise anything
-                errors.append(_error("filter_error", row, error))
+                errors.append(_error("filter_error", chunk, index, error))
             verdicts.append(keep)
         return Chunk(chunk.batch.filter(pa.array(verdicts, pa.bool_())), errors)
 
@@ -58,23 +59,21 @@ class MapRows:
         f: gets a DynamicRecord and returns one, or any mapping; picklable where the step is to be.
     """
 
-    f: Callable[[DynamicRecord], Any]
+    f: Callable[[Any], Any]
 
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the mapped rows; new errors after the old."""
-        before, after, errors = [], [], list(chunk.errors)
-        for row in rows(chunk):
+        mapped: dict[int, Mapping[str, Any]] = {}
+        errors = list(chunk.errors)
+        for index, record in enumerate(rows(chunk, DynamicRecord)):
             try:
-                result = _record(self.f(DynamicRecord.wrap(row)))
+                mapped[index] = _record(self.f(record))
             except Exception as error:  # noqa: BLE001 - the user's function may raise anything
-                errors.append(_error("map_error", row, error))
-            else:
-                before.append(row)
-                after.append(result)
+                errors.append(_error("map_error", chunk, index, error))
         try:
-            return Chunk(batch_from_objects(after), errors)
+            return Chunk(batch_from_objects(list(mapped.values())), errors)
         except _UNFIT:
-            fit, unfit = _sorted_out(before, after)
+            fit, unfit = _sorted_out(chunk, mapped)
             return Chunk(batch_from_objects(fit), [*errors, *unfit])
 
 
@@ -87,20 +86,22 @@ def _record(result: Any) -> Mapping[str, Any]:
 
 
 def _sorted_out(
-    before: Sequence[Mapping[str, Any]],
-    after: Sequence[Mapping[str, Any]],
+    chunk: Chunk, mapped: Mapping[int, Mapping[str, Any]]
 ) -> tuple[list[Mapping[str, Any]], list[ErrorRecord]]:
-    """Try the records one by one; return those that become a row, and an error for each of the others."""
+    """Try the results one by one; return those that become a row, and an error for each of the others."""
     fit, unfit = [], []
-    for row, result in zip(before, after, strict=True):
+    for index, result in mapped.items():
         try:
             batch_from_objects([result])
         except _UNFIT as error:
-            unfit.append(_error("map_error", row, error))
+            unfit.append(_error("map_error", chunk, index, error))
         else:
             fit.append(result)
     return fit, unfit
 
 
-def _error(reason: str, row: Mapping[str, Any], error: Exception) -> ErrorRecord:
-    return ErrorRecord(json_bytes(row), reason, f"{type(error).__name__}: {error}")
+def _error(reason: str, chunk: Chunk, index: int, error: Exception) -> ErrorRecord:
+    # The record as it came: the function may have changed the one it was given.
+    record = next(rows(Chunk(chunk.batch.slice(index, 1))))
+    trace = "".join(traceback.format_exception(error))
+    return ErrorRecord(json_bytes(record), reason, f"{type(error).__name__}: {error}", stack_trace=trace)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import pyarrow as pa
 
-from dynamicframe.chunk import Chunk
+from dynamicframe.chunk import CallSite, Chunk
 
 
 class Step(Protocol):
@@ -24,10 +25,36 @@ def run_steps(steps: Iterable[Step], chunk: Chunk) -> Chunk:
     return chunk
 
 
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A step that tells its errors where the script called for it.
+
+    Args:
+        step: does the work.
+        callsite: the call.
+    """
+
+    step: Step
+    callsite: CallSite
+
+    def __call__(self, chunk: Chunk) -> Chunk:
+        """Return what the step returns, its own errors marked."""
+        done = self.step(chunk)
+        before = len(chunk.errors)
+        if len(done.errors) == before:
+            return done
+        own = [replace(error, callsite=self.callsite) for error in done.errors[before:]]
+        return Chunk(done.batch, [*done.errors[:before], *own])
+
+
 def output_schema(steps: Iterable[Step], schema: pa.Schema) -> pa.Schema:
     """Return the schema that rows of `schema` have after the steps.
 
     The steps run on a chunk without rows. After `MapRows`, whose rows tell their types themselves, the answer is empty.
     """
-    empty = pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
-    return run_steps(steps, Chunk(empty)).batch.schema
+    return run_steps(steps, empty_chunk(schema)).batch.schema
+
+
+def empty_chunk(schema: pa.Schema) -> Chunk:
+    """Return a chunk without rows."""
+    return Chunk(pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema))

@@ -7,11 +7,29 @@ storage.create("_gluepot/commits/1.json", b"{}")  # False when it was there alre
 from __future__ import annotations
 
 from etlcore.storage.local import LocalStorage
+from etlcore.storage.local_source import LocalSource
 from etlcore.storage.port import FileLock, FileWriter, Storage
 from etlcore.storage.s3 import S3Storage
+from etlcore.storage.s3_source import S3Source
+from etlcore.storage.source import Entry, Level, SourceStorage, VersionGone
 from etlcore.storage.urls import LocalRoot, S3Root, canonical_url, parse_url
 
-__all__ = ["FileLock", "FileWriter", "LocalStorage", "S3Storage", "Storage", "canonical_url", "open_storage"]
+__all__ = [
+    "Entry",
+    "FileLock",
+    "FileWriter",
+    "Level",
+    "LocalSource",
+    "LocalStorage",
+    "S3Source",
+    "S3Storage",
+    "SourceStorage",
+    "Storage",
+    "VersionGone",
+    "canonical_url",
+    "open_source",
+    "open_storage",
+]
 
 
 def open_storage(url: str) -> Storage:
@@ -28,3 +46,16 @@ def open_storage(url: str) -> Storage:
             return LocalStorage(path)
         case S3Root(bucket, prefix):
             return S3Storage(bucket, prefix)
+
+
+def open_source(url: str) -> SourceStorage:
+    """Return the storage whose root is `url`, to read what others wrote there; nothing is touched yet.
+
+    Raises:
+        ConfigError: as `open_storage`.
+    """
+    match parse_url(url):
+        case LocalRoot(path):
+            return LocalSource(path)
+        case S3Root(bucket, prefix):
+            return S3Source(bucket, prefix)

@@ -59,7 +59,6 @@ class LocalStorage:
     def create(self, key: str, data: bytes) -> bool:  # noqa: D102
         path = self._path(key)
         with explained(self.url), self._temporary(path, data) as temporary:
-            reach("storage.temporary_written")
             try:
                 self.disk.link(temporary, path)  # fails on an existing name, where a rename would replace it
             except FileExistsError:

@@ -50,20 +50,20 @@ class S3Storage:
         return f"s3://{self.bucket}/{self.prefix}".rstrip("/")
 
     def get(self, key: str) -> bytes:  # noqa: D102
-        with _explained(self.url):
+        with explained_s3(self.url):
             return bytes(obstore.get(self._store, checked(key)).bytes())
 
     def reader(self, key: str) -> BinaryIO:  # noqa: D102
-        with _explained(self.url):
+        with explained_s3(self.url):
             size_bytes = obstore.head(self._store, checked(key))["size"]
         return io.BufferedReader(S3Reader(self, key, size_bytes), _READ_AHEAD_BYTES)
 
     def put(self, key: str, data: bytes) -> None:  # noqa: D102
-        with _explained(self.url), self._bucket_needed():
+        with explained_s3(self.url), self._bucket_needed():
             obstore.put(self._store, checked(key), data)
 
     def create(self, key: str, data: bytes) -> bool:  # noqa: D102
-        with _explained(self.url), self._bucket_needed():
+        with explained_s3(self.url), self._bucket_needed():
             try:
                 obstore.put(self._store, checked(key), data, mode="create")
             except AlreadyExistsError:
@@ -75,19 +75,19 @@ class S3Storage:
 
     def move(self, moves: Sequence[tuple[str, str]]) -> None:
         """Copy each file on the server, then remove the first ones: S3 has no rename."""
-        with _explained(self.url), ThreadPoolExecutor(_PARALLEL_COPIES) as pool:
+        with explained_s3(self.url), ThreadPoolExecutor(_PARALLEL_COPIES) as pool:
             for copied in [pool.submit(self._copy, source, target) for source, target in moves]:
                 copied.result()
         self.delete(source for source, _ in moves)
 
     def list(self, folder: str) -> Sequence[str]:  # noqa: D102
         prefix = checked(folder) if folder else None
-        with _explained(self.url):
+        with explained_s3(self.url):
             return sorted(entry["path"] for page in obstore.list(self._store, prefix) for entry in page)
 
     def delete(self, keys: Iterable[str]) -> None:  # noqa: D102
         if doomed := [checked(key) for key in keys]:
-            with _explained(self.url):
+            with explained_s3(self.url):
                 obstore.delete(self._store, doomed)
 
     def delete_folder(self, folder: str) -> None:  # noqa: D102
@@ -117,7 +117,7 @@ class S3Storage:
 
     @property
     def _store(self) -> S3Store:
-        return _connect(self.bucket, self.prefix, _endpoint(os.environ))
+        return connect(self.bucket, self.prefix)
 
 
 class S3Reader(io.RawIOBase):
@@ -149,7 +149,7 @@ class S3Reader(io.RawIOBase):
         length = min(len(view), self._size_bytes - self._at)
         if length <= 0:
             return 0
-        with _explained(self._storage.url):
+        with explained_s3(self._storage.url):
             store = self._storage._store  # noqa: SLF001 - the reader is part of its storage
             view[:length] = obstore.get_range(store, self._key, start=self._at, length=length)
         self._at += length
@@ -176,7 +176,7 @@ class S3Writer:
         with explained(f"the temporary file for {self._key}"):
             self._file.seek(0)  # writes out what is buffered
         storage = self._storage  # the writer is part of it
-        with self._file, _explained(storage.url), storage._bucket_needed():  # noqa: SLF001
+        with self._file, explained_s3(storage.url), storage._bucket_needed():  # noqa: SLF001
             obstore.put(storage._store, self._key, self._file)  # noqa: SLF001
 
     def discard(self) -> None:  # noqa: D102
@@ -188,8 +188,13 @@ def _endpoint(environ: Mapping[str, str]) -> str | None:
     return environ.get("AWS_ENDPOINT_URL_S3") or environ.get("AWS_ENDPOINT_URL") or None
 
 
+def connect(bucket: str, prefix: str) -> S3Store:
+    """Return a store that this process keeps."""
+    return _connected(bucket, prefix, _endpoint(os.environ))
+
+
 @lru_cache(maxsize=16)
-def _connect(bucket: str, prefix: str, endpoint: str | None) -> S3Store:
+def _connected(bucket: str, prefix: str, endpoint: str | None) -> S3Store:
     config: S3Config = {}
     if endpoint:
         config = {"endpoint": endpoint, "virtual_hosted_style_request": False}
@@ -198,7 +203,7 @@ def _connect(bucket: str, prefix: str, endpoint: str | None) -> S3Store:
 
 
 @contextmanager
-def _explained(url: str) -> Iterator[None]:
+def explained_s3(url: str) -> Iterator[None]:
     """Turn obstore's errors into ours; a missing file stays FileNotFoundError."""
     try:
         yield

@@ -10,13 +10,14 @@ that a random kill hits also depends on the machine.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
 import time
 from pathlib import Path
 from random import SystemRandom
 
-from tests.crash.report import as_json, as_markdown, write_into
+from tests.crash.report import as_json, as_markdown, versions, write_into
 from tests.crash.suite import run_all
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +39,8 @@ def main() -> int:
     asked = parser.parse_args()
     print(f"seed {asked.seed}", flush=True)
     folder = asked.folder or Path(tempfile.mkdtemp(prefix="gluepot-crash-"))
-    began = time.monotonic()
+    stated, began = versions(ROOT), time.monotonic()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     outcomes = run_all(
         seed=asked.seed,
         lanes=asked.lane or ["local", "s3"],
@@ -49,7 +51,7 @@ def main() -> int:
         folder=folder,
         say=lambda text: print(text, flush=True),
     )
-    report = as_json(asked.seed, outcomes, time.monotonic() - began, ROOT)
+    report = as_json(asked.seed, outcomes, time.monotonic() - began, stated)
     results = as_markdown(report)
     print(results)
     if asked.report:

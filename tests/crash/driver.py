@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,12 @@ GONE_SECS = 30.0
 Victim = Literal["group", "driver", "jvm", "worker"]
 
 # A quick start matters more than a fast job: hundreds of them follow each other.
-JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
+
+
+# Jobs lead sessions of their own, so nothing but this takes them along when a run is ended from outside.
+_started: list[Driver] = []
+_ended = threading.Event()
 
 
 class NotInTime(AssertionError):
@@ -39,6 +45,8 @@ class Driver:
     def start(
         cls, command: Sequence[str | Path], folder: Path, log: Path, env: Mapping[str, str] | None = None
     ) -> Driver:
+        if _ended.is_set():
+            raise NotInTime("the run was ended from outside")
         folder.mkdir(parents=True, exist_ok=True)
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "GLUEPOT_FAIL"))}
         with log.open("ab") as output:
@@ -51,7 +59,8 @@ class Driver:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        return cls(process, log)
+        _started.append(cls(process, log))
+        return _started[-1]
 
     def runs(self) -> bool:
         return self.process.poll() is None
@@ -107,6 +116,13 @@ class Driver:
             self.kill_all()
             return left
         return []
+
+
+def end_all() -> None:
+    """Kill every job of this process, and let it start no more."""
+    _ended.set()
+    for driver in _started:
+        driver.kill_all()
 
 
 def job_command(

@@ -16,7 +16,7 @@ Aim = Literal["mixed", "group", "driver", "jvm", "worker"]
 # Worker kills are cheap, as the job goes on; those of the group are what happens to real jobs.
 MIX: Sequence[Victim] = ("group",) * 8 + ("worker",) * 6 + ("jvm",) * 3 + ("driver",) * 3
 S3_SHARE = 5
-KILLS_PER_JOB = 25
+MIN_KILLS, KILLS_PER_JOB = 8, 25
 
 
 def plans(seed: int, lanes: Sequence[str], aims: Sequence[Aim], kills: int, *, points: bool) -> list[Plan]:
@@ -27,18 +27,28 @@ def plans(seed: int, lanes: Sequence[str], aims: Sequence[Aim], kills: int, *, p
         lanes: where tables lie; with both of them S3 gets every fifth random kill.
         aims: who is killed at random moments; `kills` for each of them.
         kills: random kills per aim.
-        points: whether each lane also meets all kill points.
+        points: whether each lane also meets all kill points; the same job goes on with random kills, as its last start,
+            which only catches up, costs as much as a kill.
     """
-    made = [Plan(f"points-{lane}", lane, COPY, f"{seed}:points:{lane}", POINTS) for lane in lanes if points]
-    for aim in aims:
-        victims = list(_victims(aim, kills, Random(f"{seed}:{aim}")))
-        on_s3 = kills // S3_SHARE if set(lanes) == {"local", "s3"} else kills if "s3" in lanes else 0
-        for lane, share in (("local", victims[on_s3:]), ("s3", victims[:on_s3])):
-            for number, some in enumerate(_parts(share)):
-                script = (THRICE, COPY)[number % 2] if lane == "local" else COPY
-                name = f"{aim}-{lane}-{number}"
-                made.append(Plan(name, lane, script, f"{seed}:{name}", victims=some))
-    return made
+    made = []
+    for lane in lanes:
+        parts = [(aim, part) for aim in aims for part in _parts(_share(seed, aim, kills, lane, lanes))]
+        if points:
+            _, after_points = parts.pop(0) if parts else ("", ())
+            name = f"points-{lane}"
+            made.append(Plan(name, lane, COPY, f"{seed}:{name}", POINTS, after_points))
+        for number, (aim, part) in enumerate(parts):
+            name = f"{aim}-{lane}-{number}"
+            made.append(Plan(name, lane, (THRICE, COPY)[number % 2], f"{seed}:{name}", victims=part))
+    return sorted(made, key=lambda plan: -len(plan.points) - len(plan.victims))
+
+
+def _share(seed: int, aim: Aim, kills: int, lane: str, lanes: Sequence[str]) -> Sequence[Victim]:
+    victims = list(_victims(aim, kills, Random(f"{seed}:{aim}")))
+    if set(lanes) != {"local", "s3"}:
+        return victims
+    on_s3 = kills // S3_SHARE
+    return victims[:on_s3] if lane == "s3" else victims[on_s3:]
 
 
 def _victims(aim: Aim, kills: int, chance: Random) -> Iterator[Victim]:
@@ -52,6 +62,7 @@ def _victims(aim: Aim, kills: int, chance: Random) -> Iterator[Victim]:
 
 
 def _parts(victims: Sequence[Victim]) -> Iterator[Sequence[Victim]]:
-    """At least two jobs where there are enough kills, and none with a table of many thousand files."""
-    size = min(KILLS_PER_JOB, max(1, -(-len(victims) // 2)))
+    """Two jobs where there are enough kills, more where a table would get many thousand files."""
+    half = -(-len(victims) // 2)
+    size = max(MIN_KILLS, min(KILLS_PER_JOB, half))
     yield from (victims[at : at + size] for at in range(0, len(victims), size))

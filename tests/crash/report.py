@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -33,14 +33,14 @@ def versions(root: Path) -> dict[str, str]:
     }
 
 
-def as_json(seed: int, outcomes: Sequence[Outcome], secs: float, root: Path) -> str:
-    """The whole run."""
+def as_json(seed: int, outcomes: Sequence[Outcome], secs: float, stated: Mapping[str, str]) -> str:
+    """The whole run; `stated` are its `versions`, taken before it."""
     return json.dumps(
         {
             "seed": seed,
             "ended": datetime.now(UTC).isoformat(timespec="seconds"),
             "secs": round(secs),
-            "versions": versions(root),
+            "versions": stated,
             "right": all(one.right for one in outcomes),
             "outcomes": [asdict(one) for one in outcomes],
         },

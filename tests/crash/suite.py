@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.crash.campaign import Plan, run
+from tests.crash.driver import end_all
 from tests.crash.outcome import Outcome
 from tests.crash.plans import Aim, plans
 from tests.crash.servers import broker
@@ -34,4 +35,8 @@ def run_all(
                 shutil.rmtree(folder / plan.name)
             return outcome
 
-        return list(pool.map(one, plans(seed, lanes, aims, kills, points=points)))
+        try:
+            return list(pool.map(one, plans(seed, lanes, aims, kills, points=points)))
+        except BaseException:
+            end_all()
+            raise

@@ -113,10 +113,15 @@ class World:
         )
 
     def unpublished_files(self) -> list[str]:
-        """Our own files in the tables other than manifests: staging, intents, temporaries."""
+        """Our own files in the tables other than manifests: staging, intents.
+
+        Without the hidden temporaries of files that are created whole: a kill within their millisecond leaves one, no
+        reader opens it, and nothing removes it.
+        """
         return [
             f"{name}/{key}"
             for name, table in self.tables.items()
             for key in table.keys("_gluepot")
             if not (key.startswith(f"{manifests.COMMITS}/") and key.endswith(".json"))
+            and not key.endswith(".gluepot-tmp")
         ]

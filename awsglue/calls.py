@@ -1,0 +1,61 @@
+"""What every transform is told beside its own arguments: `transformation_ctx`, `info` and thresholds (glue-api 6.1)."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+
+from batch.execute import ErrorCounts
+from dynamicframe.chunk import CallSite
+from etlcore.errors import PermanentError
+
+NOWHERE = CallSite()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a transform.
+
+    Args:
+        ctx: its name; may be empty.
+        callsite: where the script makes it.
+        stage_threshold: errors allowed in this transform; 0 for any number.
+        total_threshold: errors allowed up to and including it; 0 for any number.
+    """
+
+    ctx: str = ""
+    callsite: CallSite = NOWHERE
+    stage_threshold: int = 0
+    total_threshold: int = 0
+
+    @property
+    def limits_errors(self) -> bool:
+        """Whether there is a threshold."""
+        return self.stage_threshold > 0 or self.total_threshold > 0
+
+    def check(self, counts: ErrorCounts) -> None:
+        """Compare what was counted with the thresholds.
+
+        Raises:
+            PermanentError: there are more errors than allowed.
+        """
+        for name, count, most in (
+            ("stageThreshold", counts.stage, self.stage_threshold),
+            ("totalThreshold", counts.total, self.total_threshold),
+        ):
+            if 0 < most < count:
+                of = f"'{self.ctx}'" if self.ctx else f"the transform at {self.callsite.site}"
+                raise PermanentError(
+                    f"{count} records could not go through {of}, {name} allows {most}; "
+                    "look at them with errorsAsDynamicFrame()."
+                )
+
+
+def called(transformation_ctx: str, info: str | None, stageThreshold: int, totalThreshold: int) -> Call:
+    """Return the call that is being made, with the first line up the stack that is not ours."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "awsglue":
+        frame = frame.f_back
+    code = None if frame is None else frame.f_code
+    site = "" if frame is None or code is None else f"{code.co_filename}:{frame.f_lineno} in {code.co_name}"
+    return Call(transformation_ctx, CallSite(site, info or ""), int(stageThreshold), int(totalThreshold))

@@ -1,0 +1,42 @@
+"""Reading files: from a script's options to a pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from batch import jobrun
+from batch.files_input import files_input
+from batch.pipeline import Pipeline
+from connectors.files.settings import FileReadSettings
+from streaming import session
+
+FORMAT_TYPES = ("parquet", "orc")
+"""Connection types that are formats: Glue's own library replaces `s3` by them (glue-api 1.1)."""
+
+FILE_TYPES = ("s3", "file", *FORMAT_TYPES)
+
+
+def file_settings(
+    connection_type: str,
+    options: Mapping[str, Any],
+    format_name: str | None,
+    format_options: Mapping[str, Any],
+    predicate: str,
+) -> FileReadSettings:
+    """Check what a script says of a read.
+
+    Raises:
+        ConfigError: an option is missing or not understood.
+    """
+    kind = connection_type.lower()
+    name = format_name or (kind if kind in FORMAT_TYPES else None)
+    return FileReadSettings.from_glue(options, name, format_options, predicate)
+
+
+def file_frame(spark: SparkSession, settings: FileReadSettings, ctx: str) -> Pipeline:
+    """Return the pipeline of a read; the files are listed now, and read when the frame is used."""
+    parallelism = spark.sparkContext.defaultParallelism
+    return Pipeline(files_input(settings, ctx, jobrun.current(), parallelism, session.current().clock))

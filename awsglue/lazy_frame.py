@@ -1,0 +1,105 @@
+"""A DynamicFrame beneath its transforms: a pipeline that is made when it is needed, its schema and its errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from awsglue.calls import Call
+from batch import execute
+from batch.execute import ErrorCounts
+from batch.pipeline import FrameInput, Pipeline
+from dynamicframe.transforms import known_schema
+
+if TYPE_CHECKING:
+    from awsglue.context import GlueContext
+
+READ = Call()
+
+
+class LazyFrame:
+    """Records that are read when an action needs them.
+
+    Args:
+        pipeline: what the frame stands for, or a function that tells it when it is needed first.
+        glue_ctx: the context.
+        name: for a person, and in a collection.
+        call: the transform that made it.
+        own_steps: how many steps of the pipeline are its transform's; None where it was made by reading.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline | Callable[[], Pipeline],
+        glue_ctx: GlueContext,
+        name: str = "",
+        call: Call = READ,
+        own_steps: int | None = None,
+    ) -> None:
+        self._make = partial(same, pipeline) if isinstance(pipeline, Pipeline) else pipeline
+        self._made: Pipeline | None = None
+        self._passed = not call.limits_errors
+        self._schema_found: pa.Schema | None = None
+        self._call = call
+        self._own_steps = own_steps
+        self.glue_ctx = glue_ctx
+        self.name = name
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """What the frame stands for, once it is known to stay within its thresholds, which takes a pass of its own."""
+        if not self._passed:
+            self.assertErrorThreshold()
+            self._passed = True
+        return self._unchecked()
+
+    def _unchecked(self) -> Pipeline:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    @property
+    def _spark(self) -> SparkSession:
+        return self.glue_ctx.spark_session
+
+    def _arrow_schema(self) -> pa.Schema:
+        if self._schema_found is None:
+            told = self._static_schema()
+            self._schema_found = execute.schema_of(self._spark, self.pipeline) if told is None else told
+        return self._schema_found
+
+    def _static_schema(self) -> pa.Schema | None:
+        """Return the schema where it follows from the DataFrame's or from the steps; None where records decide."""
+        given = self.pipeline.over_rows().input
+        rows = to_arrow_schema(given.frame.schema) if isinstance(given, FrameInput) and not given.json_column else None
+        return known_schema(self.pipeline.steps, rows)
+
+    def errorsCount(self) -> int:
+        """Return how many records could not go on, up to and including the transform that made this frame."""
+        return self._errors().total
+
+    def stageErrorsCount(self) -> int:
+        """Return how many records could not go through the transform that made this frame."""
+        return self._errors().stage
+
+    def assertErrorThreshold(self) -> None:
+        """Count the errors.
+
+        Raises:
+            PermanentError: there are more than the transform's thresholds allow.
+        """
+        if self._call.limits_errors:
+            self._call.check(self._errors())
+
+    def _errors(self) -> ErrorCounts:
+        return execute.count_errors(self._spark, self._unchecked(), self._own_steps)
+
+
+def same(pipeline: Pipeline) -> Pipeline:
+    """Return the pipeline: what is known beforehand, in place of a function that finds it out."""
+    return pipeline

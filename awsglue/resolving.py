@@ -1,0 +1,39 @@
+"""How `toDF` resolves a choice (glue-api 6.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from etlcore.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class ResolveOption:
+    """What becomes of one choice.
+
+    Args:
+        path: of the field.
+        action: `Project` to keep one type, `KeepAsStruct` for a struct with one field per type.
+        target: the type of `Project`.
+    """
+
+    path: str
+    action: str
+    target: str | None = None
+
+
+def as_spec(path: str, action: str, target: str | None) -> tuple[str, str]:
+    """Return the option as a spec of `resolveChoice`.
+
+    Raises:
+        ConfigError: another action, also `Cast`, which Glue documents and refuses, too; or no target where one is due.
+    """
+    match action.lower():
+        case "keepasstruct":
+            return path, "make_struct"
+        case "project" if target:
+            return path, f"project:{target}"
+    raise ConfigError(
+        f"ResolveOption('{path}', '{action}', {target!r}) is not known; use KeepAsStruct, or Project with a type as "
+        "target, or call resolveChoice before toDF."
+    )

@@ -1,0 +1,82 @@
+"""The base of all transforms (glue-api 7)."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from awsglue.transforms.arguments import DESCRIPTIONS
+
+
+class GlueTransform:
+    """Base of all transforms, also of a user's own: `X.apply(...)` is `X()(...)`."""
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Apply the transform."""
+        return cls()(*args, **kwargs)
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the transform's name."""
+        return cls.__name__
+
+    @classmethod
+    def describeArgs(cls) -> list[dict[str, Any]]:
+        """Return a description of each argument: `name`, `type`, `description`, `optional` and `defaultValue`."""
+        arguments = list(inspect.signature(cls.__call__).parameters.values())[1:]
+        return [_described(one) for one in arguments]
+
+    @classmethod
+    def describeReturn(cls) -> dict[str, str]:
+        """Return `type` and `description` of what the transform returns."""
+        returned = str(inspect.signature(cls.__call__).return_annotation)
+        return {"type": returned, "description": _first_line(cls.__call__.__doc__)}
+
+    @classmethod
+    def describeTransform(cls) -> str:
+        """Return what the transform is for."""
+        return _first_line(cls.__doc__)
+
+    @classmethod
+    def describeErrors(cls) -> list[dict[str, str]]:
+        """Return `type` and `description` of errors; all transforms have the one."""
+        return [
+            {
+                "type": "etlcore.errors.ConfigError",
+                "description": "An argument cannot be used; the message names it and says what can.",
+            }
+        ]
+
+    @classmethod
+    def describe(cls) -> dict[str, Any]:
+        """Return everything the other `describe` methods return."""
+        return {
+            "transform": {"name": cls.name(), "description": cls.describeTransform()},
+            "args": cls.describeArgs(),
+            "returns": cls.describeReturn(),
+            "raises": cls.describeErrors(),
+        }
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Do the work; each transform has its own.
+
+        Raises:
+            NotImplementedError: the class has none.
+        """
+        raise NotImplementedError(f"{self.name()} is no transform yet; define __call__ in the class.")
+
+
+def _described(argument: inspect.Parameter) -> dict[str, Any]:
+    optional = argument.default is not inspect.Parameter.empty or argument.kind is inspect.Parameter.VAR_KEYWORD
+    return {
+        "name": argument.name,
+        "type": str(argument.annotation),
+        "description": DESCRIPTIONS[argument.name],
+        "optional": optional,
+        "defaultValue": argument.default if argument.default is not inspect.Parameter.empty else None,
+    }
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").partition("\n")[0]

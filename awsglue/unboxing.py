@@ -1,0 +1,39 @@
+"""The format and options of Unbox, as scripts give them (glue-api 5.2, 6.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from awsglue.unsupported import NotSupportedHere
+from dynamicframe.transforms import BoxedCsv, BoxedJson, BoxFormat
+
+_NO_QUOTES = "-1"
+
+
+def box_format(name: str, options: Mapping[str, Any]) -> BoxFormat:
+    """Return what reads the texts.
+
+    Raises:
+        NotSupported: a format, or the option `withSchema`.
+    """
+    if options.get("withSchema"):
+        raise NotSupportedHere("unbox(withSchema=...)", "Leave it out and cast the fields with apply_mapping.")
+    match name.lower():
+        case "json":
+            return BoxedJson()
+        case "csv":
+            quote = str(options.get("quoteChar", '"'))
+            return BoxedCsv(
+                separator=str(options.get("separator", ",")),
+                quote=None if quote == _NO_QUOTES else quote,
+                escaper=options.get("escaper"),
+                with_header=_flag(options, "withHeader"),
+                skip_first=_flag(options, "skipFirst"),
+            )
+        case _:
+            raise NotSupportedHere(f"unbox(format={name!r})", "Use json or csv.")
+
+
+def _flag(options: Mapping[str, Any], name: str) -> bool:
+    return str(options.get(name, "")).lower() == "true"

@@ -1,0 +1,37 @@
+"""Which reader reads which format. Each is imported when its format is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from connectors.files.formats.port import FileReader, Format, OpenFile
+from etlcore.errors import ConfigError, did_you_mean
+
+__all__ = ["FileReader", "Format", "OpenFile", "read_format"]
+
+_FORMATS = {
+    "json": ("json_format", "JsonFormat"),
+    "csv": ("csv_format", "CsvFormat"),
+    "parquet": ("columnar", "ParquetFormat"),
+    "glueparquet": ("columnar", "ParquetFormat"),
+    "orc": ("columnar", "OrcFormat"),
+    "avro": ("avro_format", "AvroFormat"),
+}
+
+
+def read_format(name: str | None, options: Mapping[str, Any]) -> Format:
+    """Return a format with Glue's `format_options`.
+
+    Raises:
+        ConfigError: the format is not known, or an option has a value that is not understood.
+    """
+    wanted = (name or "").lower()
+    if wanted not in _FORMATS:
+        raise ConfigError(
+            f"The format is {name!r}; use one of {', '.join(sorted(_FORMATS))}.{did_you_mean(wanted, _FORMATS)}"
+        )
+    module, kind = _FORMATS[wanted]
+    made = getattr(import_module(f"{__name__}.{module}"), kind)
+    return made.from_glue(options) if hasattr(made, "from_glue") else made()  # type: ignore[no-any-return]

@@ -1,0 +1,211 @@
+"""CSV: every value a text, lines that do not fit set aside (glue-api 5.2)."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+
+from connectors.files.formats.options import flag
+from connectors.files.formats.port import OpenFile
+from connectors.files.formats.text_lines import BOM, MOST_LINE_BYTES
+from dynamicframe.chunk import Chunk, Coordinates, ErrorRecord
+from etlcore.errors import ConfigError, PermanentError
+
+_BLOCK_BYTES = 4 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class CsvFormat:
+    """Settings of the reader.
+
+    Args:
+        separator: one character.
+        quote: one character; None for none.
+        escape: one character before one that is meant literally; None for none.
+        multi_line: quoted values may hold line breaks.
+        with_header: the first line names the columns, which are `col0`, `col1`, ... otherwise.
+        skip_first: the first line is dropped.
+    """
+
+    separator: str = ","
+    quote: str | None = '"'
+    escape: str | None = None
+    multi_line: bool = False
+    with_header: bool = False
+    skip_first: bool = False
+
+    @classmethod
+    def from_glue(cls, options: Mapping[str, Any]) -> CsvFormat:
+        """Read Glue's `format_options`; `optimizePerformance` is how this reader always works.
+
+        Raises:
+            ConfigError: an option has a value that is not understood.
+        """
+        quote = options.get("quoteChar", '"')
+        return cls(
+            separator=_character("separator", options.get("separator", ",")),
+            quote=None if str(quote) == "-1" else _character("quoteChar", quote),
+            escape=_character("escaper", options["escaper"]) if options.get("escaper") else None,
+            multi_line=flag(options, "multiLine") or flag(options, "multiline"),
+            with_header=flag(options, "withHeader"),
+            skip_first=flag(options, "skipFirst"),
+        )
+
+    @property
+    def needs_seek(self) -> bool:
+        """Read from start to end."""
+        return False
+
+    def reader(self) -> CsvReader:
+        """Return a reader for one task."""
+        return CsvReader(self)
+
+
+class CsvReader:
+    """Reads with Arrow's own parser; null is nothing between two separators, an empty text a pair of quotes."""
+
+    def __init__(self, settings: CsvFormat) -> None:
+        self._settings = settings
+
+    def read(self, file: OpenFile) -> Iterator[Chunk]:
+        """Yield the records in order."""
+        settings = self._settings
+        first = _first_line(file)
+        if settings.skip_first:
+            first = _first_line(file)
+        if not first.strip():
+            return
+        cells = self._cells(first)
+        names = _distinct(cells) if settings.with_header else [f"col{index}" for index in range(len(cells))]
+        rest = file.plain if settings.with_header else _Joined(first, file.plain)
+        yield from self._rows(names, rest, file)
+
+    def _rows(self, names: list[str], rest: BinaryIO | _Joined, file: OpenFile) -> Iterator[Chunk]:
+        at = Coordinates(file.place, file.partition)
+        bad: list[ErrorRecord] = []
+
+        def set_aside(row: arrow_csv.InvalidRow) -> str:
+            message = f"The line has {row.actual_columns} values, not {row.expected_columns}."
+            bad.append(ErrorRecord(str(row.text).encode(), "malformed_csv", message, at))
+            return "skip"
+
+        settings = self._settings
+        parse = arrow_csv.ParseOptions(
+            delimiter=settings.separator,
+            quote_char=settings.quote or False,
+            double_quote=True,
+            escape_char=settings.escape or False,
+            newlines_in_values=settings.multi_line,
+            invalid_row_handler=set_aside,
+        )
+        convert = arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.binary()),
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        )
+        read = arrow_csv.ReadOptions(column_names=names, block_size=_BLOCK_BYTES, use_threads=False)
+        try:
+            with arrow_csv.open_csv(
+                pa.PythonFile(rest, "r"), read_options=read, parse_options=parse, convert_options=convert
+            ) as batches:
+                for batch in batches:
+                    good, unreadable = _texts(batch, at)
+                    taken, bad[:] = list(bad), []
+                    yield Chunk(good, [*taken, *unreadable])
+        except pa.ArrowInvalid as error:
+            if "Empty CSV file" in str(error):  # a header and nothing else; Arrow has no type of its own for it
+                return
+            raise PermanentError(
+                f"{file.place} is not CSV as the options say ({error}); correct separator, quoteChar or multiLine"
+            ) from error
+        if bad:
+            yield Chunk(pa.RecordBatch.from_pylist([], schema=pa.schema([(name, pa.string()) for name in names])), bad)
+
+    def _cells(self, line: bytes) -> list[str]:
+        settings = self._settings
+        text = line.decode("utf-8", "replace").rstrip("\r\n")
+        reader = csv.reader(
+            io.StringIO(text),
+            delimiter=settings.separator,
+            quotechar=settings.quote,
+            escapechar=settings.escape,
+            quoting=csv.QUOTE_NONE if settings.quote is None else csv.QUOTE_MINIMAL,
+        )
+        return next(reader, [])
+
+
+def _texts(batch: pa.RecordBatch, at: Coordinates) -> tuple[pa.RecordBatch, list[ErrorRecord]]:
+    """Turn bytes into texts; rows with bytes that are none are set aside."""
+    schema = pa.schema([(name, pa.string()) for name in batch.schema.names])
+    try:
+        return batch.cast(schema), []
+    except pa.ArrowInvalid:
+        rows = batch.to_pylist()
+        readable = [all(_is_text(value) for value in row.values()) for row in rows]
+        message = "The line is not UTF-8."
+        errors = [
+            ErrorRecord(b",".join(value or b"" for value in row.values()), "invalid_utf8", message, at)
+            for row, good in zip(rows, readable, strict=True)
+            if not good
+        ]
+        return batch.filter(pa.array(readable, pa.bool_())).cast(schema), errors
+
+
+def _is_text(value: bytes | None) -> bool:
+    try:
+        return value is None or value.decode() is not None
+    except UnicodeDecodeError:
+        return False
+
+
+def _first_line(file: OpenFile) -> bytes:
+    line = file.plain.readline(MOST_LINE_BYTES)
+    return line.removeprefix(BOM)
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Number names that come twice: `a`, `a_1`; one that is missing is called by its place."""
+    distinct: list[str] = []
+    for index, name in enumerate(names):
+        plain = name.strip() or f"col{index}"
+        new, nth = plain, 0
+        while new in distinct:
+            nth += 1
+            new = f"{plain}_{nth}"
+        distinct.append(new)
+    return distinct
+
+
+class _Joined:
+    """A line that was read already, then the rest."""
+
+    def __init__(self, first: bytes, rest: BinaryIO) -> None:
+        self._first = first
+        self._rest = rest
+        self.closed = False
+
+    def read(self, size: int = -1) -> bytes:
+        if self._first:
+            taken, self._first = (self._first, b"") if size < 0 else (self._first[:size], self._first[size:])
+            return taken
+        return self._rest.read(size)
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def _character(name: str, value: object) -> str:
+    text = {"\\t": "\t", "\\u0001": "\x01"}.get(str(value), str(value))
+    if len(text) != 1 or text in "\r\n" or not text.isascii():
+        raise ConfigError(f"{name} is {value!r}; give one ASCII character other than a line break")
+    return text

@@ -1,0 +1,46 @@
+"""The contract of a file format, and what readers share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, Protocol
+
+from dynamicframe.chunk import Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """A file being read.
+
+    Args:
+        plain: its bytes, decompressed; seekable where `Format.needs_seek`.
+        place: its URL, for errors and messages.
+        partition: its folder below the root.
+    """
+
+    plain: BinaryIO
+    place: str
+    partition: str
+
+
+class FileReader(Protocol):
+    """Reads the files of one task, one after the other; what it learns of their schema it keeps."""
+
+    def read(self, file: OpenFile) -> Iterator[Chunk]:
+        """Yield the records in order; broken ones as errors.
+
+        Raises:
+            PermanentError: the file as a whole cannot be read; the message names it.
+        """
+
+
+class Format(Protocol):
+    """A format with its options. Picklable."""
+
+    @property
+    def needs_seek(self) -> bool:
+        """Whether it jumps about in the file, and compresses inside of it."""
+
+    def reader(self) -> FileReader:
+        """Return a reader for one task."""

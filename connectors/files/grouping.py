@@ -1,0 +1,94 @@
+"""Which files one task reads together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from connectors.files.formats.options import number
+from connectors.files.versions import FileVersion
+from etlcore.errors import ConfigError, did_you_mean
+
+IN_PARTITION, ACROSS_PARTITION, NONE = "inPartition", "acrossPartition", "none"
+_NAMES = (IN_PARTITION, ACROSS_PARTITION, NONE)
+
+# Spark's own numbers: the most a task reads, and what opening a file costs in bytes read meanwhile.
+_MOST_BYTES = 128 << 20
+_OPEN_COST_BYTES = 4 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class FileGroup:
+    """The files of one task, in the order they are read."""
+
+    files: tuple[FileVersion, ...]
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all of them, compressed."""
+        return sum(file.size_bytes for file in self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOptions:
+    """What a script may say about it.
+
+    Args:
+        within: `inPartition`: files of different folders stay apart; `acrossPartition`: they need not;
+            `none`: each file is a task.
+        size_bytes: of a group; None computes it from all files and the number of tasks that run at once.
+    """
+
+    within: str = ACROSS_PARTITION
+    size_bytes: int | None = None
+
+    @classmethod
+    def from_glue(cls, options: dict[str, object]) -> GroupOptions:
+        """Read `groupFiles` and `groupSize`.
+
+        Raises:
+            ConfigError: one of them is not understood.
+        """
+        given = str(options.get("groupFiles") or ACROSS_PARTITION)
+        known = {name.lower(): name for name in _NAMES}
+        if given.lower() not in known:
+            raise ConfigError(f"groupFiles is {given!r}; use one of {', '.join(_NAMES)}.{did_you_mean(given, _NAMES)}")
+        return cls(known[given.lower()], number(options, "groupSize"))
+
+
+def grouped(files: Sequence[FileVersion], options: GroupOptions, parallelism: int) -> tuple[FileGroup, ...]:
+    """Return the files as groups, each file in exactly one; no files, no groups.
+
+    Args:
+        files: in any order.
+        options: the script's.
+        parallelism: tasks that run at once.
+    """
+    in_order = sorted(files, key=lambda one: (one.folder, one.name))
+    if options.within == NONE:
+        return tuple(FileGroup((file,)) for file in in_order)
+    limit = options.size_bytes or _target_bytes(in_order, parallelism)
+    if options.within == ACROSS_PARTITION:
+        return tuple(_packed(in_order, limit))
+    folders = groupby(in_order, key=lambda one: one.folder)
+    return tuple(group for _, inside in folders for group in _packed(list(inside), limit))
+
+
+def _target_bytes(files: Sequence[FileVersion], parallelism: int) -> int:
+    total = sum(file.size_bytes + _OPEN_COST_BYTES for file in files)
+    return min(_MOST_BYTES, max(_OPEN_COST_BYTES, total // max(1, parallelism)))
+
+
+def _packed(files: Sequence[FileVersion], limit_bytes: int) -> Iterator[FileGroup]:
+    held: list[FileVersion] = []
+    cost_bytes = 0
+    for file in files:
+        cost = file.size_bytes + _OPEN_COST_BYTES
+        if held and cost_bytes + cost > max(limit_bytes, _OPEN_COST_BYTES):
+            yield FileGroup(tuple(held))
+            held, cost_bytes = [], 0
+        held.append(file)
+        cost_bytes += cost
+    if held:
+        yield FileGroup(tuple(held))

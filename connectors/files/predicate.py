@@ -1,0 +1,268 @@
+"""Push-down predicates: SQL over partition columns, decided folder by folder, as soon as enough columns are known.
+
+Understood is what the catalog's partition expressions know (glue-api 11.4): `= == <> != < <= > >=`, AND, OR, NOT, IN,
+BETWEEN, LIKE, IS NULL, parentheses; texts, numbers, true and false. Values of folders are texts: compared with a
+number they are numbers, and null where they are none, as in Spark.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Final
+
+from etlcore.errors import ConfigError
+
+
+class Unknown(Enum):
+    """What SQL does not have: a column whose value is not known yet."""
+
+    UNDECIDED = "undecided"
+
+
+UNDECIDED: Final = Unknown.UNDECIDED
+Truth = bool | Unknown | None
+Value = str | float | bool | Unknown | None
+Values = Mapping[str, str | None]
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>-?\d+(?:\.\d+)?(?![\w.]))|(?P<text>'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\")"
+    r"|(?P<name>`[^`]+`|[A-Za-z_][\w.]*)|(?P<sign><>|!=|<=|>=|==|=|<|>|\(|\)|,))"
+)
+_COMPARES: Mapping[str, Callable[[Any, Any], bool]] = {
+    "=": lambda a, b: bool(a == b),
+    "==": lambda a, b: bool(a == b),
+    "<>": lambda a, b: bool(a != b),
+    "!=": lambda a, b: bool(a != b),
+    "<": lambda a, b: bool(a < b),
+    "<=": lambda a, b: bool(a <= b),
+    ">": lambda a, b: bool(a > b),
+    ">=": lambda a, b: bool(a >= b),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A predicate that was read.
+
+    Args:
+        text: as given.
+        columns: it asks for, in lower case.
+    """
+
+    text: str
+    columns: frozenset[str]
+    _decide: Callable[[Values], Truth]
+
+    def may_match(self, known: Values) -> bool:
+        """Tell whether a folder can hold a match, knowing the values of some or all columns, names in lower case."""
+        truth = self._decide(known)
+        return truth is True or truth is UNDECIDED
+
+    def matches(self, known: Values) -> bool:
+        """Tell whether a folder matches; a column it does not have is null."""
+        complete = {**dict.fromkeys(self.columns), **known}
+        return self._decide(complete) is True
+
+
+def parse_predicate(text: str) -> Predicate:
+    """Read a predicate.
+
+    Raises:
+        ConfigError: it is not understood; the message says from where on.
+    """
+    reader = _Reader(text)
+    decide = reader.whole()
+    return Predicate(text, frozenset(reader.columns), decide)
+
+
+@dataclass(frozen=True, slots=True)
+class _Operand:
+    """A column or a literal."""
+
+    column: str | None
+    literal: str | float | bool | None = None
+
+    def value(self, known: Values) -> Value:
+        if self.column is None:
+            return self.literal
+        return known.get(self.column, UNDECIDED)
+
+
+class _Reader:
+    """Recursive descent over the tokens, giving functions."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens = list(_tokens(text))
+        self._at = 0
+        self.columns: set[str] = set()
+
+    def whole(self) -> Callable[[Values], Truth]:
+        decide = self._either()
+        if self._at < len(self._tokens):
+            raise self._wrong()
+        return decide
+
+    def _either(self) -> Callable[[Values], Truth]:
+        parts = [self._both()]
+        while self._took("or"):
+            parts.append(self._both())
+        return parts[0] if len(parts) == 1 else lambda known: _any([part(known) for part in parts])
+
+    def _both(self) -> Callable[[Values], Truth]:
+        parts = [self._negated()]
+        while self._took("and"):
+            parts.append(self._negated())
+        if len(parts) == 1:
+            return parts[0]
+        return lambda known: _not(_any([_not(part(known)) for part in parts]))
+
+    def _negated(self) -> Callable[[Values], Truth]:
+        if self._took("not"):
+            inner = self._negated()
+            return lambda known: _not(inner(known))
+        if self._took("("):
+            inner = self._either()
+            self._need(")")
+            return inner
+        return self._comparison()
+
+    def _comparison(self) -> Callable[[Values], Truth]:
+        left = self._operand()
+        if self._took("is"):
+            wanted = not self._took("not")
+            self._need("null")
+            return lambda known: _is_null(left.value(known), wanted=wanted)
+        negated = self._took("not")
+        decide = self._set_or_range(left)
+        return (lambda known: _not(decide(known))) if negated else decide
+
+    def _set_or_range(self, left: _Operand) -> Callable[[Values], Truth]:
+        if self._took("in"):
+            self._need("(")
+            options = [self._operand()]
+            while self._took(","):
+                options.append(self._operand())
+            self._need(")")
+            return lambda known: _any([_compared("=", left, one, known) for one in options])
+        if self._took("between"):
+            low = self._operand()
+            self._need("and")
+            high = self._operand()
+            return lambda known: _not(
+                _any([_not(_compared(">=", left, low, known)), _not(_compared("<=", left, high, known))])
+            )
+        if self._took("like"):
+            pattern = _like(str(self._operand().literal))
+            return lambda known: _liked(left.value(known), pattern)
+        sign = self._peek()
+        if sign not in _COMPARES:
+            if left.column is None and isinstance(left.literal, bool):
+                return lambda _: left.literal if isinstance(left.literal, bool) else None
+            raise self._wrong()
+        self._at += 1
+        right = self._operand()
+        return lambda known: _compared(sign, left, right, known)
+
+    def _operand(self) -> _Operand:
+        if self._at >= len(self._tokens):
+            raise self._wrong()
+        kind, token = self._tokens[self._at]
+        lowered = token.lower()
+        self._at += 1
+        match kind:
+            case "number":
+                return _Operand(None, float(token))
+            case "text":
+                return _Operand(None, token[1:-1].replace(token[0] * 2, token[0]))
+            case "name" if lowered in {"true", "false"}:
+                return _Operand(None, lowered == "true")
+            case "name" if lowered not in {"and", "or", "not", "in", "between", "like", "is", "null"}:
+                name = lowered.strip("`")
+                self.columns.add(name)
+                return _Operand(name)
+        self._at -= 1
+        raise self._wrong()
+
+    def _peek(self) -> str:
+        return self._tokens[self._at][1].lower() if self._at < len(self._tokens) else ""
+
+    def _took(self, word: str) -> bool:
+        if self._peek() != word or self._tokens[self._at][0] == "text":
+            return False
+        self._at += 1
+        return True
+
+    def _need(self, word: str) -> None:
+        if not self._took(word):
+            raise self._wrong()
+
+    def _wrong(self) -> ConfigError:
+        rest = " ".join(token for _, token in self._tokens[self._at :]) or "its end"
+        return ConfigError(
+            f"The predicate {self._text!r} is not understood from {rest!r} on; use comparisons of partition columns"
+            " with =, <, >, IN, BETWEEN, LIKE, IS NULL, joined by AND, OR, NOT.",
+        )
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str]]:
+    at = 0
+    while text[at:].strip():
+        found = _TOKEN.match(text, at)
+        if not found or not found.lastgroup:
+            raise ConfigError(f"The predicate {text!r} is not understood from {text[at:].strip()!r} on.")
+        yield found.lastgroup, found[found.lastgroup]
+        at = found.end()
+
+
+def _compared(sign: str, left: _Operand, right: _Operand, known: Values) -> Truth:
+    a, b = left.value(known), right.value(known)
+    if a is UNDECIDED or b is UNDECIDED:
+        return UNDECIDED
+    if a is None or b is None:
+        return None
+    if isinstance(a, bool) or isinstance(b, bool):
+        a, b = str(a).lower(), str(b).lower()
+    elif isinstance(a, float) or isinstance(b, float):
+        a, b = _number(a), _number(b)
+        if a is None or b is None:
+            return None
+    return _COMPARES[sign](a, b)
+
+
+def _number(value: object) -> float | None:
+    try:
+        return float(str(value))
+    except ValueError:
+        return None
+
+
+def _is_null(value: object, *, wanted: bool) -> Truth:
+    return UNDECIDED if value is UNDECIDED else (value is None) == wanted
+
+
+def _like(pattern: str) -> re.Pattern[str]:
+    wild = {"%": ".*", "_": "."}
+    return re.compile("".join(wild.get(one) or re.escape(one) for one in pattern), re.DOTALL)
+
+
+def _liked(value: object, pattern: re.Pattern[str]) -> Truth:
+    if value is UNDECIDED:
+        return UNDECIDED
+    return None if value is None else pattern.fullmatch(str(value)) is not None
+
+
+def _not(truth: Truth) -> Truth:
+    return (not truth) if isinstance(truth, bool) else truth
+
+
+def _any(truths: list[Truth]) -> Truth:
+    """SQL's OR; what is undecided may still become true, so it outweighs null."""
+    if True in truths:
+        return True
+    if UNDECIDED in truths:
+        return UNDECIDED
+    return None if None in truths else False

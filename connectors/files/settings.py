@@ -1,0 +1,144 @@
+"""What a script says of a read of files, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from connectors.files.compression import read_compression
+from connectors.files.formats import read_format
+from connectors.files.formats.options import flag, number
+from connectors.files.globs import compile_globs, read_exclusions
+from connectors.files.grouping import GroupOptions
+from connectors.files.listing import ListingOptions
+from connectors.files.plan import MAX_BAND_MS, PlanOptions
+from connectors.files.predicate import parse_predicate
+from connectors.files.source import FilesSource
+from etlcore.errors import ConfigError, did_you_mean
+from etlcore.logging import get_logger
+from etlcore.storage import canonical_url
+
+KNOWN_OPTIONS = (
+    "paths",
+    "path",
+    "recurse",
+    "exclusions",
+    "compressionType",
+    "groupFiles",
+    "groupSize",
+    "maxBand",
+    "maxFilesInBand",
+    "lookBackMs",
+    "boundedFiles",
+    "boundedSize",
+    "useS3ListImplementation",
+    "excludeStorageClasses",
+    "catalogPartitionPredicate",
+    "isFailFast",
+)
+_WITHOUT_EFFECT = {
+    "useS3ListImplementation": "listings are always read page by page",
+    "excludeStorageClasses": "storage classes are not listed; use exclusions",
+}
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class FileReadSettings:
+    """One read of files.
+
+    Args:
+        listing: where the files are.
+        plan: limits of a run.
+        groups: how files become tasks.
+        source: how they are read.
+        description: the options as given, JSON, enough to make these settings again.
+    """
+
+    listing: ListingOptions
+    plan: PlanOptions
+    groups: GroupOptions
+    source: FilesSource
+    description: Mapping[str, Any]
+
+    @classmethod
+    def from_glue(
+        cls,
+        options: Mapping[str, Any],
+        format_name: str | None,
+        format_options: Mapping[str, Any],
+        predicate: str = "",
+    ) -> FileReadSettings:
+        """Read Glue's options.
+
+        Args:
+            options: `connection_options`.
+            format_name: `json`, `csv`, ...
+            format_options: Glue's.
+            predicate: `push_down_predicate`.
+
+        Raises:
+            ConfigError: an option is missing or not understood.
+        """
+        for name in options.keys() - set(KNOWN_OPTIONS):
+            log.warning("option_ignored", option=name, hint=did_you_mean(name, KNOWN_OPTIONS).strip())
+        for name in options.keys() & _WITHOUT_EFFECT.keys():
+            log.info("option_without_effect", option=name, reason=_WITHOUT_EFFECT[name])
+        asked = [text for text in (predicate, str(options.get("catalogPartitionPredicate") or "")) if text.strip()]
+        joined = " AND ".join(f"({text})" for text in asked)
+        paths = _paths(options)
+        return cls(
+            listing=ListingOptions(
+                paths=paths,
+                recurse=flag(options, "recurse"),
+                exclusions=compile_globs(read_exclusions(options.get("exclusions") or "")),
+                predicate=parse_predicate(joined) if joined else None,
+            ),
+            plan=PlanOptions(
+                max_band_ms=_or(number(options, "maxBand", least=0), MAX_BAND_MS),
+                max_files_in_band=number(options, "maxFilesInBand"),
+                look_back_ms=number(options, "lookBackMs", least=0),
+                bounded_files=number(options, "boundedFiles"),
+                bounded_size_bytes=number(options, "boundedSize"),
+            ),
+            groups=GroupOptions.from_glue(dict(options)),
+            source=FilesSource(
+                format=read_format(format_name, format_options),
+                compression=read_compression(options.get("compressionType")),
+                fail_fast=flag(options, "isFailFast"),
+                attach_filename=format_options.get("attachFilename") or None,
+                attach_timestamp=format_options.get("attachTimestamp") or None,
+            ),
+            description={
+                "options": {**_plain(options), "paths": list(map(canonical_url, paths))},
+                "format": format_name,
+                "format_options": _plain(format_options),
+                "predicate": predicate,
+            },
+        )
+
+    @classmethod
+    def from_description(cls, plain: Mapping[str, Any]) -> FileReadSettings:
+        """Make the settings that were described."""
+        return cls.from_glue(plain["options"], plain["format"], plain["format_options"], plain["predicate"])
+
+
+def _paths(options: Mapping[str, Any]) -> tuple[str, ...]:
+    given = options.get("paths") or options.get("path")
+    if isinstance(given, str):
+        return (given,)
+    if isinstance(given, Sequence) and given and all(isinstance(path, str) and path for path in given):
+        return tuple(given)
+    raise ConfigError(
+        f"The paths to read are {given!r}; give connection_options={{'paths': ['s3://bucket/folder']}}, or local ones."
+    )
+
+
+def _or(value: int | None, default: int) -> int:
+    return default if value is None else value
+
+
+def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if isinstance(value, str | int | float | bool | list)}

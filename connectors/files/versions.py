@@ -1,0 +1,143 @@
+"""A version of a file, and the set of versions a bookmark remembers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from etlcore.errors import CheckpointError
+
+KIND = "files"
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FileVersion:
+    """A file as a listing shows it. Overwritten, it is another version.
+
+    Args:
+        root: the path of the script that it was found under, canonical.
+        folder: URL of the folder it lies in, without a slash at the end.
+        name: within the folder.
+        size_bytes: its length.
+        mtime_us: last modification, in microseconds since 1970 UTC, by the clock of the storage.
+        etag: of an object store; empty on a disk.
+    """
+
+    root: str
+    folder: str
+    name: str
+    size_bytes: int
+    mtime_us: int
+    etag: str = ""
+
+    @property
+    def url(self) -> str:
+        """Where it lies."""
+        return f"{self.folder}/{self.name}"
+
+    @property
+    def partition(self) -> str:
+        """Its folder, relative to the root; empty for the root itself."""
+        return self.folder[len(self.root) :].strip("/")
+
+    @property
+    def identity(self) -> str:
+        """Text that is equal for the same version of the same name, within a folder."""
+        return f"{self.size_bytes}:{self.mtime_us}:{self.etag}:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class FilesState:
+    """Which versions of which files were read, by identity: no clock decides, so none can be wrong.
+
+    Glue remembers the time of the last run and the names of its last `maxBand` (glue-api 4.5); a file that arrives
+    with an older time than that is never read. Remembering all of them costs some 60 bytes per file.
+
+    Args:
+        folders: identities by folder.
+        started_us: when the newest run that is part of it began; None for none.
+    """
+
+    folders: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    started_us: int | None = None
+
+    def holds(self, file: FileVersion) -> bool:
+        """Tell whether this version was read."""
+        return file.identity in self.folders.get(file.folder, ())
+
+    def and_then(self, later: FilesState) -> FilesState:
+        """Return the state with what a later run read."""
+        folders = dict(self.folders)
+        for folder, identities in later.folders.items():
+            folders[folder] = folders.get(folder, frozenset()) | identities
+        return FilesState(folders, later.started_us if later.started_us is not None else self.started_us)
+
+
+def state_body(files: Iterable[FileVersion], started_us: int, source: Mapping[str, Any]) -> str:
+    """Return what a run adds to the state as JSON text.
+
+    Args:
+        files: what it read.
+        started_us: when it began.
+        source: the options of the read, so that a command can plan the next one without the script.
+    """
+    folders: dict[str, list[tuple[str, int, int, str]]] = {}
+    for file in files:
+        folders.setdefault(file.folder, []).append((file.name, file.size_bytes, file.mtime_us, file.etag))
+    plain = {
+        "kind": KIND,
+        "version": _VERSION,
+        "started_us": started_us,
+        "source": source,
+        "columns": ["name", "size_bytes", "mtime_us", "etag"],
+        "folders": folders,
+    }
+    return json.dumps(plain, ensure_ascii=False)
+
+
+def read_body(body: str) -> tuple[list[FileVersion], int, Mapping[str, Any]]:
+    """Return what `state_body` was given; the root of each file is its folder.
+
+    Raises:
+        CheckpointError: the text is none of ours, or was written by a newer version of Gluepot.
+    """
+    try:
+        plain = json.loads(body)
+        if plain["kind"] != KIND or plain["version"] != _VERSION:
+            raise CheckpointError(
+                f"a bookmark is of kind {plain['kind']}, version {plain['version']}; this source knows {KIND},"
+                f" version {_VERSION}: reset it, or give the source a transformation_ctx of its own",
+            )
+        files = [
+            FileVersion(folder, folder, name, size_bytes, mtime_us, etag)
+            for folder, rows in plain["folders"].items()
+            for name, size_bytes, mtime_us, etag in rows
+        ]
+        return files, plain["started_us"], plain["source"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(f"a bookmark beginning with {body[:40]!r} cannot be read; reset it") from error
+
+
+def state_of(bodies: Sequence[str]) -> FilesState:
+    """Return the state that a bookmark's bodies make up, oldest first.
+
+    Raises:
+        CheckpointError: one of them cannot be read.
+    """
+    folders: dict[str, set[str]] = {}
+    started_us = None
+    for body in bodies:
+        files, started_us, _ = read_body(body)
+        for file in files:
+            folders.setdefault(file.folder, set()).add(file.identity)
+    return FilesState({folder: frozenset(identities) for folder, identities in folders.items()}, started_us)
+
+
+def digest_of(files: Iterable[FileVersion]) -> str:
+    """Return text that is equal for equal sets of versions."""
+    lines = sorted(f"{file.folder}\0{file.identity}" for file in files)
+    return hashlib.sha256("\1".join(lines).encode("utf-8", "surrogateescape")).hexdigest()

@@ -1,0 +1,20 @@
+"""Where this machine keeps what cannot be made again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def state_root(environ: Mapping[str, str]) -> Path:
+    """Return our state folder; it need not exist yet.
+
+    Args:
+        environ: `GLUEPOT_STATE` names the folder itself; otherwise it is `gluepot` under `XDG_STATE_HOME`, which is
+            `~/.local/state` where unset, as the XDG base directory specification says.
+    """
+    if own := environ.get("GLUEPOT_STATE"):
+        return Path(own).expanduser().absolute()
+    if xdg := environ.get("XDG_STATE_HOME"):
+        return Path(xdg).expanduser().absolute() / "gluepot"
+    return Path.home() / ".local" / "state" / "gluepot"

@@ -1,0 +1,55 @@
+"""Rows for a person or for a program."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+Output = Literal["text", "json"]
+Row = dict[str, Any]
+
+
+def show(rows: Sequence[Row], output: Output, nothing: str) -> None:
+    """Print rows that share their keys: a table, or a JSON list.
+
+    Args:
+        rows: what to show.
+        output: how.
+        nothing: the sentence for a person when there are none.
+    """
+    if output == "json":
+        print(json.dumps(rows, ensure_ascii=False))
+    elif rows:
+        table = Table(box=SIMPLE, show_edge=False)
+        for name in rows[0]:
+            table.add_column(name.replace("_", " "), overflow="fold")
+        for row in rows:
+            table.add_row(*(Text(_text(value)) for value in row.values()))  # Text: names may look like markup
+        console = Console()
+        console.print(table) if console.is_terminal else Console(width=250).print(table)
+    else:
+        print(nothing)
+
+
+def time_of(epoch_ms: int | None) -> str | None:
+    """Return a time stamp as ISO text in UTC."""
+    return None if epoch_ms is None else datetime.fromtimestamp(epoch_ms / 1000, UTC).isoformat(timespec="milliseconds")
+
+
+def _text(value: object) -> str:
+    match value:
+        case None:
+            return "-"
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return ", ".join(map(str, value))
+        case _:
+            return str(value)

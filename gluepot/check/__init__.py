@@ -1,0 +1,48 @@
+"""Reading scripts without running them: what of Glue they call, what of it is there, and what often goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from etlcore.errors import ConfigError
+from gluepot.check.calls import read_script
+from gluepot.check.finding import Level, Report
+from gluepot.check.rules import warnings_of
+from gluepot.check.verdict import verdict_on
+
+__all__ = ["Level", "Report", "check_script", "check_scripts"]
+
+
+def check_scripts(scripts: Iterable[Path]) -> list[Report]:
+    """Return a report on each script.
+
+    Raises:
+        ConfigError: a file cannot be read, or is no Python.
+    """
+    return [check_script(str(script), _source(script)) for script in scripts]
+
+
+def check_script(name: str, source: str) -> Report:
+    """Return what is to be said of a script, in the order of its lines.
+
+    Args:
+        name: of the script, for messages.
+        source: its text.
+
+    Raises:
+        ConfigError: it is no Python.
+    """
+    try:
+        script = read_script(source)
+    except SyntaxError as wrong:
+        raise ConfigError(f"{name} is no Python: line {wrong.lineno}: {wrong.msg}.") from wrong
+    findings = [*map(verdict_on, script.calls), *warnings_of(script)]
+    return Report(name, tuple(sorted(findings, key=lambda one: (one.line, one.level is Level.WARNING))))
+
+
+def _source(script: Path) -> str:
+    try:
+        return script.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as wrong:
+        raise ConfigError(f"{script} cannot be read: {wrong}.") from wrong

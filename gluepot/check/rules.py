@@ -1,0 +1,147 @@
+"""What often goes wrong with scripts that run (glue-api 14)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+
+from etlcore.errors import ConfigError
+from gluepot.check.calls import GLUE_PACKAGES, Call, Script
+from gluepot.check.finding import Finding, Level
+from streaming.interval import parse_interval
+
+_WITH_CTX = frozenset(
+    {
+        "DataFrameReader.from_options",
+        "DynamicFrameReader.from_options",
+        "DynamicFrameReader.from_catalog",
+        "DynamicFrameWriter.from_options",
+        "DynamicFrameWriter.from_catalog",
+        "GlueContext.create_data_frame_from_options",
+        "GlueContext.create_dynamic_frame_from_catalog",
+        "GlueContext.create_dynamic_frame_from_options",
+        "GlueContext.getSink",
+        "GlueContext.getSource",
+        "GlueContext.write_dynamic_frame_from_catalog",
+        "GlueContext.write_dynamic_frame_from_options",
+    }
+)
+_SHORT_WINDOW_SECS = 60
+_MANY_KEYS = 2
+_SPARK_4 = {
+    "to_koalas": "Spark 4 has no to_koalas; use pandas_api()",
+    "to_pandas_on_spark": "Spark 4 has no to_pandas_on_spark; use pandas_api()",
+    "iteritems": "pandas 2 has no iteritems; use items()",
+}
+"""Methods that are gone, by names that nothing else has."""
+
+
+def warnings_of(script: Script) -> Iterator[Finding]:
+    """Yield the warnings about a script."""
+    yield from _job_without_commit(script)
+    yield from _without_ctx(script)
+    yield from _repeated_writes(script)
+    yield from _small_files(script)
+    yield from _gone_in_spark_4(script)
+    yield from _unknown_names(script)
+
+
+def _job_without_commit(script: Script) -> Iterator[Finding]:
+    called = {call.name: call for call in script.calls if call.owner == "Job"}
+    if "init" in called and "commit" not in called:
+        message = "without job.commit() bookmarks stay where they were, and the next run reads the same again"
+        yield _warning(called["init"].line, "no-commit", message)
+
+
+def _without_ctx(script: Script) -> Iterator[Finding]:
+    for call in script.calls:
+        name = f"{call.owner}.{call.name}"
+        given = call.arguments.get("transformation_ctx")
+        if name in _WITH_CTX and (given is None or (isinstance(given, ast.Constant) and not given.value)):
+            message = f"{name} has no transformation_ctx, by which bookmarks and repeated batches know it again"
+            yield _warning(call.line, "no-ctx", message)
+
+
+def _repeated_writes(script: Script) -> Iterator[Finding]:
+    loops = [call for call in script.calls if call.name == "forEachBatch"]
+    if loops and all(_option(call, "batchMaxRetries") in {0, "0"} for call in loops):
+        return
+    for line in script.row_writes:
+        message = (
+            "Spark writes here once more when the batch is retried; use write_dynamic_frame, a MERGE, or a path with "
+            "the batch's number"
+        )
+        yield _warning(line, "retry-repeats-write", message)
+
+
+def _small_files(script: Script) -> Iterator[Finding]:
+    windows = [
+        secs for call in script.calls if call.name == "forEachBatch" and (secs := _window_secs(call)) is not None
+    ]
+    if not windows or min(windows) >= _SHORT_WINDOW_SECS:
+        return
+    for call in script.calls:
+        keys = _option(call, "partitionKeys") if call.in_batch else None
+        if isinstance(keys, list) and len(keys) >= _MANY_KEYS:
+            message = (
+                f"every {min(windows):g} s a file for each combination of {', '.join(map(str, keys))}; take a longer "
+                "windowSize or fewer keys"
+            )
+            yield _warning(call.line, "small-files", message)
+
+
+def _gone_in_spark_4(script: Script) -> Iterator[Finding]:
+    for node in ast.walk(script.tree):
+        if isinstance(node, ast.Attribute) and node.attr in _SPARK_4:
+            yield _warning(node.lineno, "spark-4", _SPARK_4[node.attr])
+
+
+def _unknown_names(script: Script) -> Iterator[Finding]:
+    for path, line in script.imports:
+        package = path.partition(".")[0]
+        if (package in GLUE_PACKAGES or package.startswith("gs_")) and not _is_importable(path):
+            yield Finding(line, Level.NOT_SUPPORTED, path, "not there yet")
+
+
+def _is_importable(path: str) -> bool:
+    """Tell whether a module is there, or a name in one of Glue's modules."""
+    module, _, name = path.rpartition(".")
+    if not module:
+        return find_spec(name) is not None
+    try:
+        owner = import_module(module)
+    except ModuleNotFoundError:
+        return False
+    return hasattr(owner, name) or (hasattr(owner, "__path__") and find_spec(path) is not None)
+
+
+def _window_secs(call: Call) -> float | None:
+    try:
+        return parse_interval(_option(call, "windowSize"))
+    except ConfigError:
+        return None
+
+
+def _option(call: Call, name: str) -> object:
+    """Return a literal option of a call, wherever Glue's calls take options; None if there is none."""
+    for options in ("options", "connection_options"):
+        given = call.arguments.get(options)
+        if isinstance(given, ast.Dict):
+            for key, value in zip(given.keys, given.values, strict=True):
+                if isinstance(key, ast.Constant) and key.value == name:
+                    return _plain(value)
+    return _plain(call.arguments[name]) if name in call.arguments else None
+
+
+def _plain(node: ast.expr) -> object:
+    try:
+        value: object = ast.literal_eval(node)
+    except ValueError:
+        return None
+    return value
+
+
+def _warning(line: int, rule: str, message: str) -> Finding:
+    return Finding(line, Level.WARNING, rule, message)

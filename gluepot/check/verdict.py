@@ -1,0 +1,205 @@
+"""Whether a call into Glue's library works, told by the code that would run it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from awsglue.file_reads import FILE_TYPES, file_settings
+from awsglue.sinks import sink_settings
+from awsglue.unboxing import box_format
+from awsglue.unsupported import GLUE_CONTEXT
+from dynamicframe.transforms import ApplyMapping, CompareRows, ResolveChoice
+from etlcore.errors import ConfigError, NotSupported
+from gluepot.check.calls import TRANSFORM, Call
+from gluepot.check.finding import Finding, Level
+from gluepot.check.kinds import CLASSES
+
+NOT_THERE = {
+    "DataFrameReader.from_catalog": "there is no Data Catalog yet; use from_options",
+    "DynamicFrameReader.from_catalog": "there is no Data Catalog yet; use from_options",
+    "DynamicFrameWriter.from_catalog": "there is no Data Catalog yet; use from_options with the table's path",
+    "DynamicFrameWriter.from_jdbc_conf": "there is no JDBC yet",
+}
+"""Facades that have the name and refuse the call."""
+
+READABLE = {
+    "DataFrameReader": frozenset({"kafka"}),
+    "DynamicFrameReader": frozenset({"kafka", *FILE_TYPES}),
+}
+"""Connection types that each reader takes."""
+
+_NO_CATALOG = "the files are written, the Data Catalog is not updated"
+_TABLES = "the tables are in Spark's storage, not below staging_path, and their ids start anew each run"
+_JOIN_ERRORS = "error records stay with the two inputs"
+
+PARTLY = {
+    "DataSink.setCatalogInfo": _NO_CATALOG,
+    "DynamicFrame.relationalize": _TABLES,
+    "transforms.Relationalize": _TABLES,
+    "DynamicFrame.join": _JOIN_ERRORS,
+    "transforms.Join": _JOIN_ERRORS,
+    "DynamicFrame.mergeDynamicFrame": "error records of the first frame stay with it",
+}
+
+
+class _Unknown(Exception):
+    """An argument is no literal."""
+
+
+def verdict_on(call: Call) -> Finding:
+    """Return whether a call works."""
+    name = call.name if call.owner == TRANSFORM else f"{call.owner}.{call.name}"
+    key = f"{call.owner}.{call.name}"
+    level, message = Level.SUPPORTED, ""
+    if call.owner != TRANSFORM and not hasattr(CLASSES[call.owner], call.name):
+        known = call.owner == "GlueContext" and call.name in GLUE_CONTEXT
+        level, message = Level.NOT_SUPPORTED, "not there yet" if known else "Glue has no such name"
+    elif key in NOT_THERE:
+        level, message = Level.NOT_SUPPORTED, NOT_THERE[key]
+    elif refused := _refused(key, call):
+        level, message = Level.NOT_SUPPORTED, refused
+    elif key in PARTLY:
+        level, message = Level.PARTLY, PARTLY[key]
+    elif _updates_catalog(call):
+        level, message = Level.PARTLY, _NO_CATALOG
+    return Finding(call.line, level, name, message)
+
+
+def literal(call: Call, name: str, default: Any = None) -> Any:
+    """Return the value of an argument; of a dict or list what in it is literal.
+
+    Raises:
+        _Unknown: the script decides it when it runs.
+    """
+    node = call.arguments.get(name)
+    return default if node is None else _value(node)
+
+
+def _value(node: ast.expr) -> Any:
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Dict(keys=keys, values=values) if all(isinstance(key, ast.Constant) for key in keys):
+            return {key.value: _text(value) for key, value in zip(keys, values, strict=True)}  # type: ignore[union-attr]
+        case ast.List(elts=elements):
+            return [_value(element) for element in elements]
+        case ast.Tuple(elts=elements):
+            return tuple(_value(element) for element in elements)
+        case _:
+            raise _Unknown
+
+
+def _text(node: ast.expr) -> Any:
+    """Return a value of a dict; some text in place of what only the run knows."""
+    try:
+        return _value(node)
+    except _Unknown:
+        return "?"
+
+
+def _refused(key: str, call: Call) -> str:
+    """Return the sentence with which the run would refuse literal arguments; empty if it would not."""
+    try:
+        if key in _TRIED:
+            _TRIED[key](call)
+    except _Unknown:
+        return ""
+    except NotSupported as wrong:
+        return f"{wrong.name} is not there yet"
+    except (ConfigError, TypeError, ValueError) as wrong:
+        return str(wrong)
+    return ""
+
+
+def _updates_catalog(call: Call) -> bool:
+    given: Mapping[str, Any] = {}
+    try:
+        given = literal(call, "connection_options", {}) or {}
+        flag = literal(call, "enableUpdateCatalog", given.get("enableUpdateCatalog", False))
+    except (_Unknown, AttributeError):
+        return False
+    return str(flag).lower() == "true"
+
+
+def _read_rows(call: Call) -> None:
+    _readable(literal(call, "connection_type", "kafka"), "DataFrameReader")
+
+
+def _read(call: Call) -> None:
+    kind = literal(call, "connection_type", "kafka")
+    _readable(kind, "DynamicFrameReader")
+    if kind.lower() in FILE_TYPES:
+        file_settings(kind, {"paths": ["?"]}, literal(call, "format"), {}, "")
+
+
+def _readable(kind: str, reader: str) -> None:
+    if kind.lower() not in READABLE[reader]:
+        raise NotSupported(f"reading connection_type {kind!r}")
+
+
+def _write(call: Call) -> None:
+    options = literal(call, "connection_options", {"path": "?"})
+    if not isinstance(options, dict):
+        raise _Unknown
+    given = {name: options[name] for name in ("path", "partitionKeys") if name in options}
+    sink_settings(literal(call, "connection_type", "s3"), given, literal(call, "format"), {})
+
+
+def _sink(call: Call) -> None:
+    kind = literal(call, "connection_type", "s3")
+    sink_settings(kind, {"path": "?"}, "json", {})
+
+
+def _sink_format(call: Call) -> None:
+    sink_settings("s3", {"path": "?"}, literal(call, "format"), {})
+
+
+def _mapping(call: Call) -> None:
+    mappings = literal(call, "mappings")
+    if isinstance(mappings, list):
+        ApplyMapping(tuple(mappings))
+
+
+def _choice(call: Call) -> None:
+    specs, choice = literal(call, "specs") or (), literal(call, "choice", "")
+    if choice.strip().lower() == "match_catalog":
+        raise NotSupported("resolveChoice(choice='match_catalog')")
+    if not specs and not choice:
+        raise ValueError("neither specs nor choice is given")
+    ResolveChoice(tuple(specs), choice)
+
+
+def _unbox(call: Call) -> None:
+    options = {name: _text(node) for name, node in call.arguments.items()}
+    box_format(literal(call, "format"), options)
+
+
+def _compare(call: Call) -> None:
+    compared = call.arguments.get("comparison_dict")
+    if isinstance(compared, ast.Dict):
+        CompareRows(ast.literal_eval(compared))
+
+
+_TRIED: dict[str, Callable[[Call], None]] = {
+    "DataFrameReader.from_options": _read_rows,
+    "DynamicFrameReader.from_options": _read,
+    "GlueContext.create_data_frame_from_options": _read_rows,
+    "GlueContext.create_dynamic_frame_from_options": _read,
+    "DynamicFrameWriter.from_options": _write,
+    "GlueContext.write_dynamic_frame_from_options": _write,
+    "GlueContext.write_from_options": _write,
+    "DynamicFrame.write": _write,
+    "GlueContext.getSink": _sink,
+    "DataSink.setFormat": _sink_format,
+    "DynamicFrame.applyMapping": _mapping,
+    "DynamicFrame.apply_mapping": _mapping,
+    "DynamicFrame.resolveChoice": _choice,
+    "DynamicFrame.split_rows": _compare,
+    "DynamicFrame.unbox": _unbox,
+    "transforms.ApplyMapping": _mapping,
+    "transforms.ResolveChoice": _choice,
+    "transforms.SplitRows": _compare,
+    "transforms.Unbox": _unbox,
+}

@@ -1,0 +1,318 @@
+"""The ledger on every database it can live in."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sqlalchemy import text
+
+from batch.ledger import Change, Ledger, LedgerWrite, Owner, RunStart, VersionMismatch, open_ledger
+from batch.ledger.edit import fork, pause, reset, rewind
+from batch.ledger.lease import Heartbeat, begin_run
+from batch.ledger.portable import export_job, import_job
+from etlcore.clock import FakeClock
+from etlcore.errors import CheckpointError, ConfigError, LeaseHeld
+from tests.postgresql import new_database
+
+HERE = Owner("here", 1)
+ELSEWHERE = Owner("elsewhere", 2)
+ACTOR = "ada@here"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request, tmp_path):
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/ledger.db"
+    else:
+        with new_database(request.getfixturevalue("postgresql")) as made:
+            yield made
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock(1_000_000.0)
+
+
+@pytest.fixture
+def ledger(url, clock):
+    opened = open_ledger(url, clock)
+    yield opened
+    opened.close()
+
+
+def begin(ledger: Ledger, run_id: str = "jr_1", option: str = "enable", job: str = "clicks"):
+    return ledger.begin(RunStart(job, run_id, option), HERE, None)
+
+
+def succeed(ledger: Ledger, run_id: str, *, job: str = "clicks", **bodies: str) -> int:
+    return ledger.commit(begin(ledger, run_id, job=job), {ctx: Change(body) for ctx, body in bodies.items()})
+
+
+def numbers(ledger: Ledger) -> tuple[int, int, int]:
+    job = ledger.job("clicks")
+    return job.version, job.run, job.attempt
+
+
+def test_version_rises_by_two_per_run_and_the_run_number_by_one(ledger):
+    succeed(ledger, "jr_1")
+    assert numbers(ledger) == (2, 2, 0)
+    succeed(ledger, "jr_2")
+    assert numbers(ledger) == (4, 3, 0)
+
+
+def test_an_attempt_counts_only_after_a_failed_one_of_the_same_run(ledger):
+    ledger.fail(begin(ledger, "jr_1"), "no room")
+    assert numbers(ledger) == (1, 1, 1)
+    second = begin(ledger, "jr_1_attempt_1")
+    assert (second.job.run, second.job.attempt) == (1, 1)
+    ledger.commit(second, {})
+    assert numbers(ledger) == (3, 2, 0)
+
+
+def test_an_attempt_that_died_without_a_word_is_closed_by_the_next(ledger):
+    begin(ledger, "jr_1")
+    ledger.begin(RunStart("clicks", "jr_2", "enable"), HERE, ledger.lease("clicks"))
+    assert [(run.run_id, run.attempt, run.status) for run in ledger.runs("clicks")] == [
+        ("jr_2", 1, "running"),
+        ("jr_1", 0, "failed"),
+    ]
+
+
+def test_a_state_is_what_all_runs_added(ledger):
+    succeed(ledger, "jr_1", source="1", other="x")
+    succeed(ledger, "jr_2", source="2")
+    assert ledger.state("clicks", "source", 2) == ["1", "2"]
+    assert ledger.state("clicks", "source", 1) == ["1"]
+    assert ledger.state("clicks", "other", 2) == ["x"]
+    assert ledger.contexts("clicks", 2) == ["other", "source"]
+
+
+def test_a_state_that_extends_nothing_stands_alone(ledger):
+    succeed(ledger, "jr_1", source="1")
+    ledger.commit(begin(ledger, "jr_2"), {"source": Change("2", extends=False)})
+    assert ledger.state("clicks", "source", 2) == ["2"]
+
+
+def test_every_commit_makes_a_new_state_also_without_news(ledger):
+    assert [succeed(ledger, f"jr_{n}") for n in (1, 2)] == [1, 2]
+
+
+def test_all_attempts_from_one_state_share_it_as_their_base(ledger):
+    succeed(ledger, "jr_1")
+    first = begin(ledger, "jr_2")
+    ledger.fail(first, "no room")
+    assert begin(ledger, "jr_3").base == first.base == 1
+
+
+def test_a_paused_run_saves_nothing(ledger):
+    succeed(ledger, "jr_1", source="1")
+    paused = begin(ledger, "jr_2", option="pause")
+    assert not paused.saves
+    assert ledger.commit(paused, {"source": Change("2")}) == 1
+    assert ledger.state("clicks", "source", 1) == ["1"]
+    assert ledger.job("clicks").run == 2
+
+
+def test_a_paused_job_saves_nothing_until_it_is_resumed(ledger):
+    succeed(ledger, "jr_1", source="1")
+    pause(ledger, "clicks", ACTOR, paused=True)
+    ledger.commit(begin(ledger, "jr_2"), {"source": Change("2")})
+    assert ledger.job("clicks").state == 1
+    pause(ledger, "clicks", ACTOR, paused=False)
+    assert succeed(ledger, "jr_3", source="3") == 2
+
+
+def test_a_commit_after_a_reset_is_refused_in_glues_words(ledger):
+    succeed(ledger, "jr_1", source="1")
+    run = begin(ledger, "jr_2")
+    reset(ledger, "clicks", ACTOR)
+    with pytest.raises(VersionMismatch, match=r"version mismatch. Expected version 3 but found version 4"):
+        ledger.commit(run, {"source": Change("2")})
+    assert ledger.state("clicks", "source", ledger.job("clicks").state) == []
+
+
+def test_a_run_that_was_taken_over_cannot_commit(ledger):
+    first = begin(ledger, "jr_1")
+    second = ledger.begin(RunStart("clicks", "jr_2", "enable"), ELSEWHERE, ledger.lease("clicks"))
+    assert second.token > first.token
+    assert not ledger.beat(first)
+    with pytest.raises(VersionMismatch):
+        ledger.commit(first, {"source": Change("1")})
+    ledger.commit(second, {"source": Change("2")})
+    assert ledger.state("clicks", "source", 1) == ["2"]
+
+
+def test_a_second_run_is_refused_while_the_first_gives_signs_of_life(ledger, clock):
+    run = begin(ledger)
+
+    class Beating(FakeClock):
+        def sleep(self, secs):
+            super().sleep(secs)
+            ledger.beat(run)
+
+    with pytest.raises(LeaseHeld, match=r"'clicks' is running already: run jr_1, process 1 on here"):
+        begin_run(ledger, RunStart("clicks", "jr_2", "enable"), ELSEWHERE, Beating())
+
+
+def test_a_run_on_another_machine_without_a_sign_of_life_is_taken_over_after_the_lease_time(ledger, clock):
+    begin(ledger)
+    begun = begin_run(ledger, RunStart("clicks", "jr_2", "enable"), ELSEWHERE, clock, ttl_secs=10)
+    assert begun.job.attempt == 1
+    assert sum(clock.waits) == pytest.approx(10)
+
+
+def test_a_run_whose_process_is_gone_is_taken_over_at_once(ledger, clock):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    ledger.begin(RunStart("clicks", "jr_1", "enable"), Owner("here", ended.pid), None)
+    begin_run(ledger, RunStart("clicks", "jr_2", "enable"), HERE, clock)
+    assert clock.waits == []
+
+
+def test_a_run_that_ends_while_another_waits_makes_way(ledger):
+    run = begin(ledger)
+
+    class Ending(FakeClock):
+        def sleep(self, secs):
+            super().sleep(secs)
+            if len(self.waits) == 1:
+                ledger.commit(run, {})
+
+    waiting = Ending()
+    assert begin_run(ledger, RunStart("clicks", "jr_2", "enable"), ELSEWHERE, waiting).job.run == 2
+    assert len(waiting.waits) == 1
+
+
+def test_of_many_runs_at_once_exactly_one_begins(ledger):
+    def attempt(n: int) -> bool:
+        try:
+            begin(ledger, f"jr_{n}")
+        except LeaseHeld:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(attempt, range(8))) == 1
+
+
+def test_the_heartbeat_renews_the_lease(ledger):
+    run = begin(ledger)
+    heartbeat = Heartbeat(ledger, run, ttl_secs=0.03)
+    for _ in range(1000):
+        if ledger.lease("clicks").beat:
+            break
+    heartbeat.stop()
+    assert ledger.lease("clicks").beat > 0
+
+
+def test_a_rewind_restores_an_earlier_state_and_loses_no_version(ledger):
+    for n in (1, 2, 3):
+        succeed(ledger, f"jr_{n}", source=str(n))
+    edited = rewind(ledger, "clicks", ACTOR, to_state=1)
+    assert (edited.before, edited.after) == (3, 4)
+    assert ledger.state("clicks", "source", 4) == ["1"]
+    assert ledger.state("clicks", "source", 3) == ["1", "2", "3"]
+    succeed(ledger, "jr_4", source="4")
+    assert ledger.state("clicks", "source", 5) == ["1", "4"]
+    rewind(ledger, "clicks", ACTOR, to_state=3)
+    assert ledger.state("clicks", "source", 6) == ["1", "2", "3"]
+
+
+def test_a_rewind_to_before_a_context_existed_empties_it(ledger):
+    succeed(ledger, "jr_1", first="1")
+    succeed(ledger, "jr_2", second="2")
+    rewind(ledger, "clicks", ACTOR, to_state=1)
+    assert ledger.state("clicks", "second", 3) == []
+    assert ledger.state("clicks", "first", 3) == ["1"]
+
+
+def test_a_reset_of_one_context_leaves_the_others(ledger):
+    succeed(ledger, "jr_1", first="1", second="2")
+    reset(ledger, "clicks", ACTOR, ctx="first")
+    assert ledger.state("clicks", "first", 2) == []
+    assert ledger.state("clicks", "second", 2) == ["2"]
+
+
+def test_a_reset_of_an_unknown_context_names_those_there_are(ledger):
+    succeed(ledger, "jr_1", first="1")
+    with pytest.raises(ConfigError, match="no bookmark of ctx 'frist'; it has first"):
+        reset(ledger, "clicks", ACTOR, ctx="frist")
+
+
+def test_edits_are_audited(ledger):
+    succeed(ledger, "jr_1", source="1")
+    reset(ledger, "clicks", ACTOR)
+    rewind(ledger, "clicks", ACTOR, to_state=1)
+    assert [(entry.action, entry.actor, entry.before, entry.after) for entry in ledger.audit("clicks")] == [
+        ("rewind", ACTOR, 2, 3),
+        ("reset", ACTOR, 1, 2),
+    ]
+
+
+def test_a_fork_starts_where_the_other_job_stands_and_goes_its_own_way(ledger):
+    succeed(ledger, "jr_1", source="1")
+    succeed(ledger, "jr_2", source="2")
+    fork(ledger, "clicks", ACTOR, "clicks-next")
+    succeed(ledger, "jr_3", job="clicks-next", source="3")
+    forked = ledger.job("clicks-next")
+    assert ledger.state("clicks-next", "source", forked.state) == ["1", "2", "3"]
+    assert ledger.state("clicks", "source", 2) == ["1", "2"]
+    assert forked.uid != ledger.job("clicks").uid
+
+
+def test_a_run_knows_what_it_published(ledger):
+    ledger.commit(begin(ledger), {}, [LedgerWrite("sink", "/data/clicks", 10, 2)])
+    assert ledger.writes(ledger.run("clicks", "jr_1")) == [LedgerWrite("sink", "/data/clicks", 10, 2)]
+
+
+def test_an_unknown_job_is_named(ledger):
+    with pytest.raises(ConfigError, match="no job 'nothing'"):
+        ledger.job("nothing")
+
+
+def test_an_export_imports_into_another_ledger_and_goes_on_there(ledger, tmp_path, clock):
+    succeed(ledger, "jr_1", source="1")
+    rewind(ledger, "clicks", ACTOR, to_state=0)
+    ledger.commit(begin(ledger, "jr_2"), {"source": Change("2")}, [LedgerWrite("sink", "/t", 1, 1)])
+    other = open_ledger(f"sqlite:///{tmp_path}/other.db", clock)
+    import_job(other, export_job(ledger, "clicks"), ACTOR)
+    assert other.job("clicks") == ledger.job("clicks")
+    assert other.history("clicks", "source") == ledger.history("clicks", "source")
+    assert other.writes(other.run("clicks", "jr_2")) == [LedgerWrite("sink", "/t", 1, 1)]
+    succeed(other, "jr_3", source="3")
+    assert other.state("clicks", "source", other.job("clicks").state) == ["2", "3"]
+    other.close()
+
+
+def test_an_import_over_a_job_is_refused(ledger):
+    succeed(ledger, "jr_1", source="1")
+    with pytest.raises(ConfigError, match="has a job 'clicks' already"):
+        import_job(ledger, export_job(ledger, "clicks"), ACTOR)
+
+
+def test_the_migrations_lead_to_the_declared_tables(ledger, url):
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    from batch.ledger.tables import metadata
+
+    with ledger.transaction() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+
+
+def test_a_ledger_of_a_newer_version_is_left_alone(ledger, url, clock):
+    with ledger.transaction() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(CheckpointError, match="version 9999"):
+        open_ledger(url, clock)
+
+
+def test_several_processes_may_make_the_tables_at_once(url, clock):
+    with ThreadPoolExecutor(4) as pool:
+        opened = list(pool.map(lambda _: open_ledger(url, clock), range(4)))
+    assert [ledger.jobs() for ledger in opened] == [[]] * 4
+    for ledger in opened:
+        ledger.close()

@@ -1,0 +1,94 @@
+"""A PostgreSQL server for tests: named in the environment, else started from programs installed here, else in a container."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from uuid import uuid4
+
+import psycopg
+import pytest
+import stamina
+
+from tests.servers import docker_answers
+
+ENDPOINT = "GLUEPOT_TEST_POSTGRESQL"
+IMAGE = "postgres:16-alpine"
+HOW_TO = f"set {ENDPOINT}=postgresql://user@host/database, or install PostgreSQL's server programs, or start Docker"
+START_SECS = 60
+
+
+@contextmanager
+def postgresql_endpoint() -> Iterator[str]:
+    """Yield the URL of a server that tests share; the user in it may create databases."""
+    if endpoint := os.environ.get(ENDPOINT):
+        yield endpoint
+    elif initdb := _program("initdb"):
+        with _own_server(initdb) as url:
+            yield url
+    elif docker_answers():
+        from testcontainers.community.postgres import PostgresContainer
+
+        with PostgresContainer(IMAGE, driver=None) as container:
+            yield container.get_connection_url()
+    else:
+        pytest.skip(f"no PostgreSQL server: {HOW_TO}")
+
+
+@contextmanager
+def new_database(server: str) -> Iterator[str]:
+    """Yield the URL of an empty database, dropped afterwards."""
+    name = f"t_{uuid4().hex[:12]}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        try:
+            yield _of_database(server, name)
+        finally:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def _of_database(server: str, name: str) -> str:
+    base, question, options = server.partition("?")
+    return f"{base.rsplit('/', 1)[0]}/{name}{question}{options}"
+
+
+def _program(name: str) -> Path | None:
+    found = shutil.which(name)
+    newest = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), reverse=True)
+    return Path(found).resolve() if found else next(iter(newest), None)
+
+
+@contextmanager
+def _own_server(initdb: Path) -> Iterator[str]:
+    """Run a server on a socket in a folder of its own; it refuses to run as root, so root lends it another user."""
+    folder = Path(tempfile.mkdtemp(prefix="gluepot-pg-", dir="/tmp"))
+    as_user = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
+    data, log = folder / "data", folder / "log"
+    server = None
+    try:
+        if as_user:
+            shutil.chown(folder, as_user["user"], as_user["group"])
+        made = [initdb, "-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C"]
+        subprocess.run(made, check=True, capture_output=True, cwd=folder, **as_user)
+        settings = {"listen_addresses": "", "unix_socket_directories": str(folder), "fsync": "off"}
+        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        with log.open("wb") as output:
+            command = [initdb.with_name("postgres"), "-D", data, *options]
+            server = subprocess.Popen(command, stdout=output, stderr=output, cwd=folder, **as_user)
+        url = f"postgresql://postgres@/postgres?host={folder}"
+        for attempt in stamina.retry_context(on=psycopg.OperationalError, timeout=START_SECS, wait_max=0.5):
+            with attempt, psycopg.connect(url):
+                pass
+        yield url
+    finally:
+        if server is not None:
+            server.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                server.wait(20)
+            server.kill()
+        shutil.rmtree(folder, ignore_errors=True)

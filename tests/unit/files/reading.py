@@ -1,0 +1,27 @@
+"""Reading a folder the way a job does, without Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from connectors.files.grouping import GroupOptions, grouped
+from connectors.files.listing import ListingStats, list_files
+from connectors.files.settings import FileReadSettings
+from dynamicframe.chunk import Chunk, ErrorRecord
+from dynamicframe.rows import rows
+
+
+def chunks(root: Path, format_name: str, options: dict[str, Any] | None = None, **format_options: Any) -> list[Chunk]:
+    settings = FileReadSettings.from_glue({"paths": [str(root)], **(options or {})}, format_name, format_options)
+    files = list(list_files(settings.listing, ListingStats()))
+    return [chunk for group in grouped(files, GroupOptions(), 1) for chunk in settings.source.read(group)]
+
+
+def records(root: Path, format_name: str, options: dict[str, Any] | None = None, **format_options: Any) -> list[dict]:
+    found = chunks(root, format_name, options, **format_options)
+    return [{k: v for k, v in row.items() if v is not None} for chunk in found for row in rows(chunk)]
+
+
+def errors(root: Path, format_name: str, **format_options: Any) -> list[ErrorRecord]:
+    return [error for chunk in chunks(root, format_name, **format_options) for error in chunk.errors]

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from connectors.files.globs import compile_globs, read_exclusions
+from connectors.files.listing import ListingOptions, ListingStats, list_files
+from connectors.files.predicate import parse_predicate
+from etlcore.errors import ConfigError
+
+
+def make(root: Path, *paths: str) -> None:
+    for path in paths:
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(path)
+
+
+def found(root: Path, stats: ListingStats | None = None, **options) -> list[str]:
+    listing = list_files(ListingOptions([str(root)], **options), stats or ListingStats())
+    return sorted(os.path.relpath(file.url, root) for file in listing)
+
+
+def test_partitions_are_read_and_other_folders_only_with_recurse(tmp_path):
+    make(tmp_path, "a", "day=1/b", "day=1/hour=2/c", "other/d", "day=1/other/e")
+    stats = ListingStats()
+    assert found(tmp_path, stats) == ["a", "day=1/b", "day=1/hour=2/c"]
+    assert sorted(stats.not_descended) == ["day=1/other", "other"]
+    assert found(tmp_path, recurse=True) == ["a", "day=1/b", "day=1/hour=2/c", "day=1/other/e", "other/d"]
+
+
+def test_hidden_files_and_folders_are_left_out(tmp_path):
+    make(tmp_path, "_SUCCESS", ".crc", "_gluepot/x", "a", "_day=1/b")
+    assert found(tmp_path, recurse=True) == ["_day=1/b", "a"]
+
+
+def test_a_path_may_be_a_file(tmp_path):
+    make(tmp_path, "day=1/a", "day=1/b")
+    (file,) = list_files(ListingOptions([str(tmp_path / "day=1/a")]), ListingStats())
+    assert (file.name, file.size_bytes) == ("a", 7)
+
+
+def test_a_missing_path_holds_nothing(tmp_path):
+    assert found(tmp_path / "nothing") == []
+
+
+def test_overlapping_paths_give_every_file_once(tmp_path):
+    make(tmp_path, "a/b", "c")
+    listing = list_files(ListingOptions([str(tmp_path / "a"), str(tmp_path)], recurse=True), ListingStats())
+    assert sorted(file.name for file in listing) == ["b", "c"]
+
+
+def test_overlapping_paths_give_every_file_once_without_recurse_too(tmp_path):
+    make(tmp_path, "day=1/b", "c")
+    listing = list_files(ListingOptions([str(tmp_path / "day=1"), str(tmp_path)]), ListingStats())
+    assert sorted(file.name for file in listing) == ["b", "c"]
+
+
+def test_only_folders_that_can_match_are_listed(tmp_path):
+    make(tmp_path, "year=2023/month=1/a", "year=2024/month=1/b", "year=2024/month=2/c")
+    (tmp_path / "year=2023").chmod(0)
+    stats = ListingStats()
+    predicate = parse_predicate("year = '2024' and month > 1")
+    assert found(tmp_path, stats, predicate=predicate) == ["year=2024/month=2/c"]
+    assert stats.not_matching == 2
+
+
+@pytest.mark.parametrize(
+    ("globs", "left"),
+    [
+        ('["**.pdf"]', ["day=1/b.json", "x.json"]),
+        ('["day=1/**"]', ["x.json", "x.pdf"]),
+        ('["*.json"]', ["day=1/c.pdf", "x.pdf"]),
+        ('["x.{pdf,json}"]', ["day=1/b.json", "day=1/c.pdf"]),
+        ('["[a-c].*"]', ["x.json", "x.pdf"]),
+        ('["**/?.pdf"]', ["day=1/b.json", "x.json"]),
+        ("[]", ["day=1/b.json", "day=1/c.pdf", "x.json", "x.pdf"]),
+    ],
+)
+def test_exclusions_are_globs(tmp_path, globs, left):
+    make(tmp_path, "x.pdf", "x.json", "day=1/b.json", "day=1/c.pdf")
+    assert found(tmp_path, exclusions=compile_globs(read_exclusions(globs))) == left
+
+
+def test_an_exclusion_may_be_a_whole_path(tmp_path):
+    make(tmp_path, "a/x", "b/x")
+    globs = compile_globs([f"{tmp_path}/a/**"])
+    assert found(tmp_path, recurse=True, exclusions=globs) == ["b/x"]
+
+
+def test_exclusions_that_are_no_list_are_said():
+    with pytest.raises(ConfigError, match="JSON list of globs"):
+        read_exclusions("[*.pdf")
+
+
+def test_hostile_names_come_back_as_they_are(tmp_path):
+    names = ["day=a%2Fb/x y", "day=ü/q?#[1].json", "day=1/a\nb", "x%", "day=1/'\""]
+    make(tmp_path, *names)
+    assert found(tmp_path) == sorted(names)

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import os
+import pickle
+from datetime import UTC, datetime
+
+import pytest
+
+from connectors.files.grouping import ACROSS_PARTITION, IN_PARTITION, NONE, FileGroup, GroupOptions, grouped
+from connectors.files.listing import ListingStats, list_files
+from connectors.files.settings import FileReadSettings
+from connectors.files.versions import FileVersion
+from etlcore.errors import ConfigError
+from tests.unit.files.reading import records
+
+MIB = 1 << 20
+
+
+def planned(root, **options):
+    settings = FileReadSettings.from_glue({"paths": [str(root)], **options}, "json", {})
+    return settings.source, FileGroup(tuple(list_files(settings.listing, ListingStats())))
+
+
+def read(source, group):
+    return [chunk.batch.num_rows for chunk in source.read(group)]
+
+
+def test_partitions_become_columns_that_outweigh_those_of_the_file(tmp_path):
+    folder = tmp_path / "year=2024" / "city=K%C3%B6ln"
+    folder.mkdir(parents=True)
+    (folder / "a").write_text('{"id": 1, "year": 1}')
+    (tmp_path / "year=__HIVE_DEFAULT_PARTITION__").mkdir()
+    (tmp_path / "year=__HIVE_DEFAULT_PARTITION__" / "b").write_text('{"id": 2}')
+    assert records(tmp_path, "json") == [{"id": 1, "year": "2024", "city": "Köln"}, {"id": 2}]
+
+
+def test_file_and_time_can_be_attached(tmp_path):
+    (tmp_path / "a").write_text('{"id": 1}')
+    os.utime(tmp_path / "a", (1_700_000_000, 1_700_000_000))
+    assert records(tmp_path, "json", attachFilename="file", attachTimestamp="at") == [
+        {"id": 1, "file": f"{tmp_path}/a", "at": datetime.fromtimestamp(1_700_000_000, UTC)}
+    ]
+
+
+def test_a_source_travels_to_the_task(tmp_path):
+    (tmp_path / "a").write_text('{"id": 1}')
+    source, group = pickle.loads(pickle.dumps(planned(tmp_path, recurse=True, exclusions="[]")))
+    assert read(source, group) == [1]
+
+
+@pytest.mark.parametrize("change", ["delete", "overwrite", "append"])
+def test_a_file_that_changed_after_it_was_listed_is_left_to_the_next_run(tmp_path, change, capsys):
+    (tmp_path / "a").write_text('{"id": 1}\n')
+    (tmp_path / "b").write_text('{"id": 2}\n')
+    source, group = planned(tmp_path)
+    match change:
+        case "delete":
+            (tmp_path / "a").unlink()
+        case "overwrite":
+            (tmp_path / "a").write_text('{"id": 7}\n')
+        case "append":
+            with (tmp_path / "a").open("a") as file:
+                file.write('{"id": 8}\n')
+    assert read(source, group) == [1]
+    assert "file_gone" in capsys.readouterr().err
+
+
+def file(folder: str, name: str, size_bytes: int) -> FileVersion:
+    return FileVersion("/t", f"/t/{folder}", name, size_bytes, 0)
+
+
+def names(groups):
+    return [[one.name for one in group.files] for group in groups]
+
+
+FILES = [file("day=1", "a", 10), file("day=1", "b", 10), file("day=2", "c", 10)]
+
+
+def test_small_files_share_a_task():
+    assert names(grouped(FILES, GroupOptions(), 1)) == [["a", "b", "c"]]
+
+
+def test_folders_stay_apart_if_the_script_says_so():
+    assert names(grouped(FILES, GroupOptions(IN_PARTITION, 100 * MIB), 1)) == [["a", "b"], ["c"]]
+
+
+def test_without_groups_each_file_is_a_task():
+    assert names(grouped(FILES, GroupOptions(NONE), 1)) == [["a"], ["b"], ["c"]]
+
+
+def test_a_group_has_its_size():
+    files = [file("", name, 30 * MIB) for name in "abcd"]
+    assert names(grouped(files, GroupOptions(ACROSS_PARTITION, 70 * MIB), 1)) == [["a", "b"], ["c", "d"]]
+
+
+def test_files_are_spread_over_the_tasks_that_run_at_once():
+    files = [file("", name, 30 * MIB) for name in "abcd"]
+    assert len(grouped(files, GroupOptions(), 1)) == 2
+    assert len(grouped(files, GroupOptions(), 4)) == 4
+
+
+def test_no_files_are_no_groups():
+    assert grouped([], GroupOptions(), 4) == ()
+
+
+def test_the_description_makes_the_settings_again(tmp_path):
+    options = {"paths": [str(tmp_path)], "recurse": "true", "exclusions": '["**.pdf"]', "boundedFiles": "3"}
+    settings = FileReadSettings.from_glue(options, "csv", {"separator": ";"}, "year = 2024")
+    again = FileReadSettings.from_description(settings.description)
+    assert (again.listing.exclusions, again.plan, again.source) == (
+        settings.listing.exclusions,
+        settings.plan,
+        settings.source,
+    )
+    assert again.description == settings.description
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "paths to read are None"),
+        ({"paths": []}, "paths to read are"),
+        ({"paths": ["x"], "boundedFiles": "many"}, "boundedFiles is 'many'; use a whole number of 1 or more"),
+        ({"paths": ["x"], "groupFiles": "inPartitions"}, "Did you mean 'inPartition'"),
+        ({"paths": ["x"], "recurse": "yes"}, "recurse is 'yes'; use true or false"),
+        ({"paths": ["x"], "compressionType": "lzo"}, "compressionType is 'lzo'; use one of none, gzip"),
+    ],
+)
+def test_options_that_are_not_understood_are_said(options, message):
+    with pytest.raises(ConfigError, match=message):
+        FileReadSettings.from_glue(options, "json", {})

@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from awsglue.context import GlueContext
+from awsglue.readers import DataFrameReader, DynamicFrameReader
+from awsglue.sinks import DynamicFrameWriter
+from etlcore.errors import ConfigError, NotSupported
+from gluepot.check import Level, check_script
+from gluepot.check.verdict import NOT_THERE, READABLE
+from gluepot.cli import UNSUPPORTED, main
+
+EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.py"))
+HEAD = """
+from awsglue.transforms import *
+from awsglue.context import GlueContext
+from awsglue.dynamicframe import DynamicFrame
+from awsglue.job import Job
+glueContext = GlueContext()
+frame = glueContext.create_dynamic_frame.from_options("kafka", {}, transformation_ctx="read")
+"""
+
+
+def _found(script: str, level: Level, head: str = HEAD) -> list[tuple[str, str]]:
+    return [(one.name, one.message) for one in check_script("job.py", head + script).at(level)]
+
+
+def _refused(script: str) -> list[str]:
+    return [name for name, _ in _found(script, Level.NOT_SUPPORTED)]
+
+
+@pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.name)
+def test_an_example_has_nothing_to_be_said_against(script):
+    report = check_script(script.name, script.read_text())
+
+    assert {finding.level for finding in report.findings} == {Level.SUPPORTED}
+
+
+@pytest.mark.parametrize(
+    ("script", "name"),
+    [
+        ("glueContext.purge_table('d', 't')", "GlueContext.purge_table"),
+        ("frame.no_such_method()", "DynamicFrame.no_such_method"),
+        ("glueContext.create_dynamic_frame.from_catalog('d', 't')", "DynamicFrameReader.from_catalog"),
+        ("glueContext.create_data_frame.from_options('kinesis')", "DataFrameReader.from_options"),
+        ("frame.resolveChoice(choice='match_catalog', database='d', table_name='t')", "DynamicFrame.resolveChoice"),
+        ("ResolveChoice.apply(frame, [('a', 'make_columns')])", "ResolveChoice"),
+        ("frame.apply_mapping([('a', 'strin', 'a', 'lng')])", "DynamicFrame.apply_mapping"),
+        ("Unbox.apply(frame=frame, path='a', format='xml')", "Unbox"),
+        ("SplitRows.apply(frame, {'a': {'==': 1}})", "SplitRows"),
+        (
+            "glueContext.write_dynamic_frame.from_options(frame, 'jdbc', transformation_ctx='w')",
+            "DynamicFrameWriter.from_options",
+        ),
+        (
+            "glueContext.write_dynamic_frame.from_options(frame, 's3', {'path': p}, 'avro', transformation_ctx='w')",
+            "DynamicFrameWriter.from_options",
+        ),
+        ("from awsgluedq.transforms import EvaluateDataQuality", "awsgluedq.transforms.EvaluateDataQuality"),
+        ("from awsglue.dynamicframe import NoSuchName", "awsglue.dynamicframe.NoSuchName"),
+        ("import gs_nothing", "gs_nothing"),
+    ],
+)
+def test_a_call_that_the_run_would_refuse_is_found(script, name):
+    assert _refused(script) == [name]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "frame.toDF().filter('a > 1').write.parquet('x')",
+        "x = Filter.apply(frame=frame, f=lambda r: r['a']).select_fields(['a']).unnest()",
+        "frames = frame.split_fields(['a'], 'x', 'y')\nframes['x'].resolveChoice(specs=[('a', chosen)])",
+        "frame.apply_mapping(made_elsewhere)",
+        "sink = glueContext.getSink('s3', path=p, transformation_ctx='w')\nsink.setFormat('json')\nsink.writeFrame(frame)",
+        "Relationalize.apply(frame, 'x').select('roottable').count()",
+        "def MyTransform(glueContext, dfc) -> DynamicFrameCollection:\n    return dfc.select(list(dfc.keys())[0]).toDF()",
+        "frame = frame.toDF()\nframe.no_such_method()",
+        "other.purge_table('d', 't')",
+        "DynamicFrame.shout = lambda self: self\nframe.shout()",
+        "import shout\nframe.shout()",
+    ],
+)
+def test_a_call_that_works_or_is_none_of_glues_is_not_refused(script):
+    assert _refused(script) == []
+
+
+def test_calls_are_followed_through_variables_and_collections():
+    script = "split = frame.split_fields(['a'], 'x', 'y')\none = split['x'] if flag else frame\none.purge()"
+
+    assert _refused(script) == ["DynamicFrame.purge"]
+
+
+def test_what_is_partly_there_says_what_is_missing():
+    assert _found("frame.join('a', 'b', frame)", Level.PARTLY) == [
+        ("DynamicFrame.join", "error records stay with the two inputs")
+    ]
+    sink = "glueContext.getSink('s3', path='p', enableUpdateCatalog=True, transformation_ctx='w')"
+    assert [name for name, _ in _found(sink, Level.PARTLY)] == ["GlueContext.getSink"]
+
+
+BATCH = """
+def work(data_frame, batch_id):
+    {body}
+glueContext.forEachBatch(frame=stream, batch_function=work, options={options})
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "rule"),
+    [
+        ("job = Job(glueContext)\njob.init('j')", "no-commit"),
+        ("glueContext.create_dynamic_frame.from_options('kafka')", "no-ctx"),
+        ("glueContext.getSink('s3', path='p', transformation_ctx='')", "no-ctx"),
+        (BATCH.format(body="data_frame.write.mode('append').parquet('p')", options={}), "retry-repeats-write"),
+        (
+            BATCH.format(body="data_frame.filter('a').writeTo('t').append()", options={"batchMaxRetries": 3}),
+            "retry-repeats-write",
+        ),
+        (
+            BATCH.format(
+                body="glueContext.write_dynamic_frame.from_options(frame, 's3', "
+                "{'path': 'p', 'partitionKeys': ['a', 'b']}, 'json', transformation_ctx='w')",
+                options={"windowSize": "5 seconds"},
+            ),
+            "small-files",
+        ),
+        ("frame.toDF().to_koalas()", "spark-4"),
+    ],
+)
+def test_what_often_goes_wrong_is_a_warning(script, rule):
+    assert [name for name, _ in _found(script, Level.WARNING)] == [rule]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "job = Job(glueContext)\njob.init('j')\njob.commit()",
+        BATCH.format(body="data_frame.write.parquet('p')", options={"batchMaxRetries": 0}),
+        BATCH.format(
+            body="glueContext.write_dynamic_frame.from_options(frame, 's3', "
+            "{'path': 'p', 'partitionKeys': ['a', 'b']}, 'json', transformation_ctx='w')",
+            options={"windowSize": "100 seconds"},
+        ),
+        "frame.toDF().write.parquet('p')",
+    ],
+)
+def test_a_script_that_does_it_right_gets_no_warning(script):
+    assert _found(script, Level.WARNING) == []
+
+
+def test_a_finding_tells_its_line():
+    assert [one.line for one in check_script("job.py", HEAD + "frame.purge()").at(Level.NOT_SUPPORTED)] == [8]
+
+
+def test_what_is_no_python_is_refused_with_its_line():
+    with pytest.raises(ConfigError, match=r"old\.py is no Python: line 1"):
+        check_script("old.py", "print 'x'")
+
+
+CONTEXT = object.__new__(GlueContext)
+CONTEXT.spark_session = None
+FACADES = {
+    "DataFrameReader": DataFrameReader(CONTEXT),
+    "DynamicFrameReader": DynamicFrameReader(CONTEXT),
+    "DynamicFrameWriter": DynamicFrameWriter(CONTEXT),
+}
+
+
+@pytest.mark.parametrize("call", sorted(NOT_THERE))
+def test_a_facade_that_is_said_to_refuse_does(call):
+    owner, _, name = call.partition(".")
+
+    with pytest.raises(NotSupported):
+        getattr(FACADES[owner], name)()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["s3", "mysql", "postgresql", "redshift", "dynamodb", "mongodb", "kafka", "kinesis", "parquet", "opensearch"],
+)
+@pytest.mark.parametrize("owner", ["DataFrameReader", "DynamicFrameReader"])
+def test_connection_types_are_refused_by_the_check_as_they_are_by_the_run(owner, kind):
+    with pytest.raises(ConfigError) as raised:
+        FACADES[owner].from_options(connection_type=kind, connection_options={})
+
+    assert isinstance(raised.value, NotSupported) == (kind not in READABLE[owner])
+
+
+def test_the_command_ends_with_its_own_code_and_writes_json(tmp_path, capsys):
+    script = tmp_path / "job.py"
+    script.write_text(HEAD + "frame.purge()")
+
+    with pytest.raises(SystemExit) as ended:
+        main(["check", str(script), "--output", "json"])
+
+    assert ended.value.code == UNSUPPORTED
+    (report,) = json.loads(capsys.readouterr().out)
+    assert report["findings"][-1]["name"] == "DynamicFrame.purge"
+
+
+def test_the_command_says_each_finding_on_a_line_and_counts_them(tmp_path, capsys):
+    script = tmp_path / "job.py"
+    script.write_text(HEAD + "frame.count()")
+
+    with pytest.raises(SystemExit) as ended:
+        main(["check", str(script)])
+
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"{script}:7: supported: DynamicFrameReader.from_options",
+        f"{script}:8: supported: DynamicFrame.count",
+        f"{script}: 2 supported, 0 partly, 0 not supported, 0 warning",
+    ]

@@ -81,6 +81,7 @@ class _Seekable(io.RawIOBase):
     def __init__(self, reader: Any, size_bytes: int) -> None:
         self._reader = reader
         self._size_bytes = size_bytes
+        self._at = 0  # counted here: asking the reader throws its buffer away
 
     def readable(self) -> bool:
         return True
@@ -89,17 +90,21 @@ class _Seekable(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        return int(self._reader.seek(offset, whence))
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size_bytes}[whence]
+        if start + offset != self._at:
+            self._at = int(self._reader.seek(start + offset))
+        return self._at
 
     def tell(self) -> int:
-        return int(self._reader.tell())
+        return self._at
 
     def readinto(self, buffer: Any) -> int:
-        wanted = min(len(buffer), self._size_bytes - self.tell())
+        wanted = min(len(buffer), self._size_bytes - self._at)
         if wanted <= 0:
             return 0
         data = bytes(self._reader.read(wanted))
         buffer[: len(data)] = data
+        self._at += len(data)
         return len(data)
 
 

@@ -175,6 +175,8 @@ class _Campaign:
                     self._wait_for_batch(driver, done)
             while not self._kill(driver, victim) and self._may_start_again():
                 driver = self._start()
+        if driver is not None:
+            driver.kill_all()  # it still runs if the last victim was a worker
 
     def catch_up(self) -> None:
         """Let the job read all there is; it must end by itself, with 0."""

@@ -17,8 +17,9 @@ import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import functions as F  # noqa: N812
 
+from batch import task
 from batch.execute import storable, through_spark, to_frame
-from batch.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
+from batch.pipeline import FrameInput, PackedInput, Pipeline
 from dynamicframe.chunk import Chunk
 from dynamicframe.packing import pack, pieces
 from dynamicframe.schema.relabel import Relabel
@@ -80,10 +81,10 @@ def coalesce(spark: SparkSession, pipeline: Pipeline, partitions: int) -> Pipeli
 def partitions_of(pipeline: Pipeline) -> int:
     """Return the number of tasks."""
     match pipeline.input:
-        case RangeInput(ranges=held) | SplitInput(splits=held):
-            return len(held)
-        case framed:
-            return framed.frame.rdd.getNumPartitions()
+        case FrameInput(frame=frame) | PackedInput(frame=frame):
+            return frame.rdd.getNumPartitions()
+        case given:
+            return len(task.pieces(given))
 
 
 def over_partitions(

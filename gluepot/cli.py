@@ -24,13 +24,13 @@ app = App(name="gluepot", help="Run AWS Glue scripts unchanged, on Spark, anywhe
 app.command(servers.up)
 app.command(servers.status)
 app.command(servers.down)
-app.command("gluepot.bookmarks:app", name="bookmarks", help="What jobs have read, and how to change that.")
-app.command("gluepot.bookmarks:jobs_app", name="jobs", help="The runs of jobs with bookmarks.")
 app.command("gluepot.checkpoint.commands:app", name="checkpoint", help="Explain, mend, move or rewind a checkpoint.")
 app.command("gluepot.table.commands:app", name="table", help="Look at a table that jobs wrote: files, verify, ...")
 app.command(
     "gluepot.dlq.commands:app", name="dlq", help="Look at records that could not go on, send them again, remove them."
 )
+app.command("gluepot.bookmarks:app", name="bookmarks", help="What jobs have read, and how to change that.")
+app.command("gluepot.bookmarks:jobs_app", name="jobs", help="The runs of jobs with bookmarks.")
 
 
 @app.command

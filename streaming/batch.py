@@ -113,12 +113,23 @@ def run_known(
     function: BatchFunction,
     context: BatchContext,
     settings: StreamSettings,
+    rows: Callable[[], DataFrame] | None = None,
 ) -> None:
-    """Run the function on the ranges of a micro-batch, or some of them; `frame` reads the same."""
+    """Run the function on the ranges of a micro-batch, or some of them.
+
+    Args:
+        stream: what the batch is of.
+        frame: what Spark gave for the batch.
+        ranges: what the function is given.
+        function: the query's.
+        context: of the batch.
+        settings: of the query.
+        rows: makes the DataFrame of the ranges if they are not all of the batch.
+    """
     source = stream.source
     given = RangeInput(source, tuple(ranges), context.schema.known, stream.extras, source.declared)
     level = storage_level(settings.storage_level) if settings.persist else None
-    batch = BatchFrame(frame, given, stream.json_column, level)
+    batch = BatchFrame(frame, given, stream.json_column, level, rows)
     try:
         _call(function, batch, context)
         root = rejects_root(source.settings, settings.checkpoint_location)

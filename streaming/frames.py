@@ -7,7 +7,7 @@ only if the function asks for them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from pyspark import StorageLevel
@@ -76,6 +76,8 @@ class BatchFrame(ClassicDataFrame):
         batch_input: the ranges of the batch.
         json_column: as of the stream.
         storage_level: how the rows are kept once they are rows; None to read them anew for each action.
+        rows: makes the DataFrame of the ranges where they are only a part of what `frame` reads. Called when rows are
+            asked for, because making one starts two processes.
     """
 
     def __new__(cls, *_: Any) -> Self:  # noqa: D102
@@ -87,8 +89,10 @@ class BatchFrame(ClassicDataFrame):
         batch_input: RangeInput,
         json_column: str | None,
         storage_level: StorageLevel | None,
+        rows: Callable[[], DataFrame] | None = None,
     ) -> None:
         self._frame = frame
+        self._rows = rows
         self._session = frame.sparkSession
         self._storage_level = storage_level
         self._persisted = False
@@ -104,6 +108,8 @@ class BatchFrame(ClassicDataFrame):
     @property
     def _jdf(self) -> Any:
         self.rows_read = True
+        if self._rows is not None:
+            self._frame, self._rows = self._rows(), None
         if self._storage_level is not None and not self._persisted:
             self._frame.persist(self._storage_level)
             self._persisted = True

@@ -277,19 +277,29 @@ class Query:
         ranges = self._stream.source.split(span)
         good = self._quarantine.good(self._stream, frame, ranges, context)
         context.ranges = tuple(coalesced(good))
-        if good:
-            rows = frame if good is ranges else self._rows_of(self._stream, frame, ranges, good)
-            run_known(self._stream, rows, good, self._function, context, self._settings)
+        if good is ranges:
+            run_known(self._stream, frame, ranges, self._function, context, self._settings)
+        elif good:
+            self._run_rest(self._stream, frame, ranges, good, context)
         return True
 
-    def _rows_of(
-        self, stream: StreamFrame, frame: DataFrame, ranges: Sequence[SourceRange], good: Sequence[SourceRange]
-    ) -> DataFrame:
-        """Return the rows of what is left of a batch, whose pieces have rejects files of their own."""
+    def _run_rest(
+        self,
+        stream: StreamFrame,
+        frame: DataFrame,
+        ranges: Sequence[SourceRange],
+        good: Sequence[SourceRange],
+        context: BatchContext,
+    ) -> None:
+        """Run the function on what is left of a batch, whose pieces have rejects files of their own."""
         root = rejects_root(stream.source.settings, self._settings.checkpoint_location)
         if root is not None:
             discard(root, ranges)
-        return stream.batch(frame.sparkSession, good, root)
+
+        def rows() -> DataFrame:
+            return stream.batch(frame.sparkSession, good, root)
+
+        run_known(stream, frame, good, self._function, context, self._settings, rows)
 
     def _end_search_if_stopping(self) -> None:
         if self._session.stop.is_set():

@@ -55,9 +55,12 @@ class Rehearsal:
             rejects_path=held.rejects_path,
             rehearsed=self.writes,
         )
-        rows = self.stream.batch(self.frame.sparkSession, part)
+
+        def rows() -> DataFrame:
+            return self.stream.batch(self.frame.sparkSession, part)
+
         try:
-            run_known(self.stream, rows, part, self.function, alone, self.settings)
+            run_known(self.stream, self.frame, part, self.function, alone, self.settings, rows)
         except Exception as error:
             if is_ours(error):
                 raise

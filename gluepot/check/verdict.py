@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from awsglue.file_reads import FILE_TYPES, file_settings
@@ -24,9 +24,11 @@ NOT_THERE = {
 }
 """Facades that have the name and refuse the call."""
 
-STREAMED = frozenset({"kafka"})
-READABLE = {"DataFrameReader": STREAMED, "DynamicFrameReader": STREAMED | set(FILE_TYPES)}
-"""Connection types that the two readers take."""
+READABLE = {
+    "DataFrameReader": frozenset({"kafka"}),
+    "DynamicFrameReader": frozenset({"kafka", *FILE_TYPES}),
+}
+"""Connection types that each reader takes."""
 
 _NO_CATALOG = "the files are written, the Data Catalog is not updated"
 _TABLES = "the tables are in Spark's storage, not below staging_path, and their ids start anew each run"
@@ -121,19 +123,19 @@ def _updates_catalog(call: Call) -> bool:
     return str(flag).lower() == "true"
 
 
-def _read_stream(call: Call) -> None:
-    _require(READABLE["DataFrameReader"], literal(call, "connection_type", "kafka"))
+def _read_rows(call: Call) -> None:
+    _readable(literal(call, "connection_type", "kafka"), "DataFrameReader")
 
 
 def _read(call: Call) -> None:
     kind = literal(call, "connection_type", "kafka")
-    _require(READABLE["DynamicFrameReader"], kind)
+    _readable(kind, "DynamicFrameReader")
     if kind.lower() in FILE_TYPES:
         file_settings(kind, {"paths": ["?"]}, literal(call, "format"), {}, "")
 
 
-def _require(readable: Collection[str], kind: str) -> None:
-    if kind.lower() not in readable:
+def _readable(kind: str, reader: str) -> None:
+    if kind.lower() not in READABLE[reader]:
         raise NotSupported(f"reading connection_type {kind!r}")
 
 
@@ -181,9 +183,9 @@ def _compare(call: Call) -> None:
 
 
 _TRIED: dict[str, Callable[[Call], None]] = {
-    "DataFrameReader.from_options": _read_stream,
+    "DataFrameReader.from_options": _read_rows,
     "DynamicFrameReader.from_options": _read,
-    "GlueContext.create_data_frame_from_options": _read_stream,
+    "GlueContext.create_data_frame_from_options": _read_rows,
     "GlueContext.create_dynamic_frame_from_options": _read,
     "DynamicFrameWriter.from_options": _write,
     "GlueContext.write_dynamic_frame_from_options": _write,

@@ -347,16 +347,14 @@ def readings(value):
         yield found["v"]
 
 
-@pytest.mark.parametrize("policy", [one.value for one in Drift])
-@given(pair=st.tuples(st.sampled_from(sorted(SAMPLES)), st.sampled_from(sorted(SAMPLES))), tasks=st.booleans())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_after_any_change_of_type_every_value_is_there_once_and_readers_merge_the_files(
-    tmp_path_factory, policy, pair, tasks
-):
-    first, second = (SAMPLES[name] for name in pair)
-    one = Table.of(tmp_path_factory.mktemp("drift"), policy)
-    batches = [pa.record_batch({"id": [0, 1], "v": first}), pa.record_batch({"id": [2, 3], "v": second})]
-    if tasks:
+def assert_nothing_is_lost(folder, policy, first, second, *, in_one_batch):
+    """Write two types of one column, as batches or as tasks of one batch, and look for each value."""
+    one = Table.of(folder, policy)
+    batches = [
+        pa.record_batch({"id": [0, 1], "v": SAMPLES[first]}),
+        pa.record_batch({"id": [2, 3], "v": SAMPLES[second]}),
+    ]
+    if in_one_batch:
         one.write(*batches)
     else:
         for batch in batches:
@@ -367,5 +365,25 @@ def test_after_any_change_of_type_every_value_is_there_once_and_readers_merge_th
     assert sorted(row["id"] for row in rows) == [0, 1, 2, 3]
     assert all(len(row) == 2 for row in rows)  # the id and one value, under whatever name
     values = [next(value for name, value in row.items() if name != "id") for row in sorted(rows, key=lambda r: r["id"])]
-    for value, original in zip(values, [*first.to_pylist(), *second.to_pylist()], strict=True):
+    for value, original in zip(values, [*SAMPLES[first].to_pylist(), *SAMPLES[second].to_pylist()], strict=True):
         assert canonical(original) in list(readings(value))
+
+
+@pytest.mark.parametrize("policy", [one.value for one in Drift])
+@given(first=st.sampled_from(sorted(SAMPLES)), second=st.sampled_from(sorted(SAMPLES)), in_one_batch=st.booleans())
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_after_a_change_of_type_every_value_is_there_once_and_readers_merge_the_files(
+    tmp_path_factory, policy, first, second, in_one_batch
+):
+    assert_nothing_is_lost(tmp_path_factory.mktemp("drift"), policy, first, second, in_one_batch=in_one_batch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", [one.value for one in Drift])
+@pytest.mark.parametrize("first", SAMPLES)
+def test_all_pairs_of_types_in_both_orders_lose_nothing(tmp_path, policy, first):
+    for second in SAMPLES:
+        for in_one_batch in (False, True):
+            assert_nothing_is_lost(
+                tmp_path / f"{second}{in_one_batch}", policy, first, second, in_one_batch=in_one_batch
+            )

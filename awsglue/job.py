@@ -49,13 +49,12 @@ class Job:
             LeaseHeld: the job has bookmarks and runs already.
             ConfigError: a run of `--job-bookmark-from` or `-to` is not known.
         """
-        given = args or {}
-        limits = [str(given[name]) for name in ("job_bookmark_from", "job_bookmark_to") if given.get(name)]
+        limits = [str(args[name]) for name in ("job_bookmark_from", "job_bookmark_to") if args.get(name)]
         jobrun.begin(
             name=job_name,
-            run_id=str(given.get("JOB_RUN_ID") or f"jr_{secrets.token_hex(32)}"),
-            temp_dir=given.get("TempDir") or None,
-            option=_OPTIONS.get(str(given.get("job_bookmark_option"))),
+            run_id=str(args.get("JOB_RUN_ID") or f"jr_{secrets.token_hex(32)}"),
+            temp_dir=args.get("TempDir") or None,
+            option=_OPTIONS.get(str(args.get("job_bookmark_option"))),
             limits=limits,
             environ=dict(os.environ),
             clock=session.current().clock,

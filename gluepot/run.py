@@ -136,7 +136,7 @@ def _arguments(argv: Sequence[str]) -> Iterator[None]:
 def _import_path(script: Path) -> Iterator[None]:
     """Let the script import its neighbours, after our own packages, and say which of them are hidden by ours."""
     folder = script.resolve().parent
-    ours = ("awsglue", "gluepot", "streaming", "batch", "connectors", "dynamicframe", "catalog", "etlcore")
+    ours = ("awsglue", "awsglueml", "gluepot", "streaming", "batch", "connectors", "dynamicframe", "catalog", "etlcore")
     for name in ours:
         if (folder / f"{name}.py").exists() or (folder / name / "__init__.py").exists():
             log.warning(

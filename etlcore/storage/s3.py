@@ -155,6 +155,12 @@ class S3Reader(io.RawIOBase):
         self._at += length
         return length
 
+    def readall(self) -> bytes:
+        """Return the rest by one request, where Python would ask for 8 KiB at a time."""
+        rest = bytearray(max(0, self._size_bytes - self._at))
+        self.readinto(rest)
+        return bytes(rest)
+
 
 class S3Writer:
     """A file that grows in a local temporary one, sent when complete.

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import obstore
 from obstore.exceptions import PreconditionError
 from obstore.store import S3Store
 
-from etlcore.storage.s3 import connect, explained_s3
+from etlcore.storage.s3 import S3Reader, S3Storage, connect, explained_s3
 from etlcore.storage.source import SMALL_BYTES, Entry, Level, VersionGone
 
 _PAGE_KEYS = 1000  # what S3 gives at most for one request
@@ -60,10 +60,10 @@ class S3Source:
                     self._require(entry, got.meta)
                     return io.BytesIO(got.bytes())
                 self._require(entry, obstore.head(self._store, entry.key))
-                reader = obstore.open_reader(self._store, entry.key, buffer_size=_BUFFER_BYTES)
             except (FileNotFoundError, PreconditionError) as error:
                 raise VersionGone(f"{self.url}/{entry.key} was deleted or overwritten after it was listed") from error
-        return cast("BinaryIO", io.BufferedReader(_Seekable(reader, entry.size_bytes), _BUFFER_BYTES))
+        reader = S3Reader(S3Storage(self.bucket, self.prefix), entry.key, entry.size_bytes)
+        return io.BufferedReader(reader, _BUFFER_BYTES)
 
     def _require(self, entry: Entry, meta: Mapping[str, Any]) -> None:
         now = _entry(meta)  # not its time: a single object's has only seconds on some servers, a listing's more
@@ -73,34 +73,6 @@ class S3Source:
     @property
     def _store(self) -> S3Store:
         return connect(self.bucket, self.prefix)
-
-
-class _Seekable(io.RawIOBase):
-    """An obstore reader as Python's own kind of file."""
-
-    def __init__(self, reader: Any, size_bytes: int) -> None:
-        self._reader = reader
-        self._size_bytes = size_bytes
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        return int(self._reader.seek(offset, whence))
-
-    def tell(self) -> int:
-        return int(self._reader.tell())
-
-    def readinto(self, buffer: Any) -> int:
-        wanted = min(len(buffer), self._size_bytes - self.tell())
-        if wanted <= 0:
-            return 0
-        data = bytes(self._reader.read(wanted))
-        buffer[: len(data)] = data
-        return len(data)
 
 
 def _entry(meta: Mapping[str, Any]) -> Entry:

@@ -14,7 +14,7 @@ from tests.crash.checker import check_folder, check_manifests
 from tests.crash.driver import Driver, NotInTime, Victim, wait_until
 from tests.crash.journal import Journal
 from tests.crash.lanes import Lane, open_lane
-from tests.crash.outcome import Kill, Outcome
+from tests.crash.outcome import MOST_FAILED_STARTS, Kill, Outcome
 from tests.crash.points import Point
 from tests.crash.producer import Producer
 from tests.crash.servers import PARTITIONS, new_topic
@@ -125,8 +125,22 @@ class _Campaign:
 
     def at_point(self, point: Point) -> None:
         """Start the job with a failpoint armed, bring it there, and look at what it leaves."""
-        world, armed = self._world, point.armed(self._chance)
-        fired_before, done_before = self._fired(), world.done()
+        armed = point.armed(self._chance)
+        fired = self._fire(point, armed)
+        while not fired and self._may_start_again():
+            fired = self._fire(point, armed)
+        if fired and point.edit:
+            point.edit(self._world)
+        seen = fired and point.seen(self._world)
+        self._note(Kill(f"{point.number} {point.what}", armed, fired, seen, self._world.planned()))
+        if not fired:
+            self._fault(f"point {point.number}, {armed}, was not reached, see {self._world.log}")
+        elif not seen:
+            self._fault(f"point {point.number}, {armed}: the disk does not look like it")
+
+    def _fire(self, point: Point, armed: str) -> bool:
+        """Whether the job got there; none of its processes is left."""
+        world, fired, done = self._world, self._fired(), self._world.done()
         env = {
             "GLUEPOT_FAILPOINT": armed,
             "GLUEPOT_FAILPOINT_LOG": str(world.fired),
@@ -137,26 +151,16 @@ class _Campaign:
         driver = self._start(*(["--until-caught-up"] if point.stir == "drain" else []), env=env)
         try:
             if point.stir == "sigterm":
-                wait_until(lambda: world.done() > done_before or not driver.runs(), "a batch", START_SECS)
+                self._wait_for_batch(driver, done)
                 driver.process.send_signal(signal.SIGTERM)
-            wait_until(lambda: self._fired() > fired_before or not driver.runs(), armed, START_SECS)
+            wait_until(lambda: self._fired() > fired or not driver.runs(), armed, START_SECS)
             if not point.in_worker:
                 driver.wait(END_SECS)
         except NotInTime as late:
-            self._fault(f"point {point.number}: {late}")
+            self._say(f"{self._outcome.name}: {late}")
         finally:
             driver.kill_all()
-        fired = self._fired() > fired_before
-        if fired and point.edit:
-            point.edit(world)
-        seen = fired and point.seen(world)
-        self._note(Kill(f"{point.number} {point.what}", armed, fired, seen, world.planned()))
-        if not fired:
-            self._fault(
-                f"point {point.number}, {armed}, was not reached; the job ended with {driver.process.returncode}"
-            )
-        elif not seen:
-            self._fault(f"point {point.number}, {armed}: the disk does not look like it")
+        return self._fired() > fired
 
     def at_random(self, victims: Sequence[Victim]) -> None:
         """Kill one victim after the other at random moments; a worker's death leaves the job running."""
@@ -169,19 +173,33 @@ class _Campaign:
                     time.sleep(self._chance.uniform(0.0, STARTING_SECS))
                 else:
                     self._wait_for_batch(driver, done)
-            time.sleep(self._chance.uniform(0.0, AT_WORK_SECS))
-            self._kill(driver, victim)
+            while not self._kill(driver, victim) and self._may_start_again():
+                driver = self._start()
+        if driver is not None:
+            driver.kill_all()  # it still runs if the last victim was a worker
 
     def catch_up(self) -> None:
         """Let the job read all there is; it must end by itself, with 0."""
         self.end()
+        code = self._run_to_its_end()
+        while code != 0 and self._may_start_again():
+            code = self._run_to_its_end()
+        if code != 0:
+            self._fault(f"the last start ended with {code}, see {self._world.log}")
+
+    def _run_to_its_end(self) -> int | None:
         driver = self._start("--until-caught-up")
         try:
-            code = driver.wait(CATCH_UP_SECS)
+            return driver.wait(CATCH_UP_SECS)
         finally:
             driver.kill_all()
-        if code != 0:
-            self._fault(f"the last start ended with {code}, see {driver.log}")
+
+    def _may_start_again(self) -> bool:
+        self._outcome.failed_starts += 1
+        if self._outcome.failed_starts > MOST_FAILED_STARTS:
+            self._fault(f"{self._outcome.failed_starts} starts ended by themselves, see {self._world.log}")
+            return False
+        return True
 
     def end(self) -> None:
         """Wait for the processes that a killed driver left behind."""
@@ -199,21 +217,22 @@ class _Campaign:
     def _wait_for_batch(self, driver: Driver, done: int) -> None:
         wait_until(lambda: self._world.done() > done or not driver.runs(), "a batch", START_SECS)
 
-    def _kill(self, driver: Driver, victim: Victim) -> None:
-        if not driver.runs():
-            self._fault(f"a start ended by itself with {driver.process.returncode}, see {driver.log}")
-            return
+    def _kill(self, driver: Driver, victim: Victim) -> bool:
+        """Whether there was somebody to kill before the job ended by itself."""
+        time.sleep(self._chance.uniform(0.0, AT_WORK_SECS))
         if victim == "jvm":
-            wait_until(driver.jvm, "a JVM", START_SECS)
+            wait_until(lambda: driver.jvm() or not driver.runs(), "a JVM", START_SECS)
         if victim == "worker":
-            wait_until(driver.workers, "a worker", START_SECS)
-        hit = driver.kill(victim, self._chance)
-        self._note(Kill(victim, "", hit, seen=True, batch_id=self._world.planned()))
+            wait_until(lambda: driver.workers() or not driver.runs(), "a worker", START_SECS)
+        if not driver.runs() or not driver.kill(victim, self._chance):
+            return False
+        self._note(Kill(victim, "", fired=True, seen=True, batch_id=self._world.planned()))
         if victim == "jvm" and driver.wait(NOTICE_SECS) is None:
             self._fault(f"the driver runs on {NOTICE_SECS:.0f} s after its JVM died")
             driver.kill_all()
         if victim in {"group", "driver"}:
             driver.process.wait()
+        return True
 
     def _fired(self) -> int:
         return len(self._world.fired.read_text().splitlines()) if self._world.fired.exists() else 0

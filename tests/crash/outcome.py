@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from tests.crash.checker import Verdict
 
+MOST_FAILED_STARTS = 5
+
 NOTHING = Verdict(0, 0, 0, 0)
 
 
@@ -39,6 +41,8 @@ class Outcome:
         script: the job.
         seed: of data, kills and schedule.
         records: acknowledged.
+        failed_starts: starts that ended by themselves, as they do on a machine so busy that Spark gives up on its workers;
+            the next one has to succeed, and more than `MOST_FAILED_STARTS` are a fault.
         by_folder: what a reader found who listed the folders afterwards.
         by_manifest: what a reader of manifests found.
         looks: how often a reader of manifests looked while jobs were killed.
@@ -52,6 +56,7 @@ class Outcome:
     seed: str
     records: int = 0
     starts: int = 0
+    failed_starts: int = 0
     batches: int = 0
     looks: int = 0
     secs: float = 0.0

@@ -55,13 +55,22 @@ def as_markdown(report: str) -> str:
     lines = [
         f"Run of {run['ended']}, seed {run['seed']}, {run['secs']} s. {stated}.",
         "",
-        "| Campaign | Tables on | Script | Kills | Starts | Batches | Records | Lost | Doubled | Invented | Looks | Faults |",
-        "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| Campaign | Tables on | Script | Kills | Starts | Failed starts | Batches | Records | Lost | Doubled | Invented | Looks | Faults |",
+        "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for one in run["outcomes"]:
         found = [max(one["by_folder"][name], one["by_manifest"][name]) for name in ("lost", "doubled", "invented")]
         fired = sum(kill["fired"] for kill in one["kills"])
-        cells = [one["name"], one["lane"], one["script"], fired, one["starts"], one["batches"], one["records"]]
+        cells = [
+            one["name"],
+            one["lane"],
+            one["script"],
+            fired,
+            one["starts"],
+            one["failed_starts"],
+            one["batches"],
+            one["records"],
+        ]
         cells += [*found, one["looks"], len(one["faults"])]
         lines.append(f"| {' | '.join(map(str, cells))} |")
     lines += ["", *_points(run["outcomes"]), "", *_victims(run["outcomes"])]

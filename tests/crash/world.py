@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -57,6 +56,11 @@ class World:
         return self.folder / "temp" / "checkpoint"
 
     @property
+    def log(self) -> Path:
+        """What all of its starts wrote."""
+        return self.folder / "log"
+
+    @property
     def fired(self) -> Path:
         """The log of the failpoints."""
         return self.folder / "fired"
@@ -83,7 +87,7 @@ class World:
         }
         command = job_command(SCRIPTS / self.script.file, arguments, *options, module=module)
         surroundings = {**self.lane.env, "TMPDIR": str(temporary), **(env or {})}
-        return Driver.start(command, self.folder / "cwd", self.folder / "log", surroundings)
+        return Driver.start(command, self.folder / "cwd", self.log, surroundings)
 
     def planned(self) -> int:
         """The newest batch in Spark's offset log, -1 before the first."""
@@ -93,16 +97,9 @@ class World:
         """The newest batch in Spark's commit log, -1 before the first."""
         return self._newest("commits")
 
-    def done_at(self) -> float:
-        """When the newest batch was done, in seconds since 1970."""
-        return (self.checkpoint / "commits" / str(self.done())).stat().st_mtime
-
     def _newest(self, log: str) -> int:
         names = [path.name for path in (self.checkpoint / log).glob("[0-9]*")]
         return max((int(name) for name in names if name.isdecimal()), default=-1)
-
-    def query_id(self) -> str:
-        return str(json.loads((self.checkpoint / "metadata").read_text())["id"])
 
     def published(self, batch_id: int) -> bool:
         """Whether a manifest of the batch is there, in any of the tables."""

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import boto3
 import duckdb
 import pytest
 from kafka import KafkaProducer
+from moto.server import ThreadedMotoServer
 
 from gluepot.servers.topics import create_topic
 
@@ -141,3 +143,29 @@ class Job:
 @pytest.fixture
 def job(glue_context: Any, tmp_path: Path) -> Job:
     return Job(glue_context, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[str]:
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def client(endpoint: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest):
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_S3", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    client = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1")
+    client.create_bucket(Bucket="lake")
+    yield client
+    for entry in client.list_objects_v2(Bucket="lake").get("Contents", []):
+        client.delete_object(Bucket="lake", Key=entry["Key"])
+    client.delete_bucket(Bucket="lake")
+    client.close()

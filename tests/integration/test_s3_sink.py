@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 
-import boto3
 import duckdb
 import pyarrow as pa
 import pytest
-from moto.server import ThreadedMotoServer
 
 from batch.commit import abort, open_target, publish, recover
 from connectors.filesink import FileSink
@@ -22,32 +19,6 @@ from etlcore.storage import S3Storage, open_storage
 
 KEY = CommitKey("query-1", 7, "sink0")
 RANGE = SourceRange("kafka", "clicks", "id-1", "0", 0, 4)
-
-
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[str]:
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
-
-
-@pytest.fixture
-def client(endpoint: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest):
-    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_S3", "AWS_DEFAULT_REGION"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
-    monkeypatch.setenv("AWS_REGION", "us-east-1")
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-    client = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1")
-    client.create_bucket(Bucket="lake")
-    yield client
-    for entry in client.list_objects_v2(Bucket="lake").get("Contents", []):
-        client.delete_object(Bucket="lake", Key=entry["Key"])
-    client.delete_bucket(Bucket="lake")
-    client.close()
 
 
 def keys(client) -> list[str]:

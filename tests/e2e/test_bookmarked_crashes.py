@@ -1,0 +1,46 @@
+"""A bookmarked batch job killed between its write and its commit: nothing lost, nothing doubled."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.jobs import SCRIPTS, Launcher, column
+
+KILLED = 128 + 9
+
+
+def put(folder: Path, name: str, *ids: int) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text("".join(json.dumps({"id": n}) + "\n" for n in ids))
+
+
+def start(launch: Launcher, folder: Path, failpoint: str | None = None):
+    script = ("--JOB_NAME", "copy", "--input_path", folder / "in", "--output_path", folder / "out")
+    bookmarks = ("--job-bookmark-option", "job-bookmark-enable")
+    env = {"GLUEPOT_STATE": str(folder / "state")} | ({"GLUEPOT_FAILPOINT": failpoint} if failpoint else {})
+    return launch.gluepot("run", SCRIPTS / "copy_files.py", "--master", "local[1]", "--", *script, *bookmarks, env=env)
+
+
+@pytest.mark.parametrize("place", ["publish.moved", "publish.created", "job.committing", "job.committed"])
+def test_a_job_killed_before_or_after_its_commit_has_read_every_file_once(launch, tmp_path, place):
+    put(tmp_path / "in", "a", 1, 2)
+    assert start(launch, tmp_path, failpoint=place).exit_code() == KILLED
+    put(tmp_path / "in", "b", 3)
+    again = start(launch, tmp_path)
+    assert again.exit_code() == 0, again.err
+    assert column(tmp_path / "out", "id") == [1, 2, 3]
+
+
+def test_a_job_that_forgets_its_commit_is_told(launch, tmp_path):
+    put(tmp_path / "in", "a", 1)
+    script = tmp_path / "forgetful.py"
+    script.write_text((SCRIPTS / "copy_files.py").read_text().replace("\njob.commit()", ""))
+    arguments = ("--JOB_NAME", "copy", "--input_path", tmp_path / "in", "--output_path", tmp_path / "out")
+    option = ("--job-bookmark-option", "job-bookmark-enable")
+    job = launch.gluepot("run", script, "--", *arguments, *option, env={"GLUEPOT_STATE": str(tmp_path / "state")})
+    assert job.exit_code() == 0, job.err
+    (told,) = job.said("job_not_committed")
+    assert told["reason"] == "the script ended without job.commit()"

@@ -46,8 +46,7 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
             commit.recover(target, planned.key.query_id, planned.token)
             records = commit.live(target.table)
             _columns.begin(target, planned.key, records)
-            if batch.origin is not None:
-                _histories[first] = commit.History.of(records, planned.key.query_id)
+            _histories[first] = commit.History.of(records, planned.key.query_id)
             _recovered.add(first)
         if batch.origin is not None and batch.rehearsed is None:
             commit.refuse_overlap(planned, _histories[first], batch.origin, target.table.url)

@@ -40,7 +40,9 @@ def find_guilty(
     Yields a part of the ranges at a time and is sent what trying it raised, or None when it passed. Breadth first, so
     that a fault of everything (a database that is away) is told from a few bad records after some `4 * limit` tries:
     the parts that fail do not overlap, and each holds one guilty record or more. One guilty record among n takes at
-    most `2 * log2(n)` tries.
+    most `2 * log2(n) + 1` tries.
+
+    A record is blamed when it has failed alone twice: once may have been the machine's fault.
 
     Where the first half of a failing part passes, the second must fail; it is cut without being tried. So what is
     returned failed by itself, always, while a part that fails only as a whole, in two records that do not get on with
@@ -73,6 +75,8 @@ def find_guilty(
 def _try(part: Ranges, failing: deque[Ranges], guilty: list[Guilty]) -> Generator[Ranges, str | None, bool]:
     """Try a part, note down what came of it, and return whether it passed."""
     message = yield part
+    if message is not None and width(part) == 1:
+        message = yield part
     if message is None:
         return True
     if width(part) == 1:

@@ -48,7 +48,9 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
             _columns.begin(target, planned.key, records)
             _histories[first] = commit.History.of(records, planned.key.query_id)
             _recovered.add(first)
-        if batch.origin is not None and batch.rehearsed is None:
+        # A batch with dead letters lacks them on purpose, also where an earlier try published them; that they are in
+        # the checkpoint shows that it is the query's own.
+        if batch.origin is not None and batch.rehearsed is None and not batch.rows_aside:
             commit.refuse_overlap(planned, _histories[first], batch.origin, target.table.url)
             _histories[first] = _histories[first].after(planned)
     sink = sink.knowing(_columns.before(target, planned.key))

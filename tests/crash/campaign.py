@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from kafka.errors import KafkaError
+
 from tests.crash.checker import check_folder, check_manifests
 from tests.crash.driver import Driver, NotInTime, Victim, wait_until
 from tests.crash.journal import Journal
@@ -65,8 +67,8 @@ def run(plan: Plan, bootstrap: str, folder: Path, say: Callable[[str], None]) ->
         journal = folder / "journal"
         try:
             outcome.records = _kill_and_catch_up(plan, world, journal, outcome, say)
-        except NotInTime as late:
-            outcome.faults.append(str(late))
+        except (NotInTime, KafkaError) as stuck:
+            outcome.faults.append(f"{type(stuck).__name__}: {stuck}")
         _compare(world, lane, journal, outcome)
     outcome.secs = time.monotonic() - began
     return outcome

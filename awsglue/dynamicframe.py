@@ -23,6 +23,7 @@ from awsglue.schema_tree import tree_text
 from awsglue.sinks import DynamicFrameWriter
 from awsglue.spigot import write_sample
 from awsglue.unboxing import box_format
+from awsglue.visual.methods import VisualTransforms
 from batch import execute, moves
 from batch.pipeline import FrameInput, Pipeline
 from dynamicframe.magic import magic_format
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 __all__ = ["DynamicFrame", "DynamicFrameCollection", "DynamicFrameReader", "DynamicFrameWriter", "ResolveOption"]
 
 
-class DynamicFrame(LazyFrame):
+class DynamicFrame(VisualTransforms, LazyFrame):
     """Self-describing records, lazy: nothing is read before an action, and a chain of steps is one pass.
 
     Made by `fromDF` and by the readers of `GlueContext`, never by calling the class. `pipeline` is ours, not Glue's.

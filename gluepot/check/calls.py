@@ -84,7 +84,7 @@ class _Reader(ast.NodeVisitor):
     """Goes through a script in its order.
 
     Methods that a script adds to a class itself are its own affair, and so are those called like a module it imports:
-    that is how custom visual transforms attach themselves (glue-api 13.4).
+    that is how custom visual transforms attach themselves (glue-api 13.4). The packaged ones are there anyway.
     """
 
     batch_functions: frozenset[str]
@@ -97,7 +97,7 @@ class _Reader(ast.NodeVisitor):
 
     def visit_Import(self, node: ast.Import) -> None:
         self.imports += [(alias.name, node.lineno) for alias in node.names]
-        self.added |= {alias.name for alias in node.names}
+        self.added |= {alias.name for alias in node.names if not hasattr(CLASSES["DynamicFrame"], alias.name)}
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         if (node.module or "").partition(".")[0] not in GLUE_PACKAGES:

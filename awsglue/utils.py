@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from awsglue.job_arguments import GlueArgumentError, parse_job_arguments
-from etlcore.glue_version import accepts_abbreviations, current_glue_version
+from etlcore.glue_version import PROFILES, current_glue_version
 
 __all__ = ["GlueArgumentError", "getResolvedOptions"]
 
@@ -28,7 +28,7 @@ def getResolvedOptions(
         RuntimeError: a reserved name is asked for, or the bookmark range does not fit the bookmark option.
         argparse.ArgumentError: a name is asked for twice, or Glue has it already.
     """
-    abbreviated = allow_abbrev or accepts_abbreviations(current_glue_version())
+    abbreviated = allow_abbrev or PROFILES[current_glue_version()].accepts_abbreviations
     values = parse_job_arguments(args[1:], options, allow_abbrev=abbreviated)
     resolved_arguments.update(values)
     return values

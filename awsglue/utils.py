@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from awsglue.job_arguments import GlueArgumentError, parse_job_arguments
 from etlcore.glue_version import PROFILES, current_glue_version
@@ -17,9 +18,10 @@ def getResolvedOptions(
     args: Sequence[str],
     options: Sequence[str],
     allow_abbrev: bool = False,
-) -> dict[str, str | None]:
+) -> dict[str, Any]:
     """Return the job's arguments that the script asks for, with those Glue adds to every job.
 
+    Names that were asked for have texts, the others a text or None, which is why the type of values is left open.
     `args` is `sys.argv`, script name first. Every name in `options` (no dashes) is required. Unique prefixes are
     accepted with `allow_abbrev`, and always when `GLUEPOT_GLUE_VERSION` is below 6.0.
 

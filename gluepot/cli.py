@@ -135,7 +135,7 @@ def main(tokens: list[str] | None = None) -> None:
     """Run the command line and end the process."""
     verbose = any(token in {"-v", "--verbose"} for token in _own(sys.argv[1:] if tokens is None else tokens))
     logging.configure(verbose=verbose)
-    sys.exit(_outcome(tokens, verbose=verbose))
+    sys.exit(outcome(app, tokens, verbose=verbose))
 
 
 def _own(tokens: list[str]) -> list[str]:
@@ -143,9 +143,10 @@ def _own(tokens: list[str]) -> list[str]:
     return tokens[: tokens.index("--")] if "--" in tokens else tokens
 
 
-def _outcome(tokens: list[str] | None, *, verbose: bool) -> int:
+def outcome(command: App, tokens: list[str] | None = None, *, verbose: bool = False) -> int:
+    """Run a command; return the exit code, its error told in a sentence."""
     try:
-        app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        command(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except UnknownOptionError as wrong:
         _say(f"{wrong} What the script itself gets comes after `--`.")
         return USAGE

@@ -13,6 +13,7 @@ from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection, DynamicFr
 from awsglue.job import Job
 from awsglue.readers import DataFrameReader
 from awsglue.sinks import DataSink
+from awsglue.sources import DataSource, StreamingDataSource
 
 CLASSES: dict[str, type] = {
     cls.__name__: cls
@@ -24,6 +25,8 @@ CLASSES: dict[str, type] = {
         DynamicFrameWriter,
         DataFrameReader,
         DataSink,
+        DataSource,
+        StreamingDataSource,
         Job,
     )
 }

@@ -139,6 +139,10 @@ def _readable(kind: str, reader: str) -> None:
         raise NotSupported(f"reading connection_type {kind!r}")
 
 
+def _source(call: Call) -> None:
+    _readable(literal(call, "connection_type", "s3"), "DynamicFrameReader")
+
+
 def _write(call: Call) -> None:
     options = literal(call, "connection_options", {"path": "?"})
     if not isinstance(options, dict):
@@ -187,6 +191,8 @@ _TRIED: dict[str, Callable[[Call], None]] = {
     "DynamicFrameReader.from_options": _read,
     "GlueContext.create_data_frame_from_options": _read_rows,
     "GlueContext.create_dynamic_frame_from_options": _read,
+    "GlueContext.getSource": _source,
+    "GlueContext.getStreamingSource": _read_rows,
     "DynamicFrameWriter.from_options": _write,
     "GlueContext.write_dynamic_frame_from_options": _write,
     "GlueContext.write_from_options": _write,

@@ -20,6 +20,7 @@ from awsglue.lazy_frame import LazyFrame, same
 from awsglue.readers import DynamicFrameReader
 from awsglue.resolving import ResolveOption
 from awsglue.schema_tree import tree_text
+from awsglue.session_frames import in_session
 from awsglue.sinks import DynamicFrameWriter
 from awsglue.spigot import write_sample
 from awsglue.unboxing import box_format
@@ -93,8 +94,8 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         pipeline = self.pipeline.over_rows()
         given = pipeline.input
         if isinstance(given, FrameInput) and given.json_column is None and not pipeline.steps:
-            return given.frame
-        return execute.to_frame(self._spark, pipeline, self._arrow_schema())
+            return in_session(self._spark, given.frame)
+        return in_session(self._spark, execute.to_frame(self._spark, pipeline, self._arrow_schema()))
 
     def schema(self) -> StructType:
         """Return the schema in Glue's types, choices included; reads all records where only they tell it."""

@@ -24,8 +24,7 @@ job.init(args["JOB_NAME"], args)
 orders = glue_context.create_data_frame_from_options(
     connection_type="kafka",
     connection_options={
-        "kafka.bootstrap.servers": args["bootstrap_servers"],
-        "kafka.ssl": "false",
+        "bootstrap.servers": args["bootstrap_servers"],
         "topicName": args["topic"],
         "startingOffsets": "earliest",
         "classification": "json",

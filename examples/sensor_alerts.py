@@ -38,8 +38,7 @@ def sparkAggregate(glueContext, parentFrame, groups, aggs, transformation_ctx) -
 dataframe_ApacheKafka_node1690000000001 = glueContext.create_data_frame.from_options(
     connection_type="kafka",
     connection_options={
-        "kafka.bootstrap.servers": args["bootstrap_servers"],
-        "kafka.ssl": "false",
+        "bootstrap.servers": args["bootstrap_servers"],
         "classification": "json",
         "startingOffsets": "earliest",
         "topicName": args["topic"],

@@ -100,11 +100,13 @@ class _Reader(ast.NodeVisitor):
         self.added |= {alias.name for alias in node.names if not hasattr(CLASSES["DynamicFrame"], alias.name)}
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        if (node.module or "").partition(".")[0] not in GLUE_PACKAGES:
+        package = (node.module or "").partition(".")[0]
+        if package not in GLUE_PACKAGES:
             return
         for alias in node.names:
             if alias.name == "*":
-                self.names.classes |= {name: name for name in TRANSFORMS}
+                theirs = {name for name, cls in TRANSFORMS.items() if cls.__module__.partition(".")[0] == package}
+                self.names.classes |= {name: name for name in theirs}
             else:
                 self.imports.append((f"{node.module}.{alias.name}", node.lineno))
                 if alias.name in CLASSES.keys() | TRANSFORMS.keys():

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, field
 
 import awsglue.transforms
+import awsglueml.transforms
 from awsglue.context import GlueContext
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection, DynamicFrameReader, DynamicFrameWriter
 from awsglue.job import Job
@@ -30,7 +31,9 @@ CLASSES: dict[str, type] = {
         Job,
     )
 }
-TRANSFORMS: dict[str, type] = {name: getattr(awsglue.transforms, name) for name in awsglue.transforms.__all__}
+LEARNED: dict[str, type] = {name: getattr(awsglueml.transforms, name) for name in awsglueml.transforms.__all__}
+"""Transforms around models of AWS's own, each with what to do `instead`."""
+TRANSFORMS: dict[str, type] = {name: getattr(awsglue.transforms, name) for name in awsglue.transforms.__all__} | LEARNED
 
 _ATTRIBUTES = {
     ("GlueContext", "spark_session"): "SparkSession",

@@ -14,7 +14,7 @@ from dynamicframe.transforms import ApplyMapping, CompareRows, ResolveChoice
 from etlcore.errors import ConfigError, NotSupported
 from gluepot.check.calls import TRANSFORM, Call
 from gluepot.check.finding import Finding, Level
-from gluepot.check.kinds import CLASSES
+from gluepot.check.kinds import CLASSES, LEARNED
 
 NOT_THERE = {
     "DataFrameReader.from_catalog": "there is no Data Catalog yet; use from_options",
@@ -51,20 +51,26 @@ class _Unknown(Exception):
 def verdict_on(call: Call) -> Finding:
     """Return whether a call works."""
     name = call.name if call.owner == TRANSFORM else f"{call.owner}.{call.name}"
-    key = f"{call.owner}.{call.name}"
-    level, message = Level.SUPPORTED, ""
-    if call.owner != TRANSFORM and not hasattr(CLASSES[call.owner], call.name):
-        known = call.owner == "GlueContext" and call.name in GLUE_CONTEXT
-        level, message = Level.NOT_SUPPORTED, "not there yet" if known else "Glue has no such name"
-    elif key in NOT_THERE:
-        level, message = Level.NOT_SUPPORTED, NOT_THERE[key]
-    elif refused := _refused(key, call):
-        level, message = Level.NOT_SUPPORTED, refused
-    elif key in PARTLY:
-        level, message = Level.PARTLY, PARTLY[key]
-    elif _updates_catalog(call):
-        level, message = Level.PARTLY, _NO_CATALOG
+    level, message = known(call.owner, call.name)
+    if level is not Level.NOT_SUPPORTED:
+        if refused := _refused(f"{call.owner}.{call.name}", call):
+            level, message = Level.NOT_SUPPORTED, refused
+        elif level is Level.SUPPORTED and _updates_catalog(call):
+            level, message = Level.PARTLY, _NO_CATALOG
     return Finding(call.line, level, name, message)
+
+
+def known(owner: str, name: str) -> tuple[Level, str]:
+    """Return whether a method or transform works, whatever its arguments, and what is missing."""
+    key = f"{owner}.{name}"
+    if owner != TRANSFORM and not hasattr(CLASSES[owner], name):
+        there = owner == "GlueContext" and name in GLUE_CONTEXT
+        return Level.NOT_SUPPORTED, "not there yet" if there else "Glue has no such name"
+    if name in LEARNED and owner == TRANSFORM:
+        return Level.NOT_SUPPORTED, LEARNED[name].instead  # type: ignore[attr-defined]  # all of them have it
+    if key in NOT_THERE:
+        return Level.NOT_SUPPORTED, NOT_THERE[key]
+    return (Level.PARTLY, PARTLY[key]) if key in PARTLY else (Level.SUPPORTED, "")
 
 
 def literal(call: Call, name: str, default: Any = None) -> Any:

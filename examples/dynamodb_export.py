@@ -23,9 +23,9 @@ users = export.simplify_ddb_json()
 users.toDF().createOrReplaceTempView("users")
 active = spark.sql(
     """
-    SELECT Item.id AS id, Item.name AS name, cast(Item.logins AS int) AS logins
+    SELECT id, name, cast(logins AS int) AS logins
     FROM users
-    WHERE Item.active
+    WHERE active
     """
 )
 glueContext.write_dynamic_frame.from_options(

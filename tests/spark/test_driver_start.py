@@ -27,3 +27,12 @@ def test_workers_are_forked_with_the_modules_of_a_task_loaded(glue_context):
 
     found = glue_context.spark_session.sparkContext.parallelize([0], 1).mapPartitions(loaded).collect()
     assert found == [["batch.task", "connectors.kafka.source"]]
+
+
+def test_a_workers_path_has_no_archive_that_every_task_would_read_again(glue_context):
+    def path(_):
+        import sys
+
+        return [entry for entry in sys.path if entry.endswith((".zip", ".jar")) and "pyspark" in entry]
+
+    assert glue_context.spark_session.sparkContext.parallelize([0], 1).mapPartitions(path).collect() == []

@@ -31,9 +31,9 @@ CLASSES: dict[str, type] = {
         Job,
     )
 }
-LEARNED: dict[str, type] = {name: getattr(awsglueml.transforms, name) for name in awsglueml.transforms.__all__}
-"""Transforms around models of AWS's own, each with what to do `instead`."""
-TRANSFORMS: dict[str, type] = {name: getattr(awsglue.transforms, name) for name in awsglue.transforms.__all__} | LEARNED
+TRANSFORMS: dict[str, type] = {
+    name: getattr(module, name) for module in (awsglue.transforms, awsglueml.transforms) for name in module.__all__
+}
 
 _ATTRIBUTES = {
     ("GlueContext", "spark_session"): "SparkSession",

@@ -14,15 +14,18 @@ from dynamicframe.transforms import ApplyMapping, CompareRows, ResolveChoice
 from etlcore.errors import ConfigError, NotSupported
 from gluepot.check.calls import TRANSFORM, Call
 from gluepot.check.finding import Finding, Level
-from gluepot.check.kinds import CLASSES, LEARNED
+from gluepot.check.kinds import CLASSES
 
+_A_MODEL = "it runs a model that only AWS has; compare the columns that tell records apart with a join"
 NOT_THERE = {
     "DataFrameReader.from_catalog": "there is no Data Catalog yet; use from_options",
     "DynamicFrameReader.from_catalog": "there is no Data Catalog yet; use from_options",
     "DynamicFrameWriter.from_catalog": "there is no Data Catalog yet; use from_options with the table's path",
     "DynamicFrameWriter.from_jdbc_conf": "there is no JDBC yet",
+    "transforms.FindIncrementalMatches": _A_MODEL,
+    "transforms.FindMatches": _A_MODEL,
 }
-"""Facades that have the name and refuse the call."""
+"""Facades and transforms that have the name and refuse the call."""
 
 READABLE = {
     "DataFrameReader": frozenset({"kafka"}),
@@ -40,6 +43,7 @@ PARTLY = {
     "transforms.Relationalize": _TABLES,
     "DynamicFrame.join": _JOIN_ERRORS,
     "transforms.Join": _JOIN_ERRORS,
+    "transforms.FillMissingValues": "a random forest of Spark's guesses; its guesses are not those of AWS's models",
     "DynamicFrame.mergeDynamicFrame": "error records of the first frame stay with it",
 }
 
@@ -66,8 +70,6 @@ def known(owner: str, name: str) -> tuple[Level, str]:
     if owner != TRANSFORM and not hasattr(CLASSES[owner], name):
         there = owner == "GlueContext" and name in GLUE_CONTEXT
         return Level.NOT_SUPPORTED, "not there yet" if there else "Glue has no such name"
-    if name in LEARNED and owner == TRANSFORM:
-        return Level.NOT_SUPPORTED, LEARNED[name].instead  # type: ignore[attr-defined]  # all of them have it
     if key in NOT_THERE:
         return Level.NOT_SUPPORTED, NOT_THERE[key]
     return (Level.PARTLY, PARTLY[key]) if key in PARTLY else (Level.SUPPORTED, "")

@@ -175,6 +175,7 @@ CALLS = {
     "transforms.DropFields": lambda s: transforms.DropFields.apply(s.frame, ["n"]).count(),
     "transforms.DropNullFields": lambda s: transforms.DropNullFields.apply(s.frame).count(),
     "transforms.ErrorsAsDynamicFrame": lambda s: transforms.ErrorsAsDynamicFrame.apply(s.frame).count(),
+    "transforms.FillMissingValues": lambda s: awsglueml.transforms.FillMissingValues.apply(s.frame, "s").count(),
     "transforms.Filter": lambda s: transforms.Filter.apply(s.frame, lambda r: r["n"] > 1).count(),
     "transforms.FlatMap": lambda s: transforms.FlatMap.apply(s.frames, transforms.DropNullFields, "frame").keys(),
     "transforms.Join": lambda s: transforms.Join.apply(s.frame, s.frame, "n", "n").count(),

@@ -153,12 +153,16 @@ def main(tokens: list[str] | None = None) -> None:
     """Run the command line and end the process."""
     verbose = any(token in {"-v", "--verbose"} for token in _own(sys.argv[1:] if tokens is None else tokens))
     logging.configure(verbose=verbose)
-    sys.exit(outcome(app, tokens, verbose=verbose))
+    sys.exit(_outcome(tokens, verbose=verbose))
 
 
 def _own(tokens: list[str]) -> list[str]:
     """Return the tokens before `--`, which are ours and not the script's."""
     return tokens[: tokens.index("--")] if "--" in tokens else tokens
+
+
+def _outcome(tokens: list[str] | None, *, verbose: bool) -> int:
+    return outcome(app, tokens, verbose=verbose)
 
 
 def outcome(command: App, tokens: list[str] | None = None, *, verbose: bool = False) -> int:

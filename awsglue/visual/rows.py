@@ -86,7 +86,8 @@ def gs_pivot(frame: DataFrame, aggCol: str, aggFunction: str, colList: str | Seq
     pivoted = listed(colList)
     gone = {target(name).casefold() for name in [*pivoted, aggCol]}
     kept = [quoted(name) for name in frame.columns if name.casefold() not in gone]
-    value = F.concat_ws("_", *(column(frame, name).cast("string") for name in pivoted))
+    texts = (F.coalesce(column(frame, name).cast("string"), F.lit("null")) for name in pivoted)
+    value = F.concat_ws("_", *texts)
     grouped = frame.withColumn("_gs_pivot", value).groupBy(*kept).pivot("_gs_pivot")
     return grouped.agg(named[aggFunction.lower()](column(frame, aggCol)))
 

@@ -265,6 +265,12 @@ def test_several_pivoted_columns_are_joined_in_the_names(table):
         given.gs_pivot("v", "summ", "n")
 
 
+def test_a_value_that_is_null_gives_a_pivoted_column_of_that_name(table):
+    given = table([("a", None, 1), ("a", "x", 2)], "k string, t string, v int")
+
+    assert rows(given.gs_pivot("v", "sum", "t")) == [{"k": "a", "null": 1, "x": 2}]
+
+
 def test_a_lookup_maps_keys_and_leaves_unknown_ones_null(table, glue_context):
     users = glue_context.spark_session.createDataFrame([(1, "eu", "Ada")], "id int, region string, name string")
     users.createOrReplaceTempView("users")

@@ -1,13 +1,19 @@
-"""Two drivers on one checkpoint: the second is refused; one that was paused and wakes up publishes no more."""
+"""Two drivers on one checkpoint: the second is refused; one that was paused and wakes up publishes no more.
+
+GLUEPOT_DRIVER_ROUNDS=10 does all of it ten times.
+"""
 
 from __future__ import annotations
 
+import os
 import signal
 
 import psutil
 import pytest
 
 from tests.e2e.jobs import SCRIPTS, arguments, column
+
+each_round = pytest.mark.parametrize("round_number", range(int(os.environ.get("GLUEPOT_DRIVER_ROUNDS", "1"))))
 
 
 @pytest.fixture
@@ -27,7 +33,8 @@ def start(launch, topic, tmp_path):
     return started
 
 
-def test_a_second_driver_is_refused_with_its_own_exit_code_and_the_first_goes_on(start, tmp_path):
+@each_round
+def test_a_second_driver_is_refused_with_its_own_exit_code_and_the_first_goes_on(start, tmp_path, round_number):
     first = start("--until-caught-up", pause_secs=8)
     first.wait_until((tmp_path / "temp/in-batch-0").exists, "the first batch")
 
@@ -39,8 +46,9 @@ def test_a_second_driver_is_refused_with_its_own_exit_code_and_the_first_goes_on
     assert column(tmp_path / "table", "n") == list(range(300))
 
 
+@each_round
 @pytest.mark.parametrize("place", ["batch.staged", "publish.intent", "storage.moved", "publish.manifest_temp"])
-def test_a_paused_driver_that_wakes_up_after_its_lease_publishes_nothing(start, tmp_path, place):
+def test_a_paused_driver_that_wakes_up_after_its_lease_publishes_nothing(start, tmp_path, place, round_number):
     zombie = start("--lease-secs", "2", GLUEPOT_FAILPOINT=place, GLUEPOT_FAILPOINT_ACTION="stop")
     python = psutil.Process(zombie.process.pid)
     zombie.wait_until(lambda: python.status() == psutil.STATUS_STOPPED, "the pause")

@@ -22,11 +22,11 @@ def start(launch, topic, tmp_path):
     topic.send_numbers(range(300))
     (tmp_path / "temp").mkdir()
 
-    def started(*options: str, pause_secs: float = 0, **env: str):
+    def started(*options: str, **env: str):
         command = [
             "run", SCRIPTS / "number_stream.py", *options, "--master", "local[2]", "--",
             *arguments(JOB_NAME="numbers", TempDir=tmp_path / "temp", output_path=tmp_path / "table"),
-            *arguments(bootstrap=topic.bootstrap, topic=topic.name, pause=pause_secs),
+            *arguments(bootstrap=topic.bootstrap, topic=topic.name, pause=0),
         ]  # fmt: skip
         return launch.gluepot(*command, env=env)
 
@@ -35,13 +35,16 @@ def start(launch, topic, tmp_path):
 
 @each_round
 def test_a_second_driver_is_refused_with_its_own_exit_code_and_the_first_goes_on(start, tmp_path, round_number):
-    first = start("--until-caught-up", pause_secs=8)
+    hold = tmp_path / "temp/hold"
+    hold.touch()
+    first = start("--until-caught-up")
     first.wait_until((tmp_path / "temp/in-batch-0").exists, "the first batch")
 
     second = start()
 
     assert second.exit_code() == 4, second.err
     assert f"belongs to process {first.process.pid} on" in second.sentences()[-1]
+    hold.unlink()
     assert first.exit_code() == 0, first.err
     assert column(tmp_path / "table", "n") == list(range(300))
 

@@ -10,7 +10,8 @@ _RICH = "rich"
 _hide = _RICH not in sys.modules
 
 if _hide:
-    sys.modules[_RICH] = None  # type: ignore[assignment]  Python's way to say that it cannot be imported
+    # Python's way to say that it cannot be imported.
+    sys.modules[_RICH] = None  # type: ignore[assignment]
 try:
     import structlog
 finally:

@@ -96,7 +96,7 @@ def test_payments_cleaning(run, tmp_path):
 
 def test_dynamodb_export(run, tmp_path):
     items = [
-        {"Item": {"id": {"S": "a"}, "name": {"S": "Ada"}, "logins": {"N": "3"}, "active": {"BOOL": True}}},
+        {"Item": {"id": {"S": "a"}, "name": {"S": "Ada|L"}, "logins": {"N": "3"}, "active": {"BOOL": True}}},
         {"Item": {"id": {"S": "b"}, "name": {"S": "Bob"}, "logins": {"N": "1"}, "active": {"BOOL": False}}},
     ]
     given = lines(tmp_path / "in", *items)
@@ -104,7 +104,7 @@ def test_dynamodb_export(run, tmp_path):
     run(EXAMPLES / "dynamodb_export.py", {"input_path": given, "output_path": tmp_path / "out"})
 
     (file,) = [one for one in (tmp_path / "out").iterdir() if one.is_file()]
-    assert file.read_text().splitlines() == ["'id'|'name'|'logins'", "'a'|'Ada'|'3'"]
+    assert file.read_text().splitlines() == ["id|name|logins", "a|'Ada|L'|3"]
 
 
 def run_to_the_end(launch, script, **given):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pyspark.ml import Pipeline
+from typing import Any
+
+from pyspark.ml import Estimator, Pipeline, Transformer
 from pyspark.ml.classification import RandomForestClassifier
 from pyspark.ml.feature import StringIndexer, VectorAssembler
 from pyspark.ml.regression import RandomForestRegressor
@@ -64,12 +66,18 @@ def _predicted(made: DataFrame, known: DataFrame, numbers: list[str], texts: lis
         best = 0.0 if kinds else known.agg(F.avg(_LABEL)).collect()[0][0]
         return made.withColumn(_PREDICTION, F.lit(best))
     forest = RandomForestClassifier if kinds else RandomForestRegressor
-    named = {"labelCol": _LABEL, "featuresCol": _FEATURES, "predictionCol": _PREDICTION}
     indexed = [f"{text}_index" for text in texts]
-    stages = [
+    stages: list[Estimator[Any] | Transformer] = [
         *([StringIndexer(inputCols=texts, outputCols=indexed, handleInvalid="keep")] if texts else []),
         VectorAssembler(inputCols=[*numbers, *indexed], outputCol=_FEATURES),
-        forest(**named, numTrees=TREES, seed=SEED, maxBins=MOST_KINDS + 2),  # one kind for null, one for unseen texts
+        forest(
+            labelCol=_LABEL,
+            featuresCol=_FEATURES,
+            predictionCol=_PREDICTION,
+            numTrees=TREES,
+            seed=SEED,
+            maxBins=MOST_KINDS + 2,  # one kind for null, one for unseen texts
+        ),
     ]
     return Pipeline(stages=stages).fit(known).transform(made)
 

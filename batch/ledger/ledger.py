@@ -9,7 +9,6 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, Engine, RowMapping, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import OperationalError
 
 from batch.ledger import tables
 from batch.ledger.values import (
@@ -29,7 +28,10 @@ from batch.ledger.values import (
     VersionMismatch,
 )
 from etlcore.clock import Clock
-from etlcore.errors import ConfigError, LeaseHeld, TransientError
+from etlcore.database import transaction
+from etlcore.errors import ConfigError, LeaseHeld
+
+NAME = "ledger"
 
 
 class Ledger:
@@ -58,13 +60,8 @@ class Ledger:
         Raises:
             TransientError: the database is away, or busy for too long.
         """
-        try:
-            with self._engine.connect() as connection, connection.begin() as begun:
-                yield connection
-                if not keep:
-                    begun.rollback()
-        except OperationalError as error:
-            raise TransientError(f"the ledger does not answer ({error.orig}); try again when it does", 5.0) from error
+        with transaction(self._engine, NAME, keep=keep) as connection:
+            yield connection
 
     def now_ms(self) -> int:
         """Return the time for a row."""

@@ -8,7 +8,9 @@ from typing import Any
 
 from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession, SQLContext
+from pyspark.sql.types import StructType
 
+from awsglue import catalog_reads, data_catalog
 from awsglue.collection import DynamicFrameCollection
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.file_reads import FILE_TYPES, file_frame, file_settings
@@ -112,6 +114,82 @@ class GlueContext(SQLContext):
             )
         pipeline = batch_frame(kafka_read_settings(as_options(connection_options)))
         return DynamicFrame(pipeline, self, transformation_ctx)
+
+    def create_dynamic_frame_from_catalog(
+        self,
+        database: str | None = None,
+        table_name: str | None = None,
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        additional_options: Mapping[str, Any] = {},
+        catalog_id: str | None = None,
+        **kwargs: Any,
+    ) -> DynamicFrame:
+        """Return the records of a table of the catalog, those that are new with bookmarks."""
+        where = data_catalog.names(database, table_name, catalog_id, kwargs)
+        options = as_options(additional_options)
+        return catalog_reads.dynamic_frame(self, *where, options, push_down_predicate, transformation_ctx)
+
+    def create_data_frame_from_catalog(
+        self,
+        database: str | None = None,
+        table_name: str | None = None,
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        additional_options: Mapping[str, Any] = {},
+        catalog_id: str | None = None,
+        **kwargs: Any,
+    ) -> DataFrame:
+        """Return a table of the catalog as a DataFrame; of a stream as a streaming one."""
+        where = data_catalog.names(database, table_name, catalog_id, kwargs)
+        options = as_options(additional_options)
+        return catalog_reads.data_frame(self, *where, options, push_down_predicate, transformation_ctx)
+
+    def create_sample_dynamic_frame_from_catalog(
+        self,
+        database: str | None = None,
+        table_name: str | None = None,
+        num: int | None = None,
+        sample_options: Mapping[str, Any] = {},
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        additional_options: Mapping[str, Any] = {},
+        catalog_id: str | None = None,
+        **kwargs: Any,
+    ) -> DynamicFrame:
+        """Return some records of a table; the sample has no bookmark."""
+        where = data_catalog.names(database, table_name, catalog_id, kwargs)
+        options = {**as_options(additional_options), **catalog_reads.sample_bound(as_options(sample_options))}
+        return catalog_reads.sample(catalog_reads.dynamic_frame(self, *where, options, push_down_predicate, ""), num)
+
+    def create_sample_dynamic_frame_from_options(
+        self,
+        connection_type: str,
+        connection_options: Mapping[str, Any] = {},
+        num: int | None = None,
+        sample_options: Mapping[str, Any] = {},
+        format: str | None = None,
+        format_options: Mapping[str, Any] = {},
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        **kwargs: Any,
+    ) -> DynamicFrame:
+        """Return some records of files; the sample has no bookmark."""
+        options = {**as_options(connection_options), **catalog_reads.sample_bound(as_options(sample_options))}
+        frame = self.create_dynamic_frame_from_options(
+            connection_type, options, format, format_options, "", push_down_predicate
+        )
+        return catalog_reads.sample(frame, num)
+
+    def get_catalog_schema_as_spark_schema(
+        self, database: str | None = None, table_name: str | None = None, catalog_id: str | None = None
+    ) -> StructType:
+        """Return the columns of a table, partition keys last."""
+        where = data_catalog.names(database, table_name, catalog_id, {})
+        return data_catalog.spark_columns(data_catalog.current_catalog().table(*where))
 
     def create_dynamic_frame_from_rdd(
         self,

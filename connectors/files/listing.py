@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from connectors.files.hive import is_partition, partition_values
@@ -15,17 +15,32 @@ _REPORT_EVERY = 50_000
 
 
 @dataclass(frozen=True, slots=True)
+class Root:
+    """A folder or a file that a data set begins at.
+
+    Args:
+        url: canonical.
+        under: what a catalog says of a partition's folder, whatever its name, see `hive.partition_path`.
+    """
+
+    url: str
+    under: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ListingOptions:
     """What to list.
 
     Args:
         paths: folders or files.
+        partitions: the folders of a catalog's partitions; where there are keys, instead of paths.
         recurse: descend into every folder; otherwise only into partitions, named `key=value`.
         exclusions: see `compile_globs`.
         predicate: over partition columns.
     """
 
     paths: Sequence[str]
+    partitions: Sequence[Root] | None = None
     recurse: bool = False
     exclusions: re.Pattern[str] | None = None
     predicate: Predicate | None = None
@@ -41,6 +56,7 @@ class ListingStats:
         excluded: files left out by a glob.
         not_matching: folders left out by the predicate.
         not_descended: folders left out because `recurse` is off; the first ten.
+        empty: partitions of a catalog with no file in them.
     """
 
     files: int = 0
@@ -48,6 +64,7 @@ class ListingStats:
     excluded: int = 0
     not_matching: int = 0
     not_descended: list[str] = field(default_factory=list)
+    empty: list[Root] = field(default_factory=list)
 
 
 def list_files(
@@ -67,30 +84,46 @@ def list_files(
         ConfigError: a path is of a kind that cannot be listed, or its bucket may not be.
         TransientError: the storage was away.
     """
-    done: list[str] = []
-    for root in sorted({canonical_url(path) for path in options.paths}):
-        single = _single(root)
-        if not any(_covers(earlier, single.root if single else root, options) for earlier in done):
-            for file in [single] if single else _below(root, options, stats):
-                stats.files += 1
-                if stats.files % _REPORT_EVERY == 0:
-                    progress(stats.files)
-                yield file
+    done: set[str] = set()
+    for root in _roots(options):
+        single = None if root.under else _single(root)
+        if _is_covered(single.root if single else root.url, done, options):
+            continue
+        before = stats.files
+        for file in [single] if single else _below(root, options, stats):
+            stats.files += 1
+            if stats.files % _REPORT_EVERY == 0:
+                progress(stats.files)
+            yield file
         if not single:
-            done.append(root)
+            done.add(root.url)
+        if root.under and stats.files == before:
+            stats.empty.append(root)
 
 
-def _covers(earlier: str, folder: str, options: ListingOptions) -> bool:
+def _roots(options: ListingOptions) -> Sequence[Root]:
+    """Return where to begin, each folder before those inside of it."""
+    if options.partitions is None:
+        return [Root(url) for url in sorted({canonical_url(path) for path in options.paths})]
+    wanted = options.predicate
+    matching = (root for root in options.partitions if not wanted or wanted.may_match(_known(root.under)))
+    return sorted({root.url: root for root in matching}.values(), key=lambda root: root.url)
+
+
+def _is_covered(folder: str, done: Collection[str], options: ListingOptions) -> bool:
     """Tell whether listing an earlier path has listed a folder, too."""
-    if not f"{folder}/".startswith(f"{earlier}/"):
-        return False
-    between = folder[len(earlier) :].strip("/")
-    return options.recurse or not between or all(map(is_partition, between.split("/")))
+    above, between = folder, ""
+    while above:
+        if above in done and (options.recurse or all(map(is_partition, between.split("/"))) or not between):
+            return True
+        above, _, name = above.rpartition("/")
+        between = f"{name}/{between}".rstrip("/")
+    return False
 
 
-def _below(root: str, options: ListingOptions, stats: ListingStats) -> Iterator[FileVersion]:
-    storage = open_source(root)
-    walk = storage.tree("") if _is_flat(storage, options) else _pruned(storage, "", options, stats)
+def _below(root: Root, options: ListingOptions, stats: ListingStats) -> Iterator[FileVersion]:
+    storage = open_source(root.url)
+    walk = storage.tree("") if _is_flat(storage, options) else _pruned(storage, root, "", options, stats)
     for entry in walk:
         if _wanted(root, entry, options, stats):
             yield _version(root, entry)
@@ -103,21 +136,23 @@ def _is_flat(storage: SourceStorage, options: ListingOptions) -> bool:
     return options.recurse or all(is_partition(name) for name in storage.level("").folders)
 
 
-def _single(root: str) -> FileVersion | None:
+def _single(root: Root) -> FileVersion | None:
     """Return the file that a path names itself."""
-    parent, slash, name = root.rpartition("/")
+    parent, slash, name = root.url.rpartition("/")
     if not (slash and parent) or parent == "s3:/":
         return None
     entry = open_source(parent).entry(name)
-    return _version(parent, entry) if entry else None
+    return _version(Root(parent), entry) if entry else None
 
 
-def _version(root: str, entry: Entry) -> FileVersion:
-    at = f"{root}/{entry.folder}" if entry.folder else root
-    return FileVersion(root, at, entry.name, entry.size_bytes, entry.mtime_us, entry.etag)
+def _version(root: Root, entry: Entry) -> FileVersion:
+    at = f"{root.url}/{entry.folder}" if entry.folder else root.url
+    return FileVersion(root.url, at, entry.name, entry.size_bytes, entry.mtime_us, entry.etag, root.under)
 
 
-def _pruned(storage: SourceStorage, folder: str, options: ListingOptions, stats: ListingStats) -> Iterator[Entry]:
+def _pruned(
+    storage: SourceStorage, root: Root, folder: str, options: ListingOptions, stats: ListingStats
+) -> Iterator[Entry]:
     level = storage.level(folder)
     yield from level.files
     for name in level.folders:
@@ -127,23 +162,23 @@ def _pruned(storage: SourceStorage, folder: str, options: ListingOptions, stats:
         if not (options.recurse or is_partition(name)):
             stats.not_descended.append(below) if len(stats.not_descended) < 10 else None
             continue
-        if options.predicate and not options.predicate.may_match(_known(below)):
+        if options.predicate and not options.predicate.may_match(_known(f"{root.under}/{below}")):
             stats.not_matching += 1
             continue
-        yield from _pruned(storage, below, options, stats)
+        yield from _pruned(storage, root, below, options, stats)
 
 
-def _wanted(root: str, entry: Entry, options: ListingOptions, stats: ListingStats) -> bool:
+def _wanted(root: Root, entry: Entry, options: ListingOptions, stats: ListingStats) -> bool:
     if any(map(_is_hidden, entry.key.split("/"))):
         stats.hidden += 1
         return False
     if not (options.recurse or all(map(is_partition, entry.folder.split("/"))) or not entry.folder):
         return False
     excluded = options.exclusions
-    if excluded and (excluded.search(entry.key) or excluded.match(f"{root}/{entry.key}")):
+    if excluded and (excluded.search(entry.key) or excluded.match(f"{root.url}/{entry.key}")):
         stats.excluded += 1
         return False
-    return options.predicate is None or options.predicate.matches(_known(entry.folder))
+    return options.predicate is None or options.predicate.matches(_known(f"{root.under}/{entry.folder}"))
 
 
 def _known(folder: str) -> dict[str, str | None]:

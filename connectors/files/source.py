@@ -64,7 +64,7 @@ class FilesSource:
                 )
 
     def _of_file(self, reader: FileReader, file: FileVersion) -> Iterator[Chunk]:
-        entry = Entry(file.partition, file.name, file.size_bytes, file.mtime_us, file.etag)
+        entry = Entry(file.inside, file.name, file.size_bytes, file.mtime_us, file.etag)
         raw = open_source(file.root).open(entry)
         with raw:
             compression = "none" if self.format.needs_seek else compression_of(file.name, self.compression)

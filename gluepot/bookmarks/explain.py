@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from typing import Any
 
 from batch.ledger import Ledger
+from catalog.connect import catalog_url, open_catalog
 from connectors.files.listing import ListingStats, list_files
 from connectors.files.plan import Plan, plan
 from connectors.files.settings import FileReadSettings
+from connectors.files.table_settings import table_read
 from connectors.files.versions import KIND, FileVersion, read_body, state_of
 from etlcore.clock import Clock
 from etlcore.errors import ConfigError
@@ -61,10 +66,20 @@ def next_plan(ledger: Ledger, job: str, ctx: str, clock: Clock) -> Plan:
     if not described:
         known = ", ".join(ledger.contexts(job, at)) or "none"
         raise ConfigError(f"Job {job!r} has not read files as ctx {ctx!r} yet; its bookmarks are {known}.")
-    settings = FileReadSettings.from_description(described[0])
+    settings = _settings(described[0], clock)
     state = state_of(ledger.state(job, ctx, at))
     listing = list_files(settings.listing, ListingStats())
     return plan(listing, state, settings.plan, int(clock.epoch() * 1_000_000), keep_judged=True)
+
+
+def _settings(described: Mapping[str, Any], clock: Clock) -> FileReadSettings:
+    """Return the settings of a read; of a table with the partitions that it has now."""
+    if "table" not in described:
+        return FileReadSettings.from_description(described)
+    of = described["table"]
+    with closing(open_catalog(catalog_url(os.environ), clock)) as catalog:
+        table = catalog.table(of["database"], of["name"])
+        return table_read(table, catalog.partitions(table), of["options"], described["predicate"]).settings
 
 
 def files_between(ledger: Ledger, job: str, ctx: str, after: int, upto: int) -> list[FileVersion]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
@@ -56,16 +56,15 @@ class Catalog:
         with self._transaction() as connection:
             return _found_database(connection, catalog_name(name))
 
-    def add_database(self, database: Database, *, keep: bool = True) -> bool:
+    def add_database(self, database: Database) -> bool:
         """Add a database; False, and nothing changes, where there is one of that name.
 
         Args:
             database: with a time of its own, or 0 for now.
-            keep: False only tells what would happen.
         """
         created_ms = database.created_ms or self._now_ms()
         row = {"name": database.name, "body": _text(database.body), "created_ms": created_ms}
-        with self._transaction(keep=keep) as connection:
+        with self._transaction() as connection:
             return _insert_new(connection, tables.databases, [row]) == 1
 
     # -- tables
@@ -100,13 +99,13 @@ class Catalog:
             _found_database(connection, catalog_name(database))
             return _maybe_table(connection, database, name)
 
-    def add_table(self, table: Table, *, keep: bool = True) -> bool:
+    def add_table(self, table: Table) -> bool:
         """Add a table; False, and nothing changes, where there is one of that name.
 
         Raises:
             ConfigError: there is no such database.
         """
-        with self._transaction(keep=keep) as connection:
+        with self._transaction() as connection:
             _found_database(connection, table.database)
             now_ms = self._now_ms()
             row = {
@@ -119,16 +118,13 @@ class Catalog:
             }
             return _insert_new(connection, tables.tables, [row]) == 1
 
-    def change_table(
-        self, database: str, name: str, change: Callable[[Table], Table], *, keep: bool = True
-    ) -> Table:
+    def change_table(self, database: str, name: str, change: Callable[[Table], Table]) -> Table:
         """Put what `change` makes of a table in its place, and keep the version before.
 
         Args:
             database: of the table.
             name: of the table.
             change: sees the newest version, which nobody else changes meanwhile. Equal content is no change.
-            keep: False only tells what would happen.
 
         Returns:
             The table as it is now.
@@ -136,7 +132,7 @@ class Catalog:
         Raises:
             ConfigError: there is no such database or table.
         """
-        with self._transaction(keep=keep) as connection:
+        with self._transaction() as connection:
             before = _found_table(connection, database, name)
             wanted = change(before)
             if wanted.body == before.body:
@@ -176,7 +172,7 @@ class Catalog:
             found = [_partition(row) for row in _rows(connection, query)]
         return sorted(found, key=lambda one: one.values)
 
-    def add_partitions(self, table: Table, partitions: Iterable[Partition], *, keep: bool = True) -> int:
+    def add_partitions(self, table: Table, partitions: Iterable[Partition]) -> int:
         """Add the partitions that are not there yet; return how many those were.
 
         Raises:
@@ -201,7 +197,7 @@ class Catalog:
             }
             for one in wanted
         ]
-        with self._transaction(keep=keep) as connection:
+        with self._transaction() as connection:
             _found_table(connection, table.database, table.name)
             return _insert_new(connection, tables.partitions, rows)
 
@@ -216,10 +212,8 @@ class Catalog:
     def _now_ms(self) -> int:
         return int(self._clock.epoch() * 1000)
 
-    @contextmanager
-    def _transaction(self, *, keep: bool = True) -> Iterator[Connection]:
-        with transaction(self._engine, NAME, keep=keep) as connection:
-            yield connection
+    def _transaction(self) -> AbstractContextManager[Connection]:
+        return transaction(self._engine, NAME)
 
 
 def _found_database(connection: Connection, name: str) -> Database:

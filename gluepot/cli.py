@@ -30,6 +30,7 @@ app.command(
     "gluepot.dlq.commands:app", name="dlq", help="Look at records that could not go on, send them again, remove them."
 )
 app.command("gluepot.bookmarks:app", name="bookmarks", help="What jobs have read, and how to change that.")
+app.command("gluepot.catalog:app", name="catalog", help="The Data Catalog: databases, tables, partitions.")
 app.command("gluepot.bookmarks:jobs_app", name="jobs", help="The runs of jobs with bookmarks.")
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from connectors.files.hive import is_partition, partition_values
 from connectors.files.predicate import Predicate
+from connectors.files.storage_classes import keys_of_classes
 from connectors.files.versions import FileVersion
 from etlcore.storage import Entry, SourceStorage, canonical_url, open_source
 
@@ -37,6 +38,7 @@ class ListingOptions:
         recurse: descend into every folder; otherwise only into partitions, named `key=value`.
         exclusions: see `compile_globs`.
         predicate: over partition columns.
+        excluded_classes: storage classes of S3 whose objects are left out.
     """
 
     paths: Sequence[str]
@@ -44,6 +46,7 @@ class ListingOptions:
     recurse: bool = False
     exclusions: re.Pattern[str] | None = None
     predicate: Predicate | None = None
+    excluded_classes: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -53,7 +56,7 @@ class ListingStats:
     Args:
         files: yielded.
         hidden: files left out because a name begins with `_` or `.`, as in Hadoop.
-        excluded: files left out by a glob.
+        excluded: files left out by a glob or by their storage class.
         not_matching: folders left out by the predicate.
         not_descended: folders left out because `recurse` is off; the first ten.
         empty: partitions of a catalog with no file in them.
@@ -124,9 +127,14 @@ def _is_covered(folder: str, done: Collection[str], options: ListingOptions) -> 
 def _below(root: Root, options: ListingOptions, stats: ListingStats) -> Iterator[FileVersion]:
     storage = open_source(root.url)
     walk = storage.tree("") if _is_flat(storage, options) else _pruned(storage, root, "", options, stats)
+    in_excluded_class = keys_of_classes(root.url, options.excluded_classes)
     for entry in walk:
-        if _wanted(root, entry, options, stats):
-            yield _version(root, entry)
+        if not _wanted(root, entry, options, stats):
+            continue
+        if entry.key in in_excluded_class:
+            stats.excluded += 1
+            continue
+        yield _version(root, entry)
 
 
 def _is_flat(storage: SourceStorage, options: ListingOptions) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from awsglue.file_reads import FILE_TYPES, file_settings
@@ -17,9 +17,6 @@ from gluepot.check.finding import Finding, Level
 from gluepot.check.kinds import CLASSES
 
 NOT_THERE = {
-    "DataFrameReader.from_catalog": "there is no Data Catalog yet; use from_options",
-    "DynamicFrameReader.from_catalog": "there is no Data Catalog yet; use from_options",
-    "DynamicFrameWriter.from_catalog": "there is no Data Catalog yet; use from_options with the table's path",
     "DynamicFrameWriter.from_jdbc_conf": "there is no JDBC yet",
 }
 """Facades that have the name and refuse the call."""
@@ -30,12 +27,10 @@ READABLE = {
 }
 """Connection types that each reader takes."""
 
-_NO_CATALOG = "the files are written, the Data Catalog is not updated"
 _TABLES = "the tables are in Spark's storage, not below staging_path, and their ids start anew each run"
 _JOIN_ERRORS = "error records stay with the two inputs"
 
 PARTLY = {
-    "DataSink.setCatalogInfo": _NO_CATALOG,
     "DynamicFrame.relationalize": _TABLES,
     "transforms.Relationalize": _TABLES,
     "DynamicFrame.join": _JOIN_ERRORS,
@@ -62,8 +57,6 @@ def verdict_on(call: Call) -> Finding:
         level, message = Level.NOT_SUPPORTED, refused
     elif key in PARTLY:
         level, message = Level.PARTLY, PARTLY[key]
-    elif _updates_catalog(call):
-        level, message = Level.PARTLY, _NO_CATALOG
     return Finding(call.line, level, name, message)
 
 
@@ -113,16 +106,6 @@ def _refused(key: str, call: Call) -> str:
     return ""
 
 
-def _updates_catalog(call: Call) -> bool:
-    given: Mapping[str, Any] = {}
-    try:
-        given = literal(call, "connection_options", {}) or {}
-        flag = literal(call, "enableUpdateCatalog", given.get("enableUpdateCatalog", False))
-    except (_Unknown, AttributeError):
-        return False
-    return str(flag).lower() == "true"
-
-
 def _read_rows(call: Call) -> None:
     _readable(literal(call, "connection_type", "kafka"), "DataFrameReader")
 
@@ -165,7 +148,7 @@ def _mapping(call: Call) -> None:
 def _choice(call: Call) -> None:
     specs, choice = literal(call, "specs") or (), literal(call, "choice", "")
     if choice.strip().lower() == "match_catalog":
-        raise NotSupported("resolveChoice(choice='match_catalog')")
+        return
     if not specs and not choice:
         raise ValueError("neither specs nor choice is given")
     ResolveChoice(tuple(specs), choice)

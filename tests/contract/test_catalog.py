@@ -88,11 +88,6 @@ def test_an_equal_table_is_no_new_version(catalog):
     assert catalog.change_table("web", "clicks", lambda table: table).version == 0
 
 
-def test_a_rehearsed_change_changes_nothing(catalog):
-    assert catalog.change_table("web", "clicks", add_column("page"), keep=False).version == 1
-    assert catalog.table("web", "clicks").version == 0
-
-
 def test_a_partition_is_added_once(catalog):
     assert catalog.add_partitions(CLICKS, [day("2"), day("1")]) == 2
     assert catalog.add_partitions(CLICKS, [day("2"), day("3")]) == 1

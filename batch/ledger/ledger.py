@@ -15,6 +15,7 @@ from batch.ledger.values import (
     COMMITTED,
     FAILED,
     RUNNING,
+    STREAM,
     AuditEntry,
     BegunRun,
     Change,
@@ -151,6 +152,21 @@ class Ledger:
             job = _update_job(connection, job, version=job.version + 1, attempt=0)
             self._end(connection, run, {"status": COMMITTED, "state": state})
             return job.state
+
+    def mirror(self, run: BegunRun, ctx: str, body: str) -> None:
+        """Save where a stream of a running job stands; its own entry's version stays, so that the run can commit.
+
+        Raises:
+            VersionMismatch: the run has lost its lease to another one.
+        """
+        with self.transaction() as connection:
+            job = _locked_job(connection, run.job.name)
+            held = _held(connection, job.name)
+            if held is None or held.token != run.token:
+                raise _mismatch(run, job)
+            change = StateChange(ctx, job.state + 1, None, STREAM, run.run_id, self.now_ms(), body)
+            add_version(connection, job.name, change)
+            _update_job(connection, job, state=job.state + 1)
 
     def fail(self, run: BegunRun, error: str) -> None:
         """End an attempt that did not commit; the next one reads the same input again. Harmless if it has ended."""

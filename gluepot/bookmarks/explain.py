@@ -18,6 +18,8 @@ from connectors.files.table_settings import table_read
 from connectors.files.versions import KIND, FileVersion, read_body, state_of
 from etlcore.clock import Clock
 from etlcore.errors import ConfigError
+from gluepot.bookmarks.streams import is_stream, place_text
+from streaming.mirror import StreamMark
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,8 @@ class Summary:
         kind: of source.
         files: versions of files in it.
         size_bytes: of these.
-        paths: of the last run that read something.
+        paths: of the last run that read something; of a stream its checkpoint.
+        place: of a stream, where its next batch begins.
     """
 
     ctx: str
@@ -37,11 +40,15 @@ class Summary:
     files: int
     size_bytes: int
     paths: list[str]
+    place: str | None = None
 
 
 def summary(ctx: str, bodies: Sequence[str]) -> Summary:
     """Return a bookmark in short; of a kind this version does not know only that."""
     kind = kind_of(bodies)
+    if is_stream(bodies):
+        mark = StreamMark.from_body(bodies[-1])
+        return Summary(ctx, kind, 0, 0, [mark.checkpoint], place_text(mark))
     if kind != KIND:
         return Summary(ctx, kind, 0, 0, [])
     read = [read_body(body) for body in bodies]

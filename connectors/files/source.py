@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
 from connectors.files.compression import compression_of, decompressed
-from connectors.files.formats import FileReader, Format, OpenFile
+from connectors.files.formats import ColumnarFormat, FileReader, Format, OpenFile
 from connectors.files.grouping import FileGroup
 from connectors.files.hive import partition_values
 from connectors.files.versions import FileVersion
@@ -45,6 +45,11 @@ class FilesSource:
         return (
             "Every version of a file is read once, unless it is gone before its turn: then the next run has the newer."
         )
+
+    def only(self, columns: frozenset[str]) -> FilesSource:
+        """See `ColumnarSource`; formats that are read from start to end give all columns."""
+        form = self.format
+        return replace(self, format=form.only(columns)) if isinstance(form, ColumnarFormat) else self
 
     def read(self, split: FileGroup) -> Iterator[Chunk]:
         """Yield the records of a group.

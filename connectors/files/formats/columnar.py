@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -22,15 +22,19 @@ class ParquetFormat:
     """Settings of the reader.
 
     Args:
-        columns: the only ones to read, those that a file has of them; None for all.
+        columns: the only ones to read, in lower case, those that a file has of them; None for all.
     """
 
-    columns: tuple[str, ...] | None = None
+    columns: frozenset[str] | None = None
 
     @property
     def needs_seek(self) -> bool:
         """The footer says where everything is."""
         return True
+
+    def only(self, columns: frozenset[str]) -> ParquetFormat:
+        """See `ColumnarFormat`."""
+        return replace(self, columns=columns)
 
     def reader(self) -> ParquetFormat:
         """Return itself: nothing is kept from file to file."""
@@ -53,15 +57,19 @@ class OrcFormat:
     """Settings of the reader.
 
     Args:
-        columns: the only ones to read, those that a file has of them; None for all.
+        columns: the only ones to read, in lower case, those that a file has of them; None for all.
     """
 
-    columns: tuple[str, ...] | None = None
+    columns: frozenset[str] | None = None
 
     @property
     def needs_seek(self) -> bool:
         """The footer says where everything is."""
         return True
+
+    def only(self, columns: frozenset[str]) -> OrcFormat:
+        """See `ColumnarFormat`."""
+        return replace(self, columns=columns)
 
     def reader(self) -> OrcFormat:
         """Return itself: nothing is kept from file to file."""
@@ -90,8 +98,9 @@ def _with_instants(batch: pa.RecordBatch, names: set[str]) -> pa.RecordBatch:
     return batch.cast(pa.schema(fields))
 
 
-def _present(names: Sequence[str], wanted: Sequence[str] | None) -> list[str] | None:
-    return None if wanted is None else [name for name in names if name in wanted]
+def _present(names: Sequence[str], wanted: frozenset[str] | None) -> list[str] | None:
+    """Return the names to read; all of them where a file has none of those, for its rows count all the same."""
+    return None if wanted is None else [name for name in names if name.lower() in wanted] or None
 
 
 def _unreadable(place: str, kind: str, error: Exception) -> PermanentError:

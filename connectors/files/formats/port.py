@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, runtime_checkable
 
 from dynamicframe.chunk import Chunk
 
@@ -44,3 +44,11 @@ class Format(Protocol):
 
     def reader(self) -> FileReader:
         """Return a reader for one task."""
+
+
+@runtime_checkable
+class ColumnarFormat(Format, Protocol):
+    """A format whose columns can be read one without the other."""
+
+    def only(self, columns: frozenset[str]) -> Format:
+        """Return the format that reads these, named in lower case, and no others."""

@@ -52,7 +52,7 @@ def files_input(settings: FileReadSettings, ctx: str, run: JobRun | None, parall
     _report(settings, made, stats)
     if run and run.temp_dir and ctx:
         _write_listing(run.temp_dir, run, ctx, made)
-    return SplitInput(settings.source, grouped(made.files, settings.groups, parallelism))
+    return SplitInput(settings.source, grouped(made.files, settings.groups, parallelism, settings.source.splits))
 
 
 def _with_bookmark(

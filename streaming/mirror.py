@@ -1,4 +1,4 @@
-"""Where a query stands, noted in the job's ledger now and then, so that bookmarks of streams can be looked at and moved.
+"""Where a query stands, noted in the job's ledger now and then, so that bookmarks of streams can be seen and moved.
 
 The checkpoint stays the authority: nothing reads the note to go on, and what goes wrong here is logged and no more.
 """

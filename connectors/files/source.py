@@ -61,21 +61,26 @@ class FilesSource:
         reader = self.format.reader()
         for file in split.files:
             try:
-                yield from self._of_file(reader, file)
+                yield from self._of_file(reader, file, split.piece)
             except VersionGone as gone:
                 configure_once()
                 log.warning(
                     "file_gone", file=file.url, reason=str(gone), hint="a newer version is read by the next run"
                 )
 
-    def _of_file(self, reader: FileReader, file: FileVersion) -> Iterator[Chunk]:
+    def splits(self, file: FileVersion) -> bool:
+        """Tell whether a file can be read in pieces."""
+        plain = self.format.needs_seek or compression_of(file.name, self.compression) == "none"
+        return self.format.splits and plain
+
+    def _of_file(self, reader: FileReader, file: FileVersion, piece: tuple[int, int] | None) -> Iterator[Chunk]:
         entry = Entry(file.inside, file.name, file.size_bytes, file.mtime_us, file.etag)
         raw = open_source(file.root).open(entry)
         with raw:
             compression = "none" if self.format.needs_seek else compression_of(file.name, self.compression)
             plain = decompressed(raw, compression, file.size_bytes, file.url)
             added = list(self._added_columns(file))
-            for chunk in reader.read(OpenFile(plain, file.url, file.partition)):
+            for chunk in reader.read(OpenFile(plain, file.url, file.partition, piece)):
                 if self.fail_fast and chunk.errors:
                     first = chunk.errors[0]
                     raise PermanentError(

@@ -36,6 +36,11 @@ class ParquetFormat:
         """See `ColumnarFormat`."""
         return replace(self, columns=columns)
 
+    @property
+    def splits(self) -> bool:
+        """By row groups."""
+        return True
+
     def reader(self) -> ParquetFormat:
         """Return itself: nothing is kept from file to file."""
         return self
@@ -46,7 +51,8 @@ class ParquetFormat:
             found = parquet.ParquetFile(file.plain, coerce_int96_timestamp_unit="us")
             columns = _present(found.schema_arrow.names, self.columns)
             instants = {one.path for one in _leaves(found.schema) if one.physical_type == "INT96"}
-            for batch in found.iter_batches(_BATCH_ROWS, columns=columns, use_threads=False):
+            groups = _row_groups(found.metadata, file.piece)
+            for batch in found.iter_batches(_BATCH_ROWS, groups, columns=columns, use_threads=False):
                 yield Chunk(glue_types(_with_instants(batch, instants)))
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(file.place, "Parquet", error) from error
@@ -71,6 +77,11 @@ class OrcFormat:
         """See `ColumnarFormat`."""
         return replace(self, columns=columns)
 
+    @property
+    def splits(self) -> bool:
+        """By stripes."""
+        return False
+
     def reader(self) -> OrcFormat:
         """Return itself: nothing is kept from file to file."""
         return self
@@ -84,6 +95,23 @@ class OrcFormat:
                 yield Chunk(glue_types(found.read_stripe(stripe, columns=columns)))
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(file.place, "ORC", error) from error
+
+
+def _row_groups(metadata: parquet.FileMetaData, piece: tuple[int, int] | None) -> list[int]:
+    """Return the row groups whose middle lies in a piece, as Spark shares them out; all of them for a whole file."""
+    groups = range(metadata.num_row_groups)
+    if piece is None:
+        return list(groups)
+    start, end = piece
+    return [n for n in groups if start <= _middle(metadata.row_group(n)) < end]
+
+
+def _middle(group: parquet.RowGroupMetaData) -> int:
+    columns = [group.column(n) for n in range(group.num_columns)]
+    if not columns:
+        return 0
+    first = columns[0].dictionary_page_offset or columns[0].data_page_offset
+    return int(first + sum(column.total_compressed_size for column in columns) // 2)
 
 
 def _leaves(schema: Any) -> Iterator[Any]:

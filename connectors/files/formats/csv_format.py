@@ -13,7 +13,7 @@ from pyarrow import csv as arrow_csv
 
 from connectors.files.formats.options import flag
 from connectors.files.formats.port import OpenFile
-from connectors.files.formats.text_lines import BOM, MOST_LINE_BYTES
+from connectors.files.formats.text_lines import BOM, MOST_LINE_BYTES, lines_of
 from dynamicframe.chunk import Chunk, Coordinates, ErrorRecord
 from etlcore.errors import ConfigError, PermanentError
 
@@ -67,6 +67,11 @@ class CsvFormat:
         """Read from start to end."""
         return False
 
+    @property
+    def splits(self) -> bool:
+        """Lines are records where no value has a line break."""
+        return not self.multi_line
+
     def reader(self) -> CsvReader:
         """Return a reader for one task."""
         return CsvReader(self)
@@ -88,7 +93,11 @@ class CsvReader:
             return
         cells = self._cells(first)
         names = _distinct(cells) if settings.with_header else _by_place(settings.names, len(cells))
-        rest = file.plain if settings.with_header else _Joined(first, file.plain)
+        if file.piece is None:
+            rest = file.plain if settings.with_header else _Joined(first, file.plain)
+        else:
+            behind = file.plain.tell()
+            rest, _ = lines_of(file.plain, file.piece, behind if settings.with_header else behind - len(first))
         yield from self._rows(names, rest, file)
 
     def _rows(self, names: list[str], rest: BinaryIO | _Joined, file: OpenFile) -> Iterator[Chunk]:

@@ -13,7 +13,7 @@ import orjson
 from connectors.files.formats.options import flag
 from connectors.files.formats.port import OpenFile
 from connectors.files.formats.schemas import with_schema
-from connectors.files.formats.text_lines import BOM, line_blocks
+from connectors.files.formats.text_lines import BOM, line_blocks, lines_of
 from dynamicframe.chunk import Chunk
 from dynamicframe.declared import DeclaredJson, RecordDecoder
 from dynamicframe.json_decoder import JsonDecoder
@@ -56,6 +56,11 @@ class JsonFormat:
         """Read from start to end."""
         return False
 
+    @property
+    def splits(self) -> bool:
+        """Lines are records, documents are not."""
+        return not (self.multi_line or self.path)
+
     def reader(self) -> JsonReader:
         """Return a reader for one task."""
         return JsonReader(self)
@@ -70,9 +75,14 @@ class JsonReader:
 
     def read(self, file: OpenFile) -> Iterator[Chunk]:
         """Yield the records in order."""
-        whole = self._settings.multi_line or self._settings.path
-        for values, positions in _whole(file, self._settings.path) if whole else line_blocks(file.plain, file.place):
+        for values, positions in self._records(file):
             yield self._decoder.decode(*_unfolded(values, positions), file.place, file.partition)
+
+    def _records(self, file: OpenFile) -> Iterator[tuple[list[bytes], list[int]]]:
+        if self._settings.multi_line or self._settings.path:
+            return _whole(file, self._settings.path)
+        plain, at = (file.plain, 0) if file.piece is None else lines_of(file.plain, file.piece)
+        return line_blocks(plain, file.place, at)
 
 
 def _unfolded(values: Sequence[bytes], positions: Sequence[int]) -> tuple[Sequence[bytes], Sequence[int]]:

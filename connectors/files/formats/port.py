@@ -17,11 +17,14 @@ class OpenFile:
         plain: its bytes, decompressed; seekable where `Format.needs_seek`.
         place: its URL, for errors and messages.
         partition: its folder below the root.
+        piece: first byte and the one after the last of the records to read; None for all. Only where `Format.splits`,
+            and then the bytes are seekable.
     """
 
     plain: BinaryIO
     place: str
     partition: str
+    piece: tuple[int, int] | None = None
 
 
 class FileReader(Protocol):
@@ -41,6 +44,10 @@ class Format(Protocol):
     @property
     def needs_seek(self) -> bool:
         """Whether it jumps about in the file, and compresses inside of it."""
+
+    @property
+    def splits(self) -> bool:
+        """Whether a file that is not compressed can be read in pieces: each record by the piece it begins in."""
 
     def reader(self) -> FileReader:
         """Return a reader for one task."""

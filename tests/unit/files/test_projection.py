@@ -42,5 +42,5 @@ def test_json_is_read_into_the_columns_of_a_given_schema(tmp_path):
 
 
 def test_a_schema_that_is_none_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match="withSchema is '{}', no schema"):
+    with pytest.raises(ConfigError, match=r"withSchema is '\{\}', no schema"):
         records(tmp_path, "json", withSchema="{}")

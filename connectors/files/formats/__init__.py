@@ -18,6 +18,7 @@ _FORMATS = {
     "glueparquet": ("columnar", "ParquetFormat"),
     "orc": ("columnar", "OrcFormat"),
     "avro": ("avro_format", "AvroFormat"),
+    "xml": ("xml_format", "XmlFormat"),
 }
 
 

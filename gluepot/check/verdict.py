@@ -114,7 +114,7 @@ def _read(call: Call) -> None:
     kind = literal(call, "connection_type", "kafka")
     _readable(kind, "DynamicFrameReader")
     if kind.lower() in FILE_TYPES:
-        file_settings(kind, {"paths": ["?"]}, literal(call, "format"), {}, "")
+        file_settings(kind, {"paths": ["?"]}, literal(call, "format"), {"rowTag": "?"}, "")
 
 
 def _readable(kind: str, reader: str) -> None:

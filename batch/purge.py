@@ -19,6 +19,7 @@ from connectors.files.formats.options import number
 from connectors.files.listing import ListingOptions, ListingStats, list_files
 from connectors.files.predicate import parse_predicate
 from connectors.files.storage_classes import read_classes
+from connectors.files.table_settings import partition_roots
 from etlcore.clock import Clock
 from etlcore.errors import ConfigError, EtlError, did_you_mean
 from etlcore.logging import get_logger
@@ -107,10 +108,11 @@ def purge_table(catalog: Catalog, table: Table, options: PurgeOptions, clock: Cl
     wanted = parse_predicate(options.predicate) if options.predicate else None
     keys = [key.name for key in table.partition_keys]
     done, empty = Purged(), []
-    for one in catalog.partitions(table):
+    partitions = catalog.partitions(table)
+    for one, root in zip(partitions, partition_roots(table, partitions), strict=True):
         if wanted and not wanted.matches(dict(zip(keys, one.values, strict=True))):
             continue
-        found = _purge(one.location, options, clock)
+        found = _purge(root.url, options, clock)
         if not found.kept and not found.failed:
             empty.append(one.values)
         done.deleted += found.deleted

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from connectors.files.hive import is_partition, partition_values
 from connectors.files.predicate import Predicate
@@ -13,6 +13,7 @@ from connectors.files.versions import FileVersion
 from etlcore.storage import Entry, SourceStorage, canonical_url, open_source
 
 _REPORT_EVERY = 50_000
+_MANY_PARTITIONS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def list_files(
     """Yield every file once, also where paths overlap.
 
     With a predicate, folders are listed level by level and those that cannot match are never asked for; without one
-    a whole tree is listed at once where that takes fewer requests.
+    a whole tree is listed at once where that takes fewer requests, also that of a table with its many partitions.
 
     Args:
         options: what to list.
@@ -87,21 +88,62 @@ def list_files(
         ConfigError: a path is of a kind that cannot be listed, or its bucket may not be.
         TransientError: the storage was away.
     """
+    roots = _roots(options)
+    for file in _of_one_tree(roots, options, stats) if _share_a_tree(roots, options) else _each(roots, options, stats):
+        stats.files += 1
+        if stats.files % _REPORT_EVERY == 0:
+            progress(stats.files)
+        yield file
+
+
+def _each(roots: Iterable[Root], options: ListingOptions, stats: ListingStats) -> Iterator[FileVersion]:
     done: set[str] = set()
-    for root in _roots(options):
+    for root in roots:
         single = None if root.under else _single(root)
         if _is_covered(single.root if single else root.url, done, options):
             continue
         before = stats.files
-        for file in [single] if single else _below(root, options, stats):
-            stats.files += 1
-            if stats.files % _REPORT_EVERY == 0:
-                progress(stats.files)
-            yield file
+        yield from [single] if single else _below(root, options, stats)
         if not single:
             done.add(root.url)
         if root.under and stats.files == before:
             stats.empty.append(root)
+
+
+def _share_a_tree(roots: Sequence[Root], options: ListingOptions) -> bool:
+    """Tell whether the partitions of a table are listed by fewer requests all at once."""
+    if options.partitions is None or options.predicate or len(roots) < _MANY_PARTITIONS:
+        return False
+    table = canonical_url(options.paths[0])
+    return open_source(table).lists_trees and all(root.url.startswith(f"{table}/") for root in roots)
+
+
+def _of_one_tree(roots: Sequence[Root], options: ListingOptions, stats: ListingStats) -> Iterator[FileVersion]:
+    """Yield the files of partitions out of the listing of their table; folders of no partition are left out."""
+    table = canonical_url(options.paths[0])
+    in_excluded_class = keys_of_classes(table, options.excluded_classes)
+    by_folder = {root.url[len(table) + 1 :]: root for root in roots}
+    seen: set[Root] = set()
+    for entry in open_source(table).tree(""):
+        top = next((above for above in _ancestors(entry.folder) if above in by_folder), None)
+        if top is None:
+            continue
+        root, inside = by_folder[top], replace(entry, folder=entry.folder[len(top) :].strip("/"))
+        if not _wanted(root, inside, options, stats):
+            continue
+        if entry.key in in_excluded_class:
+            stats.excluded += 1
+            continue
+        seen.add(root)
+        yield _version(root, inside)
+    stats.empty += [root for root in roots if root not in seen]
+
+
+def _ancestors(folder: str) -> Iterator[str]:
+    """Yield a folder and those it lies in, innermost first."""
+    while folder:
+        yield folder
+        folder = folder.rpartition("/")[0]
 
 
 def _roots(options: ListingOptions) -> Sequence[Root]:

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from catalog.formats import table_format
-from catalog.values import Column, Partition, Table
+from catalog.values import Partition, Table
 from connectors.files.hive import partition_path
 from connectors.files.listing import Root
 from connectors.files.settings import KNOWN_OPTIONS, FileReadSettings
@@ -54,7 +54,7 @@ def table_read(table: Table, partitions: Iterable[Partition], options: Mapping[s
     given = {**of_table, **options, "paths": [location]}
     settings = FileReadSettings.from_glue(given, form.name, form.options, predicate)
     keys = table.partition_keys
-    listing = replace(settings.listing, partitions=_roots(keys, partitions, location)) if keys else settings.listing
+    listing = replace(settings.listing, partitions=partition_roots(table, partitions)) if keys else settings.listing
     source = {"database": table.database, "name": table.name, "options": dict(options)}
     description = {**settings.description, "table": source}
     typed = (*table.storage.columns, *keys) if form.name in _UNTYPED else keys
@@ -62,10 +62,11 @@ def table_read(table: Table, partitions: Iterable[Partition], options: Mapping[s
     return TableRead(replace(settings, listing=listing, description=description), types)
 
 
-def _roots(keys: Iterable[Column], partitions: Iterable[Partition], location: str) -> list[Root]:
-    names = [key.name for key in keys]
+def partition_roots(table: Table, partitions: Iterable[Partition]) -> list[Root]:
+    """Return the folders of a table's partitions; one without a location is where Hive would put it."""
+    names = [key.name for key in table.partition_keys]
     roots = []
     for one in partitions:
         under = partition_path(zip(names, one.values, strict=True))
-        roots.append(Root(canonical_url(one.location or f"{location.rstrip('/')}/{under}"), under))
+        roots.append(Root(canonical_url(one.location or f"{table.storage.location.rstrip('/')}/{under}"), under))
     return roots

@@ -22,7 +22,7 @@ from etlcore.logging import bind_process, get_logger
 from etlcore.spark_env import prepare
 from gluepot.job_parameters import JobParameters
 from gluepot.live import LiveView
-from gluepot.spark_conf import job_conf, write_conf_folder
+from gluepot.spark_conf import job_conf, properties_text
 from streaming import session
 from streaming.lease import TTL_SECS
 from streaming.metrics import StreamMetrics
@@ -121,15 +121,15 @@ def _wait_for_jobs(job: str, settings: RunSettings, clock: Clock) -> None:
 def _environment(parameters: JobParameters, settings: RunSettings) -> Iterator[None]:
     """Set what the driver's process hands to Spark, and take it back."""
     folder = Path(tempfile.mkdtemp(prefix="gluepot-conf-"))
-    write_conf_folder(folder, job_conf(parameters, settings.master))
+    properties = folder / "spark.properties"
+    properties.write_text(properties_text(job_conf(parameters, settings.master)))
     before = dict(os.environ)
     os.environ.pop("SPARK_REMOTE", None)  # a classic session, as Glue's
-    os.environ["SPARK_CONF_DIR"] = str(folder)
     os.environ["GLUEPOT_GLUE_VERSION"] = parameters.glue_version
     if settings.connections:
         os.environ["GLUEPOT_CONNECTIONS"] = str(settings.connections)
     os.environ.update(parameters.driver_env_vars)
-    prepare(os.environ)
+    prepare(os.environ, properties)
     try:
         yield
     finally:

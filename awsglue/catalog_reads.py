@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from awsglue.data_catalog import current_catalog, spark_columns
 from awsglue.file_reads import table_frame
-from awsglue.unsupported import NotSupportedHere
+from catalog.databases import database_read, is_of_database
 from catalog.formats import table_format
 from catalog.streams import is_stream, stream_read
 from catalog.values import Table
@@ -33,7 +33,7 @@ def dynamic_frame(
 
     Raises:
         ConfigError: there is no such table, or it cannot be read as it says.
-        NotSupportedHere: it is no table of files, nor of a stream that can be read to an end.
+        NotSupportedHere: it stands for something that cannot be read to an end here.
     """
     from awsglue.dynamicframe import DynamicFrame  # noqa: PLC0415  its module needs this one's caller
 
@@ -42,7 +42,9 @@ def dynamic_frame(
     if is_stream(table):
         read = stream_read(table, options)
         return context.create_dynamic_frame_from_options(read.kind, read.options, transformation_ctx=ctx)
-    _refuse_other(table)
+    if is_of_database(table):
+        of_database = database_read(table, options)
+        return context.create_dynamic_frame_from_options(of_database.kind, of_database.options, transformation_ctx=ctx)
     pipeline = table_frame(context.spark_session, catalog, table, options, predicate, ctx)
     return DynamicFrame(pipeline, context, table.name)
 
@@ -79,13 +81,6 @@ def sample_bound(sample_options: Mapping[str, Any]) -> dict[str, str]:
     partitions = int(sample_options.get("maxSamplePartitions", SAMPLE_PARTITIONS))
     files = int(sample_options.get("maxSampleFilesPerPartition", SAMPLE_FILES))
     return {"boundedFiles": str(partitions * files)}
-
-
-def _refuse_other(table: Table) -> None:
-    if not table.storage.location or "connectionName" in table.parameters:
-        raise NotSupportedHere(
-            f"reading the table {table.title} of the catalog", "Tables of files, Kafka and Kinesis can be read."
-        )
 
 
 def _by_spark(spark: SparkSession, table: Table, options: Mapping[str, Any], predicate: str) -> DataFrame:

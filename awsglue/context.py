@@ -132,7 +132,9 @@ class GlueContext(SQLContext):
     ) -> DynamicFrame:
         """Return the records of a table of the catalog, those that are new with bookmarks."""
         where = data_catalog.names(database, table_name, catalog_id, kwargs)
-        options = as_options(additional_options)
+        # Articles about bookmarks pass options of the source as arguments, which Glue does not have (glue-api 4.6).
+        further = {name: value for name, value in kwargs.items() if name != "name_space"}
+        options = {**further, **as_options(additional_options)}
         return catalog_reads.dynamic_frame(self, *where, options, push_down_predicate, transformation_ctx)
 
     def create_data_frame_from_catalog(

@@ -17,9 +17,6 @@ from dynamicframe.schema.hive_types import arrow_of_hive
 from etlcore.logging import get_logger
 from streaming import session
 
-_SEED_KEYS = "bookmark_key_fields"
-"""An argument that articles about bookmarks pass, and that Glue has never had (glue-api 4.6)."""
-
 log = get_logger(__name__)
 
 _opened: dict[str, Catalog] = {}
@@ -53,9 +50,6 @@ def names(
         raise Exception("Parameter name_space or database is missing.")  # noqa: TRY002
     if table_name is None:
         raise Exception("Parameter table_name is missing.")  # noqa: TRY002
-    for name in further.keys() - {"name_space"}:
-        hint = "it is none of Glue's; files need no key, see jobBookmarkKeys in additional_options for databases"
-        log.warning("argument_ignored", argument=name, hint=hint if name == _SEED_KEYS else "it is none of Glue's")
     if catalog_id:
         log.info("catalog_id_ignored", catalog_id=catalog_id, reason="there is one catalog here")
     return str(database or name_space), table_name

@@ -70,6 +70,17 @@ class JdbcConnection:
         found = _SERVER.match(self.url)
         return found[0] if found else self.url
 
+    def to_options(self) -> dict[str, str]:
+        """Return the options of a read or a write that say the same (glue-api 5.7)."""
+        options = {
+            "url": self.url,
+            "user": self.user,
+            "password": self.password,
+            "customJdbcDriverS3Path": self.driver_jar,
+            "customJdbcDriverClassName": self.driver_class,
+        }
+        return {name: value for name, value in options.items() if value}
+
     def to_glue(self) -> dict[str, str]:
         """Return what `extract_jdbc_conf` answers (glue-api 1.3)."""
         return {

@@ -147,7 +147,7 @@ def test_incremental_patterns(world):
     put(world.partition(sales, "transaction_date=2024-01-01/region=eu"), "1", {"id": 1})
 
     first = world.run("incremental_patterns.py")
-    assert [line["argument"] for line in first.said("argument_ignored")] == ["bookmark_key_fields"] * 2
+    assert [line["option"] for line in first.said("option_ignored")] == ["bookmark_key_fields"] * 2
     assert column(world.out / "transactions", "id") == [1]
 
     put(folder, "2", {"id": 3, "record_type": "UPDATE"})

@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 
 from catalog.connections import Connection, jdbc_connection
+from catalog.databases import database_read, is_of_database
+from catalog.values import Table
 from etlcore.errors import ConfigError
 
 
@@ -42,6 +44,39 @@ def test_host_port_and_engine_make_a_url(engine, url):
 def test_glues_url_ends_where_the_database_begins(url, server):
     conf = jdbc(JDBC_CONNECTION_URL=url).to_glue()
     assert (conf["url"], conf["fullUrl"], conf["enforceSSL"]) == (server, url, "false")
+
+
+def test_options_of_a_read_leave_out_what_is_not_said():
+    assert jdbc(JDBC_CONNECTION_URL="jdbc:mysql://db/shop", USERNAME="ada").to_options() == {
+        "url": "jdbc:mysql://db/shop",
+        "user": "ada",
+    }
+
+
+def of_database(location):
+    parameters = {"classification": "PostgreSQL", "connectionName": "warehouse"}
+    return Table("web", "orders", {"StorageDescriptor": {"Location": location}, "Parameters": parameters})
+
+
+def test_a_table_of_a_database_is_read_through_its_connection():
+    table = of_database("shop.public.orders")
+    assert is_of_database(table)
+    read = database_read(table, {"jobBookmarkKeys": ["id"]})
+    assert (read.kind, read.options) == (
+        "postgresql",
+        {
+            "useConnectionProperties": "true",
+            "connectionName": "warehouse",
+            "database": "shop",
+            "dbtable": "public.orders",
+            "jobBookmarkKeys": ["id"],
+        },
+    )
+
+
+def test_a_table_of_a_database_says_which_table_it_is():
+    with pytest.raises(ConfigError, match=r"write database\.schema\.table"):
+        database_read(of_database("shop"), {})
 
 
 @pytest.mark.parametrize("properties", [{"JDBC_CONNECTION_URL": "postgresql://db/shop"}, {"HOST": "db"}])

@@ -6,7 +6,7 @@ Called after every publish, and again where a batch is replayed: what is known a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import pyarrow as pa
@@ -91,9 +91,9 @@ def update(catalog: Catalog, target: CatalogTarget, paths: Sequence[str], parts:
         table = catalog.table(target.database, target.table)
     _check_fit(table, target)
     fits = _tell_whether_schemas_qualify(table, written)
-    if target.behavior == UPDATE:
+    if target.behavior == UPDATE and with_written(table, written) != table:
         table = catalog.change_table(table.database, table.name, lambda now: with_written(now, written))
-    elif not fits:
+    if target.behavior == LOG and not fits:
         log.warning("catalog_not_updated", table=table.title, reason="the schema differs, and updateBehavior is LOG")
         return
     if table.partition_keys:
@@ -158,7 +158,7 @@ def _widened(known: Column, field: pa.Field) -> Column:
         return known  # a type that only others know; their readers decide
     name = hive_name(merge_fields(before, field))
     # Names of one type differ between tools, `varchar(20)` and `string`; what holds the values is left as it is.
-    return known if name == hive_name(before) else Column(known.name, name, known.comment)
+    return known if name == hive_name(before) else replace(known, type=name)
 
 
 def _check_fit(table: Table, target: CatalogTarget) -> None:

@@ -25,21 +25,25 @@ class Column:
         name: in lower case.
         type: Hive's name: `bigint`, `struct<a:int>`.
         comment: for people.
+        further: other members of Glue's form.
     """
 
     name: str
     type: str
     comment: str = ""
+    further: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Column:
         """Read Glue's form; a column without a type is a text."""
-        return cls(str(plain["Name"]), str(plain.get("Type") or "string"), str(plain.get("Comment") or ""))
+        further = {name: value for name, value in plain.items() if name not in {"Name", "Type", "Comment"}}
+        name, kind = str(plain["Name"]).lower(), str(plain.get("Type") or "string")
+        return cls(name, kind, str(plain.get("Comment") or ""), further)
 
-    def to_json(self) -> dict[str, str]:
+    def to_json(self) -> dict[str, Any]:
         """Return Glue's form."""
-        plain = {"Name": self.name, "Type": self.type}
-        return {**plain, "Comment": self.comment} if self.comment else plain
+        comment = {"Comment": self.comment} if self.comment else {}
+        return {"Name": self.name, "Type": self.type, **comment, **self.further}
 
 
 @dataclass(frozen=True, slots=True)

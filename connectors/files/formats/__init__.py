@@ -18,6 +18,7 @@ _FORMATS = {
     "glueparquet": ("columnar", "ParquetFormat"),
     "orc": ("columnar", "OrcFormat"),
     "avro": ("avro_format", "AvroFormat"),
+    "ion": ("ion_format", "IonFormat"),
     "xml": ("xml_format", "XmlFormat"),
 }
 

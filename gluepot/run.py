@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry
-from rich.console import Console
 
 from etlcore.clock import Clock
 from etlcore.errors import ConfigError
@@ -21,7 +20,6 @@ from etlcore.glue_version import DEFAULT as DEFAULT_GLUE_VERSION
 from etlcore.logging import bind_process, get_logger
 from etlcore.spark_env import prepare
 from gluepot.job_parameters import JobParameters
-from gluepot.live import LiveView
 from gluepot.spark_conf import job_conf, properties_text
 from streaming import session
 from streaming.lease import TTL_SECS
@@ -102,6 +100,10 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
             stack.callback(server.stop)
             log.info("metrics", url=server.url)
         if settings.live:
+            from rich.console import Console  # noqa: PLC0415  nothing else needs it, and it takes its time to load
+
+            from gluepot.live import LiveView  # noqa: PLC0415
+
             streams.watchers.append(stack.enter_context(LiveView(Console(stderr=True))).update)
         session.install(streams)
         stack.callback(_stop_spark)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from catalog.connect import catalog_url, open_catalog
-from catalog.store import Catalog
 from catalog.values import Table
 from dynamicframe.schema.hive_types import arrow_of_hive
 from etlcore.logging import get_logger
 from streaming import session
+
+if TYPE_CHECKING:
+    from catalog.store import Catalog
 
 log = get_logger(__name__)
 
@@ -29,6 +30,8 @@ def current_catalog() -> Catalog:
         ConfigError: its URL is of no kind we know.
         TransientError: it cannot be reached.
     """
+    from catalog.connect import catalog_url, open_catalog  # noqa: PLC0415  SQLAlchemy takes half a second to load
+
     url = catalog_url(os.environ)
     if url not in _opened:
         _opened[url] = open_catalog(url, session.current().clock)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import SparkSession
 
 from batch import jobrun
 from batch.files_input import files_input
 from batch.pipeline import Pipeline
-from catalog.store import Catalog
 from catalog.values import Table
 from connectors.files.settings import FileReadSettings
 from connectors.files.table_settings import table_read
 from dynamicframe.transforms import ReadTexts
 from streaming import session
+
+if TYPE_CHECKING:
+    from catalog.store import Catalog
 
 FORMAT_TYPES = ("parquet", "orc")
 """Connection types that are formats: Glue's own library replaces `s3` by them (glue-api 1.1)."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from catalog.formats import new_storage
-from catalog.store import Catalog
 from catalog.values import Column, Partition, Table, catalog_name
 from connectors.filesink.folders import DEFAULT_PARTITION, partition_values
 from connectors.ports import ManifestPart
@@ -21,6 +21,9 @@ from dynamicframe.schema.hive_types import arrow_of_hive, hive_name
 from etlcore.errors import ConfigError
 from etlcore.logging import get_logger
 from etlcore.storage import canonical_url
+
+if TYPE_CHECKING:
+    from catalog.store import Catalog
 
 UPDATE, LOG = "UPDATE_IN_DATABASE", "LOG"
 BEHAVIORS = (UPDATE, LOG)

@@ -11,9 +11,8 @@ import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from catalog.store import Catalog
 from catalog.values import Table
 from connectors.files.formats.options import number
 from connectors.files.listing import ListingOptions, ListingStats, list_files
@@ -24,6 +23,9 @@ from etlcore.clock import Clock
 from etlcore.errors import ConfigError, EtlError, did_you_mean
 from etlcore.logging import get_logger
 from etlcore.storage import canonical_url, open_storage
+
+if TYPE_CHECKING:
+    from catalog.store import Catalog
 
 RETENTION_HOURS = 168
 _KNOWN = ("retentionPeriod", "partitionPredicate", "excludeStorageClasses", "manifestFilePath")

@@ -227,7 +227,8 @@ def through_spark(
     """
     steps = pipeline.steps
     match pipeline.input:
-        case RangeInput() | SplitInput() as given:
+        case RangeInput() | SplitInput() as whole:
+            given = task.projected(whole, steps)
             pieces = task.pieces(given)
 
             def read(tasks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -266,7 +267,8 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody) -> list[Any]:
     """Run `body` once per task over the pipeline's chunks; return what the tasks yield, in no promised order."""
     steps = pipeline.steps
     match pipeline.input:
-        case RangeInput() | SplitInput() as given:
+        case RangeInput() | SplitInput() as whole:
+            given = task.projected(whole, steps)
 
             def over_pieces(wanted: Iterable[task.Piece]) -> Iterator[Any]:
                 for one in wanted:

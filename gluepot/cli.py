@@ -30,6 +30,7 @@ app.command(
     "gluepot.dlq.commands:app", name="dlq", help="Look at records that could not go on, send them again, remove them."
 )
 app.command("gluepot.bookmarks:app", name="bookmarks", help="What jobs have read, and how to change that.")
+app.command("gluepot.catalog:app", name="catalog", help="The Data Catalog: databases, tables, partitions.")
 app.command("gluepot.bookmarks:jobs_app", name="jobs", help="The runs of jobs with bookmarks.")
 
 
@@ -47,6 +48,8 @@ def run(
     transforms: Annotated[str | None, Parameter(env_var="GLUEPOT_TRANSFORMS")] = None,
     glue_version: str | None = None,
     on_batch_failure: Literal["fail", "quarantine"] = "fail",
+    after: list[str] | None = None,
+    after_secs: float = 3600.0,
     verbose: Annotated[bool, Parameter(alias="-v")] = False,
 ) -> None:
     """Run a job script as AWS Glue does.
@@ -65,6 +68,9 @@ def run(
         glue_version: whose behaviour the script sees: 3.0, 4.0, 5.0, 5.1 or 6.0.
         on_batch_failure: what follows when the retries of a batch are used up: the job fails, or the records it fails
             on become dead letters and the stream goes on.
+        after: begin when this job has committed something that the last run of this one has not seen; both have
+            bookmarks in one ledger. May be repeated.
+        after_secs: how long to wait for that.
         verbose: stack traces.
     """
     from gluepot.run import RunSettings  # noqa: PLC0415  metrics and live view are not needed by the other commands
@@ -87,6 +93,8 @@ def run(
             metrics_host=metrics_host,
             drain=Drain(until_caught_up, max_batches),
             on_batch_failure=on_batch_failure,
+            after=tuple(after or ()),
+            after_secs=after_secs,
             lease_secs=lease_secs,
             live=sys.stderr.isatty() and not verbose,
         ),

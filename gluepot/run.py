@@ -8,12 +8,13 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
+from etlcore.clock import Clock
 from etlcore.errors import ConfigError
 from etlcore.glue_version import DEFAULT as DEFAULT_GLUE_VERSION
 from etlcore.logging import bind_process, get_logger
@@ -48,6 +49,8 @@ class RunSettings:
         drain: when streams end by themselves.
         lease_secs: after how long without a sign of life another driver may take a stream over.
         on_batch_failure: what follows when the retries of a batch are used up, unless the script says it.
+        after: jobs whose progress is waited for.
+        after_secs: how long.
         live: show one live line per query.
     """
 
@@ -62,6 +65,8 @@ class RunSettings:
     drain: Drain = ENDLESS
     lease_secs: float = TTL_SECS
     on_batch_failure: OnBatchFailure = "fail"
+    after: tuple[str, ...] = ()
+    after_secs: float = 0.0
     live: bool = False
 
 
@@ -74,6 +79,7 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
 
     Raises:
         ConfigError: the script is not there, or a parameter is wrong.
+        TransientError: a job that is waited for made no progress in time.
         Exception: whatever the script raised.
     """
     if not settings.script.is_file():
@@ -86,6 +92,8 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
     streams = streams or StreamSession()
     streams.job, streams.drain, streams.lease_secs = parameters.job_name, settings.drain, settings.lease_secs
     streams.on_batch_failure = settings.on_batch_failure
+    if settings.after:
+        _wait_for_jobs(parameters.job_name, settings, streams.clock)
     with ExitStack() as stack:
         files = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gluepot-files-")))
         parameters, transforms = _with_transforms(parameters, settings.transforms, files)
@@ -106,6 +114,14 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
         stack.callback(_stop_spark)
         with stop_on_signals(streams), _arguments(parameters.argv), _import_path(settings.script), attached(transforms):
             runpy.run_path(str(settings.script), run_name="__main__")
+
+
+def _wait_for_jobs(job: str, settings: RunSettings, clock: Clock) -> None:
+    from batch.gates import wait_for  # noqa: PLC0415  most jobs wait for none
+    from batch.ledger import ledger_url, open_ledger  # noqa: PLC0415
+
+    with closing(open_ledger(ledger_url(os.environ), clock)) as ledger:
+        wait_for(ledger, job, settings.after, clock, settings.after_secs)
 
 
 def _with_transforms(

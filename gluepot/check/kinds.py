@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 import awsglue.transforms
 import awsglueml.transforms
 from awsglue.context import GlueContext
-from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection, DynamicFrameReader, DynamicFrameWriter
+from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection, DynamicFrameReader
 from awsglue.job import Job
 from awsglue.readers import DataFrameReader
-from awsglue.sinks import DataSink
+from awsglue.sinks import DataFrameWriter, DataSink, DynamicFrameWriter
 from awsglue.sources import DataSource, StreamingDataSource
 
 CLASSES: dict[str, type] = {
@@ -25,6 +25,7 @@ CLASSES: dict[str, type] = {
         DynamicFrameReader,
         DynamicFrameWriter,
         DataFrameReader,
+        DataFrameWriter,
         DataSink,
         DataSource,
         StreamingDataSource,
@@ -40,6 +41,7 @@ _ATTRIBUTES = {
     ("GlueContext", "create_dynamic_frame"): "DynamicFrameReader",
     ("GlueContext", "create_data_frame"): "DataFrameReader",
     ("GlueContext", "write_dynamic_frame"): "DynamicFrameWriter",
+    ("GlueContext", "write_data_frame"): "DataFrameWriter",
 }
 _KNOWN = frozenset(CLASSES) | {"DataFrame", "SparkSession"}
 _WORD = re.compile(r"\w+")

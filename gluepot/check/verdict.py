@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from awsglue.file_reads import FILE_TYPES, file_settings
@@ -18,9 +18,6 @@ from gluepot.check.kinds import CLASSES
 
 _A_MODEL = "it runs a model that only AWS has; compare the columns that tell records apart with a join"
 NOT_THERE = {
-    "DataFrameReader.from_catalog": "there is no Data Catalog yet; use from_options",
-    "DynamicFrameReader.from_catalog": "there is no Data Catalog yet; use from_options",
-    "DynamicFrameWriter.from_catalog": "there is no Data Catalog yet; use from_options with the table's path",
     "DynamicFrameWriter.from_jdbc_conf": "there is no JDBC yet",
     "transforms.FindIncrementalMatches": _A_MODEL,
     "transforms.FindMatches": _A_MODEL,
@@ -33,12 +30,10 @@ READABLE = {
 }
 """Connection types that each reader takes."""
 
-_NO_CATALOG = "the files are written, the Data Catalog is not updated"
 _TABLES = "the tables are in Spark's storage, not below staging_path, and their ids start anew each run"
 _JOIN_ERRORS = "error records stay with the two inputs"
 
 PARTLY = {
-    "DataSink.setCatalogInfo": _NO_CATALOG,
     "DynamicFrame.relationalize": _TABLES,
     "transforms.Relationalize": _TABLES,
     "DynamicFrame.join": _JOIN_ERRORS,
@@ -56,11 +51,8 @@ def verdict_on(call: Call) -> Finding:
     """Return whether a call works."""
     name = call.name if call.owner == TRANSFORM else f"{call.owner}.{call.name}"
     level, message = known(call.owner, call.name)
-    if level is not Level.NOT_SUPPORTED:
-        if refused := _refused(f"{call.owner}.{call.name}", call):
-            level, message = Level.NOT_SUPPORTED, refused
-        elif level is Level.SUPPORTED and _updates_catalog(call):
-            level, message = Level.PARTLY, _NO_CATALOG
+    if level is not Level.NOT_SUPPORTED and (refused := _refused(f"{call.owner}.{call.name}", call)):
+        level, message = Level.NOT_SUPPORTED, refused
     return Finding(call.line, level, name, message)
 
 
@@ -121,16 +113,6 @@ def _refused(key: str, call: Call) -> str:
     return ""
 
 
-def _updates_catalog(call: Call) -> bool:
-    given: Mapping[str, Any] = {}
-    try:
-        given = literal(call, "connection_options", {}) or {}
-        flag = literal(call, "enableUpdateCatalog", given.get("enableUpdateCatalog", False))
-    except (_Unknown, AttributeError):
-        return False
-    return str(flag).lower() == "true"
-
-
 def _read_rows(call: Call) -> None:
     _readable(literal(call, "connection_type", "kafka"), "DataFrameReader")
 
@@ -139,7 +121,7 @@ def _read(call: Call) -> None:
     kind = literal(call, "connection_type", "kafka")
     _readable(kind, "DynamicFrameReader")
     if kind.lower() in FILE_TYPES:
-        file_settings(kind, {"paths": ["?"]}, literal(call, "format"), {}, "")
+        file_settings(kind, {"paths": ["?"]}, literal(call, "format"), {"rowTag": "?"}, "")
 
 
 def _readable(kind: str, reader: str) -> None:
@@ -177,7 +159,7 @@ def _mapping(call: Call) -> None:
 def _choice(call: Call) -> None:
     specs, choice = literal(call, "specs") or (), literal(call, "choice", "")
     if choice.strip().lower() == "match_catalog":
-        raise NotSupported("resolveChoice(choice='match_catalog')")
+        return
     if not specs and not choice:
         raise ValueError("neither specs nor choice is given")
     ResolveChoice(tuple(specs), choice)

@@ -11,8 +11,10 @@ import pytest
 import awsglueml.transforms
 from awsglue import transforms
 from awsglue.context import GlueContext
+from awsglue.data_catalog import current_catalog
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection
 from awsglue.job import Job
+from catalog.values import Database, Table
 from etlcore.errors import NotSupported
 from gluepot.check.calls import TRANSFORM
 from gluepot.check.finding import Level
@@ -53,6 +55,22 @@ class Scene:
     def source(self) -> Any:
         return self.context.getSource("s3", format="json", **self.given())
 
+    def table(self) -> tuple[str, str]:
+        """Add a table of JSON files to the catalog and return its name."""
+        (path,) = self.given()["paths"]
+        body = {"StorageDescriptor": {"Columns": [{"Name": "n", "Type": "int"}], "Location": path}}
+        catalog = current_catalog()
+        catalog.add_database(Database("d"))
+        catalog.add_table(Table("d", "t", {**body, "Parameters": {"classification": "json"}}))
+        return "d", "t"
+
+    def connection(self) -> str:
+        """Write a connections file and return the name of its one connection."""
+        Path("gluepot.connections.yaml").write_text(
+            "connections: {w: {type: jdbc, properties: {JDBC_CONNECTION_URL: 'jdbc:postgresql://db/d'}}}"
+        )
+        return "w"
+
     def job(self) -> Job:
         job = Job(self.context)
         job.init("support", {})
@@ -60,7 +78,11 @@ class Scene:
 
 
 @pytest.fixture
-def scene(glue_context, numbers, tmp_path):
+def scene(glue_context, numbers, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GLUEPOT_STATE", str(tmp_path / "state"))
+    for name in ("GLUEPOT_CATALOG", "GLUEPOT_CONNECTIONS"):
+        monkeypatch.delenv(name, raising=False)
     rows = [(1, "x y", ["p", "q"], '{"k": 1}', "2023-03-27"), (2, None, [], "{}", None)]
     schema = "n int, s string, l array<string>, j string, t string"
     frame = DynamicFrame.fromDF(glue_context.spark_session.createDataFrame(rows, schema), glue_context, "scene")
@@ -74,6 +96,16 @@ def kafka(scene: Scene) -> dict[str, str]:
 CALLS = {
     "GlueContext.add_ingestion_time_columns": lambda s: s.context.add_ingestion_time_columns(s.frame.toDF(), "day"),
     "GlueContext.convert_resolve_option": lambda s: s.context.convert_resolve_option("a", "Project", "int"),
+    "GlueContext.create_data_frame_from_catalog": lambda s: s.context.create_data_frame_from_catalog(*s.table()).count(),
+    "GlueContext.create_dynamic_frame_from_catalog": lambda s: s.context.create_dynamic_frame_from_catalog(*s.table()).count(),
+    "GlueContext.create_sample_dynamic_frame_from_catalog": lambda s: s.context.create_sample_dynamic_frame_from_catalog(*s.table(), 1).count(),
+    "GlueContext.create_sample_dynamic_frame_from_options": lambda s: s.context.create_sample_dynamic_frame_from_options("s3", s.given(), 1, format="json").count(),
+    "GlueContext.extract_jdbc_conf": lambda s: s.context.extract_jdbc_conf(s.connection()),
+    "GlueContext.get_catalog_schema_as_spark_schema": lambda s: s.context.get_catalog_schema_as_spark_schema(*s.table()),
+    "GlueContext.purge_s3_path": lambda s: s.context.purge_s3_path(s.given()["paths"][0], {"retentionPeriod": 0}),
+    "GlueContext.purge_table": lambda s: s.context.purge_table(*s.table(), {"retentionPeriod": 0}),
+    "GlueContext.write_data_frame_from_catalog": lambda s: s.context.write_data_frame_from_catalog(s.frame.toDF(), *s.table()),
+    "GlueContext.write_dynamic_frame_from_catalog": lambda s: s.context.write_dynamic_frame_from_catalog(s.frame, *s.table()),
     "GlueContext.create_data_frame_from_options": lambda s: s.context.create_data_frame_from_options("kafka", kafka(s)),
     "GlueContext.create_dynamic_frame_from_options": lambda s: s.context.create_dynamic_frame_from_options("s3", s.given(), "json").count(),
     "GlueContext.create_dynamic_frame_from_rdd": lambda s: s.context.create_dynamic_frame_from_rdd([(1,)], "x").count(),
@@ -146,6 +178,10 @@ CALLS = {
     "DynamicFrameCollection.map": lambda s: s.frames.map(lambda frame, ctx: frame).keys(),
     "DynamicFrameCollection.select": lambda s: s.frames.select("a").count(),
     "DynamicFrameCollection.values": lambda s: s.frames.values(),
+    "DynamicFrameReader.from_catalog": lambda s: s.context.create_dynamic_frame.from_catalog(*s.table()).count(),
+    "DynamicFrameWriter.from_catalog": lambda s: s.context.write_dynamic_frame.from_catalog(s.frame, *s.table()),
+    "DataFrameReader.from_catalog": lambda s: s.context.create_data_frame.from_catalog(*s.table()).count(),
+    "DataFrameWriter.from_catalog": lambda s: s.context.write_data_frame.from_catalog(s.frame.toDF(), *s.table()),
     "DynamicFrameReader.from_options": lambda s: s.context.create_dynamic_frame.from_options("s3", s.given(), "json").count(),
     "DynamicFrameReader.from_rdd": lambda s: s.context.create_dynamic_frame.from_rdd([(1,)], "x").count(),
     "DynamicFrameWriter.from_options": lambda s: s.context.write_dynamic_frame.from_options(s.frame, "s3", s.path(), "json"),

@@ -210,10 +210,10 @@ class PlannedSource(StreamSource, Protocol):
     def backlog(self, batch: StreamPositions[Any]) -> dict[str, int]:
         """Return the records behind a batch, by `stream-shard`; TransientError if that cannot be told now."""
 
-    def ends_at(self, epoch_secs: float) -> Mapping[tuple[str, Any], int | None]:
+    def ends_at(self, epoch_secs: float) -> Mapping[tuple[str, Any], int | None] | None:
         """Return an end by stream id and shard: every record of before a moment lies before it.
 
-        None for a shard of which it is not known yet; a later call may know it.
+        None for a shard of which it is not known yet, or as long as the shards are not; a later call may know it.
         """
 
     def bounded(self) -> list[SourceRange]:

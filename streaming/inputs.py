@@ -113,9 +113,15 @@ class Inputs:
         """Return how many records a batch holds, or an upper bound."""
         return sum(stream.source.records(batch) for stream, batch in zip(self._streams, held, strict=True))
 
-    def ends_at(self, epoch_secs: float) -> Mapping[tuple[str, Any], int | None]:
+    def ends_at(self, epoch_secs: float) -> Mapping[tuple[str, Any], int | None] | None:
         """Return the ends of all streams; see `PlannedSource.ends_at`."""
-        return {shard: end for stream in self._streams for shard, end in stream.source.ends_at(epoch_secs).items()}
+        found: dict[tuple[str, Any], int | None] = {}
+        for stream in self._streams:
+            ends = stream.source.ends_at(epoch_secs)
+            if ends is None:
+                return None
+            found.update(ends)
+        return found
 
     def backlog(self, held: Sequence[StreamPositions[Any]]) -> dict[str, int]:
         """Return the records behind a batch by `stream-shard`; empty while a source is away, which is no failure."""

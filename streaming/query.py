@@ -67,14 +67,16 @@ class _Drain:
         self._inputs = inputs
         self._began_epoch = began_epoch
         self._ends: dict[tuple[str, Any], int | None] = {}
+        self._known = False
 
     def look(self) -> bool:
         """Find out ends that are not known yet; True once all are. The first end found of a shard counts."""
-        if not self._ends or None in self._ends.values():
-            for shard, end in self._inputs.ends_at(self._began_epoch).items():
-                if self._ends.get(shard) is None:
-                    self._ends[shard] = end
-        return None not in self._ends.values()
+        if not self._known and (found := self._inputs.ends_at(self._began_epoch)) is not None:
+            self._ends = {
+                shard: end if self._ends.get(shard) is None else self._ends[shard] for shard, end in found.items()
+            }
+            self._known = None not in self._ends.values()
+        return self._known
 
     def is_reached(self, held: Sequence[StreamPositions[Any]]) -> bool:
         """Tell whether a batch, the last one done, ends at or after all ends."""

@@ -10,8 +10,8 @@ from typing import Any
 from awsglue.declared import declared_payload
 from catalog.connections import kafka_options, load
 from connectors.kafka.settings import KafkaReadSettings
-from connectors.ports import PlannedSource
-from connectors.registry import STREAM_SOURCES
+from connectors.ports import PlannedSource, RecordSink
+from connectors.registry import RECORD_SINKS, STREAM_SOURCES
 
 
 def as_options(options: object) -> dict[str, Any]:
@@ -47,6 +47,17 @@ def stream_source(connection_type: str, options: Mapping[str, Any]) -> PlannedSo
     """
     kind = connection_type.lower()
     return STREAM_SOURCES[kind](_with_connection(options) if kind == "kafka" else options, declared_payload)
+
+
+def record_sink(connection_type: str, options: Mapping[str, Any]) -> RecordSink:
+    """Return the sink of a stream, with the properties of its connection below the script's options.
+
+    Raises:
+        KeyError: there is no such type of sink.
+        ConfigError: the connection is not in the connections file, or an option is wrong.
+    """
+    kind = connection_type.lower()
+    return RECORD_SINKS[kind](_with_connection(options) if kind == "kafka" else options)
 
 
 def _with_connection(options: Mapping[str, Any], connections_file: Path | None = None) -> dict[str, Any]:

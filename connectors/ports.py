@@ -359,6 +359,62 @@ class AlreadyCommitted:
     rows: int
 
 
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A record to send.
+
+    Args:
+        value: the payload; None for a key without a value, where the target knows such records.
+        key: what decides the partition; None leaves that to the target.
+        headers: in order, a name perhaps more than once; for targets that have them.
+        topic: where to, for a sink that has no target of its own.
+        partition: of the topic; None leaves that to the key.
+    """
+
+    value: bytes | None
+    key: bytes | None = None
+    headers: Sequence[tuple[str, bytes | None]] = ()
+    topic: str | None = None
+    partition: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordShape:
+    """Which columns of a row make up the record that is sent.
+
+    Args:
+        key_column: whose value is the key; None for the column `key` of a row that has the columns of a record.
+        classification: format of the payload; a row that has a column `value` and otherwise only `key`, `topic`,
+            `partition` and `headers` is a record already, and its value is sent as it is.
+    """
+
+    key_column: str | None = None
+    classification: str = "json"
+
+
+class RecordSink(Protocol):
+    """A target that takes records one by one and cannot take them back. Picklable: tasks get a copy."""
+
+    @property
+    def guarantee(self) -> str:
+        """What a consumer of the target may rely on, one sentence."""
+
+    @property
+    def shape(self) -> RecordShape:
+        """How rows become records."""
+
+    def check(self) -> None:
+        """Find the target, before data flows; ConfigError or TransientError otherwise."""
+
+    def send(self, records: Iterator[Outgoing]) -> int:
+        """Send records in order and return how many, once all are acknowledged. Called in the worker; blocks.
+
+        Raises:
+            TransientError: the target was away for longer than its deadline; some may have arrived.
+            PermanentError: it refuses a record.
+        """
+
+
 class TaskSink(Protocol):
     """The worker's side of a sink."""
 

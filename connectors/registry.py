@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, Generic, Protocol, TypeVar
 import pyarrow as pa
 
 from connectors.options import Declare
-from connectors.ports import PlannedSource, Sink
+from connectors.ports import PlannedSource, RecordSink, Sink
 from connectors.positions import StreamPositions
 
 T = TypeVar("T")
@@ -75,6 +75,14 @@ STREAM_SOURCES: Mapping[str, Callable[[Mapping[str, Any], Declare], PlannedSourc
     {
         "kafka": ("connectors.kafka.source", "kafka_source"),
         "kinesis": ("connectors.kinesis.source", "kinesis_source"),
+    }
+)
+
+# function(options of the script, the connection's properties among them) -> the sink
+RECORD_SINKS: Mapping[str, Callable[[Mapping[str, Any]], RecordSink]] = _OnDemand(
+    {
+        "kafka": ("connectors.kafka.sink", "kafka_sink"),
+        "kinesis": ("connectors.kinesis.sink", "kinesis_sink"),
     }
 )
 

@@ -159,7 +159,7 @@ class KinesisReadSettings:
         infer = given.flag("inferSchema", default=False)
         idle = _flag(given, "addIdleTimeBetweenReads")
         return cls(
-            address=_address(given),
+            address=stream_address(given),
             starting=_starting(given),
             fill_secs=(_count(given, "maxFetchTimeInMs") or 1000) / 1000,
             max_records_per_shard=_count(given, "maxFetchRecordsPerShard") or 100_000,
@@ -186,10 +186,6 @@ def stream_address(given: ScriptOptions) -> StreamAddress:
     Raises:
         ConfigError: no stream is named, or an option is not of the right form.
     """
-    return _address(given)
-
-
-def _address(given: ScriptOptions) -> StreamAddress:
     arn, name, region = given.text("streamARN"), given.text("streamName"), given.text("region")
     if arn:
         found = _ARN.fullmatch(arn)

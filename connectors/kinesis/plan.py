@@ -112,7 +112,10 @@ def plan(
             note = Note(begins="" if closed else lasting.begins, closed=closed)
         if text := note.to_text():
             notes[key] = text
-    return Positions({stream: stream_id}, spans, last.check, notes) if taken else last
+    if not taken:
+        return last
+    # Where a query begins is in no entry that the first one could follow, unless a person chose it; then it has spans.
+    return Positions({stream: stream_id}, spans, last.check if last.spans else "", notes)
 
 
 def _first(blocks: Sequence[Extent], limit: int) -> list[Extent]:

@@ -66,7 +66,7 @@ def test_a_batch_ends_with_the_block_that_reaches_the_limit():
 
     assert first.spans[S, "p"] == Span(position(5), behind(6))
     assert second.spans[S, "p"] == Span(behind(6), behind(7))
-    assert second.after == first.check
+    assert (first.after, second.after) == ("", first.check)
 
 
 def test_children_wait_until_all_of_their_parents_is_in_earlier_batches():

@@ -45,30 +45,34 @@ class Extent:
         return behind(self.last)
 
 
-def to_arrow(records: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
-    """Return the `Records` of an answer, as the service spells them, in order."""
-    return pa.RecordBatch.from_arrays(
+def to_arrow(records: Sequence[Mapping[str, Any]]) -> tuple[pa.RecordBatch, int]:
+    """Return the `Records` of an answer, as the service spells them, in order, and the sum of their fingerprints."""
+    sequences = [one["SequenceNumber"] for one in records]
+    payloads = [a2b_base64(one["Data"]) for one in records]
+    block = pa.RecordBatch.from_arrays(
         [
-            pa.array([one["SequenceNumber"] for one in records], pa.string()),
+            pa.array(sequences, pa.string()),
             pa.array([one["PartitionKey"] for one in records], pa.string()),
-            pa.array([a2b_base64(one["Data"]) for one in records], pa.large_binary()),
+            pa.array(payloads, pa.large_binary()),
             pa.array([int(one["ApproximateArrivalTimestamp"] * 1000) for one in records], pa.int64()),
         ],
         schema=SCHEMA,
     )
+    return block, fingerprint(sequences, payloads)
 
 
 def total_of(block: pa.RecordBatch) -> int:
     """Return the sum of the fingerprints of a block's records."""
-    return fingerprint(zip(block.column("sequence").to_pylist(), block.column("data").to_pylist(), strict=True))
+    return fingerprint(block.column("sequence").to_pylist(), block.column("data").to_pylist())
 
 
-def extent_of(block: pa.RecordBatch, start: int) -> Extent:
+def extent_of(block: pa.RecordBatch, start: int, total: int) -> Extent:
     """Return what a block holds.
 
     Args:
         block: one record or more.
         start: position behind the record before it.
+        total: sum of the fingerprints.
     """
     sequences = block.column("sequence")
-    return Extent(start, int(sequences[0].as_py()), int(sequences[-1].as_py()), block.num_rows, total_of(block))
+    return Extent(start, int(sequences[0].as_py()), int(sequences[-1].as_py()), block.num_rows, total)

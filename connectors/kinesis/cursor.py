@@ -61,11 +61,13 @@ class Fetched:
 
     Args:
         block: its records, perhaps none, in the columns of `blocks.SCHEMA`.
+        total: sum of their fingerprints.
         behind_ms: how far behind the newest record of the shard it ends.
         closed: the shard has no further records, ever.
     """
 
     block: pa.RecordBatch
+    total: int
     behind_ms: int
     closed: bool
 
@@ -110,8 +112,8 @@ class Cursor:
         except EtlError:
             self._iterator = None  # whatever was wrong with it, the place is still known
             raise
-        block = to_arrow(answer["Records"])
+        block, total = to_arrow(answer["Records"])
         if block.num_rows:
             self.place = After(int(block.column("sequence")[-1].as_py()))
         self._iterator = answer.get("NextShardIterator")
-        return Fetched(block, answer.get("MillisBehindLatest") or 0, self._iterator is None)
+        return Fetched(block, total, answer.get("MillisBehindLatest") or 0, self._iterator is None)

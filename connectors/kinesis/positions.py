@@ -44,12 +44,12 @@ def sequence_before(end: int) -> int:
     return (end - 1) // SUBS
 
 
-def fingerprint(records: Iterable[tuple[str, bytes]]) -> int:
-    """Return a number that changes with any sequence number or byte of payload.
+def fingerprint(sequences: Iterable[str], payloads: Iterable[bytes]) -> int:
+    """Return a number that changes with any sequence number or byte of payload of some records.
 
-    That of a sequence of records is the sum of those of its parts, so it is the same however the records were fetched.
+    That of a whole is the sum of those of its parts, so it is the same however the records were fetched.
     """
-    return sum(zlib.crc32(data, zlib.crc32(number.encode())) for number, data in records) % FINGERPRINT_MODULUS
+    return sum(map(zlib.crc32, payloads, map(zlib.crc32, map(str.encode, sequences)))) % FINGERPRINT_MODULUS
 
 
 @dataclass(frozen=True, slots=True)

@@ -230,7 +230,8 @@ class ReadAhead:
             fetched = one.cursor.fetch(self._settings.max_records_per_read)
             if fetched.block.num_rows:
                 first = int(fetched.block.column("sequence")[0].as_py())
-                extent = extent_of(fetched.block, position(first) if one.end is None else one.end)
+                start = position(first) if one.end is None else one.end
+                extent = extent_of(fetched.block, start, fetched.total)
                 size = self._spool.write(one.name, extent, fetched.block)
         except EtlError as error:
             failed = error

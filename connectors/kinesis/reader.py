@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import overload
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -168,22 +169,48 @@ def _apart(sequence: str, key: str, data: bytes) -> Iterator[tuple[int, str, byt
 
 
 def _raw_batches(block: pa.RecordBatch, settings: KinesisReadSettings, wanted: SourceRange) -> Iterator[RawBatch]:
+    positions: Sequence[int] = ShardPositions(block.column("sequence"))
     values: list[bytes] = block.column("data").to_pylist()
-    sequences: list[str] = block.column("sequence").to_pylist()
-    arrived: list[int] = block.column("arrived_epoch_ms").to_pylist()
-    if pc.any(pc.starts_with(block.column("data"), MAGIC)).as_py():
+    arrived: pa.Array = block.column("arrived_epoch_ms")
+    packed = pc.any(pc.starts_with(block.column("data"), MAGIC)).as_py()
+    if packed or positions[0] < wanted.start or positions[-1] >= wanted.end:
         rows = [
             (at, data, epoch_ms)
-            for sequence, value, epoch_ms in zip(sequences, values, arrived, strict=True)
+            for sequence, value, epoch_ms in zip(
+                block.column("sequence").to_pylist(), values, arrived.to_pylist(), strict=True
+            )
             for at, _, data in _apart(sequence, "", value)
+            if wanted.start <= at < wanted.end
         ]
-    else:
-        rows = list(zip((position(int(number)) for number in sequences), values, arrived, strict=True))
-    if rows and (rows[0][0] < wanted.start or rows[-1][0] >= wanted.end):
-        rows = [row for row in rows if wanted.start <= row[0] < wanted.end]
-    for at in range(0, len(rows), MAX_BATCH_RECORDS):
-        positions, data, epochs = zip(*rows[at : at + MAX_BATCH_RECORDS], strict=True)
+        positions, values = [at for at, _, _ in rows], [data for _, data, _ in rows]
+        arrived = pa.array([epoch_ms for _, _, epoch_ms in rows], pa.int64())
+    for at in range(0, len(values), MAX_BATCH_RECORDS):
+        upto = min(at + MAX_BATCH_RECORDS, len(values))
         columns = {}
         if settings.add_record_timestamp:
-            columns[RECORD_TIMESTAMP] = pa.array([ms * 1000 for ms in epochs], pa.int64()).cast(TIMESTAMP_TYPE)
-        yield RawBatch(data, positions, wanted.stream, wanted.shard, epochs[-1], columns)
+            columns[RECORD_TIMESTAMP] = pc.multiply(arrived[at:upto], 1000).cast(TIMESTAMP_TYPE)
+        newest = arrived[upto - 1].as_py()
+        yield RawBatch(values[at:upto], positions[at:upto], wanted.stream, wanted.shard, newest, columns)
+
+
+class ShardPositions(Sequence[int]):
+    """Positions of records that are not aggregates, made when they are asked for: mostly none is.
+
+    Args:
+        sequences: text column of sequence numbers.
+    """
+
+    def __init__(self, sequences: pa.Array) -> None:
+        self._sequences = sequences
+
+    def __len__(self) -> int:
+        return len(self._sequences)
+
+    @overload
+    def __getitem__(self, at: int) -> int: ...
+    @overload
+    def __getitem__(self, at: slice) -> ShardPositions: ...
+    def __getitem__(self, at: int | slice) -> int | ShardPositions:
+        if isinstance(at, slice):
+            return ShardPositions(self._sequences[at])
+        return position(int(self._sequences[at].as_py()))

@@ -2,7 +2,7 @@
 
     <folder>/<generation>/<shard>/<start>-<first>-<last>-<records>-<sum>.arrow
 
-A file is an Arrow IPC file of one record batch, complete when it has its name. Its name says what it must hold, so a
+A file is an Arrow IPC file of one record batch and behind it the CRC-32 of its bytes. Its name says what it holds, so a
 torn one is recognised; nothing is lost with it, because its records can be fetched again by the same positions. A
 planner writes into a generation of its own: one that outlived its query for a moment disturbs nobody.
 """
@@ -12,14 +12,16 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
 import pyarrow as pa
 
-from connectors.kinesis.blocks import SCHEMA, Extent, total_of
+from connectors.kinesis.blocks import SCHEMA, Extent
 from etlcore.failpoints import reach
 
+_CRC_BYTES = 4
 _NAME = re.compile(r"(\d+)-(\d+)-(\d+)-(\d+)-([0-9a-f]{16})\.arrow")
 
 
@@ -86,10 +88,12 @@ class SpoolWriter:
         final = folder / file_name(extent)
         part = final.with_suffix(".part")
         buffer = content.getvalue()
-        part.write_bytes(buffer)
+        with part.open("wb") as file:
+            file.write(buffer)
+            file.write(zlib.crc32(buffer).to_bytes(_CRC_BYTES, "big"))
         reach("spool.part_written")
         part.replace(final)
-        return int(buffer.size)
+        return int(buffer.size) + _CRC_BYTES
 
     def forget(self, shard: str, extents: Iterable[Extent]) -> None:
         """Remove blocks that no batch will read any more, and with them all earlier generations."""
@@ -120,12 +124,16 @@ def load(path: Path, extent: Extent) -> pa.RecordBatch:
         TornFile: the file is gone, cut off, or does not hold what its name says.
     """
     try:
-        with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as file:
-            if file.schema != SCHEMA or file.num_record_batches != 1:
-                raise TornFile(f"{path} is not a block")
-            block = file.get_batch(0)
-    except (OSError, pa.ArrowInvalid) as torn:
-        raise TornFile(f"{path} cannot be read: {torn}") from torn
-    if block.num_rows != extent.records or total_of(block) != extent.total:
+        content = memoryview(path.read_bytes())
+    except OSError as gone:
+        raise TornFile(f"{path} cannot be read: {gone}") from gone
+    whole, crc = content[:-_CRC_BYTES], content[-_CRC_BYTES:]
+    if zlib.crc32(whole) != int.from_bytes(crc, "big") or len(content) <= _CRC_BYTES:
+        raise TornFile(f"{path} ({len(content)} bytes) is not as it was written")
+    with pa.ipc.open_file(pa.py_buffer(whole)) as file:
+        block = file.get_batch(0)
+    sequences = block.column("sequence")
+    ends = (int(sequences[0].as_py()), int(sequences[-1].as_py()), block.num_rows)
+    if ends != (extent.first, extent.last, extent.records):
         raise TornFile(f"{path} holds other records than its name says")
     return block

@@ -77,7 +77,7 @@ def kinesis_stream(request):
             far = numbers[-1] + 10 * a
             return SourceRange("kinesis", name, "", shard, position(far), behind(far + b - a))
         start = behind(numbers[a - 1]) if a else position(numbers[0])
-        proof = Note(records=b - a, total=fingerprint(zip(map(str, numbers[a:b]), RECORDS[a:b], strict=True)))
+        proof = Note(records=b - a, total=fingerprint(map(str, numbers[a:b]), RECORDS[a:b]))
         end = behind(numbers[b - 1]) if b > a else start
         text = replace(proof, first=numbers[a]).to_text() if b > a else ""
         return SourceRange("kinesis", name, "", shard, start, end, text)

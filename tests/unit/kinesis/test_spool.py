@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.kinesis.blocks import Extent, extent_of, to_arrow
+from connectors.kinesis.blocks import Extent, extent_of, to_arrow, total_of
 from connectors.kinesis.positions import behind, position
 from connectors.kinesis.spool import SpoolWriter, TornFile, chain, file_name, find, load, parse_name
 
 
 def block(*sequences):
-    return to_arrow(
+    held, _ = to_arrow(
         [
             {
                 "SequenceNumber": str(sequence),
@@ -23,11 +23,12 @@ def block(*sequences):
             for sequence in sequences
         ]
     )
+    return held
 
 
 def spooled(tmp_path, *sequences):
     held = block(*sequences)
-    extent = extent_of(held, position(sequences[0]))
+    extent = extent_of(held, position(sequences[0]), total_of(held))
     SpoolWriter(tmp_path).write("s", extent, held)
     ((path, found),) = find(tmp_path, "s", extent.start, extent.end)
     assert found == extent
@@ -61,6 +62,15 @@ def test_other_bytes_in_a_record_are_noticed(tmp_path):
     path, extent, _ = spooled(tmp_path, 5, 9, 12)
     path.write_bytes(path.read_bytes().replace(b"xyz", b"xyy", 1))
 
+    with pytest.raises(TornFile, match="not as it was written"):
+        load(path, extent)
+
+
+def test_a_file_under_the_name_of_another_is_noticed(tmp_path):
+    path, extent, _ = spooled(tmp_path, 5, 9, 12)
+    other, *_ = spooled(tmp_path / "other", 5, 9, 13)
+    path.write_bytes(other.read_bytes())
+
     with pytest.raises(TornFile, match="other records than its name says"):
         load(path, extent)
 
@@ -90,7 +100,7 @@ def test_a_chain_is_found_exactly_where_nothing_is_missing(widths, data):
 
 def test_generations_do_not_mix_and_go_with_the_first_batch_that_is_done_after_them(tmp_path):
     old, new = SpoolWriter(tmp_path), SpoolWriter(tmp_path)
-    extents = [extent_of(block(5), position(5)), extent_of(block(9), behind(5))]
+    extents = [extent_of(block(5), position(5), 1), extent_of(block(9), behind(5), 2)]
     old.write("s", extents[0], block(5))
     new.write("s", extents[1], block(9))
 

@@ -26,7 +26,7 @@ OLDER_NAMES: Mapping[str, str] = {
 KNOWN = (
     *OLDER_NAMES, *OLDER_NAMES.values(), "streamARN", "streamName", "endpointUrl", "region", "classification",
     "delimiter", "startingPosition", "startingTimestamp", "failOnDataLoss", "awsSTSRoleARN", "awsSTSSessionName",
-    "awsSTSEndpoint", "fanoutConsumerARN", "schema", "inferSchema", "avroSchema", "addRecordTimestamp",
+    "awsSTSEndpoint", "schema", "inferSchema", "avroSchema", "addRecordTimestamp",
     "emitConsumerLagMetrics", "typeOfData", "rejectsPath",
 )  # fmt: skip
 # Seen in scripts, without effect here.
@@ -120,7 +120,6 @@ class KinesisReadSettings:
         schema: DDL of the payload, used when `infer_schema` is False; empty when not given.
         delimiter: of csv.
         rejects_path: where records go that a DataFrame has no row for; None: below the checkpoint.
-        consumer_arn: of a registered consumer with enhanced fan-out; empty for reads by GetRecords.
         retry_deadline_secs: how long an unreachable service is waited for.
     """
 
@@ -141,7 +140,6 @@ class KinesisReadSettings:
     schema: str = ""
     delimiter: str = ","
     rejects_path: str | None = None
-    consumer_arn: str = ""
     retry_deadline_secs: float = 300.0
 
     @classmethod
@@ -176,7 +174,6 @@ class KinesisReadSettings:
             schema="" if infer else given.text("schema") or given.text("avroSchema"),
             delimiter=given.delimiter(),
             rejects_path=given.text("rejectsPath") or None,
-            consumer_arn=given.text("fanoutConsumerARN"),
         )
 
 

@@ -159,6 +159,7 @@ def new_stream(spark: SparkSession, source: PlannedSource) -> StreamFrame:
     With a schema the payload is decoded into its columns; without one it stays in one column.
     """
     json_column = source.payload.name if source.declared is None and magic_format(source.payload.name) else None
+    execute.start_workers(spark)
     handover = Handover.create()
     source = source.told(handover.folder)
     spark.dataSource.register(adapter.StreamDataSource)

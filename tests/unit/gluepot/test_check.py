@@ -45,7 +45,7 @@ def test_an_example_has_nothing_to_be_said_against(script):
         ("glueContext.purge_table('d', 't')", "GlueContext.purge_table"),
         ("frame.no_such_method()", "DynamicFrame.no_such_method"),
         ("glueContext.create_dynamic_frame.from_catalog('d', 't')", "DynamicFrameReader.from_catalog"),
-        ("glueContext.create_data_frame.from_options('kinesis')", "DataFrameReader.from_options"),
+        ("glueContext.create_data_frame.from_options('dynamodb')", "DataFrameReader.from_options"),
         ("frame.resolveChoice(choice='match_catalog', database='d', table_name='t')", "DynamicFrame.resolveChoice"),
         ("ResolveChoice.apply(frame, [('a', 'make_columns')])", "ResolveChoice"),
         ("frame.apply_mapping([('a', 'strin', 'a', 'lng')])", "DynamicFrame.apply_mapping"),

@@ -15,7 +15,7 @@ from connectors.kinesis.readahead import ReadAhead
 from connectors.kinesis.service import StreamFacts, patient_facts
 from connectors.kinesis.settings import KinesisReadSettings
 from connectors.kinesis.spool import SpoolWriter
-from connectors.kinesis.tips import write_tips
+from connectors.kinesis.tips import Tip, write_tips
 from etlcore.clock import Clock
 from etlcore.errors import DataLoss
 from etlcore.logging import get_logger
@@ -64,6 +64,7 @@ class KinesisPlanner:
         self._initial: Positions | None = None
         self._stream_id = ""
         self._reading: ReadAhead | None = None
+        self._told: dict[str, Tip] = {}
 
     def initial(self) -> Positions:
         """Return where a query without history starts; asked once, the same answer from then on."""
@@ -86,7 +87,9 @@ class KinesisPlanner:
         if planned is not self._last:
             self._last = planned
             reading.planned(planned)
-        write_tips(self._folder, self._stream_id, reading.tips())
+        if (tips := reading.tips()) != self._told:
+            write_tips(self._folder, self._stream_id, tips)
+            self._told = tips
         return planned
 
     def committed(self, batch: Positions) -> None:

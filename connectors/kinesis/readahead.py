@@ -20,7 +20,7 @@ from connectors.kinesis.spool import SpoolWriter
 from connectors.kinesis.tips import Tip
 from connectors.kinesis.topology import Shard, readable
 from etlcore.clock import Clock
-from etlcore.errors import DataLoss, EtlError, TransientError
+from etlcore.errors import DataLoss, EtlError, PermanentError, TransientError
 from etlcore.logging import get_logger
 
 MAX_THREADS = 8
@@ -154,8 +154,7 @@ class ReadAhead:
             old = [key for key in self._spooled if key[1].end <= ends.get(key[0], 0)]
             for key in old:
                 del self._spooled[key]
-        for shard, extent in old:
-            self._spool.forget(shard, [extent])
+        self._spool.forget(old)
 
     def _finished(self) -> set[str]:
         return finished(self._stream, self._held) | {name for name, one in self._states.items() if one.closed}
@@ -179,10 +178,15 @@ class ReadAhead:
                 task = self._next()
                 if task is None:
                     return
-            if isinstance(task, _Shard):
-                self._read(task)
-            else:
-                self._list()
+            try:
+                if isinstance(task, _Shard):
+                    self._read(task)
+                else:
+                    self._list()
+            except Exception as error:  # noqa: BLE001  a thread that ended in silence would stall the stream
+                with self._changed:
+                    self._fail(PermanentError(f"Reading ahead in Kinesis stream {self._stream} failed: {error!r}."))
+                    self._changed.notify_all()
 
     def _next(self) -> _Shard | str | None:
         """Wait for what is due and return it; None for the end. Called under the lock."""
@@ -225,7 +229,8 @@ class ReadAhead:
         began, began_epoch = self._clock.monotonic(), self._clock.epoch()
         fetched: Fetched | None = None
         extent: Extent | None = None
-        size, failed, before = 0, None, one.cursor.place
+        failed: EtlError | None = None
+        size, before = 0, one.cursor.place
         try:
             fetched = one.cursor.fetch(self._settings.max_records_per_read)
             if fetched.block.num_rows:
@@ -240,9 +245,9 @@ class ReadAhead:
             failed = TransientError(f"The spool of Kinesis records cannot be written ({error}); is the disk full?")
         with self._changed:
             one.busy = False
-            if failed is not None or fetched is None:
+            if failed is not None:
                 self._after_failure(one, failed, began)
-            else:
+            elif fetched is not None:
                 self._after_read(one, fetched, extent, size, began, began_epoch)
             self._changed.notify_all()
 
@@ -265,7 +270,7 @@ class ReadAhead:
         read = Read(size, at_tip=at_tip and extent is None)
         one.due = began + wait_secs(read, self._settings.idle_secs)
 
-    def _after_failure(self, one: _Shard, failed: EtlError | None, began: float) -> None:
+    def _after_failure(self, one: _Shard, failed: EtlError, began: float) -> None:
         one.failures += 1
         now = self._clock.monotonic()
         one.due = now + self._backoff(one.failures)
@@ -290,7 +295,7 @@ class ReadAhead:
             case NoSuchStream():
                 self._fail(DataLoss(f"Kinesis stream {self._stream} was deleted while it was read ({failed})."))
             case _:
-                self._fail(failed or TransientError(f"Shard {one.name} could not be read."))
+                self._fail(failed)
 
     def _fail(self, error: EtlError) -> None:
         self._error = self._error or error

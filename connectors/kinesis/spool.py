@@ -95,9 +95,9 @@ class SpoolWriter:
         part.replace(final)
         return int(buffer.size) + _CRC_BYTES
 
-    def forget(self, shard: str, extents: Iterable[Extent]) -> None:
-        """Remove blocks that no batch will read any more, and with them all earlier generations."""
-        for extent in extents:
+    def forget(self, blocks: Iterable[tuple[str, Extent]]) -> None:
+        """Remove blocks, by shard, that no batch will read any more, and with them all earlier generations."""
+        for shard, extent in blocks:
             (self._folder / shard / file_name(extent)).unlink(missing_ok=True)
         for other in self._root.iterdir():
             if other.name.isdecimal() and int(other.name) < int(self._folder.name):

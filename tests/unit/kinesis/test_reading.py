@@ -11,7 +11,7 @@ from connectors.kinesis.planner import KinesisPlanner
 from connectors.kinesis.positions import Note
 from connectors.kinesis.source import KinesisSource
 from etlcore.clock import SystemClock
-from etlcore.errors import DataLoss, TransientError
+from etlcore.errors import DataLoss, PermanentError, TransientError
 from tests.unit.kinesis.packed import aggregate
 from tests.unit.kinesis.shelf import STREAM, Shelf, settings
 
@@ -217,6 +217,15 @@ def test_aggregated_records_are_taken_apart_with_positions_of_their_own_and_neve
     sub = one.piece(positions[3], positions[3] + 1)
     (original,) = world.source.originals([sub])
     assert (original.value, original.key, original.position) == (b"sub3", b"3", positions[3])
+
+
+def test_an_answer_that_makes_no_sense_ends_the_query_instead_of_stalling_it(world):
+    world.start()
+    world.planner.latest()
+    world.shelf.do_GetRecords = lambda **_: {}
+
+    with pytest.raises(PermanentError, match="Reading ahead in Kinesis stream clicks failed: KeyError"):
+        world.batch()
 
 
 def test_records_that_expired_are_a_loss_and_not_an_empty_batch(world):

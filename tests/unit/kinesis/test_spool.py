@@ -106,6 +106,6 @@ def test_generations_do_not_mix_and_go_with_the_first_batch_that_is_done_after_t
 
     assert find(tmp_path, "s", position(5), behind(9)) is None
     assert find(tmp_path, "s", position(5), behind(5)) is not None
-    new.forget("s", [])
+    new.forget([])
     assert find(tmp_path, "s", position(5), behind(5)) is None
     assert find(tmp_path, "s", behind(5), behind(9)) is not None

@@ -36,6 +36,7 @@ MAX_RECORDS_PER_READ = 10_000
 """The service's own limit of one GetRecords call."""
 
 _ARN = re.compile(r"arn:[\w-]+:kinesis:(?P<region>[\w-]*):\d*:stream/(?P<name>[\w.-]+)")
+_SESSION_NAME = re.compile(r"[\w+=,.@-]{2,64}")
 _INTERVAL = re.compile(r"(\d+)\s*(ms|s|m|h)?")
 _INTERVAL_SECS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -209,6 +210,10 @@ def _role(given: ScriptOptions) -> Role | None:
     arn, session = given.text("awsSTSRoleARN"), given.text("awsSTSSessionName")
     if not arn:
         return None
+    if session and not _SESSION_NAME.fullmatch(session):
+        raise ConfigError(
+            f"awsSTSSessionName is {session!r}; use 2 to 64 characters, letters of the alphabet, digits and _+=,.@-."
+        )
     return Role(arn, session or "gluepot", given.text("awsSTSEndpoint"))
 
 

@@ -91,6 +91,7 @@ def test_loss_fails_unless_the_script_accepts_it():
         ({"endpointUrl": "127.0.0.1:4566"}, "endpointUrl is '127.0.0.1:4566'"),
         ({"startingPosition": "yesterday"}, "startingPosition is 'yesterday'"),
         ({"maxRecordPerRead": "10001"}, "10000 at most"),
+        ({"awsSTSRoleARN": "arn:aws:iam::1:role/r", "awsSTSSessionName": "x"}, "2 to 64 characters"),
         ({"describeShardInterval": "soon"}, "describeShardInterval is 'soon'"),
         ({"maxFetchTimeInMs": "-1"}, "maxFetchTimeInMs is '-1'"),
     ],

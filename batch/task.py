@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from batch.pipeline import RangeInput, SplitInput
 from connectors.ports import InputSplit, ManifestPart, Outgoing, RecordSink, SourceRange, TaskSink
-from connectors.records import outgoing
 from dynamicframe.chunk import Chunk, Coordinates, with_columns
 from dynamicframe.declared import RecordDecoder
 from dynamicframe.json_decoder import JsonDecoder
@@ -192,6 +191,8 @@ def write(work: Work, sink: TaskSink, task: int, attempt: str) -> ManifestPart:
 
 def send(work: Work, sink: RecordSink) -> ManifestPart:
     """Send a task's good rows as records and return what it did, without files."""
+    from connectors.records import outgoing  # noqa: PLC0415  every process of Spark imports this module
+
     began = time.perf_counter()
     rejected: Counter[str] = Counter()
 

@@ -15,6 +15,7 @@ from connectors.kafka.settings import KafkaReadSettings
 from connectors.ports import Outgoing
 from etlcore.errors import ConfigError, EtlError, TransientError
 
+ANY_PARTITION = -1  # librdkafka's own way to leave it to the key
 _GONE = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC})  # noqa: SLF001  librdkafka's own code
 
 
@@ -82,12 +83,12 @@ class KafkaSender:
 
         for index, record in enumerate(records):
             self._producer.produce(
-                topic or record.topic,
+                topic or record.topic or "",
                 value=record.value,
                 key=record.key,
                 headers=list(record.headers),
                 on_delivery=_answering(answered, index),
-                **({} if record.partition is None else {"partition": record.partition}),
+                partition=ANY_PARTITION if record.partition is None else record.partition,
             )
         unanswered = self._producer.flush(self._timeout_secs)
         if unanswered and sent.error is None:

@@ -69,6 +69,7 @@ def plan(
     shards: Iterable[Shard],
     ahead: Mapping[str, Ahead],
     max_records_per_shard: int,
+    after: str,
 ) -> Positions:
     """Return the next batch; `last` itself, unchanged, when no record was fetched.
 
@@ -82,6 +83,7 @@ def plan(
         shards: all that are listed.
         ahead: what was fetched behind `last`.
         max_records_per_shard: a shard's part ends with the block that reaches this number.
+        after: the `check` of the entry before; empty if this is the first one.
     """
     listed = {shard.id: shard for shard in shards}
     done = finished(stream, last) | {name for name, one in ahead.items() if one.closed and not one.blocks}
@@ -112,10 +114,7 @@ def plan(
             note = Note(begins="" if closed else lasting.begins, closed=closed)
         if text := note.to_text():
             notes[key] = text
-    if not taken:
-        return last
-    # Where a query begins is in no entry that the first one could follow, unless a person chose it; then it has spans.
-    return Positions({stream: stream_id}, spans, last.check if last.spans else "", notes)
+    return Positions({stream: stream_id}, spans, after, notes) if taken else last
 
 
 def _first(blocks: Sequence[Extent], limit: int) -> list[Extent]:

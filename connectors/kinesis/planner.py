@@ -61,6 +61,7 @@ class KinesisPlanner:
         self._chance = random.Random().random  # noqa: S311  jitter
         self._client = KinesisClient(settings.address)
         self._last = last
+        self._follows = last is not None
         self._initial: Positions | None = None
         self._stream_id = ""
         self._reading: ReadAhead | None = None
@@ -83,7 +84,11 @@ class KinesisPlanner:
         while (left := deadline - self._clock.monotonic()) > 0 and self._filling(reading):
             reading.wait(left)
         shards, ahead = reading.ahead()
-        planned = plan(self._last, self._stream, self._stream_id, shards, ahead, self._settings.max_records_per_shard)
+        # The first answer becomes the first entry of the log, empty or not; all others follow the one before.
+        after = self._last.check if self._follows else self._last.after
+        most = self._settings.max_records_per_shard
+        planned = plan(self._last, self._stream, self._stream_id, shards, ahead, most, after)
+        self._follows = True
         if planned is not self._last:
             self._last = planned
             reading.planned(planned)

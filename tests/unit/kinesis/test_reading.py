@@ -1,5 +1,6 @@
 """Planner, read-ahead and reader against a Kinesis in memory: throttling, expired iterators, resharding, loss."""
 
+import json
 import random
 import shutil
 from itertools import chain
@@ -12,6 +13,9 @@ from connectors.kinesis.positions import Note
 from connectors.kinesis.source import KinesisSource
 from etlcore.clock import SystemClock
 from etlcore.errors import DataLoss, PermanentError, TransientError
+from streaming.checkpoints.chain import judge
+from streaming.checkpoints.contents import read_offsets
+from tests.unit.checkpoints.made import offset_file
 from tests.unit.kinesis.packed import aggregate
 from tests.unit.kinesis.shelf import STREAM, Shelf, settings
 
@@ -297,6 +301,38 @@ def test_ends_are_known_once_a_later_read_found_nothing_behind(world):
         ends = world.source.ends_at(began)
     assert ends == world.last.ends_by_id()
     assert world.source.backlog(world.last) == {f"{STREAM}-shardId-000000000000": 0}
+
+
+def logged(planned, number):
+    return read_offsets(offset_file(json.dumps(planned.to_json()), at=number), None)
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_the_first_answer_begins_a_log_that_is_sound_whether_or_not_it_holds_a_record(world, at_once):
+    world.start()
+    if not at_once:
+        world.batches.append(world.planner.latest())
+        world.last = world.batches[0]
+    for n in range(3):
+        world.shelf.put("shardId-000000000000", *numbered(n, n + 1))
+        world.batch()
+        if n == 1:
+            world.start()
+
+    log = {n: logged(planned, n) for n, planned in enumerate(world.batches)}
+    assert judge(log).sound == log.keys()
+
+
+def test_a_start_that_a_person_chose_is_what_the_first_entry_follows(world):
+    world.shelf.put("shardId-000000000000", *numbered(0, 5))
+    world.start()
+    world.batch()
+    chosen = world.last = type(world.last).at(world.last.stream_ids, world.last.ends())
+    world.shelf.put("shardId-000000000000", *numbered(5, 9))
+    world.start()
+
+    assert world.batch() == numbered(5, 9)
+    assert world.last.after == chosen.check
 
 
 def test_what_a_batch_says_of_itself_is_what_it_holds(world):

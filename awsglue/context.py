@@ -14,8 +14,8 @@ from awsglue import catalog_reads, catalog_writes, data_catalog
 from awsglue.collection import DynamicFrameCollection
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.file_reads import FILE_TYPES, file_frame, file_settings
-from awsglue.options import as_options, kafka_read_settings
-from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame, stream_frame
+from awsglue.options import as_options, stream_source
+from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame
 from awsglue.resolving import as_spec
 from awsglue.sinks import DataFrameWriter, DataSink, DynamicFrameWriter
 from awsglue.sources import DataSource, StreamingDataSource
@@ -24,8 +24,10 @@ from batch import purge
 from batch.purge import PurgeOptions
 from batch.table.spark import register as register_tables
 from catalog.connections import jdbc_connection, load
+from connectors.registry import STREAM_SOURCES
 from etlcore.logging import get_logger
 from streaming import session
+from streaming.frames import new_stream
 from streaming.query import for_each_batch
 from streaming.settings import StreamSettings
 
@@ -90,14 +92,14 @@ class GlueContext(SQLContext):
         push_down_predicate: str = "",
         **kwargs: Any,
     ) -> DataFrame:
-        """Return the streaming DataFrame of a Kafka topic (glue-api 3)."""
+        """Return the streaming DataFrame of a Kafka topic or a Kinesis stream (glue-api 3)."""
         if (stand_in := session.current().stand_in) is not None:
             return stand_in(self.spark_session, connection_type, as_options(connection_options))
-        if connection_type.lower() != "kafka":
+        if connection_type.lower() not in STREAM_SOURCES:
             raise NotSupportedHere(
-                f"create_data_frame.from_options(connection_type={connection_type!r})", "Use 'kafka'."
+                f"create_data_frame.from_options(connection_type={connection_type!r})", "Use 'kafka' or 'kinesis'."
             )
-        return stream_frame(self.spark_session, kafka_read_settings(as_options(connection_options)))
+        return new_stream(self.spark_session, stream_source(connection_type, as_options(connection_options)))
 
     def create_dynamic_frame_from_options(
         self,
@@ -109,17 +111,17 @@ class GlueContext(SQLContext):
         push_down_predicate: str = "",
         **kwargs: Any,
     ) -> DynamicFrame:
-        """Return the records of files, those that are new with bookmarks, or of a Kafka topic between two offsets."""
+        """Return the records of files, those that are new with bookmarks, or of a stream up to its end."""
         if connection_type.lower() in FILE_TYPES:
             options = as_options(connection_options)
             settings = file_settings(connection_type, options, format, as_options(format_options), push_down_predicate)
             return DynamicFrame(file_frame(self.spark_session, settings, transformation_ctx), self, transformation_ctx)
-        if connection_type.lower() != "kafka":
+        if connection_type.lower() not in STREAM_SOURCES:
             raise NotSupportedHere(
                 f"create_dynamic_frame.from_options(connection_type={connection_type!r})",
-                "Use 's3', 'file' or 'kafka'.",
+                "Use 's3', 'file', 'kafka' or 'kinesis'.",
             )
-        pipeline = batch_frame(kafka_read_settings(as_options(connection_options)))
+        pipeline = batch_frame(stream_source(connection_type, as_options(connection_options)))
         return DynamicFrame(pipeline, self, transformation_ctx)
 
     def create_dynamic_frame_from_catalog(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
@@ -10,16 +11,19 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from awsglue.unsupported import NotSupportedHere
-from connectors.kafka.settings import KafkaReadSettings
-from connectors.kafka.shape import added_columns
+from connectors.options import PayloadSettings
 from dynamicframe.declared import DeclaredAvro, DeclaredCsv, DeclaredJson, DeclaredPayload
 from etlcore.errors import ConfigError
 
 JSON = frozenset({"", "json"})
 
 
-def declared_payload(settings: KafkaReadSettings) -> DeclaredPayload | None:
+def declared_payload(settings: PayloadSettings, beside: Sequence[str]) -> DeclaredPayload | None:
     """Return what the payload is decoded into; None where it stays in one column. Needs a running session.
+
+    Args:
+        settings: of the stream.
+        beside: names of the columns that options add.
 
     Raises:
         ConfigError: the schema cannot be read, or holds what the format has no form for.
@@ -31,12 +35,12 @@ def declared_payload(settings: KafkaReadSettings) -> DeclaredPayload | None:
     if not settings.schema:
         return None
     declared = _of_kind(kind, settings)
-    if both := set(declared.schema.names) & set(added_columns(settings)):
+    if both := set(declared.schema.names) & set(beside):
         raise ConfigError(f"The schema has field {min(both)!r}, which an option of the stream adds, too; rename it.")
     return declared
 
 
-def _of_kind(kind: str, settings: KafkaReadSettings) -> DeclaredPayload:
+def _of_kind(kind: str, settings: PayloadSettings) -> DeclaredPayload:
     match kind:
         case "" | "json":
             return DeclaredJson.of(_arrow_schema(settings.schema))

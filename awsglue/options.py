@@ -7,8 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from awsglue.declared import declared_payload
 from catalog.connections import kafka_options, load
 from connectors.kafka.settings import KafkaReadSettings
+from connectors.ports import PlannedSource, RecordSink
+from connectors.registry import RECORD_SINKS, STREAM_SOURCES
 
 
 def as_options(options: object) -> dict[str, Any]:
@@ -32,6 +35,32 @@ def kafka_read_settings(options: Mapping[str, Any], connections_file: Path | Non
     Raises:
         ConfigError: the connection is not in the connections file, or an option is wrong.
     """
+    return KafkaReadSettings.from_options(_with_connection(options, connections_file))
+
+
+def stream_source(connection_type: str, options: Mapping[str, Any]) -> PlannedSource:
+    """Return the source of a stream, with the properties of its connection below the script's options.
+
+    Raises:
+        KeyError: there is no such type of stream.
+        ConfigError: the connection is not in the connections file, or an option is wrong.
+    """
+    kind = connection_type.lower()
+    return STREAM_SOURCES[kind](_with_connection(options) if kind == "kafka" else options, declared_payload)
+
+
+def record_sink(connection_type: str, options: Mapping[str, Any]) -> RecordSink:
+    """Return the sink of a stream, with the properties of its connection below the script's options.
+
+    Raises:
+        KeyError: there is no such type of sink.
+        ConfigError: the connection is not in the connections file, or an option is wrong.
+    """
+    kind = connection_type.lower()
+    return RECORD_SINKS[kind](_with_connection(options) if kind == "kafka" else options)
+
+
+def _with_connection(options: Mapping[str, Any], connections_file: Path | None = None) -> dict[str, Any]:
     name = options.get("connectionName")
     beneath = kafka_options(load(connections_file).get(str(name))) if name else {}
-    return KafkaReadSettings.from_options({**beneath, **options})
+    return {**beneath, **options}

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
-from awsglue.declared import JSON, declared_payload
+from awsglue.declared import JSON
 from awsglue.unsupported import NotSupportedHere
 from batch.pipeline import Pipeline, RangeInput
-from connectors.kafka.settings import KafkaReadSettings
-from connectors.kafka.shape import added_columns, payload_column
-from connectors.kafka.source import KafkaSource
-from streaming.frames import new_stream
+from connectors.handover import Handover
+from connectors.ports import PlannedSource
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
@@ -59,24 +57,14 @@ class DynamicFrameReader:
         return self._glue_context.create_dynamic_frame_from_rdd(data, name, schema, sampleRatio)
 
 
-def stream_frame(spark: SparkSession, settings: KafkaReadSettings) -> DataFrame:
-    """Return the streaming DataFrame Glue would give (glue-api 3.5).
-
-    With a schema the payload is decoded into its columns; without one it stays in one column.
-    """
-    payload, _ = payload_column(settings)
-    source = KafkaSource(settings, declared_payload(settings), settings.api_timeout_secs)
-    return new_stream(spark, source, payload if settings.infer_schema else None, added_columns(settings))
-
-
-def batch_frame(settings: KafkaReadSettings) -> Pipeline:
+def batch_frame(source: PlannedSource) -> Pipeline:
     """Return the pipeline of a bounded read: with a schema of its columns, without one of what JSON records tell."""
-    declared = declared_payload(settings)
-    if declared is None and settings.classification not in JSON:
+    if source.declared is None and source.classification not in JSON:
         raise NotSupportedHere(
-            f"a Kafka read with classification {settings.classification!r} and no schema", "Use json, or give a schema."
+            f"a bounded read of a stream with classification {source.classification!r} and no schema",
+            "Use json, or give a schema.",
         )
-    source = KafkaSource(settings, declared, settings.api_timeout_secs)
+    source = source.told(Handover.create().folder)
     return Pipeline(
-        RangeInput(source, tuple(source.bounded()), extras=added_columns(settings), declared=source.declared)
+        RangeInput(source, tuple(source.bounded()), extras=tuple(source.added.names), declared=source.declared)
     )

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from awsglue.catalog_writes import catalog_target
 from awsglue.collection import DynamicFrameCollection
+from awsglue.options import record_sink
 from awsglue.unsupported import NotSupportedHere
-from awsglue.writing import publish
+from awsglue.writing import publish, send
 from batch.catalog_update import CatalogTarget
 from connectors.ports import CommitKey, Sink
-from connectors.registry import SINKS
+from connectors.registry import RECORD_SINKS, SINKS
 from etlcore.errors import ConfigError, did_you_mean
 from etlcore.logging import get_logger
 
@@ -78,7 +79,10 @@ def sink_settings(
         ConfigError: path or format is missing or not known.
     """
     if connection_type.lower() != "s3":
-        raise NotSupportedHere(f"writing to connection_type {connection_type!r}", "Use 's3', also for a local folder.")
+        raise NotSupportedHere(
+            f"writing to connection_type {connection_type!r}",
+            "Use 's3' (also for a local folder), 'kafka' or 'kinesis'.",
+        )
     for name in options.keys() - set(KNOWN_OPTIONS):
         log.warning("option_ignored", option=name, hint=did_you_mean(name, KNOWN_OPTIONS).strip())
     path = str(options.get("path") or "")
@@ -137,6 +141,10 @@ class DataSink:
 
     def writeFrame(self, dynamic_frame: DynamicFrame, info: str = "") -> DynamicFrame:
         """Write a frame."""
+        if self._connection_type.lower() in RECORD_SINKS:
+            sink = record_sink(self._connection_type, self._options)
+            send(self._glue_context.spark_session, dynamic_frame, sink, self._ctx)
+            return dynamic_frame
         settings = sink_settings(self._connection_type, self._options, self._format, self._format_options)
         settings = replace(settings, catalog=catalog_target(settings, self._options, self._table))
         publish(self._glue_context.spark_session, dynamic_frame, settings, self._ctx)

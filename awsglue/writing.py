@@ -12,6 +12,7 @@ from awsglue.data_catalog import current_catalog
 from batch import catalog_update, commit, execute, jobrun
 from batch.ledger import LedgerWrite
 from batch.table_columns import TableColumns
+from connectors.ports import Committed, RecordSink
 from streaming.batch import BatchContext, current_batch
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _bookmarked: dict[str, BatchContext] = {}
 _recovered: set[tuple[str, str, int]] = set()
 _histories: dict[tuple[str, str, int], commit.History] = {}
 _recovering = Lock()
+_found: set[str] = set()
 _columns = TableColumns()
 
 
@@ -68,6 +70,27 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
     batch.record(outcome, parts)
     if current_batch() is None and (run := jobrun.current()) and run.bookmarks:
         run.bookmarks.wrote(LedgerWrite(planned.key.ctx, settings.path, outcome.rows, len(outcome.files)))
+
+
+def send(spark: SparkSession, frame: DynamicFrame, sink: RecordSink, ctx: str) -> None:
+    """Run the frame's pipeline and send its rows as records; what is sent cannot be taken back.
+
+    Nothing is sent while a batch function is only tried on parts of its batch.
+
+    Raises:
+        ConfigError: the target is not there.
+        Exception: what failed in the tasks; some records may have been sent then, and are sent again by a retry.
+    """
+    batch = current_batch() or _run_outside_of_streams()
+    batch.next_write(ctx)
+    if (kind := repr(sink)) not in _found:
+        sink.check()
+        _found.add(kind)
+    if batch.rehearsed is not None:
+        execute.count(spark, frame.pipeline)
+        return
+    parts = execute.send(spark, frame.pipeline, sink)
+    batch.record(Committed((), sum(part.rows_out for part in parts)), parts)
 
 
 def _run_outside_of_streams() -> BatchContext:

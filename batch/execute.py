@@ -18,7 +18,7 @@ from pyspark.sql.types import StructType
 
 from batch import commit, task
 from batch.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
-from connectors.ports import AlreadyCommitted, Committed, Manifest, ManifestPart, Sink, SourceRange
+from connectors.ports import AlreadyCommitted, Committed, Manifest, ManifestPart, RecordSink, Sink, SourceRange
 from dynamicframe.chunk import Chunk
 from dynamicframe.rows import rows as plain_rows
 from dynamicframe.schema import align, merge_schemas, without_nulls
@@ -83,6 +83,19 @@ def write(
     except BaseException:
         commit.abort(target, planned.key, attempt)
         raise
+
+
+def send(spark: SparkSession, pipeline: Pipeline, sink: RecordSink) -> list[ManifestPart]:
+    """Run a pipeline and send its good rows; those that could not be read are left out with a warning.
+
+    Raises:
+        Exception: whatever failed the Spark job; its other tasks may have sent theirs.
+    """
+
+    def send_all(work: task.Work) -> Iterator[ManifestPart]:
+        yield task.send(work, sink)
+
+    return _run(spark, pipeline, send_all)
 
 
 def rehearse(spark: SparkSession, pipeline: Pipeline, sink: Sink, target: commit.Target, planned: Manifest) -> None:

@@ -11,7 +11,15 @@ from typing import TypeVar, cast
 import pyarrow as pa
 
 from batch.pipeline import RangeInput, SplitInput
-from connectors.ports import ColumnarSource, InputSplit, ManifestPart, SourceRange, TaskSink
+from connectors.ports import (
+    ColumnarSource,
+    InputSplit,
+    ManifestPart,
+    Outgoing,
+    RecordSink,
+    SourceRange,
+    TaskSink,
+)
 from dynamicframe.chunk import Chunk, Coordinates, with_columns
 from dynamicframe.declared import RecordDecoder
 from dynamicframe.json_decoder import JsonDecoder
@@ -194,9 +202,31 @@ def write(work: Work, sink: TaskSink, task: int, attempt: str) -> ManifestPart:
         task: ordinal of the task in the job.
         attempt: unique to this try.
     """
-    tally = work.tally
     began = time.perf_counter()
-    part = sink.write(work.chunks, task, attempt)
+    return _with_tally(sink.write(work.chunks, task, attempt), work, began)
+
+
+def send(work: Work, sink: RecordSink) -> ManifestPart:
+    """Send a task's good rows as records and return what it did, without files."""
+    from connectors.records import outgoing  # noqa: PLC0415  every process of Spark imports this module
+
+    began = time.perf_counter()
+    rejected: Counter[str] = Counter()
+
+    def good() -> Iterator[Outgoing]:
+        for chunk in work.chunks:
+            if chunk.errors:
+                rejected.update(error.reason for error in chunk.errors)
+                configure_once()
+                log.warning("records_not_sent", reasons=dict(rejected), first=str(chunk.errors[0].at))
+            yield from outgoing(chunk, sink.shape)
+
+    rows = sink.send(good())
+    return _with_tally(ManifestPart(rows_out=rows, rejected=dict(rejected)), work, began)
+
+
+def _with_tally(part: ManifestPart, work: Work, began: float) -> ManifestPart:
+    tally = work.tally
     drawing_secs = sum(tally.phase_secs.values())
     tally.phase_secs[WRITE] = max(0.0, time.perf_counter() - began - drawing_secs)
     return replace(

@@ -5,11 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, runtime_checkable
 
 import pyarrow as pa
 
 from dynamicframe.chunk import Chunk, ErrorRecord
+from etlcore.clock import Clock
+
+if TYPE_CHECKING:
+    from connectors.dead_letters import OriginalRecord
+    from connectors.positions import StreamPositions
+    from dynamicframe.declared import DeclaredPayload
+    from etlcore.checkpoint import Checkpoint, OffsetEntry
+
+
+_EXACT_IN_JSON = 2**53
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -18,6 +29,19 @@ class SourceRange:
 
     For Kafka: `stream` is the topic, `stream_id` the id the broker gave it, `shard` the partition, and the records are
     those with `start <= offset < end`. There may be fewer than `end - start` (transaction markers, compaction).
+
+    For Kinesis the positions are sequence numbers, of which nearly all in between were never given to a record
+    (`connectors.kinesis.positions`).
+
+    Args:
+        source: the kind, such as `kafka`.
+        stream: its name.
+        stream_id: tells it from others of its name.
+        shard: partition or shard.
+        start: first position.
+        end: one past the last position.
+        proof: what the source wrote down of the records when it planned the range, so that a reader can tell that it
+            has the same ones; empty where nothing was, or only a piece is wanted. No part of what makes ranges equal.
     """
 
     source: str
@@ -26,15 +50,37 @@ class SourceRange:
     shard: str
     start: int
     end: int
+    proof: str = field(default="", compare=False)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the plain form that goes into manifests."""
-        return asdict(self)
+        """Return the plain form that goes into manifests.
+
+        Positions that a double does not hold exactly are text: most readers of JSON but Python's would round them.
+        """
+        plain = asdict(self)
+        for name in ("start", "end"):
+            if plain[name] > _EXACT_IN_JSON:
+                plain[name] = str(plain[name])
+        if not self.proof:
+            del plain["proof"]
+        return plain
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> SourceRange:
         """Read the plain form back."""
-        return cls(**{name: plain[name] for name in cls.__slots__})
+        return cls(
+            source=plain["source"],
+            stream=plain["stream"],
+            stream_id=plain["stream_id"],
+            shard=plain["shard"],
+            start=int(plain["start"]),
+            end=int(plain["end"]),
+            proof=plain.get("proof", ""),
+        )
+
+    def piece(self, start: int, end: int) -> SourceRange:
+        """Return a part of the range; what is proven of the whole says nothing of it."""
+        return self if (start, end) == (self.start, self.end) else replace(self, start=start, end=end, proof="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +131,93 @@ class StreamSource(Protocol):
 
     def count(self, wanted: SourceRange) -> int:
         """Return the number of records in the range, without handing any over; raises as `read` does."""
+
+
+class Planner(Protocol):
+    """Decides what each micro-batch of a query holds. Lives in a process beside the driver, as long as the query."""
+
+    def initial(self) -> StreamPositions[Any]:
+        """Return where a query without history starts; the same answer however often it is asked."""
+
+    def latest(self) -> StreamPositions[Any]:
+        """Return the next batch, or the last one again when there is nothing to read. Waits little.
+
+        Raises:
+            DataLoss: records went before they were read, and the user has not accepted that.
+            TransientError: the source was away for longer than its deadline.
+        """
+
+    def committed(self, batch: StreamPositions[Any]) -> None:
+        """Take note that a batch is done and will not be read again."""
+
+    def close(self) -> None:
+        """Let go of everything; called once, if the process ends in good order."""
+
+
+class PlannedSource(StreamSource, Protocol):
+    """A stream source that decides what its micro-batches hold: what `forEachBatch` asks of it.
+
+    Its methods run on the driver, but for those of `StreamSource`.
+    """
+
+    @property
+    def declared(self) -> DeclaredPayload | None:
+        """What the payload of each record is decoded into in the worker; None: it stays as it is."""
+
+    @property
+    def classification(self) -> str:
+        """Format of the payload, lower case; empty when not given."""
+
+    @property
+    def payload(self) -> pa.Field:
+        """The column of the payload where none are declared."""
+
+    @property
+    def added(self) -> pa.Schema:
+        """The columns beside the payload, as in `RawBatch.columns`."""
+
+    @property
+    def rejects_path(self) -> str | None:
+        """Where records go that a DataFrame has no row for; None: below the checkpoint."""
+
+    def told(self, folder: Path) -> Self:
+        """Return the source for one query, whose driver, planner and local workers share a folder."""
+
+    def planner(self, checkpoint: Checkpoint | None, clock: Clock) -> Planner:
+        """Return the planner of a query; `checkpoint` is None for one that was not started by us."""
+
+    def parsed(self, plain: Mapping[str, Any]) -> StreamPositions[Any]:
+        """Read one entry of the offset log; CheckpointError as `StreamPositions.from_json`."""
+
+    def positions(self, entry: OffsetEntry, checkpoint: str) -> StreamPositions[Any]:
+        """Return this stream's part of a batch; CheckpointError if the entry is of another stream."""
+
+    def check_position(self, held: StreamPositions[Any]) -> None:
+        """Make sure that what comes after a batch is still there; DataLoss if not, unless the user accepts that."""
+
+    def split(self, batch: StreamPositions[Any]) -> list[SourceRange]:
+        """Return what the tasks of a batch read."""
+
+    def records(self, batch: StreamPositions[Any]) -> int:
+        """Return how many records a batch holds, or an upper bound."""
+
+    def any_record(self, ranges: Iterable[SourceRange]) -> bool:
+        """Tell whether ranges hold a record at all."""
+
+    def originals(self, ranges: Iterable[SourceRange]) -> Iterator[OriginalRecord]:
+        """Yield the first record of each range as the source holds it; nothing for an empty one."""
+
+    def backlog(self, batch: StreamPositions[Any]) -> dict[str, int]:
+        """Return the records behind a batch, by `stream-shard`; TransientError if that cannot be told now."""
+
+    def ends_at(self, epoch_secs: float) -> Mapping[tuple[str, Any], int | None] | None:
+        """Return an end by stream id and shard: every record of before a moment lies before it.
+
+        None for a shard of which it is not known yet, or as long as the shards are not; a later call may know it.
+        """
+
+    def bounded(self) -> list[SourceRange]:
+        """Return the ranges of a batch read; ConfigError where the source has no end to stop at."""
 
 
 class InputSplit(Protocol):
@@ -234,6 +367,62 @@ class AlreadyCommitted:
     rows: int
 
 
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A record to send.
+
+    Args:
+        value: the payload; None for a key without a value, where the target knows such records.
+        key: what decides the partition; None leaves that to the target.
+        headers: in order, a name perhaps more than once; for targets that have them.
+        topic: where to, for a sink that has no target of its own.
+        partition: of the topic; None leaves that to the key.
+    """
+
+    value: bytes | None
+    key: bytes | None = None
+    headers: Sequence[tuple[str, bytes | None]] = ()
+    topic: str | None = None
+    partition: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordShape:
+    """Which columns of a row make up the record that is sent.
+
+    Args:
+        key_column: whose value is the key; None for the column `key` of a row that has the columns of a record.
+        classification: format of the payload; a row that has a column `value` and otherwise only `key`, `topic`,
+            `partition` and `headers` is a record already, and its value is sent as it is.
+    """
+
+    key_column: str | None = None
+    classification: str = "json"
+
+
+class RecordSink(Protocol):
+    """A target that takes records one by one and cannot take them back. Picklable: tasks get a copy."""
+
+    @property
+    def guarantee(self) -> str:
+        """What a consumer of the target may rely on, one sentence."""
+
+    @property
+    def shape(self) -> RecordShape:
+        """How rows become records."""
+
+    def check(self) -> None:
+        """Find the target, before data flows; ConfigError or TransientError otherwise."""
+
+    def send(self, records: Iterator[Outgoing]) -> int:
+        """Send records in order and return how many, once all are acknowledged. Called in the worker; blocks.
+
+        Raises:
+            TransientError: the target was away for longer than its deadline; some may have arrived.
+            PermanentError: it refuses a record.
+        """
+
+
 class TaskSink(Protocol):
     """The worker's side of a sink."""
 
@@ -312,7 +501,7 @@ def coalesced(ranges: Iterable[SourceRange]) -> list[SourceRange]:
     for one in sorted(one for one in ranges if one.start < one.end):
         last = joined[-1] if joined else None
         if last is not None and replace(last, start=0, end=0) == replace(one, start=0, end=0) and last.end == one.start:
-            joined[-1] = replace(last, end=one.end)
+            joined[-1] = last.piece(last.start, one.end)
         else:
             joined.append(one)
     return joined
@@ -320,4 +509,5 @@ def coalesced(ranges: Iterable[SourceRange]) -> list[SourceRange]:
 
 def ranges_digest(ranges: Iterable[SourceRange]) -> str:
     """Return the canonical text of a set of ranges: equal text means equal input, however it was cut."""
-    return json.dumps([r.to_json() for r in coalesced(ranges)], sort_keys=True, separators=(",", ":"))
+    plain = [replace(one, proof="").to_json() for one in coalesced(ranges)]
+    return json.dumps(plain, sort_keys=True, separators=(",", ":"))

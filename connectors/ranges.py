@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from connectors.ports import SourceRange
 
@@ -29,9 +28,9 @@ def halves(ranges: Sequence[SourceRange]) -> tuple[tuple[SourceRange, ...], tupl
         cut = min(one.end, one.start + room)
         room -= cut - one.start
         if one.start < cut:
-            left.append(replace(one, end=cut))
+            left.append(one.piece(one.start, cut))
         if cut < one.end:
-            right.append(replace(one, start=cut))
+            right.append(one.piece(cut, one.end))
     return tuple(left), tuple(right)
 
 
@@ -47,7 +46,7 @@ def common(ranges: Iterable[SourceRange], others: Iterable[SourceRange]) -> tupl
     """Return the positions of `ranges` that are in `others` too, which do not overlap each other."""
     others = sorted(others)
     shared = [
-        replace(one, start=max(one.start, other.start), end=min(one.end, other.end))
+        one.piece(max(one.start, other.start), min(one.end, other.end))
         for one in ranges
         for other in others
         if _overlap(one, other)
@@ -58,7 +57,7 @@ def common(ranges: Iterable[SourceRange], others: Iterable[SourceRange]) -> tupl
 def _less(one: SourceRange, gone: SourceRange) -> list[SourceRange]:
     if not _overlap(one, gone):
         return [one]
-    around = (replace(one, end=gone.start), replace(one, start=gone.end))
+    around = (one.piece(one.start, gone.start), one.piece(gone.end, one.end))
     return [piece for piece in around if piece.start < piece.end]
 
 

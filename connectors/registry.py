@@ -1,4 +1,4 @@
-"""Which sink writes which format and which function reads it back. A connector is imported when it is first needed."""
+"""Which source and sink belongs to which name. A connector is imported when it is first needed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any, BinaryIO, Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
-from connectors.ports import Sink
+from connectors.options import Declare
+from connectors.ports import PlannedSource, RecordSink, Sink
+from connectors.positions import StreamPositions
 
 T = TypeVar("T")
 
@@ -67,3 +69,31 @@ READERS: Mapping[str, FileReader] = _OnDemand(
         "csv": ("connectors.textfiles", "read_csv"),
     }
 )
+
+# function(options of the script, the connection's properties among them) -> the source, as Glue would read it
+STREAM_SOURCES: Mapping[str, Callable[[Mapping[str, Any], Declare], PlannedSource]] = _OnDemand(
+    {
+        "kafka": ("connectors.kafka.source", "kafka_source"),
+        "kinesis": ("connectors.kinesis.source", "kinesis_source"),
+    }
+)
+
+# function(options of the script, the connection's properties among them) -> the sink
+RECORD_SINKS: Mapping[str, Callable[[Mapping[str, Any]], RecordSink]] = _OnDemand(
+    {
+        "kafka": ("connectors.kafka.sink", "kafka_sink"),
+        "kinesis": ("connectors.kinesis.sink", "kinesis_sink"),
+    }
+)
+
+_POSITIONS: Mapping[str, type[StreamPositions[Any]]] = _OnDemand(
+    {
+        "kafka": ("connectors.kafka.positions", "Positions"),
+        "kinesis": ("connectors.kinesis.positions", "Positions"),
+    }
+)
+
+
+def positions_class(source: str) -> type[StreamPositions[Any]] | None:
+    """Return what reads a source's entries of the offset log; None for a source that is not ours."""
+    return _POSITIONS.get(source)

@@ -13,8 +13,8 @@ from pyspark.sql import DataFrame
 
 from batch.commit import Origin, Target
 from batch.pipeline import RangeInput
-from connectors.kafka.rejects import rejected, rejects_root
 from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange
+from connectors.rejects import rejected, rejects_root
 from dynamicframe.schema import merge_schemas
 from etlcore.failpoints import reach
 from streaming.frames import BatchFrame, StreamFrame, storage_level
@@ -132,7 +132,7 @@ def run_known(
     batch = BatchFrame(frame, given, stream.json_column, level, rows)
     try:
         _call(function, batch, context)
-        root = rejects_root(source.settings, settings.checkpoint_location)
+        root = rejects_root(source.rejects_path, settings.checkpoint_location)
         if batch.rows_read and source.declared is not None and root is not None and not context.rejected:
             context.rejected.update(rejected(root, given.ranges))
     finally:

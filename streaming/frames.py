@@ -16,10 +16,10 @@ from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 from batch import execute
 from batch.pipeline import Pipeline, RangeInput
+from connectors import datasource as adapter
 from connectors.handover import OPTION, Handover
-from connectors.kafka import spark as adapter
-from connectors.kafka.source import KafkaSource
-from connectors.ports import SourceRange
+from connectors.ports import PlannedSource, SourceRange
+from dynamicframe.magic import magic_format
 
 
 class StreamFrame(ClassicDataFrame):
@@ -30,25 +30,17 @@ class StreamFrame(ClassicDataFrame):
         source: what it reads.
         handover: the folder its planner looks into.
         json_column: the column of JSON texts that fromDF expands; None when the frame has none.
-        extras: columns beside the payload.
     """
 
     def __new__(cls, *_: Any) -> Self:  # noqa: D102
         return object.__new__(cls)
 
-    def __init__(
-        self,
-        frame: DataFrame,
-        source: KafkaSource,
-        handover: Handover,
-        json_column: str | None,
-        extras: tuple[str, ...],
-    ) -> None:
+    def __init__(self, frame: DataFrame, source: PlannedSource, handover: Handover, json_column: str | None) -> None:
         super().__init__(frame._jdf, frame.sparkSession)  # noqa: SLF001  the only way into a classic DataFrame
         self.source = source
         self.handover = handover
         self.json_column = json_column
-        self.extras = extras
+        self.extras = tuple(source.added.names)
 
     def batch(self, spark: SparkSession, ranges: Sequence[SourceRange], rejects_root: str | None = None) -> DataFrame:
         """Return the rows of some ranges of the stream, in the stream's columns; nothing is read yet.
@@ -58,7 +50,7 @@ class StreamFrame(ClassicDataFrame):
             ranges: one partition each.
             rejects_root: where records are kept that a declared schema cannot decode; None where that was done already.
         """
-        spark.dataSource.register(adapter.KafkaDataSource)
+        spark.dataSource.register(adapter.StreamDataSource)
         options = {
             adapter.SOURCE_OPTION: adapter.to_option(self.source),
             adapter.RANGES_OPTION: adapter.ranges_option(ranges),
@@ -161,15 +153,18 @@ def storage_level(name: str) -> StorageLevel:
     return level
 
 
-def new_stream(
-    spark: SparkSession, source: KafkaSource, json_column: str | None, extras: tuple[str, ...]
-) -> StreamFrame:
-    """Make the streaming DataFrame of a source."""
+def new_stream(spark: SparkSession, source: PlannedSource) -> StreamFrame:
+    """Make the streaming DataFrame of a source, with the columns Glue would give (glue-api 3.5).
+
+    With a schema the payload is decoded into its columns; without one it stays in one column.
+    """
+    json_column = source.payload.name if source.declared is None and magic_format(source.payload.name) else None
     execute.start_workers(spark)
     handover = Handover.create()
-    spark.dataSource.register(adapter.KafkaDataSource)
+    source = source.told(handover.folder)
+    spark.dataSource.register(adapter.StreamDataSource)
     reader = spark.readStream.format(adapter.FORMAT)
     options = {adapter.SOURCE_OPTION: adapter.to_option(source), OPTION: str(handover.folder)}
-    stream = StreamFrame(reader.options(**options).load(), source, handover, json_column, extras)
+    stream = StreamFrame(reader.options(**options).load(), source, handover, json_column)
     opened_streams[str(handover.folder)] = stream
     return stream

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pyspark.sql import DataFrame
 
 from connectors.handover import OPTION
-from connectors.kafka.positions import Positions
 from connectors.ports import SourceRange, coalesced
+from connectors.positions import StreamPositions
 from etlcore.checkpoint import Checkpoint
 from etlcore.errors import EtlError, TransientError
 from etlcore.logging import get_logger
@@ -76,7 +77,7 @@ class Inputs:
         """Return the error a planner raised, as it was."""
         return next((error for stream in self._streams if (error := stream.handover.reported())), None)
 
-    def held(self, batch_id: int) -> list[Positions]:
+    def held(self, batch_id: int) -> list[StreamPositions[Any]]:
         """Return what a batch holds, one entry per stream, from the offset log.
 
         Several streams, or state that is waited for, make batches in which a stream has nothing new: its entry is that
@@ -86,13 +87,13 @@ class Inputs:
         if self._untouched or batch_id == 0:
             return now
         pairs = zip(now, self._logged(batch_id - 1), strict=True)
-        return [Positions.at(one.topic_ids, one.ends()) if one == before else one for one, before in pairs]
+        return [one.at(one.stream_ids, one.ends()) if one == before else one for one, before in pairs]
 
-    def _logged(self, batch_id: int) -> list[Positions]:
+    def _logged(self, batch_id: int) -> list[StreamPositions[Any]]:
         entry = self._checkpoint.offsets(batch_id)
         return [stream.source.positions(entry, self._checkpoint.location) for stream in self._streams]
 
-    def ranges(self, held: Sequence[Positions]) -> tuple[SourceRange, ...]:
+    def ranges(self, held: Sequence[StreamPositions[Any]]) -> tuple[SourceRange, ...]:
         """Return what a batch holds as ranges, coalesced."""
         pairs = zip(self._streams, held, strict=True)
         return tuple(coalesced(one for stream, batch in pairs for one in stream.source.split(batch)))
@@ -103,17 +104,27 @@ class Inputs:
         text = json.dumps([before, self._checkpoint.offsets(batch_id).sources], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def committed(self) -> list[Positions]:
+    def committed(self) -> list[StreamPositions[Any]]:
         """Return what the newest committed batch held; nothing before the first."""
         newest = self._checkpoint.newest_commit() if self._streams else None
         return [] if newest is None else self.held(newest)
 
-    def ends_now(self) -> dict[tuple[str, int], int]:
-        """Return the end of every partition, by topic id and partition, asked from the brokers now."""
-        return {partition: end for stream in self._streams for partition, end in stream.source.ends_now().items()}
+    def holds_records(self, held: Sequence[StreamPositions[Any]]) -> int:
+        """Return how many records a batch holds, or an upper bound."""
+        return sum(stream.source.records(batch) for stream, batch in zip(self._streams, held, strict=True))
 
-    def backlog(self, held: Sequence[Positions]) -> dict[str, int]:
-        """Return the records behind a batch by `topic-partition`; empty while a broker is away, which is no failure."""
+    def ends_at(self, epoch_secs: float) -> Mapping[tuple[str, Any], int | None] | None:
+        """Return the ends of all streams; see `PlannedSource.ends_at`."""
+        found: dict[tuple[str, Any], int | None] = {}
+        for stream in self._streams:
+            ends = stream.source.ends_at(epoch_secs)
+            if ends is None:
+                return None
+            found.update(ends)
+        return found
+
+    def backlog(self, held: Sequence[StreamPositions[Any]]) -> dict[str, int]:
+        """Return the records behind a batch by `stream-shard`; empty while a source is away, which is no failure."""
         try:
             pairs = zip(self._streams, held, strict=True)
             return {shard: n for stream, batch in pairs for shard, n in stream.source.backlog(batch).items()}

@@ -12,10 +12,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from batch.commit import Origin
-from connectors.kafka.positions import Positions
-from connectors.kafka.rejects import discard, rejects_root
-from connectors.kafka.start import read_start
 from connectors.ports import SourceRange, coalesced
+from connectors.positions import StreamPositions
+from connectors.rejects import discard, rejects_root
+from connectors.start import read_start
 from etlcore.checkpoint import Checkpoint
 from etlcore.errors import EtlError
 from etlcore.failpoints import reach
@@ -52,8 +52,39 @@ class _Run:
     failures: int = 0
     error: BaseException | None = None
     last_started_epoch: float | None = None
-    last_held: list[Positions] = field(default_factory=list)
+    last_held: list[StreamPositions[Any]] = field(default_factory=list)
     failed_batch: int | None = None
+
+
+class _Drain:
+    """The end of a drain: everything the streams held when it began.
+
+    Args:
+        inputs: of the query.
+        began_epoch: in seconds since 1970 UTC.
+    """
+
+    def __init__(self, inputs: Inputs, began_epoch: float) -> None:
+        self._inputs = inputs
+        self._began_epoch = began_epoch
+        self._ends: dict[tuple[str, Any], int | None] = {}
+        self._known = False
+
+    def look(self) -> bool:
+        """Find out ends that are not known yet; True once all are. The first end found of a shard counts."""
+        if not self._known and (found := self._inputs.ends_at(self._began_epoch)) is not None:
+            self._ends = {
+                shard: end if self._ends.get(shard) is None else self._ends[shard] for shard, end in found.items()
+            }
+            self._known = None not in self._ends.values()
+        return self._known
+
+    def is_reached(self, held: Sequence[StreamPositions[Any]]) -> bool:
+        """Tell whether a batch, the last one done, ends at or after all ends."""
+        if not self.look():
+            return False
+        reached = {shard: end for one in held for shard, end in one.ends_by_id().items()}
+        return all(reached.get(shard, 0) >= (end or 0) for shard, end in self._ends.items())
 
 
 class Query:
@@ -86,7 +117,7 @@ class Query:
         self._schema = StreamSchema()
         self._run = _Run()
         self._quarantine = Quarantine(self._stream, function, settings, self._end_search_if_stopping)
-        self._goal: dict[tuple[str, int], int] | None = None
+        self._drain: _Drain | None = None
         self._mirror = Mirror(name, settings.checkpoint_location, session.clock)
         self._lease: lease.Lease | None = None
         self._origin: Origin | None = None
@@ -136,7 +167,8 @@ class Query:
         self._quarantine.check()
         self._inputs.check()
         if self._session.drain.until_caught_up and self._inputs:
-            self._goal = self._inputs.ends_now()
+            self._drain = _Drain(self._inputs, self._session.clock.epoch())
+            self._drain.look()
 
     def _attempt(self) -> BaseException | None:
         """Start the query and wait for its end; return what ended it, or None for an end that was asked for."""
@@ -194,11 +226,7 @@ class Query:
         drain = self._session.drain
         if drain.max_batches is not None and self._run.done_batches >= drain.max_batches:
             return True
-        if self._goal is None:
-            return False
-        held = self._run.last_held or self._inputs.committed()
-        reached = {partition: end for one in held for partition, end in one.ends_by_id().items()}
-        return all(reached.get(partition, 0) >= end for partition, end in self._goal.items())
+        return self._drain is not None and self._drain.is_reached(self._run.last_held or self._inputs.committed())
 
     def _on_batch(self, frame: DataFrame, batch_id: int) -> None:
         with self._run.gate:
@@ -254,7 +282,7 @@ class Query:
             duration_secs=clock.monotonic() - began,
             previous_started_epoch=run.last_started_epoch,
             phase_secs=dict(context.phase_secs),
-            rows_in=context.rows_in + context.rows_aside if context.rows_in else sum(one.width() for one in held),
+            rows_in=context.rows_in + context.rows_aside if context.rows_in else self._inputs.holds_records(held),
             rows_out=context.rows_out,
             bytes_in=context.bytes_in,
             bytes_out=context.bytes_out,
@@ -270,14 +298,14 @@ class Query:
         run.last_started_epoch = began_epoch
         self._report(stats)
 
-    def _fill(self, frame: DataFrame, held: Sequence[Positions], context: BatchContext) -> bool:
+    def _fill(self, frame: DataFrame, held: Sequence[StreamPositions[Any]], context: BatchContext) -> bool:
         """Run the function on a batch; False if it turned out to be empty and the function was not called."""
         if self._stream is None:
             return run_rows(frame, self._function, context, self._settings)
         (span,) = held
-        if not span.width() or not self._stream.source.has_records(span):
-            return False
         ranges = self._stream.source.split(span)
+        if not self._stream.source.any_record(ranges):
+            return False
         good = self._quarantine.good(self._stream, frame, ranges, context)
         context.ranges = tuple(coalesced(good))
         if good is ranges:
@@ -295,7 +323,7 @@ class Query:
         context: BatchContext,
     ) -> None:
         """Run the function on what is left of a batch, whose pieces have rejects files of their own."""
-        root = rejects_root(stream.source.settings, self._settings.checkpoint_location)
+        root = rejects_root(stream.source.rejects_path, self._settings.checkpoint_location)
         if root is not None:
             discard(root, ranges)
 

@@ -8,7 +8,7 @@ import pytest
 
 from gluepot.servers.kafka import KafkaBroker
 from tests.postgresql import postgresql_endpoint
-from tests.servers import kafka_endpoint
+from tests.servers import kafka_endpoint, kinesis_endpoint
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
@@ -29,7 +29,23 @@ def own_kafka(tmp_path: Path) -> Iterator[KafkaBroker]:
 
 
 @pytest.fixture(scope="session")
-def glue_context() -> GlueContext:
+def aws_credentials() -> Iterator[None]:
+    """Credentials in the environment, which no emulator checks; Spark's processes must find them when they start."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("AWS_ACCESS_KEY_ID", "testing")
+        environment.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+        yield
+
+
+@pytest.fixture(scope="session")
+def kinesis(aws_credentials: None) -> Iterator[str]:
+    """URL of a Kinesis emulator that all tests share."""
+    with kinesis_endpoint() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def glue_context(aws_credentials: None) -> GlueContext:
     """The one Spark of this process; scripts run as jobs get their own."""
     from pyspark.sql import SparkSession
 

@@ -48,6 +48,20 @@ def kafka_in_container() -> Iterator[str]:
 
 
 @contextmanager
+def kinesis_endpoint() -> Iterator[str]:
+    """Yield the URL of a Kinesis emulator."""
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    try:
+        yield f"http://{host}:{port}"
+    finally:
+        server.stop()
+
+
+@contextmanager
 def kafka_endpoint(folder: Path) -> Iterator[str]:
     """Yield the `host:port` of a broker that tests share; topics in it must have names of their own."""
     if endpoint := os.environ.get(ENDPOINT):

@@ -10,8 +10,9 @@ from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-d
 
 from connectors.kafka.client import with_callbacks
 from connectors.kafka.errors import NO_TOPIC, from_kafka
-from connectors.kafka.positions import Bounds, Positions, Span
+from connectors.kafka.positions import Bounds, Positions
 from connectors.kafka.settings import EARLIEST, LATEST, Assign, AtOffsets, AtTime, KafkaReadSettings, Pattern, Topics
+from connectors.positions import Span
 from etlcore.errors import ConfigError, did_you_mean
 
 TOPICS_NAMED = 20

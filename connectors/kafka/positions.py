@@ -1,122 +1,31 @@
-"""What a Kafka micro-batch holds, decided before it runs: pure functions over positions.
-
-One entry of Spark's offset log carries both ends of the batch, so that any single `offsets/N` file says exactly which
-records batch N holds, and a replay reads the same ones whatever `startingOffsets` says by then.
-
-An entry proves itself: it holds a checksum of its own, and that of the entry before it. So a changed digit, and an
-entry in the place of another, are noticed on any storage.
-"""
+"""What a Kafka micro-batch holds, decided before it runs: pure functions over positions."""
 
 from __future__ import annotations
 
-import json
-import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import ClassVar
 
 from connectors.ports import SourceRange
-from etlcore.errors import CheckpointError, DataLoss
+from connectors.positions import Span, StreamPositions
+from etlcore.errors import DataLoss
 
 SOURCE = "kafka"
-VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """`[start, end)` of one partition."""
+class Positions(StreamPositions[int]):
+    """One entry of the offset log: topics, partitions by number, offsets."""
 
-    start: int
-    end: int
-
-    @property
-    def width(self) -> int:
-        """Offsets in the span: an upper bound of its records."""
-        return self.end - self.start
-
-
-@dataclass(frozen=True, slots=True)
-class Positions:
-    """One entry of the offset log.
-
-    Args:
-        topic_ids: the id the broker gave each topic; it changes when a topic is deleted and created again.
-        spans: what the batch that ends here holds, by (topic, partition).
-        after: the `check` of the entry before; empty for the first one.
-    """
-
-    topic_ids: Mapping[str, str] = field(default_factory=dict)
-    spans: Mapping[tuple[str, int], Span] = field(default_factory=dict)
-    after: str = ""
+    SOURCE: ClassVar[str] = SOURCE
+    VERSION: ClassVar[int] = 2
+    STREAMS: ClassVar[str] = "topics"
 
     @classmethod
-    def at(cls, topic_ids: Mapping[str, str], offsets: Mapping[tuple[str, int], int]) -> Positions:
-        """Return empty spans: places to start from."""
-        return cls(dict(topic_ids), {partition: Span(offset, offset) for partition, offset in offsets.items()})
-
-    @property
-    def check(self) -> str:
-        """Eight hex digits that change with anything the entry says."""
-        return _checksum(self._topics(), self.after)
-
-    def ends(self) -> dict[tuple[str, int], int]:
-        """Return where the next batch starts."""
-        return {partition: span.end for partition, span in self.spans.items()}
-
-    def ends_by_id(self) -> dict[tuple[str, int], int]:
-        """Return the ends keyed by topic id and partition: a topic created again is another topic."""
-        return {(self.topic_ids.get(topic, ""), p): span.end for (topic, p), span in self.spans.items()}
-
-    def width(self) -> int:
-        """Return an upper bound of the records in the batch."""
-        return sum(span.width for span in self.spans.values())
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the form Spark writes to the offset log; equal positions give equal text."""
-        topics = self._topics()
-        check = _checksum(topics, self.after)
-        return {"source": SOURCE, "version": VERSION, "topics": topics, "after": self.after, "check": check}
-
-    def _topics(self) -> dict[str, Any]:
-        topics: dict[str, Any] = {}
-        for (topic, partition), span in sorted(self.spans.items()):
-            entry = topics.setdefault(topic, {"id": self.topic_ids.get(topic, ""), "spans": {}})
-            entry["spans"][str(partition)] = [span.start, span.end]
-        return topics
-
-    @classmethod
-    def from_json(cls, plain: Mapping[str, Any]) -> Positions:
-        """Read `to_json`'s form back.
-
-        Raises:
-            CheckpointError: the entry was written by another source or version, or was changed since.
-        """
-        if plain.get("source") != SOURCE or plain.get("version") != VERSION:
-            raise CheckpointError(
-                f"The checkpoint holds offsets that are not of Gluepot's Kafka source: {str(plain)[:120]};"
-                " use another checkpointLocation.",
-            )
-        topics, after = plain.get("topics"), plain.get("after")
-        if plain.get("check") != _checksum(topics, after):
-            raise CheckpointError(
-                f"An entry of the checkpoint was changed since it was written: {str(plain)[:120]};"
-                " `gluepot checkpoint doctor` says what can be done.",
-            )
-        return cls(
-            {topic: entry["id"] for topic, entry in plain["topics"].items()},
-            {
-                (topic, int(partition)): Span(*span)
-                for topic, entry in plain["topics"].items()
-                for partition, span in entry["spans"].items()
-            },
-            plain["after"],
-        )
-
-
-def _checksum(topics: Any, after: Any) -> str:
-    text = json.dumps([topics, after], sort_keys=True, separators=(",", ":"))
-    return f"{zlib.crc32(text.encode()):08x}"
+    def shard(cls, text: str) -> int:
+        """Return a partition's number."""
+        return int(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +88,7 @@ def resume(ends: Positions, now: Bounds) -> tuple[Positions, list[Lost]]:
             continue
         earliest, latest = now.earliest[partition], now.latest[partition]
         start = earliest if wanted is None else wanted
-        known_id = ends.topic_ids.get(topic)
+        known_id = ends.stream_ids.get(topic)
         if wanted is not None and known_id and known_id != now.topic_ids.get(topic):
             lost.append(Lost(topic, number, start, earliest, "the topic was deleted and created again"))
             start = earliest
@@ -262,7 +171,7 @@ def split(batch: Positions, min_partitions: int | None = None) -> list[SourceRan
             pieces = min(span.width, max(1, -(-span.width * min_partitions // total)))
         cuts = [span.start + span.width * i // pieces for i in range(pieces + 1)]
         ranges += [
-            SourceRange(SOURCE, topic, batch.topic_ids.get(topic, ""), str(partition), a, b) for a, b in pairwise(cuts)
+            SourceRange(SOURCE, topic, batch.stream_ids.get(topic, ""), str(partition), a, b) for a, b in pairwise(cuts)
         ]
     return ranges
 
@@ -270,27 +179,3 @@ def split(batch: Positions, min_partitions: int | None = None) -> list[SourceRan
 def lag(ends: Mapping[tuple[str, int], int], latest: Mapping[tuple[str, int], int]) -> dict[str, int]:
     """Return the records behind per partition, keyed `topic-partition`."""
     return {f"{t}-{p}": max(0, end - ends.get((t, p), 0)) for (t, p), end in sorted(latest.items())}
-
-
-def find_own(entries: Iterable[Mapping[str, Any]], topics: Iterable[str] | None, checkpoint: str) -> Positions:
-    """Pick this stream's entry out of one file of the offset log, which has one line per source of the query.
-
-    Args:
-        entries: the parsed lines.
-        topics: topics this stream subscribes to; None for a pattern.
-        checkpoint: for the message.
-
-    Raises:
-        CheckpointError: none of the lines is of this stream.
-    """
-    found = [Positions.from_json(entry) for entry in entries if entry.get("source") == SOURCE]
-    wanted = None if topics is None else set(topics)
-    for positions in found:
-        held = {topic for topic, _ in positions.spans}
-        if wanted is None or not held or held & wanted:
-            return positions
-    others = sorted({topic for positions in found for topic, _ in positions.spans})
-    raise CheckpointError(
-        f"The checkpoint {checkpoint} belongs to another stream ({', '.join(others) or 'not of Kafka'}), this one reads"
-        f" {', '.join(sorted(wanted or []))}; use another checkpointLocation, or delete the folder to start over.",
-    )

@@ -13,8 +13,9 @@ from connectors.dead_letters import OriginalRecord
 from connectors.kafka.client import with_callbacks
 from connectors.kafka.errors import from_kafka
 from connectors.kafka.settings import KafkaReadSettings
-from connectors.kafka.shape import HEADER_TYPE, HEADERS, TIMESTAMP_TYPE
+from connectors.kafka.shape import HEADER_TYPE, HEADERS
 from connectors.ports import RawBatch, SourceRange
+from connectors.shape import TIMESTAMP_TYPE
 from dynamicframe.magic import RECORD_TIMESTAMP
 from etlcore.clock import Clock, SystemClock
 from etlcore.errors import DataLoss, TransientError

@@ -12,18 +12,11 @@ from connectors.kafka.broker import ADMIN_KEYS
 from connectors.kafka.client import with_callbacks
 from connectors.kafka.errors import from_kafka
 from connectors.kafka.settings import KafkaReadSettings
+from connectors.ports import Outgoing
 from etlcore.errors import ConfigError, EtlError, TransientError
 
+ANY_PARTITION = -1  # librdkafka's own way to leave it to the key
 _GONE = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC})  # noqa: SLF001  librdkafka's own code
-
-
-@dataclass(frozen=True, slots=True)
-class Outgoing:
-    """A record to send."""
-
-    value: bytes | None
-    key: bytes | None = None
-    headers: Sequence[tuple[str, bytes | None]] = ()
 
 
 @dataclass(slots=True)
@@ -90,11 +83,12 @@ class KafkaSender:
 
         for index, record in enumerate(records):
             self._producer.produce(
-                topic,
+                topic or record.topic or "",
                 value=record.value,
                 key=record.key,
                 headers=list(record.headers),
                 on_delivery=_answering(answered, index),
+                partition=ANY_PARTITION if record.partition is None else record.partition,
             )
         unanswered = self._producer.flush(self._timeout_secs)
         if unanswered and sent.error is None:

@@ -6,12 +6,11 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any, Literal
 
 from connectors.kafka.client import librdkafka_config
-from etlcore.errors import ConfigError, did_you_mean
-from etlcore.logging import get_logger
+from connectors.options import ScriptOptions, epoch_ms
+from etlcore.errors import ConfigError
 
 EARLIEST, LATEST = -2, -1  # as Spark's per-partition JSON spells them
 
@@ -27,9 +26,6 @@ KNOWN = (
 HARMLESS = frozenset({"enable.auto.commit", "max.partition.fetch.bytes", "database", "tablename", "startingposition"})
 
 API_TIMEOUT = "default.api.timeout.ms"
-
-TRUE, FALSE = frozenset({"true", "1", "yes"}), frozenset({"false", "0", "no", ""})
-TEXT_FORMATS = frozenset({"json", "csv", "text", "groklog", "xml", "ion"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +145,7 @@ class KafkaReadSettings:
         Raises:
             ConfigError: an option is missing, contradicts another, or has a value outside what is allowed.
         """
-        given = _Options(options)
+        given = ScriptOptions(options)
         java = {name.removeprefix("kafka."): str(v) for name, v in options.items() if name.startswith("kafka.")}
         for plain in ("bootstrap.servers", "security.protocol"):
             if given.text(plain):
@@ -160,7 +156,7 @@ class KafkaReadSettings:
                 " bootstrap.servers, for example 127.0.0.1:9092.",
             )
         java.pop(API_TIMEOUT, None)  # ours to keep, not the client's
-        given.warn_unknown()
+        given.warn_unknown(KNOWN, HARMLESS, prefix="kafka.")
         classification = given.text("classification").lower()
         infer = given.flag("inferSchema", default=False)
         return cls(
@@ -179,53 +175,13 @@ class KafkaReadSettings:
             classification=classification,
             infer_schema=infer,
             schema="" if infer else given.text("schema") or given.text("avroSchema"),
-            delimiter=_delimiter(given),
+            delimiter=given.delimiter(),
             rejects_path=given.text("rejectsPath") or None,
             api_timeout_secs=(given.count(f"kafka.{API_TIMEOUT}") or 30_000) / 1000,
         )
 
 
-class _Options:
-    """The script's options, looked up in any letter case, with errors that name option, value and what is allowed."""
-
-    def __init__(self, options: Mapping[str, Any]) -> None:
-        self._given = {name.lower(): (name, value) for name, value in options.items()}
-
-    def text(self, name: str) -> str:
-        _, value = self._given.get(name.lower(), (name, None))
-        if isinstance(value, dict):
-            return json.dumps(value)
-        return "" if value is None else str(value).strip()
-
-    def raw(self, name: str) -> str:
-        """Return the value with the white space around it, which may be all there is."""
-        _, value = self._given.get(name.lower(), (name, None))
-        return "" if value is None else str(value)
-
-    def flag(self, name: str, *, default: bool) -> bool:
-        if name.lower() not in self._given:
-            return default
-        text = self.text(name).lower()
-        if text in TRUE | FALSE:
-            return text in TRUE
-        raise ConfigError(f"{name} is {self.text(name)!r}; use true or false.")
-
-    def count(self, name: str) -> int | None:
-        text = self.text(name)
-        if not text:
-            return None
-        if text.isdecimal() and int(text) > 0:
-            return int(text)
-        raise ConfigError(f"{name} is {text!r}; use a whole number above 0, or leave it out.")
-
-    def warn_unknown(self) -> None:
-        known = {name.lower() for name in KNOWN} | HARMLESS
-        for lower, (name, _) in self._given.items():
-            if lower not in known and not lower.startswith("kafka."):
-                get_logger(__name__).warning("option_ignored", option=name, hint=did_you_mean(name, KNOWN).strip())
-
-
-def _subscription(given: _Options) -> Topics | Assign | Pattern:
+def _subscription(given: ScriptOptions) -> Topics | Assign | Pattern:
     named = [name for name in ("assign", "subscribe", "topicName", "subscribePattern") if given.text(name)]
     if len(named) != 1:
         problem = f"{' and '.join(named)} are both given" if named else "No topic is named"
@@ -250,17 +206,17 @@ def _subscription(given: _Options) -> Topics | Assign | Pattern:
     return Topics(topics)
 
 
-def _starting(given: _Options) -> Literal["earliest", "latest"] | AtOffsets | AtTime:
+def _starting(given: ScriptOptions) -> Literal["earliest", "latest"] | AtOffsets | AtTime:
     timestamp = given.text("startingTimestamp")
     if timestamp and given.text("startingOffsets"):
         raise ConfigError("startingOffsets and startingTimestamp are both given; use one of them, as Glue demands.")
     if timestamp:
-        return AtTime(_epoch_ms("startingTimestamp", timestamp))
+        return AtTime(epoch_ms("startingTimestamp", timestamp))
     return _bound(given, "startingOffsets", default="latest")
 
 
 def _bound(
-    given: _Options,
+    given: ScriptOptions,
     name: str,
     *,
     default: Literal["earliest", "latest"],
@@ -292,28 +248,6 @@ def _json(name: str, text: str, allowed: str) -> dict[str, Any]:
     if not isinstance(plain, dict):
         raise ConfigError(f"{name} is {text!r}; use {allowed}.")
     return plain
-
-
-def _epoch_ms(name: str, text: str) -> int:
-    """Read Glue's `yyyy-mm-ddTHH:MM:SSZ` (zone Z or +hh:mm), or Spark's epoch milliseconds."""
-    if text.isdecimal():
-        return int(text)
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as wrong:
-        raise ConfigError(f"{name} is {text!r}; use a time such as 2026-01-31T12:00:00Z.") from wrong
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
-
-
-def _delimiter(given: _Options) -> str:
-    r"""Read one character, as it is or escaped: `\t`, `\u0001`."""
-    text = given.raw("delimiter") or ","
-    escaped = re.fullmatch(r"\\(?:t|u([0-9a-fA-F]{4}))", text)
-    if escaped:
-        text = chr(int(escaped[1], 16)) if escaped[1] else "\t"
-    if len(text) == 1 and text not in '"\r\n':
-        return text
-    raise ConfigError(f"delimiter is {text!r}; use one character other than a quote, for example , or | or \\t.")
 
 
 DELAY_UNITS_SECS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
 
+import pyarrow as pa
 import stamina
 
 from connectors.dead_letters import OriginalRecord
 from connectors.kafka.broker import Broker
-from connectors.kafka.positions import SOURCE, Bounds, Lost, Positions, find_own, lag, plan, refuse_loss, resume, split
+from connectors.kafka.positions import SOURCE, Bounds, Lost, Positions, lag, plan, refuse_loss, resume, split
 from connectors.kafka.reader import count_range, first_of, original, read_range
 from connectors.kafka.settings import KafkaReadSettings
-from connectors.kafka.start import of_stream
+from connectors.kafka.shape import kafka_added, kafka_payload
+from connectors.options import Declare
 from connectors.ports import RawBatch, SourceRange
+from connectors.start import of_stream, read_start
 from dynamicframe.declared import DeclaredPayload
-from etlcore.checkpoint import OffsetEntry
+from etlcore.checkpoint import Checkpoint, OffsetEntry
 from etlcore.clock import Clock
 from etlcore.errors import TransientError
 from etlcore.logging import get_logger
@@ -68,24 +73,60 @@ class KafkaSource:
         """See `StreamSource.count`."""
         return count_range(self.settings, wanted)
 
-    def positions(self, entry: OffsetEntry, checkpoint: str) -> Positions:
-        """Return this stream's part of a batch from the offset log.
+    @property
+    def classification(self) -> str:
+        """See `PlannedSource`."""
+        return self.settings.classification
 
-        Raises:
-            CheckpointError: the entry is of another stream.
-        """
-        return find_own(entry.sources, self.settings.topics(), checkpoint)
+    @property
+    def payload(self) -> pa.Field:
+        """See `PlannedSource`."""
+        return kafka_payload(self.settings)
+
+    @property
+    def added(self) -> pa.Schema:
+        """See `PlannedSource`."""
+        return kafka_added(self.settings)
+
+    @property
+    def rejects_path(self) -> str | None:
+        """See `PlannedSource`."""
+        return self.settings.rejects_path
+
+    def told(self, folder: Path) -> Self:  # noqa: ARG002  a broker is all that planner and tasks share
+        """See `PlannedSource`."""
+        return self
+
+    def planner(self, checkpoint: Checkpoint | None, clock: Clock) -> Planner:
+        """See `PlannedSource`."""
+        entry = checkpoint.newest_offsets() if checkpoint else None
+        start = read_start(checkpoint.storage) if checkpoint and entry is None else None
+        assert start is None or isinstance(start, Positions)
+        location = checkpoint.location if checkpoint else ""
+        return Planner(self, clock, entry, location, Broker(self.settings), start)
+
+    def parsed(self, plain: Mapping[str, Any]) -> Positions:
+        """See `PlannedSource`."""
+        return Positions.from_json(plain)
+
+    def positions(self, entry: OffsetEntry, checkpoint: str) -> Positions:
+        """See `PlannedSource`."""
+        return Positions.find_own(entry.sources, self.settings.topics(), checkpoint)
 
     def split(self, batch: Positions) -> list[SourceRange]:
-        """Return what the tasks of a batch read."""
+        """See `PlannedSource`."""
         return split(batch, self.settings.min_partitions)
+
+    def records(self, batch: Positions) -> int:
+        """See `PlannedSource`; markers and compacted records are counted too."""
+        return batch.width()
 
     def backlog(self, ends: Positions) -> dict[str, int]:
         """Return the records behind `ends`, by `topic-partition`, asked from the broker now."""
         return lag(ends.ends(), Broker(self.settings).latest())
 
-    def ends_now(self) -> dict[tuple[str, int], int]:
-        """Return the end of every partition, by topic id and partition, asked from the broker now."""
+    def ends_at(self, epoch_secs: float) -> dict[tuple[str, int], int | None]:  # noqa: ARG002  now is late enough
+        """See `PlannedSource`; asked from the broker now."""
         now = Broker(self.settings).bounds()
         return {(now.topic_ids[topic], p): end for (topic, p), end in now.latest.items()}
 
@@ -99,12 +140,8 @@ class KafkaSource:
             _, lost = resume(held, Broker(self.settings).bounds())
             refuse_loss(lost)
 
-    def has_records(self, batch: Positions) -> bool:
-        """Tell whether a batch holds a record at all: spans may hold nothing but transaction markers."""
-        return self.any_record(self.split(batch))
-
     def any_record(self, ranges: Iterable[SourceRange]) -> bool:
-        """Tell whether ranges hold a record at all."""
+        """Tell whether ranges hold a record at all: they may hold nothing but transaction markers."""
         return any(True for wanted in ranges for _ in first_of(self.settings, wanted))
 
     def originals(self, ranges: Iterable[SourceRange]) -> Iterator[OriginalRecord]:
@@ -121,6 +158,12 @@ class KafkaSource:
         start = broker.resolve(self.settings.starting, now)
         end = broker.resolve(self.settings.ending, now).ends()
         return self.split(plan(start, Bounds(now.topic_ids, now.earliest, end), None))
+
+
+def kafka_source(options: Mapping[str, Any], declare: Declare) -> KafkaSource:
+    """Return the source of a script's options, the connection's properties among them; ConfigError as in settings."""
+    settings = KafkaReadSettings.from_options(options)
+    return KafkaSource(settings, declare(settings, kafka_added(settings).names), settings.api_timeout_secs)
 
 
 class Planner:
@@ -149,7 +192,8 @@ class Planner:
         self._clock = clock
         self._last: Positions | None = None if entry is None else source.positions(entry, checkpoint)
         self._initial: Positions | None = None
-        self._chosen = None if start is None else of_stream(start, source.settings, checkpoint)
+        own = source.settings
+        self._chosen = None if start is None else of_stream(start, own.covers, own.topics(), checkpoint)
         self._batch_at = clock.monotonic()
         self._away_since: float | None = None
         self._broker = broker
@@ -186,6 +230,12 @@ class Planner:
         self._away_since = None
         self._last = planned
         return planned
+
+    def committed(self, batch: Positions) -> None:
+        """Keep nothing: the checkpoint is the authority."""
+
+    def close(self) -> None:
+        """Hold nothing that needs releasing."""
 
     def _plan(self) -> Positions:
         if self._last is None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from batch.ledger import Ledger
 from connectors.kafka.positions import Positions
-from connectors.kafka.start import write_start
+from connectors.start import write_start
 from etlcore.clock import Clock
 from etlcore.errors import ConfigError
 from etlcore.storage import open_storage
@@ -62,7 +62,7 @@ def place_of(mark: StreamMark) -> Positions:
     offsets: dict[tuple[str, int], int] = {}
     for plain in mark.places:
         one = Positions.from_json(plain)
-        ids |= one.topic_ids
+        ids |= one.stream_ids
         offsets |= one.ends()
     return Positions.at(ids, offsets)
 

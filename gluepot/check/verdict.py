@@ -10,6 +10,7 @@ from awsglue.file_reads import FILE_TYPES, file_settings
 from awsglue.sinks import sink_settings
 from awsglue.unboxing import box_format
 from awsglue.unsupported import GLUE_CONTEXT
+from connectors.registry import RECORD_SINKS, STREAM_SOURCES
 from dynamicframe.transforms import ApplyMapping, CompareRows, ResolveChoice
 from etlcore.errors import ConfigError, NotSupported
 from gluepot.check.calls import TRANSFORM, Call
@@ -25,8 +26,8 @@ NOT_THERE = {
 """Facades and transforms that have the name and refuse the call."""
 
 READABLE = {
-    "DataFrameReader": frozenset({"kafka"}),
-    "DynamicFrameReader": frozenset({"kafka", *FILE_TYPES}),
+    "DataFrameReader": frozenset(STREAM_SOURCES),
+    "DynamicFrameReader": frozenset({*STREAM_SOURCES, *FILE_TYPES}),
 }
 """Connection types that each reader takes."""
 
@@ -134,6 +135,8 @@ def _source(call: Call) -> None:
 
 
 def _write(call: Call) -> None:
+    if literal(call, "connection_type", "s3").lower() in RECORD_SINKS:
+        return
     options = literal(call, "connection_options", {"path": "?"})
     if not isinstance(options, dict):
         raise _Unknown
@@ -143,7 +146,8 @@ def _write(call: Call) -> None:
 
 def _sink(call: Call) -> None:
     kind = literal(call, "connection_type", "s3")
-    sink_settings(kind, {"path": "?"}, "json", {})
+    if kind.lower() not in RECORD_SINKS:
+        sink_settings(kind, {"path": "?"}, "json", {})
 
 
 def _sink_format(call: Call) -> None:

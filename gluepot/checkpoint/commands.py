@@ -205,7 +205,7 @@ def rewind(
         elif broker:
             after = resolved(broker, connections, topics, {"startingOffsets": to_offsets})
         else:
-            after = moves.to_offsets(to_offsets or "", before.topic_ids)
+            after = moves.to_offsets(to_offsets or "", before.stream_ids)
         effect = moves.moves(before, after)
         backup = None
         if not dry_run and agreed("\n".join([*map(str, effect), f"Rewind {location}?"]), yes=yes):

@@ -60,7 +60,7 @@ def standing(snapshot: Snapshot) -> Positions:
     ids: dict[str, str] = {}
     offsets: dict[tuple[str, int], int] = {}
     for one in entry.positions:
-        ids |= one.topic_ids
+        ids |= one.stream_ids
         offsets |= {p: span.end if chain.top in done else span.start for p, span in one.spans.items()}
     return Positions.at(ids, offsets)
 
@@ -70,7 +70,7 @@ def moves(before: Positions, after: Positions) -> list[Move]:
     was = before.ends()
     found = []
     for (topic, partition), end in sorted(after.ends().items()):
-        known, chosen = before.topic_ids.get(topic), after.topic_ids.get(topic)
+        known, chosen = before.stream_ids.get(topic), after.stream_ids.get(topic)
         same = not (known and chosen and known != chosen)
         found.append(Move(topic, partition, was.get((topic, partition)) if same else None, end))
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from connectors.kafka.positions import Positions
-from connectors.kafka.start import START_FILE, write_start
+from connectors.start import START_FILE, write_start
 from etlcore.clock import Clock
 from etlcore.errors import ConfigError
 from etlcore.storage import Storage
@@ -65,6 +65,6 @@ def end_of(snapshot: Snapshot, batch_id: int) -> Positions:
     if batch_id not in usable or entry is None:
         there = f"batches {usable[0]} to {usable[-1]}" if usable else "none"
         raise ConfigError(f"--to-batch is {batch_id}; {snapshot.location} can go back to {there}.")
-    ids = {topic: one for positions in entry.positions for topic, one in positions.topic_ids.items()}
+    ids = {topic: one for positions in entry.positions for topic, one in positions.stream_ids.items()}
     ends = {partition: end for positions in entry.positions for partition, end in positions.ends().items()}
     return Positions.at(ids, ends)

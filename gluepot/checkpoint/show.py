@@ -97,7 +97,7 @@ def _offsets(snapshot: Snapshot) -> Iterator[dict[str, Any]]:
             yield {
                 "batch": max(entries),
                 "topic": topic,
-                "topic_id": positions.topic_ids.get(topic, ""),
+                "topic_id": positions.stream_ids.get(topic, ""),
                 "partition": partition,
                 "start": span.start,
                 "end": span.end,

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from connectors.kafka.start import START_FILE
+from connectors.start import START_FILE
 from etlcore.errors import CheckpointError, ConfigError
 from etlcore.storage import Storage
 from streaming.checkpoints.contents import QueryId

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Protocol
 
-from connectors.kafka.sender import Outgoing, Sent
+from connectors.kafka.sender import Sent
+from connectors.ports import Outgoing
 from gluepot.dlq.ledger import Ledger
 from gluepot.dlq.letters import Letter
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 from batch.commit.overlap import History, Skipped, Twice
 from batch.commit.overlap import judge as judge_write
 from batch.commit.record import CommitRecord
-from connectors.kafka.positions import Positions, Span, split
-from connectors.kafka.start import START_FILE
 from connectors.ports import CommitKey, Manifest, SourceRange, coalesced, ranges_digest
+from connectors.positions import Span
+from connectors.start import START_FILE
 from streaming.checkpoints.chain import Chain, judge
 from streaming.checkpoints.contents import OffsetFile, QueryId
 from streaming.checkpoints.findings import Finding, Rewrite, SetAside
@@ -87,13 +87,13 @@ def entry_of(before: OffsetFile, ranges: Iterable[SourceRange]) -> OffsetFile | 
     (last,) = before.positions
     ends = last.ends()
     spans = {partition: Span(end, end) for partition, end in ends.items()}
-    ids = dict(last.topic_ids)
+    ids = dict(last.stream_ids)
     for one in ranges:
-        partition = (one.stream, int(one.shard))
+        partition = (one.stream, last.shard(one.shard))
         if ends.get(partition, one.start) != one.start or ids.setdefault(one.stream, one.stream_id) != one.stream_id:
             return None
         spans[partition] = Span(one.start, one.end)
-    entry = Positions(ids, spans, last.check)
+    entry = replace(last, stream_ids=ids, spans=spans, after=last.check, notes=last.lasting_notes())
     version, about, *_ = before.data.decode().splitlines()
     return OffsetFile("\n".join([version, about, json.dumps(entry.to_json())]).encode(), [entry])
 
@@ -170,4 +170,5 @@ def _ranges(chain: Chain, n: int) -> list[SourceRange]:
     """Return the ranges of a batch; a stream that had nothing new is in the log as it was before."""
     entry, before = chain.whole(n), chain.whole(n - 1)
     old = before.positions if before else []
-    return [one for positions in (entry.positions if entry else ()) if positions not in old for one in split(positions)]
+    new = [positions for positions in (entry.positions if entry else ()) if positions not in old]
+    return [one for positions in new for one in positions.ranges()]

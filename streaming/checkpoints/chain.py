@@ -1,6 +1,6 @@
 """How the entries of an offset log hang together. Pure.
 
-Every entry of ours holds the checksum of the one before (`connectors.kafka.positions`). So an entry in the place of
+Every entry of ours holds the checksum of the one before (`connectors.positions`). So an entry in the place of
 another is told from a jump that the user accepted with failOnDataLoss=false, and an entry that is gone can be written
 anew where both of its neighbours are there: the one behind proves whether the result is what was lost.
 """
@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-from connectors.kafka.positions import Positions, Span
+from connectors.positions import Span, StreamPositions
 from streaming.checkpoints.contents import Damage, OffsetFile
 
 
@@ -94,13 +95,13 @@ def rebuilt(before: OffsetFile, behind: OffsetFile) -> OffsetFile | None:
     """
     if len(before.streams) != len(behind.streams):
         return None
-    streams: list[Positions] = []
+    streams: list[StreamPositions[Any]] = []
     for first, last in zip(before.streams, behind.streams, strict=True):
-        if not isinstance(first, Positions) or not isinstance(last, Positions):
+        if not isinstance(first, StreamPositions) or not isinstance(last, StreamPositions):
             return None
         ends = first.ends()
         spans = {p: Span(ends.get(p, span.start), span.start) for p, span in last.spans.items()}
-        between = Positions(last.topic_ids, spans, first.check)
+        between = replace(last, spans=spans, after=first.check, notes={})
         if between.check != last.after:
             return None
         streams.append(between)
@@ -110,9 +111,9 @@ def rebuilt(before: OffsetFile, behind: OffsetFile) -> OffsetFile | None:
 
 
 def _goes_on(now: object, then: object) -> bool:
-    if isinstance(now, Positions) and isinstance(then, Positions):
+    if isinstance(now, StreamPositions) and isinstance(then, StreamPositions):
         return now == then or now.after == then.check
-    return isinstance(now, Positions) == isinstance(then, Positions)
+    return isinstance(now, StreamPositions) == isinstance(then, StreamPositions)
 
 
 def _in_place(n: int, placed: Mapping[int, OffsetFile], starts: Collection[str]) -> bool:

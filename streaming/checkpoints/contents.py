@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from connectors.kafka.positions import SOURCE, VERSION, Positions
+from connectors.positions import StreamPositions
+from connectors.registry import positions_class
 from etlcore.errors import CheckpointError
 
 _OFFSETS_VERSIONS = ("v1",)
@@ -49,13 +50,13 @@ class OffsetFile:
     """
 
     data: bytes
-    streams: Sequence[Positions | Foreign]
+    streams: Sequence[StreamPositions[Any] | Foreign]
     contradicted: bool = False
 
     @property
-    def positions(self) -> list[Positions]:
+    def positions(self) -> list[StreamPositions[Any]]:
         """Those of our streams."""
-        return [one for one in self.streams if isinstance(one, Positions)]
+        return [one for one in self.streams if isinstance(one, StreamPositions)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +133,14 @@ def _offsets(data: bytes) -> OffsetFile | Damage:
         return foreign
     if len(lines) < 3 or not isinstance(_json(lines[1]), dict):
         return _torn(data)
-    streams: list[Positions | Foreign] = []
+    streams: list[StreamPositions[Any] | Foreign] = []
     for line in lines[2:]:
         plain = _json(line)
-        if isinstance(plain, dict) and plain.get("source") == SOURCE:
-            if plain.get("version") != VERSION:
-                return Damage(f"holds offsets of version {plain.get('version')}, this Gluepot knows {VERSION}")
+        if ours := positions_class(str(plain.get("source"))) if isinstance(plain, dict) else None:
+            if plain.get("version") != ours.VERSION:
+                return Damage(f"holds offsets of version {plain.get('version')}, this Gluepot knows {ours.VERSION}")
             try:
-                streams.append(Positions.from_json(plain))
+                streams.append(ours.from_json(plain))
             except CheckpointError:
                 return Damage("was changed since it was written")
         elif plain is None and line != _NO_OFFSET:

@@ -25,7 +25,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from connectors.kafka.start import START_FILE, parse_start
+from connectors.start import START_FILE, parse_start
 from etlcore.errors import CheckpointError
 from streaming.checkpoints.chain import Chain, judge
 from streaming.checkpoints.contents import Damage, OffsetFile, checksum_holds

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from connectors.kafka.start import START_FILE
+from connectors.start import START_FILE
 from etlcore.storage import Storage
 from streaming.checkpoints.contents import (
     CommitFile,

@@ -3,14 +3,18 @@
 import json
 import pickle
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import uuid4
 
+import boto3
 import pytest
 from kafka import KafkaProducer
 
 from connectors.kafka.settings import KafkaReadSettings
 from connectors.kafka.source import KafkaSource
+from connectors.kinesis.positions import Note, behind, fingerprint, position
+from connectors.kinesis.settings import KinesisReadSettings
+from connectors.kinesis.source import KinesisSource
 from connectors.ports import SourceRange, StreamSource, ranges_digest
 from etlcore.errors import DataLoss, TransientError
 from gluepot.servers.topics import create_topic
@@ -23,15 +27,19 @@ class Stream:
     source: StreamSource
     unreachable: StreamSource
     ranged: Callable[[int, int], SourceRange]
+    positions: Callable[[int, int], list[int]]
     records: list[bytes]
 
 
-def kafka_stream(bootstrap):
+RECORDS = [json.dumps({"n": n, "pad": "x" * (n % 50)}).encode() for n in range(3000)]
+
+
+def kafka_stream(request):
+    bootstrap = request.getfixturevalue("kafka")
     topic = f"contract-{uuid4().hex[:8]}"
     create_topic(bootstrap, topic, 1)
-    records = [json.dumps({"n": n, "pad": "x" * (n % 50)}).encode() for n in range(3000)]
     producer = KafkaProducer(bootstrap_servers=bootstrap, acks="all")
-    for record in records:
+    for record in RECORDS:
         producer.send(topic, record)
     producer.flush()
     producer.close()
@@ -40,14 +48,48 @@ def kafka_stream(bootstrap):
         settings = KafkaReadSettings.from_options({"bootstrap.servers": where, "topicName": topic})
         return KafkaSource(settings, check_deadline_secs=2)
 
+    def ranged(a, b):
+        return SourceRange("kafka", topic, "", "0", a, b)
+
+    return Stream(source(bootstrap), source("127.0.0.1:1"), ranged, lambda a, b: list(range(a, b)), RECORDS)
+
+
+def kinesis_stream(request):
+    """The stream read again by sequence numbers, as on a machine that has no spool."""
+    url = request.getfixturevalue("kinesis")
+    name = f"contract-{uuid4().hex[:8]}"
+    client = boto3.client("kinesis", endpoint_url=url, region_name="us-east-1")
+    client.create_stream(StreamName=name, ShardCount=1)
+    client.get_waiter("stream_exists").wait(StreamName=name, WaiterConfig={"Delay": 1})
+    numbers = []
+    for at in range(0, len(RECORDS), 500):
+        pending = [{"Data": record, "PartitionKey": "k"} for record in RECORDS[at : at + 500]]
+        answer = client.put_records(StreamName=name, Records=pending)["Records"]
+        numbers += [int(one["SequenceNumber"]) for one in answer]
+    shard = answer[0]["ShardId"]
+
+    def source(where):
+        options = {"streamName": name, "endpointUrl": where}
+        return KinesisSource(KinesisReadSettings.from_options(options), check_deadline_secs=2)
+
+    def ranged(a, b):
+        if b > len(numbers):
+            far = numbers[-1] + 10 * a
+            return SourceRange("kinesis", name, "", shard, position(far), behind(far + b - a))
+        start = behind(numbers[a - 1]) if a else position(numbers[0])
+        proof = Note(records=b - a, total=fingerprint(map(str, numbers[a:b]), RECORDS[a:b]))
+        end = behind(numbers[b - 1]) if b > a else start
+        text = replace(proof, first=numbers[a]).to_text() if b > a else ""
+        return SourceRange("kinesis", name, "", shard, start, end, text)
+
     return Stream(
-        source(bootstrap), source("127.0.0.1:1"), lambda a, b: SourceRange("kafka", topic, "", "0", a, b), records
+        source(url), source("http://127.0.0.1:1"), ranged, lambda a, b: [position(n) for n in numbers[a:b]], RECORDS
     )
 
 
-@pytest.fixture(scope="module", params=[kafka_stream], ids=["kafka"])
-def stream(request, kafka):
-    return request.param(kafka)
+@pytest.fixture(scope="module", params=[kafka_stream, kinesis_stream], ids=["kafka", "kinesis"])
+def stream(request):
+    return request.param(request)
 
 
 def values(stream, start, end):
@@ -82,7 +124,7 @@ def test_positions_ascend_and_lie_within_the_range(stream):
     positions = [p for raw in stream.source.read(stream.ranged(10, 60)) for p in raw.positions]
 
     assert positions == sorted(set(positions))
-    assert (positions[0], positions[-1]) == (10, 59)
+    assert positions == stream.positions(10, 60)
 
 
 def test_a_reader_that_was_left_half_way_does_not_disturb_the_next(stream):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from kafka import KafkaProducer
 from moto.server import ThreadedMotoServer
 
+from etlcore.clock import SystemClock
 from gluepot.servers.topics import create_topic
 
 
@@ -108,10 +110,11 @@ class Job:
     def drain(self, options: dict[str, Any], function: Any = None, **settings: Any) -> list[Any]:
         from streaming import session
 
+        kind = settings.pop("connection_type", "kafka")
         seen: list[Any] = []
         drain = session.Drain(until_caught_up=True) if "drain" not in settings else settings.pop("drain")
         session.install(session.StreamSession(drain=drain, watchers=[seen.append]))
-        frame = self.glue_context.create_data_frame.from_options(connection_type="kafka", connection_options=options)
+        frame = self.glue_context.create_data_frame.from_options(connection_type=kind, connection_options=options)
         self.glue_context.forEachBatch(
             frame=frame,
             batch_function=function or self.copy,
@@ -138,6 +141,72 @@ class Job:
             return []
         found = duckdb.sql(f"SELECT raw, stream, shard, position, reason FROM read_parquet({files!r})")
         return [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
+
+
+@dataclass
+class Stream:
+    """A Kinesis stream of one test, written by a client that is not the product's."""
+
+    endpoint: str
+    name: str
+    client: Any
+
+    def send(self, *values: bytes, keys: Sequence[str] = ()) -> None:
+        pending = [{"Data": value, "PartitionKey": keys[n] if keys else str(n)} for n, value in enumerate(values)]
+        for at in range(0, len(pending), 500):
+            answer = self.client.put_records(StreamName=self.name, Records=pending[at : at + 500])
+            assert not answer["FailedRecordCount"]
+
+    def send_json(self, *documents: object) -> None:
+        self.send(*(json.dumps(document).encode() for document in documents))
+
+    def options(self, **more: Any) -> dict[str, Any]:
+        return {
+            "streamName": self.name,
+            "endpointUrl": self.endpoint,
+            "startingPosition": "TRIM_HORIZON",
+            "classification": "json",
+            "inferSchema": "true",
+            **more,
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """What the stream holds, shard by shard, as boto3 reads it."""
+        found: list[dict[str, Any]] = []
+        for shard in self.client.list_shards(StreamName=self.name)["Shards"]:
+            at = self.client.get_shard_iterator(
+                StreamName=self.name, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
+            )["ShardIterator"]
+            while (answer := self.client.get_records(ShardIterator=at))["Records"]:
+                found += answer["Records"]
+                at = answer["NextShardIterator"]
+        return found
+
+    def rest(self, secs: float) -> None:
+        SystemClock().sleep(secs)
+
+    def after(self, secs: float, do: Callable[[], None]) -> threading.Timer:
+        timer = threading.Timer(secs, do)
+        timer.start()
+        return timer
+
+
+@pytest.fixture
+def new_kinesis_stream(kinesis: str) -> Callable[..., Stream]:
+    client = boto3.client("kinesis", endpoint_url=kinesis, region_name="us-east-1")
+
+    def new(shards: int = 2) -> Stream:
+        name = f"s-{uuid4().hex[:8]}"
+        client.create_stream(StreamName=name, ShardCount=shards)
+        client.get_waiter("stream_exists").wait(StreamName=name, WaiterConfig={"Delay": 1})
+        return Stream(kinesis, name, client)
+
+    return new
+
+
+@pytest.fixture
+def kinesis_stream(new_kinesis_stream: Callable[..., Stream]) -> Stream:
+    return new_kinesis_stream()
 
 
 @pytest.fixture

@@ -5,9 +5,8 @@ import json
 import pytest
 
 from batch.commit.record import CommitRecord
-from connectors.kafka.positions import split
-from connectors.kafka.start import START_FILE, write_start
 from connectors.ports import CommitKey
+from connectors.start import START_FILE, write_start
 from etlcore.clock import FakeClock
 from streaming.checkpoints.against_table import against_table
 from streaming.checkpoints.diagnosis import diagnose
@@ -30,7 +29,7 @@ HELD = positions(10)
 
 
 def published(batches=10, query=QUERY, ctx="sink"):
-    return [CommitRecord(CommitKey(query, n, ctx), 1, ranges=split(HELD[n])) for n in range(batches)]
+    return [CommitRecord(CommitKey(query, n, ctx), 1, ranges=HELD[n].ranges()) for n in range(batches)]
 
 
 def examined(storage, records):

@@ -44,8 +44,8 @@ def test_an_entry_is_rebuilt_only_with_proof():
 
 def test_a_partition_that_appears_is_part_of_the_proof():
     held = positions(2)
-    grown = Positions(held[1].topic_ids, held[1].spans | {("t", 7): Span(0, 4)}, held[1].after)
-    last = Positions(grown.topic_ids, {p: Span(s.end, s.end + 1) for p, s in grown.spans.items()}, grown.check)
+    grown = Positions(held[1].stream_ids, held[1].spans | {("t", 7): Span(0, 4)}, held[1].after)
+    last = Positions(grown.stream_ids, {p: Span(s.end, s.end + 1) for p, s in grown.spans.items()}, grown.check)
     log = entries(held[0], grown, last)
     # Where the new partition began is in no neighbour, so there is nothing that could be proven.
     assert rebuilt(log[0], log[2]) is None

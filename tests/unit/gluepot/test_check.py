@@ -46,7 +46,7 @@ def test_an_example_has_nothing_to_be_said_against(script):
     [
         ("glueContext.transition_table('d', 't', 'GLACIER')", "GlueContext.transition_table"),
         ("frame.no_such_method()", "DynamicFrame.no_such_method"),
-        ("glueContext.create_data_frame.from_options('kinesis')", "DataFrameReader.from_options"),
+        ("glueContext.create_data_frame.from_options('dynamodb')", "DataFrameReader.from_options"),
         ("ResolveChoice.apply(frame, [('a', 'make_columns')])", "ResolveChoice"),
         ("frame.apply_mapping([('a', 'strin', 'a', 'lng')])", "DynamicFrame.apply_mapping"),
         ("Unbox.apply(frame=frame, path='a', format='xml')", "Unbox"),

@@ -8,8 +8,8 @@ import pytest
 from batch.commit.record import CommitRecord
 from connectors.filesink.layout import commit_key
 from connectors.kafka.positions import split
-from connectors.kafka.start import read_start
 from connectors.ports import CommitKey
+from connectors.start import read_start
 from etlcore.clock import SystemClock
 from etlcore.storage import open_storage
 from gluepot.cli import main

@@ -11,7 +11,7 @@ import pytest
 from batch import jobrun
 from batch.ledger import Ledger, Owner, RunStart, open_ledger
 from batch.ledger.lease import Heartbeat
-from connectors.kafka.start import read_start
+from connectors.start import read_start
 from etlcore.clock import FakeClock
 from etlcore.storage import open_storage
 from gluepot.cli import _outcome

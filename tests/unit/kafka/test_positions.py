@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from connectors.kafka.positions import Bounds, Positions, Span, find_own, lag, plan, refuse_loss, resume, share, split
+from connectors.kafka.positions import Bounds, Positions, Span, lag, plan, refuse_loss, resume, share, split
 from etlcore.errors import CheckpointError, DataLoss
 
 partitions = st.tuples(st.sampled_from(["clicks", "orders"]), st.integers(0, 12))
@@ -135,13 +135,13 @@ def test_a_checkpoint_of_another_topic_is_refused_naming_both():
     entry = Positions({"other": "x"}, {("other", 0): Span(0, 4)}).to_json()
 
     with pytest.raises(CheckpointError, match=r"another stream \(other\), this one reads clicks"):
-        find_own([entry], ["clicks"], "/ck")
+        Positions.find_own([entry], ["clicks"], "/ck")
 
 
 def test_the_line_of_this_stream_is_found_among_several_sources():
     first, second = (Positions({t: "x"}, {(t, 0): Span(0, 4)}) for t in ("a", "b"))
 
-    assert find_own([first.to_json(), second.to_json()], ["b"], "/ck") == second
+    assert Positions.find_own([first.to_json(), second.to_json()], ["b"], "/ck") == second
 
 
 def test_a_partition_is_never_given_more_than_it_has_when_a_share_is_rounded_up():

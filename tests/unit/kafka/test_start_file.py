@@ -5,7 +5,7 @@ import pytest
 from connectors.kafka.positions import Positions, Span
 from connectors.kafka.settings import KafkaReadSettings
 from connectors.kafka.source import KafkaSource, Planner
-from connectors.kafka.start import START_FILE, of_stream, read_start, write_start
+from connectors.start import START_FILE, of_stream, read_start, write_start
 from etlcore.clock import FakeClock
 from etlcore.errors import CheckpointError, DataLoss
 from tests.unit.commit.worlds import MemoryStorage
@@ -57,8 +57,11 @@ def test_records_that_expired_before_the_chosen_start_was_reached_are_a_loss():
 
 
 def test_each_stream_takes_its_own_topics_and_partitions():
-    assert of_stream(CHOSEN, settings(), "/ck").topic_ids == {"clicks": "id"}
-    whole = of_stream(CHOSEN, settings(topicName="", subscribePattern=".*"), "/ck")
-    assert whole.spans == CHOSEN.spans
-    with pytest.raises(CheckpointError, match=r"/ck/gluepot/start\.json does not say where to start in topic payments"):
-        of_stream(CHOSEN, settings(topicName="payments"), "/ck")
+    def own(**options):
+        read = settings(**options)
+        return of_stream(CHOSEN, read.covers, read.topics(), "/ck")
+
+    assert own().stream_ids == {"clicks": "id"}
+    assert own(topicName="", subscribePattern=".*").spans == CHOSEN.spans
+    with pytest.raises(CheckpointError, match=r"/ck/gluepot/start\.json does not say where to start in payments"):
+        own(topicName="payments")

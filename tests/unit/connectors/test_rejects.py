@@ -3,9 +3,8 @@ from contextlib import suppress
 
 import duckdb
 
-from connectors.kafka.rejects import RejectsAside, rejected, rejects_root
-from connectors.kafka.settings import KafkaReadSettings
 from connectors.ports import SourceRange
+from connectors.rejects import RejectsAside, rejected, rejects_root
 from dynamicframe.chunk import Coordinates, ErrorRecord
 from etlcore import logging
 
@@ -20,14 +19,10 @@ def names(folder):
     return sorted(path.name for path in folder.rglob("*") if path.is_file())
 
 
-def settings(**options):
-    return KafkaReadSettings.from_options({"bootstrap.servers": "h:1", "topicName": "clicks", **options})
-
-
 def test_the_folder_lies_below_the_checkpoint_unless_the_option_names_one():
-    assert rejects_root(settings(), "s3://b/checkpoint/") == "s3://b/checkpoint/gluepot/rejects"
-    assert rejects_root(settings(rejectsPath="s3://b/aside"), "s3://b/checkpoint") == "s3://b/aside"
-    assert rejects_root(settings(), None) is None
+    assert rejects_root(None, "s3://b/checkpoint/") == "s3://b/checkpoint/gluepot/rejects"
+    assert rejects_root("s3://b/aside", "s3://b/checkpoint") == "s3://b/aside"
+    assert rejects_root(None, None) is None
 
 
 def test_the_records_of_a_range_are_one_file_named_after_it(tmp_path):

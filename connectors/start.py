@@ -8,16 +8,21 @@ It counts until the first entry of the offset log is there, and comes before `st
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, TypeVar
 
-from connectors.kafka.positions import Positions
-from connectors.kafka.settings import KafkaReadSettings
+from connectors.positions import StreamPositions
+from connectors.registry import positions_class
 from etlcore.errors import CheckpointError
 from etlcore.storage import Storage
 
 START_FILE = "gluepot/start.json"
 
+PositionsT = TypeVar("PositionsT", bound=StreamPositions[Any])
 
-def read_start(storage: Storage) -> Positions | None:
+
+def read_start(storage: Storage) -> StreamPositions[Any] | None:
     """Return the chosen start; None if nobody chose one.
 
     Args:
@@ -37,40 +42,50 @@ def read_start(storage: Storage) -> Positions | None:
         ) from damaged
 
 
-def parse_start(text: bytes) -> Positions:
+def parse_start(text: bytes) -> StreamPositions[Any]:
     """Read a start file.
 
     Raises:
         CheckpointError: it is not as it was written; the message is a clause that follows the file's name.
     """
     try:
-        return Positions.from_json(json.loads(text))
+        plain = json.loads(text)
+        if ours := positions_class(plain.get("source")):
+            return ours.from_json(plain)
     except (ValueError, AttributeError, CheckpointError) as damaged:
         raise CheckpointError(f"({len(text)} bytes) is not as it was written") from damaged
+    raise CheckpointError(f"({len(text)} bytes) is not of a source that this Gluepot knows")
 
 
-def write_start(storage: Storage, start: Positions) -> None:
+def write_start(storage: Storage, start: StreamPositions[Any]) -> None:
     """Let the next query without history begin at the ends of `start`."""
-    chosen = Positions.at(start.topic_ids, start.ends())
+    chosen = type(start).at(start.stream_ids, start.ends())
     storage.put(START_FILE, json.dumps(chosen.to_json()).encode())
 
 
-def of_stream(start: Positions, settings: KafkaReadSettings, location: str) -> Positions:
-    """Return the part of a start that one stream reads.
+def of_stream(
+    start: PositionsT,
+    covers: Callable[[str, Any], bool],
+    streams: Iterable[str] | None,
+    location: str,
+) -> PositionsT:
+    """Return the part of a start that one stream source reads.
 
     Args:
         start: of all streams of the query.
-        settings: of the stream.
+        covers: tells whether the source reads a stream and shard.
+        streams: the names it reads; None for a pattern.
         location: of the checkpoint, for the message.
 
     Raises:
-        CheckpointError: a topic of the stream has no place to start.
+        CheckpointError: a stream has no place to start.
     """
-    spans = {(topic, p): span for (topic, p), span in start.spans.items() if settings.covers(topic, p)}
-    there = {topic for topic, _ in spans}
-    if missing := set(settings.topics() or ()) - there:
+    spans = {(stream, shard): span for (stream, shard), span in start.spans.items() if covers(stream, shard)}
+    there = {stream for stream, _ in spans}
+    if missing := set(streams or ()) - there:
         raise CheckpointError(
-            f"{location}/{START_FILE} does not say where to start in topic {', '.join(sorted(missing))}; run `gluepot"
-            f" checkpoint rewind {location}` again with all topics, or remove the file to start at startingOffsets.",
+            f"{location}/{START_FILE} does not say where to start in {', '.join(sorted(missing))}; run `gluepot"
+            f" checkpoint rewind {location}` again with all of them, or remove the file to start as the script says.",
         )
-    return Positions({topic: one for topic, one in start.topic_ids.items() if topic in there}, spans, start.after)
+    ids = {stream: one for stream, one in start.stream_ids.items() if stream in there}
+    return replace(start, stream_ids=ids, spans=spans)

@@ -14,7 +14,6 @@ from typing import Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from connectors.kafka.settings import KafkaReadSettings
 from connectors.ports import SourceRange, dump_errors
 from dynamicframe.chunk import ErrorRecord
 from etlcore.logging import configure_once, get_logger
@@ -25,10 +24,10 @@ FOLDER = "gluepot/rejects"
 FILE_BYTES = 16 << 20
 
 
-def rejects_root(settings: KafkaReadSettings, checkpoint: str | None) -> str | None:
+def rejects_root(rejects_path: str | None, checkpoint: str | None) -> str | None:
     """Return the folder of the files; None for a read with neither checkpoint nor `rejectsPath`."""
-    if settings.rejects_path is not None or checkpoint is None:
-        return settings.rejects_path
+    if rejects_path is not None or checkpoint is None:
+        return rejects_path
     return f"{checkpoint.rstrip('/')}/{FOLDER}"
 
 

@@ -1,4 +1,4 @@
-"""The Kafka source as a Spark Python Data Source: the way a DataFrame reads it, and the planner of every query."""
+"""A stream source as a Spark Python Data Source: the way a DataFrame reads it, and the planner of every query."""
 
 from __future__ import annotations
 
@@ -15,13 +15,9 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from connectors.handover import OPTION, Handover
-from connectors.kafka.broker import Broker
-from connectors.kafka.positions import Positions
-from connectors.kafka.rejects import RejectsAside, rejects_root
-from connectors.kafka.shape import added_columns, arrow_schema, to_arrow
-from connectors.kafka.source import KafkaSource, Planner
-from connectors.kafka.start import read_start
-from connectors.ports import SourceRange
+from connectors.ports import PlannedSource, Planner, SourceRange
+from connectors.rejects import RejectsAside, rejects_root
+from connectors.shape import arrow_schema, to_arrow
 from dynamicframe.chunk import with_columns
 from dynamicframe.declared import RecordDecoder
 from etlcore.checkpoint import Checkpoint
@@ -29,10 +25,9 @@ from etlcore.clock import SystemClock
 from etlcore.errors import EtlError
 from etlcore.failpoints import reach
 from etlcore.logging import configure_once
-from etlcore.storage import open_storage
 from etlcore.task_errors import marked
 
-FORMAT = "gluepot-kafka"
+FORMAT = "gluepot-stream"
 # The source itself travels in the options: Spark hands them to every process as they are. Hex, because options are
 # text; the settings hold secrets, and Spark redacts options whose name contains "secret".
 SOURCE_OPTION = "gluepot.secret.source"
@@ -41,7 +36,7 @@ RANGES_OPTION = "gluepot.ranges"
 REJECTS_OPTION = "gluepot.rejects"
 
 
-def to_option(source: KafkaSource) -> str:
+def to_option(source: PlannedSource) -> str:
     """Return the source in the form `SOURCE_OPTION` takes."""
     return pickle.dumps(source).hex()
 
@@ -51,30 +46,28 @@ def ranges_option(ranges: Sequence[SourceRange]) -> str:
     return json.dumps([one.to_json() for one in ranges])
 
 
-class KafkaDataSource(DataSource):
-    """`spark.readStream.format("gluepot-kafka")`, made by `awsglue` from the script's options."""
+class StreamDataSource(DataSource):
+    """`spark.readStream.format("gluepot-stream")`, made by `awsglue` from the script's options."""
 
     @classmethod
     def name(cls) -> str:  # noqa: D102
         return FORMAT
 
     def schema(self) -> StructType:  # noqa: D102
-        source = self._source()
-        return from_arrow_schema(arrow_schema(source.settings, source.declared), prefer_timestamp_ntz=True)
+        return from_arrow_schema(arrow_schema(self._source()), prefer_timestamp_ntz=True)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802, D102
         folder = self.options.get(OPTION)
-        return KafkaStreamReader(self._source(), Handover(Path(folder)) if folder else None)
+        return RangeStreamReader(self._source(), Handover(Path(folder)) if folder else None)
 
     def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002, D102
         given = self.options.get(RANGES_OPTION)
         ranges = None if given is None else [SourceRange.from_json(one) for one in json.loads(given)]
-        return KafkaBatchReader(self._source(), ranges, self.options.get(REJECTS_OPTION))
+        return RangeReader(self._source(), ranges, self.options.get(REJECTS_OPTION))
 
-    def _source(self) -> KafkaSource:
+    def _source(self) -> PlannedSource:
         # Our own bytes, written by `to_option` in the driver of the same job; nothing from outside gets here.
-        source = pickle.loads(bytes.fromhex(self.options[SOURCE_OPTION]))  # noqa: S301
-        assert isinstance(source, KafkaSource)
+        source: PlannedSource = pickle.loads(bytes.fromhex(self.options[SOURCE_OPTION]))  # noqa: S301
         return source
 
 
@@ -91,18 +84,18 @@ class RangePartition(InputPartition):
     rejects_root: str | None = None
 
 
-def _read(source: KafkaSource, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+def _read(source: PlannedSource, partition: InputPartition) -> Iterator[pa.RecordBatch]:
     assert isinstance(partition, RangePartition)
     if source.declared is not None:
         yield from _decode(source, source.declared.decoder(), partition)
         return
-    schema = arrow_schema(source.settings)
+    schema = arrow_schema(source)
     for raw in marked(source.read(partition.wanted)):
         yield to_arrow(raw, schema)
 
 
-def _decode(source: KafkaSource, decoder: RecordDecoder, partition: RangePartition) -> Iterator[pa.RecordBatch]:
-    added = added_columns(source.settings)
+def _decode(source: PlannedSource, decoder: RecordDecoder, partition: RangePartition) -> Iterator[pa.RecordBatch]:
+    added = source.added.names
     with RejectsAside(partition.rejects_root, partition.wanted) as rejects:
         for raw in marked(source.read(partition.wanted)):
             chunk = decoder.decode(raw.values, raw.positions, raw.stream, raw.shard)
@@ -110,11 +103,11 @@ def _decode(source: KafkaSource, decoder: RecordDecoder, partition: RangePartiti
             yield with_columns(chunk, raw.positions, raw.beside(added)).batch
 
 
-class KafkaBatchReader(DataSourceReader):
+class RangeReader(DataSourceReader):
     """A bounded read: of given ranges, or from startingOffsets to endingOffsets."""
 
     def __init__(
-        self, source: KafkaSource, ranges: Sequence[SourceRange] | None, rejects_root: str | None = None
+        self, source: PlannedSource, ranges: Sequence[SourceRange] | None, rejects_root: str | None = None
     ) -> None:
         self._source = source
         self._ranges = ranges
@@ -128,10 +121,10 @@ class KafkaBatchReader(DataSourceReader):
         return _read(self._source, partition)
 
 
-class KafkaStreamReader(DataSourceStreamReader):
+class RangeStreamReader(DataSourceStreamReader):
     """Plans in a process of its own beside the driver, reads in the workers."""
 
-    def __init__(self, source: KafkaSource, handover: Handover | None) -> None:
+    def __init__(self, source: PlannedSource, handover: Handover | None) -> None:
         self._source = source
         self._handover = handover
         self._planner: Planner | None = None
@@ -153,17 +146,20 @@ class KafkaStreamReader(DataSourceStreamReader):
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:  # noqa: ARG002
         """Cut a batch; its end says where it starts (see `positions`)."""
-        root = rejects_root(self._source.settings, self._handover.checkpoint() if self._handover else None)
-        return [RangePartition(wanted, root) for wanted in self._source.split(Positions.from_json(end))]
+        root = rejects_root(self._source.rejects_path, self._handover.checkpoint() if self._handover else None)
+        return [RangePartition(wanted, root) for wanted in self._source.split(self._source.parsed(end))]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:  # noqa: D102
         return _read(self._source, partition)
 
     def commit(self, end: dict[str, Any]) -> None:
-        """Keep nothing: the checkpoint is the authority."""
+        """Tell the planner that a batch is done. It may forget: the checkpoint is the authority."""
+        self._planning().committed(self._source.parsed(end))
 
     def stop(self) -> None:
-        """Hold nothing that needs releasing."""
+        """Let the planner go."""
+        if self._planner is not None:
+            self._planner.close()
 
     def _reporting(self, ask: Any) -> dict[str, Any]:
         try:
@@ -177,8 +173,5 @@ class KafkaStreamReader(DataSourceStreamReader):
         if self._planner is None:
             configure_once()  # a process of its own: its warnings should look like the driver's
             location = self._handover.checkpoint() if self._handover else None
-            entry = Checkpoint(location).newest_offsets() if location else None
-            start = read_start(open_storage(location)) if location and entry is None else None
-            broker = Broker(self._source.settings)
-            self._planner = Planner(self._source, SystemClock(), entry, location or "", broker, start)
+            self._planner = self._source.planner(Checkpoint(location) if location else None, SystemClock())
         return self._planner

@@ -1,0 +1,1 @@
+"""CPU time of reading a Kinesis stream into Arrow, side by side with boto3."""

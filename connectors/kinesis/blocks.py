@@ -1,0 +1,78 @@
+"""What one read of a shard brought, as Arrow."""
+
+from __future__ import annotations
+
+from binascii import a2b_base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from connectors.kinesis.positions import behind, fingerprint
+
+SCHEMA = pa.schema(
+    [
+        pa.field("sequence", pa.string(), nullable=False),
+        pa.field("key", pa.string(), nullable=False),
+        pa.field("data", pa.large_binary(), nullable=False),
+        pa.field("arrived_epoch_ms", pa.int64(), nullable=False),
+    ]
+)
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Extent:
+    """Which records of the stream a block holds: one or more.
+
+    Args:
+        start: position behind the record before the first; that of the first where nothing is known before it.
+        first: sequence number of the first.
+        last: sequence number of the last.
+        records: how many.
+        total: sum of their fingerprints.
+    """
+
+    start: int
+    first: int
+    last: int
+    records: int
+    total: int
+
+    @property
+    def end(self) -> int:
+        """Position behind the last."""
+        return behind(self.last)
+
+
+def to_arrow(records: Sequence[Mapping[str, Any]]) -> tuple[pa.RecordBatch, int]:
+    """Return the `Records` of an answer, as the service spells them, in order, and the sum of their fingerprints."""
+    sequences = [one["SequenceNumber"] for one in records]
+    payloads = [a2b_base64(one["Data"]) for one in records]
+    block = pa.RecordBatch.from_arrays(
+        [
+            pa.array(sequences, pa.string()),
+            pa.array([one["PartitionKey"] for one in records], pa.string()),
+            pa.array(payloads, pa.large_binary()),
+            pa.array([int(one["ApproximateArrivalTimestamp"] * 1000) for one in records], pa.int64()),
+        ],
+        schema=SCHEMA,
+    )
+    return block, fingerprint(sequences, payloads)
+
+
+def total_of(block: pa.RecordBatch) -> int:
+    """Return the sum of the fingerprints of a block's records."""
+    return fingerprint(block.column("sequence").to_pylist(), block.column("data").to_pylist())
+
+
+def extent_of(block: pa.RecordBatch, start: int, total: int) -> Extent:
+    """Return what a block holds.
+
+    Args:
+        block: one record or more.
+        start: position behind the record before it.
+        total: sum of the fingerprints.
+    """
+    sequences = block.column("sequence")
+    return Extent(start, int(sequences[0].as_py()), int(sequences[-1].as_py()), block.num_rows, total)

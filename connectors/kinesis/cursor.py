@@ -1,0 +1,119 @@
+"""Reading on in one shard: iterators are taken, used and renewed here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from connectors.kinesis.blocks import to_arrow
+from connectors.kinesis.client import KinesisClient
+from connectors.kinesis.errors import IteratorExpired, Throttled
+from etlcore.errors import EtlError
+
+
+@dataclass(frozen=True, slots=True)
+class AtHorizon:
+    """Begin with the oldest record."""
+
+
+@dataclass(frozen=True, slots=True)
+class AtTime:
+    """Begin with the first record that arrived at a moment or later."""
+
+    epoch_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """Begin with a record."""
+
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """Begin behind a record."""
+
+    sequence: int
+
+
+Place = AtHorizon | AtTime | At | After
+
+
+def iterator_parameters(place: Place) -> dict[str, Any]:
+    """Return what GetShardIterator is told."""
+    match place:
+        case AtHorizon():
+            return {"ShardIteratorType": "TRIM_HORIZON"}
+        case AtTime(epoch_ms):
+            return {"ShardIteratorType": "AT_TIMESTAMP", "Timestamp": epoch_ms / 1000}
+        case At(sequence):
+            return {"ShardIteratorType": "AT_SEQUENCE_NUMBER", "StartingSequenceNumber": str(sequence)}
+        case After(sequence):
+            return {"ShardIteratorType": "AFTER_SEQUENCE_NUMBER", "StartingSequenceNumber": str(sequence)}
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """One answer.
+
+    Args:
+        block: its records, perhaps none, in the columns of `blocks.SCHEMA`.
+        total: sum of their fingerprints.
+        behind_ms: how far behind the newest record of the shard it ends.
+        closed: the shard has no further records, ever.
+    """
+
+    block: pa.RecordBatch
+    total: int
+    behind_ms: int
+    closed: bool
+
+
+class Cursor:
+    """A place in a shard that moves with what is read. Not for several threads at once.
+
+    Args:
+        client: of the stream.
+        shard: its id.
+        place: where to begin.
+    """
+
+    def __init__(self, client: KinesisClient, shard: str, place: Place) -> None:
+        self._client = client
+        self._shard = shard
+        self.place = place
+        self._iterator: str | None = None
+
+    def fetch(self, limit: int) -> Fetched:
+        """Read on once; the place moves only when an answer came.
+
+        Args:
+            limit: most records.
+
+        Raises:
+            EtlError: as the client raises. An iterator that has expired was renewed once already.
+        """
+        try:
+            return self._fetch(limit)
+        except IteratorExpired:
+            return self._fetch(limit)
+
+    def _fetch(self, limit: int) -> Fetched:
+        if self._iterator is None:
+            answer = self._client.on_stream("GetShardIterator", ShardId=self._shard, **iterator_parameters(self.place))
+            self._iterator = answer["ShardIterator"]
+        try:
+            answer = self._client.call("GetRecords", {"ShardIterator": self._iterator, "Limit": limit})
+        except Throttled:
+            raise
+        except EtlError:
+            self._iterator = None  # whatever was wrong with it, the place is still known
+            raise
+        block, total = to_arrow(answer["Records"])
+        if block.num_rows:
+            self.place = After(int(block.column("sequence")[-1].as_py()))
+        self._iterator = answer.get("NextShardIterator")
+        return Fetched(block, total, answer.get("MillisBehindLatest") or 0, self._iterator is None)

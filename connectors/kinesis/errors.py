@@ -1,0 +1,73 @@
+"""The service's errors in our tree: what the caller does next decides the class."""
+
+from __future__ import annotations
+
+from etlcore.errors import ConfigError, EtlError, PermanentError, TransientError
+
+THROTTLED = frozenset(
+    {
+        "ProvisionedThroughputExceededException",
+        "LimitExceededException",
+        "KMSThrottlingException",
+        "ThrottlingException",
+        "Throttling",
+        "RequestLimitExceeded",
+    }
+)
+NOT_ALLOWED = frozenset(
+    {
+        "AccessDeniedException",
+        "UnrecognizedClientException",
+        "InvalidSignatureException",
+        "IncompleteSignature",
+        "MissingAuthenticationToken",
+        "InvalidClientTokenId",
+        "KMSAccessDeniedException",
+        "KMSDisabledException",
+        "KMSInvalidStateException",
+        "KMSNotFoundException",
+        "KMSOptInRequired",
+    }
+)
+AWAY_STATUS = 500
+
+
+class Throttled(TransientError):
+    """The service asks to be called less often."""
+
+
+class IteratorExpired(TransientError):
+    """A shard iterator is older than five minutes; a new one at the same position goes on."""
+
+
+class NoSuchStream(PermanentError):
+    """There is no stream, shard or consumer of that name."""
+
+
+class Refused(PermanentError):
+    """The service does not accept a call as it is."""
+
+
+def from_service(operation: str, where: str, status: int, code: str, message: str) -> EtlError:
+    """Turn an answer that is no success into our error.
+
+    Args:
+        operation: as the service calls it.
+        where: stream and endpoint, for the sentence.
+        status: of HTTP.
+        code: `__type` without its namespace; empty if the answer has none.
+        message: the service's own words.
+    """
+    said = f"{code or f'HTTP {status}'}: {message}" if message else code or f"HTTP {status}"
+    if code in THROTTLED:
+        return Throttled(f"{where} throttles {operation} ({said}).")
+    if code == "ExpiredIteratorException":
+        return IteratorExpired(f"{where}: {operation} came with an iterator that has expired.")
+    if code == "ResourceNotFoundException":
+        return NoSuchStream(f"{where} is not there ({said}); create the stream, or correct its name.")
+    if code in NOT_ALLOWED:
+        return ConfigError(f"{where} refused {operation} ({said}); check credentials, role and region.")
+    # A token that has expired is renewed with the next call; a resource in use is free a moment later.
+    if status >= AWAY_STATUS or code.startswith(("ExpiredToken", "RequestExpired", "ResourceInUse")):
+        return TransientError(f"{where} could not do {operation} for now ({said}).")
+    return Refused(f"{where} does not accept {operation} ({said}).")

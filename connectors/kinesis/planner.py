@@ -1,0 +1,147 @@
+"""The planner of a query: lets the stream be read ahead, and cuts what has come into batches."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from connectors.kinesis.client import KinesisClient
+from connectors.kinesis.plan import initial, losses, plan
+from connectors.kinesis.positions import Positions
+from connectors.kinesis.readahead import ReadAhead
+from connectors.kinesis.service import StreamFacts, patient_facts
+from connectors.kinesis.settings import KinesisReadSettings
+from connectors.kinesis.spool import SpoolWriter
+from connectors.kinesis.tips import Tip, write_tips
+from etlcore.clock import Clock
+from etlcore.errors import DataLoss
+from etlcore.logging import get_logger
+
+
+def refuse_losses(lost: list[str]) -> None:
+    """Raise for losses the user has not accepted.
+
+    Raises:
+        DataLoss: with what is gone and the way to accept it.
+    """
+    if lost:
+        raise DataLoss(
+            f"Records were lost before they could be read: {'; '.join(lost)}. To go on from what is there, set"
+            " failOnDataLoss to false.",
+        )
+
+
+class KinesisPlanner:
+    """Decides what each micro-batch of a query holds; see `connectors.ports.Planner`.
+
+    Args:
+        settings: of the read.
+        folder: shared with the tasks on this machine and with the driver.
+        last: newest entry of the offset log, or a chosen start; None for a query that begins where the script says.
+        clock: for pacing.
+        wait: see `ReadAhead`.
+    """
+
+    def __init__(
+        self,
+        settings: KinesisReadSettings,
+        folder: Path,
+        last: Positions | None,
+        clock: Clock,
+        wait: Callable[[threading.Condition, float], object] = threading.Condition.wait,
+    ) -> None:
+        self._settings = settings
+        self._stream = settings.address.name
+        self._folder = folder
+        self._clock = clock
+        self._wait = wait
+        self._chance = random.Random().random  # noqa: S311  jitter
+        self._client = KinesisClient(settings.address)
+        self._last = last
+        self._follows = last is not None
+        self._initial: Positions | None = None
+        self._stream_id = ""
+        self._reading: ReadAhead | None = None
+        self._told: dict[str, Tip] = {}
+
+    def initial(self) -> Positions:
+        """Return where a query without history starts; asked once, the same answer from then on."""
+        if self._initial is None:
+            self._initial = self._first(self._facts())
+        return self._initial
+
+    def latest(self) -> Positions:
+        """Return the next batch: what was fetched, within the limits; the last one again if that is nothing.
+
+        While more is known to be there a batch is filled for a while (`maxFetchTimeInMs`).
+        """
+        reading = self._begun()
+        assert self._last is not None  # known once reading has begun
+        deadline = self._clock.monotonic() + self._settings.fill_secs
+        while (left := deadline - self._clock.monotonic()) > 0 and self._filling(reading):
+            reading.wait(left)
+        shards, ahead = reading.ahead()
+        # The first answer becomes the first entry of the log, empty or not; all others follow the one before.
+        after = self._last.check if self._follows else self._last.after
+        most = self._settings.max_records_per_shard
+        planned = plan(self._last, self._stream, self._stream_id, shards, ahead, most, after)
+        self._follows = True
+        if planned is not self._last:
+            self._last = planned
+            reading.planned(planned)
+        if (tips := reading.tips()) != self._told:
+            write_tips(self._folder, self._stream_id, tips)
+            self._told = tips
+        return planned
+
+    def committed(self, batch: Positions) -> None:
+        """Remove what was fetched for a batch that is done."""
+        if self._reading is not None:
+            self._reading.forget(batch)
+
+    def close(self) -> None:
+        """Stop reading ahead."""
+        if self._reading is not None:
+            self._reading.close()
+
+    def _begun(self) -> ReadAhead:
+        if self._reading is None:
+            facts = self._facts()
+            self._stream_id = facts.id
+            if self._last is None:
+                self._last = self._initial = self._initial or self._first(facts)
+            lost = losses(self._stream, facts.id, facts.shards, self._last)
+            if self._settings.fail_on_data_loss:
+                refuse_losses(lost)
+            for loss in lost:
+                get_logger(__name__).error("records_lost", source="kinesis", loss=loss)
+            if lost:
+                self._last = self._without_lost(self._last, facts)
+            spool = SpoolWriter(self._folder / "spool")
+            self._reading = ReadAhead(self._client, self._settings, spool, self._clock, self._chance, self._wait)
+            self._reading.begin(self._last, facts.shards)
+        return self._reading
+
+    def _facts(self) -> StreamFacts:
+        return patient_facts(self._client, self._settings, self._clock, self._chance)
+
+    def _first(self, facts: StreamFacts) -> Positions:
+        now_epoch_ms = int(self._clock.epoch() * 1000)
+        return initial(self._stream, facts.id, facts.shards, self._settings.starting, now_epoch_ms)
+
+    def _without_lost(self, last: Positions, facts: StreamFacts) -> Positions:
+        """Return positions to go on from after an accepted loss: what is left of them in the stream as it is."""
+        listed = {shard.id for shard in facts.shards} if last.stream_ids.get(self._stream) == facts.id else set()
+        return replace(
+            last,
+            stream_ids={self._stream: facts.id},
+            spans={key: span for key, span in last.spans.items() if key[1] in listed},
+            notes={key: note for key, note in last.notes.items() if key[1] in listed},
+        )
+
+    def _filling(self, reading: ReadAhead) -> bool:
+        most = self._settings.max_records_per_shard
+        return any(tip.behind_ms > 0 and tip.unplanned < most for tip in reading.tips().values())

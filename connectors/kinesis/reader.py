@@ -1,0 +1,216 @@
+"""Reading ranges in a worker: from the spool where it is at hand, else from the stream, by the same positions."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import overload
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from connectors.dead_letters import OriginalRecord
+from connectors.kinesis import spool
+from connectors.kinesis.aggregation import MAGIC, taken_apart
+from connectors.kinesis.blocks import total_of
+from connectors.kinesis.client import KinesisClient
+from connectors.kinesis.cursor import At, AtHorizon, Cursor
+from connectors.kinesis.errors import NoSuchStream, Refused, Throttled
+from connectors.kinesis.pacing import Read, backoff_secs, wait_secs
+from connectors.kinesis.positions import FINGERPRINT_MODULUS, Note, position, sequence_before
+from connectors.kinesis.settings import KinesisReadSettings, StreamAddress
+from connectors.ports import RawBatch, SourceRange
+from connectors.shape import TIMESTAMP_TYPE
+from dynamicframe.magic import RECORD_TIMESTAMP
+from etlcore.clock import Clock, SystemClock
+from etlcore.errors import DataLoss, TransientError
+from etlcore.logging import configure_once, get_logger
+
+MAX_BATCH_RECORDS = 20_000
+TIP_ANSWERS = 3
+"""Empty answers in a row, each saying that nothing is behind it, before a record counts as gone."""
+
+_chance = random.Random()  # noqa: S311  jitter
+_clients: dict[StreamAddress, KinesisClient] = {}
+
+
+def client_of(address: StreamAddress) -> KinesisClient:
+    """Return this process's client of a stream."""
+    if address not in _clients:
+        _clients[address] = KinesisClient(address)
+    return _clients[address]
+
+
+def read_range(settings: KinesisReadSettings, folder: Path | None, wanted: SourceRange) -> Iterator[RawBatch]:
+    """Yield every record of a range, in order, aggregates taken apart.
+
+    Args:
+        settings: of the read.
+        folder: of the spool, on the driver's machine; None where there is none.
+        wanted: the range.
+
+    Raises:
+        DataLoss: the stream no longer has the records, or has others.
+        TransientError: the service did not answer for the deadline of the settings.
+    """
+    for block in _blocks(settings, folder, wanted):
+        yield from _raw_batches(block, settings, wanted)
+
+
+def originals(settings: KinesisReadSettings, folder: Path | None, wanted: SourceRange) -> Iterator[OriginalRecord]:
+    """Yield the records of a range with everything the stream keeps of them; raises as `read_range` does."""
+    for block in _blocks(settings, folder, wanted):
+        for row in block.to_pylist():
+            for at, key, data in _apart(row["sequence"], row["key"], row["data"]):
+                if wanted.start <= at < wanted.end:
+                    epoch_ms = row["arrived_epoch_ms"]
+                    yield OriginalRecord(data, wanted.stream, wanted.shard, at, epoch_ms, key.encode())
+
+
+def _blocks(settings: KinesisReadSettings, folder: Path | None, wanted: SourceRange) -> Iterator[pa.RecordBatch]:
+    if wanted.start >= wanted.end:
+        return
+    note = Note.parse(wanted.proof)
+    files = spool.find(folder, wanted.shard, wanted.start, wanted.end) if folder else None
+    if files and note.records:
+        held = sum(extent.records for _, extent in files), _sum(extent.total for _, extent in files)
+        files = files if held == (note.records, note.total) else None
+    if files is None:
+        begin = note.first or wanted.start // position(1)
+        yield from _fetched(settings, wanted, begin, sequence_before(wanted.end), (note.records, note.total))
+        return
+    for path, extent in files:
+        try:
+            block = spool.load(path, extent)
+        except spool.TornFile as torn:
+            configure_once()  # a worker is a process of its own
+            get_logger(__name__).warning("spool_file_torn", reason=str(torn), hint="its records are fetched again")
+            yield from _fetched(settings, wanted, extent.first, extent.last, (extent.records, extent.total))
+        else:
+            yield block
+
+
+def _sum(totals: Iterator[int]) -> int:
+    return sum(totals) % FINGERPRINT_MODULUS
+
+
+def _fetched(
+    settings: KinesisReadSettings, wanted: SourceRange, first: int, last: int, proof: tuple[int, int]
+) -> Iterator[pa.RecordBatch]:
+    """Yield the records from `first` to `last` from the stream, and compare them with count and sum if those are known.
+
+    They are held back until the comparison is done, so that a task never writes records that are not those planned.
+    """
+    blocks = list(_until(settings, wanted, first, last, SystemClock()))
+    found = sum(block.num_rows for block in blocks), _sum(total_of(block) for block in blocks)
+    if proof[0] and found != proof:
+        raise DataLoss(
+            f"Shard {wanted.shard} of Kinesis stream {wanted.stream} gave {found[0]} records from {first} to {last}"
+            f" where {proof[0]} were planned; some have expired, or the stream was created again.",
+        )
+    yield from blocks
+
+
+def _until(
+    settings: KinesisReadSettings, wanted: SourceRange, first: int, last: int, clock: Clock
+) -> Iterator[pa.RecordBatch]:
+    cursor = Cursor(client_of(settings.address), wanted.shard, At(first))
+    where = f"Shard {wanted.shard} of Kinesis stream {wanted.stream}"
+    failures = at_tip = 0
+    progress_at = clock.monotonic()
+    while True:
+        began = clock.monotonic()
+        try:
+            fetched = cursor.fetch(settings.max_records_per_read)
+        except Refused as unknown:
+            if isinstance(cursor.place, AtHorizon):
+                raise DataLoss(f"{where} refuses to be read ({unknown}).") from unknown
+            # A piece of a range may begin at a number that no record has.
+            cursor = Cursor(client_of(settings.address), wanted.shard, AtHorizon())
+            continue
+        except NoSuchStream as gone:
+            raise DataLoss(f"{where} no longer has the records from {first} to {last} ({gone}).") from gone
+        except TransientError as away:
+            failures += 1
+            if began - progress_at > settings.retry_deadline_secs and not isinstance(away, Throttled):
+                raise
+            clock.sleep(backoff_secs(failures, settings.retry_base_secs, settings.retry_cap_secs, _chance.random()))
+            continue
+        failures, progress_at = 0, clock.monotonic()
+        block = fetched.block
+        if block.num_rows:
+            at_tip = 0
+            sequences = [int(number) for number in block.column("sequence").to_pylist()]
+            since = next((n for n, number in enumerate(sequences) if number >= first), len(sequences))
+            upto = next((n for n, number in enumerate(sequences) if number > last), len(sequences))
+            if since < upto:
+                yield block.slice(since, upto - since)
+            if sequences[-1] >= last:
+                if not wanted.proof or (upto and sequences[upto - 1] == last):
+                    return
+                break
+        at_tip += fetched.behind_ms == 0 and not block.num_rows
+        if fetched.closed or at_tip >= TIP_ANSWERS:
+            break
+        pause = wait_secs(Read(block.nbytes, at_tip=False)) - (clock.monotonic() - began)
+        clock.sleep(max(0.0, pause))
+    raise DataLoss(f"{where} no longer has record {last}; it has expired, or the stream was created again.")
+
+
+def _apart(sequence: str, key: str, data: bytes) -> Iterator[tuple[int, str, bytes]]:
+    number = int(sequence)
+    subs = taken_apart(data)
+    if subs is None:
+        yield position(number), key, data
+        return
+    for n, sub in enumerate(subs):
+        yield position(number, n), sub.key, sub.data
+
+
+def _raw_batches(block: pa.RecordBatch, settings: KinesisReadSettings, wanted: SourceRange) -> Iterator[RawBatch]:
+    positions: Sequence[int] = ShardPositions(block.column("sequence"))
+    values: list[bytes] = block.column("data").to_pylist()
+    arrived: pa.Array = block.column("arrived_epoch_ms")
+    packed = pc.any(pc.starts_with(block.column("data"), MAGIC)).as_py()
+    if packed or positions[0] < wanted.start or positions[-1] >= wanted.end:
+        rows = [
+            (at, data, epoch_ms)
+            for sequence, value, epoch_ms in zip(
+                block.column("sequence").to_pylist(), values, arrived.to_pylist(), strict=True
+            )
+            for at, _, data in _apart(sequence, "", value)
+            if wanted.start <= at < wanted.end
+        ]
+        positions, values = [at for at, _, _ in rows], [data for _, data, _ in rows]
+        arrived = pa.array([epoch_ms for _, _, epoch_ms in rows], pa.int64())
+    for at in range(0, len(values), MAX_BATCH_RECORDS):
+        upto = min(at + MAX_BATCH_RECORDS, len(values))
+        columns = {}
+        if settings.add_record_timestamp:
+            columns[RECORD_TIMESTAMP] = pc.multiply(arrived[at:upto], 1000).cast(TIMESTAMP_TYPE)
+        newest = arrived[upto - 1].as_py()
+        yield RawBatch(values[at:upto], positions[at:upto], wanted.stream, wanted.shard, newest, columns)
+
+
+class ShardPositions(Sequence[int]):
+    """Positions of records that are not aggregates, made when they are asked for: mostly none is.
+
+    Args:
+        sequences: text column of sequence numbers.
+    """
+
+    def __init__(self, sequences: pa.Array) -> None:
+        self._sequences = sequences
+
+    def __len__(self) -> int:
+        return len(self._sequences)
+
+    @overload
+    def __getitem__(self, at: int) -> int: ...
+    @overload
+    def __getitem__(self, at: slice) -> ShardPositions: ...
+    def __getitem__(self, at: int | slice) -> int | ShardPositions:
+        if isinstance(at, slice):
+            return ShardPositions(self._sequences[at])
+        return position(int(self._sequences[at].as_py()))

@@ -1,0 +1,67 @@
+"""What the service says about a stream: thin calls around the client."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from connectors.kinesis.client import KinesisClient
+from connectors.kinesis.errors import Throttled
+from connectors.kinesis.pacing import backoff_secs
+from connectors.kinesis.settings import KinesisReadSettings
+from connectors.kinesis.topology import Shard
+from etlcore.clock import Clock
+from etlcore.errors import TransientError
+
+
+@dataclass(frozen=True, slots=True)
+class StreamFacts:
+    """A stream at one moment.
+
+    Args:
+        id: tells it from another one of its name; its creation in milliseconds since 1970 UTC.
+        shards: all that are listed, ended ones included until they expire.
+    """
+
+    id: str
+    shards: tuple[Shard, ...]
+
+
+def stream_facts(client: KinesisClient) -> StreamFacts:
+    """Ask for a stream and its shards; raises as the client does."""
+    summary = client.on_stream("DescribeStreamSummary")["StreamDescriptionSummary"]
+    created_secs = float(summary.get("StreamCreationTimestamp") or 0)
+    return StreamFacts(str(int(created_secs * 1000)), list_shards(client))
+
+
+def patient_facts(
+    client: KinesisClient, settings: KinesisReadSettings, clock: Clock, chance: Callable[[], float]
+) -> StreamFacts:
+    """Ask for a stream and its shards, again where that may help.
+
+    Throttling is waited out for as long as an outage; any other failure that may pass is retried `numRetries` times.
+
+    Raises:
+        EtlError: as the client raises.
+    """
+    failures, deadline = 0, clock.monotonic() + settings.retry_deadline_secs
+    while True:
+        try:
+            return stream_facts(client)
+        except TransientError as away:
+            failures += 1
+            gives_up = clock.monotonic() > deadline if isinstance(away, Throttled) else failures > settings.retries
+            if gives_up:
+                raise
+            clock.sleep(backoff_secs(failures, settings.retry_base_secs, settings.retry_cap_secs, chance()))
+
+
+def list_shards(client: KinesisClient) -> tuple[Shard, ...]:
+    """Ask for the shards of a stream; raises as the client does."""
+    answer = client.on_stream("ListShards")
+    found: list[dict[str, Any]] = list(answer["Shards"])
+    while token := answer.get("NextToken"):
+        answer = client.call("ListShards", {"NextToken": token})
+        found += answer["Shards"]
+    return tuple(Shard.from_api(plain) for plain in found)

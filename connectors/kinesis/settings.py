@@ -1,0 +1,267 @@
+"""The options of a Kinesis read, in Glue's spelling and in the older connector's, checked once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from connectors.options import ScriptOptions, epoch_ms
+from etlcore.errors import ConfigError
+
+# Glue's names and, where it differs, the older open connector's; Glue's own wins where a script gives both.
+OLDER_NAMES: Mapping[str, str] = {
+    "maxFetchTimeInMs": "kinesis.executor.maxFetchTimeInMs",
+    "maxFetchRecordsPerShard": "kinesis.executor.maxFetchRecordsPerShard",
+    "maxRecordPerRead": "kinesis.executor.maxRecordPerRead",
+    "addIdleTimeBetweenReads": "kinesis.executor.addIdleTimeBetweenReads",
+    "idleTimeBetweenReadsInMs": "kinesis.executor.idleTimeBetweenReadsInMs",
+    "describeShardInterval": "kinesis.client.describeShardInterval",
+    "numRetries": "kinesis.client.numRetries",
+    "retryIntervalMs": "kinesis.client.retryIntervalMs",
+    "maxRetryIntervalMs": "kinesis.client.maxRetryIntervalMs",
+    "avoidEmptyBatches": "kinesis.client.avoidEmptyBatches",
+}
+KNOWN = (
+    *OLDER_NAMES, *OLDER_NAMES.values(), "streamARN", "streamName", "endpointUrl", "region", "classification",
+    "delimiter", "startingPosition", "startingTimestamp", "failOnDataLoss", "awsSTSRoleARN", "awsSTSSessionName",
+    "awsSTSEndpoint", "schema", "inferSchema", "avroSchema", "addRecordTimestamp",
+    "emitConsumerLagMetrics", "typeOfData", "rejectsPath",
+)  # fmt: skip
+# Seen in scripts, without effect here.
+HARMLESS = frozenset({"database", "tablename", "connectionname"})
+
+MAX_RECORDS_PER_READ = 10_000
+"""The service's own limit of one GetRecords call."""
+
+_ARN = re.compile(r"arn:[\w-]+:kinesis:(?P<region>[\w-]*):\d*:stream/(?P<name>[\w.-]+)")
+_SESSION_NAME = re.compile(r"[\w+=,.@-]{2,64}")
+_INTERVAL = re.compile(r"(\d+)\s*(ms|s|m|h)?")
+_INTERVAL_SECS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+@dataclass(frozen=True, slots=True)
+class FromHorizon:
+    """Begin with the oldest record there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class FromLatest:
+    """Begin with what is sent from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class FromTime:
+    """Begin with the first record that arrived at a moment or later."""
+
+    epoch_ms: int
+
+
+Start = FromHorizon | FromLatest | FromTime
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A role to take on, for a stream of another account.
+
+    Args:
+        arn: of the role.
+        session_name: what the other account's logs call us.
+        endpoint: of the token service; empty for the usual one.
+    """
+
+    arn: str
+    session_name: str
+    endpoint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamAddress:
+    """Where a stream is.
+
+    Args:
+        name: of the stream.
+        arn: as given; empty where only the name was.
+        region: the ARN's or the script's; empty for that of the environment.
+        endpoint: as given; empty for that of the environment, or the service's own.
+        role: to take on; None for the credentials of the environment.
+    """
+
+    name: str
+    arn: str = ""
+    region: str = ""
+    endpoint: str = ""
+    role: Role | None = None
+
+    def parameters(self) -> dict[str, str]:
+        """Return how a call names the stream."""
+        return {"StreamARN": self.arn} if self.arn else {"StreamName": self.name}
+
+
+@dataclass(frozen=True, slots=True)
+class KinesisReadSettings:
+    """One Kinesis read.
+
+    Args:
+        address: of the stream.
+        starting: where a query without a checkpoint starts.
+        fill_secs: how long a batch is waited for that would be small though more records are known to be there.
+        max_records_per_shard: a batch ends with the read that reaches this number.
+        max_records_per_read: of one GetRecords call.
+        idle_secs: least time between two reads of a shard, over what the service's limits demand; 0 for no more.
+        describe_interval_secs: least time between two ListShards calls.
+        retries: of the calls that are not reads; reads go on until the source was away for too long.
+        retry_base_secs: back-off of the first retry.
+        retry_cap_secs: longest back-off.
+        fail_on_data_loss: False goes on from what the stream still has.
+        add_record_timestamp: adds `__src_timestamp`.
+        classification: format of the payload, lower case; empty when not given.
+        infer_schema: True gives the magic column that DynamicFrame.fromDF expands.
+        schema: DDL of the payload, used when `infer_schema` is False; empty when not given.
+        delimiter: of csv.
+        rejects_path: where records go that a DataFrame has no row for; None: below the checkpoint.
+        retry_deadline_secs: how long an unreachable service is waited for.
+    """
+
+    address: StreamAddress
+    starting: Start = FromLatest()
+    fill_secs: float = 1.0
+    max_records_per_shard: int = 100_000
+    max_records_per_read: int = MAX_RECORDS_PER_READ
+    idle_secs: float = 0.0
+    describe_interval_secs: float = 1.0
+    retries: int = 3
+    retry_base_secs: float = 1.0
+    retry_cap_secs: float = 10.0
+    fail_on_data_loss: bool = True
+    add_record_timestamp: bool = False
+    classification: str = ""
+    infer_schema: bool = False
+    schema: str = ""
+    delimiter: str = ","
+    rejects_path: str | None = None
+    retry_deadline_secs: float = 300.0
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> KinesisReadSettings:
+        """Check the options of a script.
+
+        Args:
+            options: as the script gave them: strings, bools and ints.
+
+        Raises:
+            ConfigError: an option is missing, contradicts another, or has a value outside what is allowed.
+        """
+        given = ScriptOptions(options)
+        given.warn_unknown(KNOWN, HARMLESS)
+        infer = given.flag("inferSchema", default=False)
+        idle = _flag(given, "addIdleTimeBetweenReads")
+        return cls(
+            address=stream_address(given),
+            starting=_starting(given),
+            fill_secs=(_count(given, "maxFetchTimeInMs") or 1000) / 1000,
+            max_records_per_shard=_count(given, "maxFetchRecordsPerShard") or 100_000,
+            max_records_per_read=_per_read(given),
+            idle_secs=(_count(given, "idleTimeBetweenReadsInMs") or 1000) / 1000 if idle else 0.0,
+            describe_interval_secs=_interval_secs(given, "describeShardInterval", 1.0),
+            retries=_count(given, "numRetries") or 3,
+            retry_base_secs=(_count(given, "retryIntervalMs") or 1000) / 1000,
+            retry_cap_secs=(_count(given, "maxRetryIntervalMs") or 10_000) / 1000,
+            fail_on_data_loss=given.flag("failOnDataLoss", default=True),
+            add_record_timestamp=given.flag("addRecordTimestamp", default=False),
+            classification=given.text("classification").lower(),
+            infer_schema=infer,
+            schema="" if infer else given.text("schema") or given.text("avroSchema"),
+            delimiter=given.delimiter(),
+            rejects_path=given.text("rejectsPath") or None,
+        )
+
+
+def stream_address(given: ScriptOptions) -> StreamAddress:
+    """Return the stream that options name, for reading or writing.
+
+    Raises:
+        ConfigError: no stream is named, or an option is not of the right form.
+    """
+    arn, name, region = given.text("streamARN"), given.text("streamName"), given.text("region")
+    if arn:
+        found = _ARN.fullmatch(arn)
+        if not found:
+            raise ConfigError(
+                f"streamARN is {arn!r}; use the stream's whole ARN, such as"
+                " arn:aws:kinesis:us-east-1:123456789012:stream/clicks.",
+            )
+        if name and name != found["name"]:
+            raise ConfigError(f"streamARN is {arn!r} and streamName is {name!r}; give one of them.")
+        name, region = found["name"], found["region"] or region
+    if not name:
+        raise ConfigError("No Kinesis stream is named; give streamARN, or streamName with endpointUrl.")
+    endpoint = given.text("endpointUrl")
+    if endpoint and not re.match(r"https?://.", endpoint):
+        raise ConfigError(f"endpointUrl is {endpoint!r}; use a URL such as https://kinesis.us-east-1.amazonaws.com.")
+    in_host = re.match(r"https?://kinesis(?:-fips)?\.([\w-]+)\.amazonaws\.com", endpoint)
+    if not region and in_host:
+        region = in_host[1]
+    return StreamAddress(name, arn, region, endpoint.rstrip("/"), _role(given))
+
+
+def _role(given: ScriptOptions) -> Role | None:
+    arn, session = given.text("awsSTSRoleARN"), given.text("awsSTSSessionName")
+    if not arn:
+        return None
+    if session and not _SESSION_NAME.fullmatch(session):
+        raise ConfigError(
+            f"awsSTSSessionName is {session!r}; use 2 to 64 characters, letters of the alphabet, digits and _+=,.@-."
+        )
+    return Role(arn, session or "gluepot", given.text("awsSTSEndpoint"))
+
+
+def _starting(given: ScriptOptions) -> Start:
+    position, timestamp = given.text("startingPosition"), given.text("startingTimestamp")
+    if position and timestamp:
+        raise ConfigError("startingPosition and startingTimestamp are both given; use one of them.")
+    if timestamp:
+        return FromTime(epoch_ms("startingTimestamp", timestamp))
+    match position.lower():
+        case "" | "latest":
+            return FromLatest()
+        case "trim_horizon" | "earliest":
+            return FromHorizon()
+    try:
+        return FromTime(epoch_ms("startingPosition", position))
+    except ConfigError as wrong:
+        raise ConfigError(
+            f"startingPosition is {position!r}; use latest, trim_horizon, earliest or a time such as"
+            " 2026-01-31T12:00:00Z.",
+        ) from wrong
+
+
+def _spelled(given: ScriptOptions, name: str) -> str:
+    return name if given.text(name) else OLDER_NAMES[name]
+
+
+def _count(given: ScriptOptions, name: str) -> int | None:
+    return given.count(_spelled(given, name))
+
+
+def _flag(given: ScriptOptions, name: str) -> bool:
+    return given.flag(_spelled(given, name), default=False)
+
+
+def _per_read(given: ScriptOptions) -> int:
+    wanted = _count(given, "maxRecordPerRead") or MAX_RECORDS_PER_READ
+    if wanted > MAX_RECORDS_PER_READ:
+        raise ConfigError(f"maxRecordPerRead is {wanted}; Kinesis gives {MAX_RECORDS_PER_READ} at most.")
+    return wanted
+
+
+def _interval_secs(given: ScriptOptions, name: str, default_secs: float) -> float:
+    """Read `1s`, `500ms`, `2m`; a bare number counts as milliseconds, as in the older connector."""
+    text = given.text(_spelled(given, name))
+    if not text:
+        return default_secs
+    found = _INTERVAL.fullmatch(text.lower())
+    if not found:
+        raise ConfigError(f"{name} is {text!r}; use a time such as 1s, 500ms or 2m.")
+    return int(found[1]) * _INTERVAL_SECS[found[2] or "ms"]

@@ -1,0 +1,54 @@
+"""Which shards there are, and which may be read: parents before children. Pure.
+
+A split closes one shard and opens two, a merge closes two and opens one; a child's records of a key come after the
+parents'. So a child is begun once its parents have been read to their end. A parent that is no longer listed has
+expired, and holds nothing any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A shard as the service lists it.
+
+    Args:
+        id: its name.
+        parents: the shards it was made of; none for one the stream was created with.
+        ended: it takes in no more records.
+    """
+
+    id: str
+    parents: tuple[str, ...] = ()
+    ended: bool = False
+
+    @classmethod
+    def from_api(cls, plain: Mapping[str, Any]) -> Shard:
+        """Read an element of ListShards' `Shards`."""
+        parents = (plain.get("ParentShardId"), plain.get("AdjacentParentShardId"))
+        return cls(
+            plain["ShardId"],
+            tuple(parent for parent in parents if parent),
+            "EndingSequenceNumber" in plain.get("SequenceNumberRange", {}),
+        )
+
+
+def readable(shards: Iterable[Shard], finished: Collection[str]) -> list[str]:
+    """Return the shards that may be read now, in the order given.
+
+    Args:
+        shards: all that are listed.
+        finished: shards that were read to their end.
+    """
+    shards = list(shards)
+    waiting = {shard.id for shard in shards} - set(finished)
+    return [shard.id for shard in shards if shard.id in waiting and not waiting.intersection(shard.parents)]
+
+
+def vanished(shards: Iterable[Shard], begun: Iterable[str], finished: Collection[str]) -> list[str]:
+    """Return the shards that are gone though they were not read to their end, sorted."""
+    return sorted(set(begun) - {shard.id for shard in shards} - set(finished))

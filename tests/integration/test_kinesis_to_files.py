@@ -1,0 +1,107 @@
+"""Kinesis to files, through the scripts' own calls: both ways of reading, restarts, replays."""
+
+import json
+import shutil
+
+import pytest
+
+from streaming import session
+
+
+def numbered(start, end):
+    return [{"n": n} for n in range(start, end)]
+
+
+def numbers(job):
+    return sorted(n for (n,) in job.rows("n"))
+
+
+@pytest.mark.parametrize("way", ["fast", "rows"])
+def test_every_record_is_in_the_table_once_whichever_way_it_is_read(job, kinesis_stream, way):
+    from awsglue import DynamicFrame
+
+    kinesis_stream.send_json(*numbered(0, 3000))
+
+    def by_rows(frame, batch_id):
+        assert frame.count() == frame.select("*").count()
+        job.write(DynamicFrame.fromDF(frame.select("*"), job.glue_context, "rows"))
+
+    seen = job.drain(kinesis_stream.options(), job.copy if way == "fast" else by_rows, connection_type="kinesis")
+
+    assert numbers(job) == list(range(3000))
+    assert sum(stats.rows_in for stats in seen) == 3000
+
+
+def test_a_restart_goes_on_behind_the_last_batch(job, kinesis_stream):
+    kinesis_stream.send_json(*numbered(0, 500))
+    job.drain(kinesis_stream.options(), connection_type="kinesis")
+    kinesis_stream.send_json(*numbered(500, 900))
+    job.drain(kinesis_stream.options(), connection_type="kinesis")
+
+    assert numbers(job) == list(range(900))
+
+
+def test_a_batch_that_failed_holds_the_same_records_in_the_next_job_though_more_have_come(job, kinesis_stream):
+    kinesis_stream.send_json(*numbered(0, 400))
+    seen = []
+
+    def fail(frame, batch_id):
+        seen.extend(row[0] for row in frame.collect())
+        raise RuntimeError("not today")
+
+    with pytest.raises(RuntimeError):
+        job.drain(kinesis_stream.options(), fail, connection_type="kinesis", batchMaxRetries=0)
+    kinesis_stream.send_json(*numbered(400, 700))
+    stats = job.drain(kinesis_stream.options(), connection_type="kinesis")
+
+    assert stats[0].rows_in == len(seen) == 400
+    assert numbers(job) == list(range(700))
+
+
+def test_a_replay_without_the_spool_reads_the_stream_again(job, kinesis_stream):
+    kinesis_stream.send_json(*numbered(0, 400))
+
+    def lose_the_spool(frame, batch_id):
+        for one in frame.batch_input.source.folder.glob("spool/*"):
+            shutil.rmtree(one)
+        job.copy(frame, batch_id)
+
+    job.drain(kinesis_stream.options(), lose_the_spool, connection_type="kinesis")
+
+    assert numbers(job) == list(range(400))
+
+
+def test_a_bounded_read_ends_at_what_the_stream_holds_now(glue_context, kinesis_stream):
+    kinesis_stream.send_json(*numbered(0, 250))
+
+    frame = glue_context.create_dynamic_frame.from_options(
+        connection_type="kinesis", connection_options=kinesis_stream.options()
+    )
+
+    assert sorted(row.n for row in frame.toDF().collect()) == list(range(250))
+
+
+def test_latest_means_from_the_first_start_on(job, kinesis_stream):
+    kinesis_stream.send_json(*numbered(0, 10))
+    kinesis_stream.rest(0.05)
+    sender = kinesis_stream.after(5.0, lambda: kinesis_stream.send_json(*numbered(10, 20)))
+
+    drain = session.Drain(max_batches=1)
+    job.drain(kinesis_stream.options(startingPosition="latest"), connection_type="kinesis", drain=drain)
+    sender.join()
+
+    assert numbers(job)
+    assert set(numbers(job)) <= set(range(10, 20))
+
+
+def test_the_offset_log_holds_what_the_manifest_says(job, kinesis_stream):
+    kinesis_stream.send_json(*numbered(0, 100))
+    job.drain(kinesis_stream.options(), connection_type="kinesis")
+
+    line = (job.checkpoint / "offsets/0").read_text().splitlines()[-1]
+    spans = json.loads(line)["streams"][kinesis_stream.name]["spans"]
+    manifest = next(path for path in job.table.rglob("*.json"))
+    ranges = json.loads(manifest.read_text())["ranges"]
+    assert {(one["shard"], int(one["start"]), int(one["end"])) for one in ranges} == {
+        (shard, start, end) for shard, (start, end) in spans.items() if start < end
+    }

@@ -12,12 +12,14 @@ from pyspark.sql import DataFrame, SparkSession, SQLContext
 from awsglue.collection import DynamicFrameCollection
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.file_reads import FILE_TYPES, file_frame, file_settings
+from awsglue.jdbc_reads import jdbc_frame
 from awsglue.options import as_options, kafka_read_settings
 from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame, stream_frame
 from awsglue.resolving import as_spec
 from awsglue.sinks import DataSink, DynamicFrameWriter
 from awsglue.unsupported import GLUE_CONTEXT, NotSupportedHere, missing
 from batch.table.spark import register as register_tables
+from connectors.jdbc.endpoint import JDBC_TYPES
 from etlcore.logging import get_logger
 from streaming import session
 from streaming.query import for_each_batch
@@ -105,10 +107,13 @@ class GlueContext(SQLContext):
             options = as_options(connection_options)
             settings = file_settings(connection_type, options, format, as_options(format_options), push_down_predicate)
             return DynamicFrame(file_frame(self.spark_session, settings, transformation_ctx), self, transformation_ctx)
+        if connection_type.lower() in JDBC_TYPES:
+            pipeline = jdbc_frame({**kwargs, **as_options(connection_options)}, transformation_ctx)
+            return DynamicFrame(pipeline, self, transformation_ctx)
         if connection_type.lower() != "kafka":
             raise NotSupportedHere(
                 f"create_dynamic_frame.from_options(connection_type={connection_type!r})",
-                "Use 's3', 'file' or 'kafka'.",
+                "Use 's3', 'file', 'kafka' or a database such as 'postgresql'.",
             )
         pipeline = batch_frame(kafka_read_settings(as_options(connection_options)))
         return DynamicFrame(pipeline, self, transformation_ctx)

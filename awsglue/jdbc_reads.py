@@ -1,0 +1,21 @@
+"""Reading databases: from a script's options to a pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from batch import jobrun
+from batch.jdbc_input import jdbc_input
+from batch.pipeline import Pipeline
+from connectors.jdbc.settings import JdbcReadSettings
+
+
+def jdbc_frame(options: Mapping[str, Any], ctx: str) -> Pipeline:
+    """Return the pipeline of a read; its rows are chosen now, and read when the frame is used.
+
+    Raises:
+        ConfigError: an option is missing or not understood, or the database does not have what it names.
+    """
+    settings = JdbcReadSettings.from_glue(options)
+    return Pipeline(jdbc_input(settings, ctx, jobrun.current()))

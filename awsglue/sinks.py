@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from awsglue.collection import DynamicFrameCollection
 from awsglue.unsupported import NotSupportedHere
-from awsglue.writing import publish
+from awsglue.writing import publish, publish_table
+from connectors.jdbc.endpoint import JDBC_TYPES
+from connectors.jdbc.target import JdbcWriteSettings
 from connectors.ports import CommitKey, Sink
 from connectors.registry import SINKS
 from etlcore.errors import ConfigError, did_you_mean
@@ -74,7 +76,10 @@ def sink_settings(
         ConfigError: path or format is missing or not known.
     """
     if connection_type.lower() != "s3":
-        raise NotSupportedHere(f"writing to connection_type {connection_type!r}", "Use 's3', also for a local folder.")
+        raise NotSupportedHere(
+            f"writing to connection_type {connection_type!r}",
+            "Use 's3', also for a local folder, or a database such as 'postgresql'.",
+        )
     for name in options.keys() - set(KNOWN_OPTIONS):
         log.warning("option_ignored", option=name, hint=did_you_mean(name, KNOWN_OPTIONS).strip())
     if str(options.get("enableUpdateCatalog", "")).lower() == "true":
@@ -134,6 +139,10 @@ class DataSink:
 
     def writeFrame(self, dynamic_frame: DynamicFrame, info: str = "") -> DynamicFrame:
         """Write a frame."""
+        if self._connection_type.lower() in JDBC_TYPES:
+            target = JdbcWriteSettings.from_glue(self._options)
+            publish_table(self._glue_context.spark_session, dynamic_frame, target, self._ctx)
+            return dynamic_frame
         settings = sink_settings(self._connection_type, self._options, self._format, self._format_options)
         publish(self._glue_context.spark_session, dynamic_frame, settings, self._ctx)
         return dynamic_frame

@@ -9,8 +9,10 @@ from uuid import uuid4
 from pyspark.sql import SparkSession
 
 from batch import commit, execute, jobrun
+from batch.jdbc_output import rehearse_table, write_table
 from batch.ledger import LedgerWrite
 from batch.table_columns import TableColumns
+from connectors.jdbc.target import JdbcWriteSettings
 from streaming.batch import BatchContext, current_batch
 
 if TYPE_CHECKING:
@@ -63,6 +65,25 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
     batch.record(outcome, parts)
     if current_batch() is None and (run := jobrun.current()) and run.bookmarks:
         run.bookmarks.wrote(LedgerWrite(planned.key.ctx, settings.path, outcome.rows, len(outcome.files)))
+
+
+def publish_table(spark: SparkSession, frame: DynamicFrame, settings: JdbcWriteSettings, ctx: str) -> None:
+    """Run the frame's pipeline into a table of a database, once.
+
+    Raises:
+        ConfigError: the table does not fit the rows, or the user may not write it.
+        Exception: what failed in the tasks or in publishing; the table is as it was then.
+    """
+    batch = current_batch() or _run_outside_of_streams()
+    planned = batch.next_write(ctx)
+    if batch.rehearsed is not None:
+        rehearse_table(spark, frame.pipeline, settings, planned)
+        return
+    outcome, parts = write_table(spark, frame.pipeline, settings, planned)
+    batch.record(outcome, parts)
+    target = f"{settings.endpoint.shown} {settings.table}"
+    if current_batch() is None and (run := jobrun.current()) and run.bookmarks:
+        run.bookmarks.wrote(LedgerWrite(planned.key.ctx, target, outcome.rows, 0))
 
 
 def _run_outside_of_streams() -> BatchContext:

@@ -51,7 +51,7 @@ class JdbcEndpoint:
         driver_jar: path or URL of that driver's archive.
     """
 
-    url: str
+    url: str = field(repr=False)
     user: str | None = None
     password: str | None = field(default=None, repr=False)
     driver_class: str | None = None

@@ -112,7 +112,8 @@ class Key:
             steps.append(all_of([*equal, sql(name, f" {operator} ", value)]))
         if len(steps) == 1:
             return steps[0]
-        return all_of([sql(quoted[0], f" {beyond}= ", bound[0]), any_of(steps)])
+        whole = [sql(name, " IS NOT NULL") for name in quoted[1:]]
+        return all_of([sql(quoted[0], f" {beyond}= ", bound[0]), *whole, any_of(steps)])
 
 
 _UNITS = {"second": "seconds", "minute": "minutes", "hour": "hours", "day": "days", "week": "weeks"}

@@ -112,6 +112,11 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def unquoted(name: str) -> str:
+    """Return a name that `quoted` or the server quoted, or did not need to, as it is."""
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name
+
+
 def _cast(array: pa.Array, column: Column) -> pa.Array:
     wanted = column.arrow_type
     if array.type == wanted:

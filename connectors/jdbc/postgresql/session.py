@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pyarrow as pa
-from adbc_driver_postgresql import dbapi
+from adbc_driver_postgresql import StatementOptions, dbapi
 
 from connectors.jdbc.endpoint import JdbcEndpoint
+from connectors.jdbc.postgresql.columns import unquoted
 from connectors.jdbc.postgresql.errors import mapped
 from connectors.jdbc.sql import Bound, Sql
 
@@ -40,16 +41,20 @@ class Session:
             self._bind(cursor, statement)
             cursor.execute(_text(statement))
 
+    def script(self, statements: str) -> None:
+        """Execute any number of statements, divided by semicolons."""
+        with self._cursor() as cursor:
+            # Not the cursor's executescript, which ends the transaction first.
+            cursor.adbc_statement.set_sql_query(statements)
+            cursor.adbc_statement.execute_update()
+
     def rows(self, statement: Sql | str) -> list[tuple[object, ...]]:
         """Return all rows of a statement."""
-        return list(zip(*self.table(statement).to_pydict().values(), strict=True))
-
-    def table(self, statement: Sql | str) -> pa.Table:
-        """Return the result of a statement."""
         with self._cursor() as cursor:
             self._bind(cursor, statement)
+            cursor.adbc_statement.set_options(**{StatementOptions.USE_COPY.value: "false"})
             cursor.execute(_text(statement))
-            return cursor.fetch_arrow_table()
+            return _rows(cursor.fetch_arrow_table())
 
     def batches(self, statement: Sql) -> Iterator[pa.RecordBatch]:
         """Yield the result of a query while it comes in."""
@@ -68,7 +73,18 @@ class Session:
         """Return all rows of a statement with `$1`, `$2`, ... in it."""
         with self._cursor() as cursor:
             cursor.execute(statement, tuple(values))
-            return list(zip(*cursor.fetch_arrow_table().to_pydict().values(), strict=True))
+            return _rows(cursor.fetch_arrow_table())
+
+    def ingest(self, schema: str, table: str, rows: pa.RecordBatchReader) -> int:
+        """Append rows to a table by COPY; return how many there were.
+
+        Args:
+            schema: of the table, quoted.
+            table: a name that needs no quotes.
+            rows: columns of exactly the table's types.
+        """
+        with self._cursor() as cursor:
+            return cursor.adbc_ingest(table, rows, mode="append", db_schema_name=unquoted(schema))
 
     @contextmanager
     def _cursor(self) -> Iterator[dbapi.Cursor]:
@@ -119,6 +135,10 @@ def session(endpoint: JdbcEndpoint, *, reading: bool = True, snapshot: str | Non
             raise
         with mapped(endpoint, "The commit"):
             connection.commit()
+
+
+def _rows(table: pa.Table) -> list[tuple[object, ...]]:
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
 def _text(statement: Sql | str) -> str:

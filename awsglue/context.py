@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession, SQLContext
 from awsglue.collection import DynamicFrameCollection
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.file_reads import FILE_TYPES, file_frame, file_settings
+from awsglue.jdbc_connection import jdbc_conf
 from awsglue.jdbc_reads import jdbc_frame
 from awsglue.options import as_options, kafka_read_settings
 from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame, stream_frame
@@ -108,7 +109,8 @@ class GlueContext(SQLContext):
             settings = file_settings(connection_type, options, format, as_options(format_options), push_down_predicate)
             return DynamicFrame(file_frame(self.spark_session, settings, transformation_ctx), self, transformation_ctx)
         if connection_type.lower() in JDBC_TYPES:
-            pipeline = jdbc_frame({**kwargs, **as_options(connection_options)}, transformation_ctx)
+            options = {**kwargs, **as_options(connection_options)}
+            pipeline = jdbc_frame(self.spark_session, options, transformation_ctx)
             return DynamicFrame(pipeline, self, transformation_ctx)
         if connection_type.lower() != "kafka":
             raise NotSupportedHere(
@@ -146,6 +148,36 @@ class GlueContext(SQLContext):
         sink = DataSink(self, connection_type, as_options(connection_options), format, transformation_ctx)
         sink.setFormat(format or "", **as_options(format_options))
         return sink.writeFrame(frame)
+
+    def write_dynamic_frame_from_jdbc_conf(
+        self,
+        frame: DynamicFrame,
+        catalog_connection: str,
+        connection_options: Mapping[str, Any] = {},
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        catalog_id: str | None = None,
+    ) -> None:
+        """Write a frame to a table of a connection's database, once."""
+        options = {**as_options(connection_options), "connectionName": catalog_connection}
+        self.write_dynamic_frame_from_options(frame, "jdbc", options, transformation_ctx=transformation_ctx)
+
+    def write_from_jdbc_conf(
+        self,
+        frame_or_dfc: DynamicFrame | DynamicFrameCollection,
+        catalog_connection: str,
+        connection_options: Mapping[str, Any] = {},
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        catalog_id: str | None = None,
+    ) -> DynamicFrame | DynamicFrameCollection:
+        """Write a frame, or each frame of a collection, to the table that the options name."""
+        options = {**as_options(connection_options), "connectionName": catalog_connection}
+        return self.write_from_options(frame_or_dfc, "jdbc", options, transformation_ctx=transformation_ctx)
+
+    def extract_jdbc_conf(self, connection_name: str, catalog_id: str | None = None) -> dict[str, str]:
+        """Return what a connection says of a database, under Glue's names (glue-api 1.3)."""
+        return jdbc_conf(connection_name)
 
     def write_from_options(
         self,

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from awsglue.collection import DynamicFrameCollection
+from awsglue.jdbc_connection import write_settings
 from awsglue.unsupported import NotSupportedHere
 from awsglue.writing import publish, publish_table
 from connectors.jdbc.endpoint import JDBC_TYPES
-from connectors.jdbc.target import JdbcWriteSettings
 from connectors.ports import CommitKey, Sink
 from connectors.registry import SINKS
 from etlcore.errors import ConfigError, did_you_mean
@@ -140,7 +140,7 @@ class DataSink:
     def writeFrame(self, dynamic_frame: DynamicFrame, info: str = "") -> DynamicFrame:
         """Write a frame."""
         if self._connection_type.lower() in JDBC_TYPES:
-            target = JdbcWriteSettings.from_glue(self._options)
+            target = write_settings(self._options)
             publish_table(self._glue_context.spark_session, dynamic_frame, target, self._ctx)
             return dynamic_frame
         settings = sink_settings(self._connection_type, self._options, self._format, self._format_options)
@@ -150,7 +150,7 @@ class DataSink:
     def write(
         self, dynamic_frame_or_dfc: DynamicFrame | DynamicFrameCollection, info: str = ""
     ) -> DynamicFrame | DynamicFrameCollection:
-        """Write a frame, or each frame of a collection below the path under its own name.
+        """Write a frame, or each frame of a collection below the path, or as a table, under its own name.
 
         Raises:
             TypeError: something else is given.
@@ -164,7 +164,10 @@ class DataSink:
         return self.writeFrame(dynamic_frame_or_dfc, info)
 
     def _below(self, name: str) -> DataSink:
-        options = {**self._options, "path": f"{str(self._options.get('path', '')).rstrip('/')}/{name}"}
+        if self._connection_type.lower() in JDBC_TYPES:
+            options = {**self._options, "dbtable": name}
+        else:
+            options = {**self._options, "path": f"{str(self._options.get('path', '')).rstrip('/')}/{name}"}
         ctx = f"{self._ctx}_{name}" if self._ctx else ""
         sink = DataSink(self._glue_context, self._connection_type, options, self._format, ctx)
         sink.setFormat(self._format or "", **self._format_options)
@@ -185,6 +188,6 @@ class DynamicFrameWriter:
         """Say that the catalog is not there yet."""
         raise NotSupportedHere("write_dynamic_frame.from_catalog", "Use from_options with the table's path.")
 
-    def from_jdbc_conf(self, *args: Any, **kwargs: Any) -> DynamicFrame:
-        """Say that JDBC is not there yet."""
-        raise NotSupportedHere("write_dynamic_frame.from_jdbc_conf")
+    def from_jdbc_conf(self, *args: Any, **kwargs: Any) -> None:
+        """Do what `GlueContext.write_dynamic_frame_from_jdbc_conf` does."""
+        self._glue_context.write_dynamic_frame_from_jdbc_conf(*args, **kwargs)

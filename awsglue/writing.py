@@ -74,6 +74,7 @@ def publish_table(spark: SparkSession, frame: DynamicFrame, settings: JdbcWriteS
         ConfigError: the table does not fit the rows, or the user may not write it.
         Exception: what failed in the tasks or in publishing; the table is as it was then.
     """
+    settings.require_native()
     batch = current_batch() or _run_outside_of_streams()
     planned = batch.next_write(ctx)
     if batch.rehearsed is not None:

@@ -19,6 +19,7 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 from connectors.jdbc.keys import Key, Row
+from connectors.jdbc.settings import HashPartitions, RangePartitions
 from connectors.jdbc.sql import Sql, all_of, any_of, sql
 from connectors.jdbc.state import JdbcState, digest_of, digests_of
 
@@ -39,6 +40,24 @@ class Facts(Protocol):
 
     def keys(self, key: Key, where: Sql) -> list[tuple[Row, int]]:
         """Return every key that occurs, with its number of rows."""
+
+
+class Relation(Facts, Protocol):
+    """A table or query that can be read with a bookmark."""
+
+    @property
+    def name(self) -> str:
+        """How it stands in a message and in a bookmark."""
+
+    @property
+    def primary_key(self) -> Sequence[str]:
+        """Names of its columns; empty where there is none, or none is known."""
+
+    def key(self, names: Sequence[str], *, descending: bool) -> Key:
+        """Return the named columns as a key; ConfigError where one is not there."""
+
+    def cuts(self, partitions: HashPartitions | RangePartitions | None) -> list[Sql]:
+        """Return conditions that share the rows among tasks; none for one task. ConfigError as `key`."""
 
 
 @dataclass(frozen=True, slots=True)

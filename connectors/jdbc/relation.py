@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from etlcore.errors import ConfigError
+from etlcore.errors import ConfigError, did_you_mean
 
 _OPEN_END = re.compile(r"\s+(where|and)\s*;?\s*$", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"\s*\((?P<query>.*)\)\s*(?:as\s+)?\w*\s*", re.IGNORECASE | re.DOTALL)
@@ -25,6 +25,25 @@ class Query:
     """A statement whose rows are read."""
 
     text: str
+
+
+def find_column(wanted: str, option: str, names: Sequence[str], relation: str) -> str:
+    """Return a column's name as the database has it; letter case is forgiven where it leaves no doubt.
+
+    Args:
+        wanted: as the script has it.
+        option: that names it.
+        names: of all columns.
+        relation: whose they are.
+
+    Raises:
+        ConfigError: there is no such column.
+    """
+    alike = [wanted] if wanted in names else [name for name in names if name.lower() == wanted.lower()]
+    if len(alike) == 1:
+        return alike[0]
+    known = ", ".join(names)
+    raise ConfigError(f"{option} names the column {wanted!r}; {relation} has {known}.{did_you_mean(wanted, names)}")
 
 
 def read_relation(options: Mapping[str, Any]) -> Table | Query:

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any
 
 from connectors.jdbc.endpoint import JdbcEndpoint
-from etlcore.errors import ConfigError, did_you_mean
+from etlcore.errors import ConfigError, NotSupported, did_you_mean
 from etlcore.logging import get_logger
 
 KNOWN_OPTIONS = (
@@ -88,6 +88,19 @@ class JdbcWriteSettings:
             preactions=str(options.get("preactions") or ""),
             postactions=str(options.get("postactions") or ""),
         )
+
+    def require_native(self) -> None:
+        """Check that the driver we ship writes the table.
+
+        Raises:
+            NotSupported: it is a driver of the script's own.
+        """
+        if not self.endpoint.is_arrow_native:
+            raise NotSupported(
+                f"Writing to {self.endpoint.shown} through a driver of the script's own",
+                "PostgreSQL needs none: leave customJdbcDriverS3Path out. For others use toDF().write.jdbc(...),"
+                " which may write a retried batch twice.",
+            )
 
 
 def _mode(options: Mapping[str, Any]) -> Mode:

@@ -19,9 +19,12 @@ from cyclopts import App, Parameter
 from batch.ledger import Ledger, Run, ledger_url, open_ledger
 from batch.ledger import edit as edits
 from batch.ledger.portable import export_job, import_job
+from connectors.files.versions import KIND
+from connectors.jdbc import state as jdbc
+from connectors.jdbc.plan import JdbcPlan
 from etlcore.clock import SystemClock
 from etlcore.errors import ConfigError
-from gluepot.bookmarks.explain import files_between, next_plan, summary
+from gluepot.bookmarks.explain import files_between, kind_read, next_plan, next_rows, summary
 from gluepot.bookmarks.table import Output, Row, show, time_of
 
 app = App(name="bookmarks", help="What jobs have read, what they will read next, and how to change that.")
@@ -82,7 +85,7 @@ def get(job: str, *, run_id: str | None = None, output: Output = "text") -> None
 
 @app.command
 def explain(job: str, *, ctx: str, limit: int = 100, output: Output = "text") -> None:
-    """Tell which files the next run would read, and why each other one not.
+    """Tell which files or rows the next run would read, and why each other one not.
 
     Args:
         job: name.
@@ -91,6 +94,9 @@ def explain(job: str, *, ctx: str, limit: int = 100, output: Output = "text") ->
         output: text for people; json for one object with counts and files.
     """
     with _ledger() as ledger:
+        if kind_read(ledger, job, ctx) == jdbc.KIND:
+            _explain_rows(next_rows(ledger, job, ctx), output)
+            return
         plan = next_plan(ledger, job, ctx, SystemClock())
     counts = {verdict.value: count for verdict, count in plan.counts.items()}
     in_order = sorted(plan.judged, key=lambda one: (not one[1].is_read, one[0].folder, one[0].name))
@@ -135,6 +141,7 @@ def history(job: str, *, ctx: str | None = None, output: Output = "text") -> Non
                 "at": time_of(change.at_ms),
                 "extends": change.parent,
                 "files": summary(name, [change.body]).files if change.body else 0,
+                "position": summary(name, [change.body]).position if change.body else "",
             }
             for name in contexts
             for change in ledger.history(job, name)
@@ -152,7 +159,7 @@ def diff(
     to_state: Annotated[int | None, Parameter(name="--to")] = None,
     output: Output = "text",
 ) -> None:
-    """List the files that were read between two states of a job (`history` numbers them).
+    """List what was read between two states of a job (`history` numbers them): files, or from where to where.
 
     Args:
         job: name.
@@ -163,6 +170,11 @@ def diff(
     """
     with _ledger() as ledger:
         upto = ledger.job(job).state if to_state is None else to_state
+        if kind_read(ledger, job, ctx) != KIND:
+            ends = [summary(ctx, ledger.state(job, ctx, at)).position for at in (from_state, upto)]
+            moved = [{"after": ends[0], "upto": ends[1]}] if ends[0] != ends[1] else []
+            show(moved, output, f"Nothing was read between states {from_state} and {upto}.")
+            return
         files = files_between(ledger, job, ctx, from_state, upto)
     rows: list[Row] = [
         {"file": file.url, "size_bytes": file.size_bytes, "modified": time_of(file.mtime_us // 1000), "etag": file.etag}
@@ -346,6 +358,17 @@ def _confirm(question: str, *, yes: bool) -> None:
 def _say(done: edits.Edited, *, dry_run: bool) -> None:
     verb = "would go" if dry_run else "went"
     print(f"Job {done.job} {verb} from state {done.before} to state {done.after}.")
+
+
+def _explain_rows(plan: JdbcPlan, output: Output) -> None:
+    counts = {"new": plan.rows, "late": plan.late_rows - plan.again, "read again": plan.again}
+    after, upto = (", ".join(row) if row else None for row in (plan.after, plan.upto))
+    if output == "json":
+        print(json.dumps({"counts": counts, "table": plan.relation, "after": after, "upto": upto}, ensure_ascii=False))
+        return
+    by = ", ".join(plan.key.names)
+    print(f"The next run reads of {plan.relation}, by {by}, what lies after {after or 'nothing'} up to {upto}.")
+    print(f"Rows: {_counted(counts)}")
 
 
 def _counted(counts: dict[str, int]) -> str:

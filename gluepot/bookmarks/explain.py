@@ -6,11 +6,17 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from awsglue.jdbc_connection import read_settings
+from batch import cursor_input as cursor
 from batch.ledger import Ledger
 from connectors.files.listing import ListingStats, list_files
 from connectors.files.plan import Plan, plan
 from connectors.files.settings import FileReadSettings
 from connectors.files.versions import KIND, FileVersion, read_body, state_of
+from connectors.jdbc import state as jdbc
+from connectors.jdbc.plan import JdbcPlan
+from connectors.jdbc.plan import plan as plan_rows
+from connectors.jdbc.postgresql import open_relation
 from etlcore.clock import Clock
 from etlcore.errors import ConfigError
 
@@ -24,7 +30,8 @@ class Summary:
         kind: of source.
         files: versions of files in it.
         size_bytes: of these.
-        paths: of the last run that read something.
+        paths: of the last run that read something; of a database its table or query.
+        position: how far a source was read that has one place instead of files; empty for files.
     """
 
     ctx: str
@@ -32,13 +39,19 @@ class Summary:
     files: int
     size_bytes: int
     paths: list[str]
+    position: str = ""
 
 
 def summary(ctx: str, bodies: Sequence[str]) -> Summary:
     """Return a bookmark in short; of a kind this version does not know only that."""
     kind = kind_of(bodies)
-    if kind != KIND:
-        return Summary(ctx, kind, 0, 0, [])
+    match kind:
+        case jdbc.KIND if (state := jdbc.state_of(bodies)) is not None:
+            return Summary(ctx, kind, 0, 0, [state.relation], state.position)
+        case cursor.KIND:
+            return Summary(ctx, kind, 0, 0, [], json.dumps(cursor.cursor_of(bodies), ensure_ascii=False))
+        case other if other != KIND:
+            return Summary(ctx, kind, 0, 0, [])
     read = [read_body(body) for body in bodies]
     files = [file for found, _, _ in read for file in found]
     paths = read[-1][2]["options"]["paths"] if read and read[-1][2] else []
@@ -65,6 +78,26 @@ def next_plan(ledger: Ledger, job: str, ctx: str, clock: Clock) -> Plan:
     state = state_of(ledger.state(job, ctx, at))
     listing = list_files(settings.listing, ListingStats())
     return plan(listing, state, settings.plan, int(clock.epoch() * 1_000_000), keep_judged=True)
+
+
+def next_rows(ledger: Ledger, job: str, ctx: str) -> JdbcPlan:
+    """Plan the next run's read of a database, which is asked now; a password of the script's is not known here.
+
+    Raises:
+        ConfigError: no such job or ctx, or the database refuses, for one because PGPASSWORD is not set.
+        TransientError: the database is away.
+    """
+    state = jdbc.state_of(ledger.state(job, ctx, ledger.job(job).state))
+    described = state or jdbc.state_of([change.body for change in ledger.history(job, ctx) if change.body][:1])
+    assert described is not None
+    settings = read_settings(described.source)
+    with open_relation(settings.endpoint, settings.relation) as relation:
+        return plan_rows(relation, relation.name, described.key, state, settings.overlap)
+
+
+def kind_read(ledger: Ledger, job: str, ctx: str) -> str:
+    """Return the kind of source that a ctx last read, also if it was reset since; `empty` if it never read."""
+    return kind_of([change.body for change in ledger.history(job, ctx) if change.body][:1])
 
 
 def files_between(ledger: Ledger, job: str, ctx: str, after: int, upto: int) -> list[FileVersion]:

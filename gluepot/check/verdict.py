@@ -10,6 +10,7 @@ from awsglue.file_reads import FILE_TYPES, file_settings
 from awsglue.sinks import sink_settings
 from awsglue.unboxing import box_format
 from awsglue.unsupported import GLUE_CONTEXT
+from connectors.jdbc.endpoint import JDBC_TYPES
 from dynamicframe.transforms import ApplyMapping, CompareRows, ResolveChoice
 from etlcore.errors import ConfigError, NotSupported
 from gluepot.check.calls import TRANSFORM, Call
@@ -20,13 +21,12 @@ NOT_THERE = {
     "DataFrameReader.from_catalog": "there is no Data Catalog yet; use from_options",
     "DynamicFrameReader.from_catalog": "there is no Data Catalog yet; use from_options",
     "DynamicFrameWriter.from_catalog": "there is no Data Catalog yet; use from_options with the table's path",
-    "DynamicFrameWriter.from_jdbc_conf": "there is no JDBC yet",
 }
 """Facades that have the name and refuse the call."""
 
 READABLE = {
     "DataFrameReader": frozenset({"kafka"}),
-    "DynamicFrameReader": frozenset({"kafka", *FILE_TYPES}),
+    "DynamicFrameReader": frozenset({"kafka", *FILE_TYPES, *JDBC_TYPES}),
 }
 """Connection types that each reader takes."""
 
@@ -144,11 +144,15 @@ def _write(call: Call) -> None:
     if not isinstance(options, dict):
         raise _Unknown
     given = {name: options[name] for name in ("path", "partitionKeys") if name in options}
-    sink_settings(literal(call, "connection_type", "s3"), given, literal(call, "format"), {})
+    kind = literal(call, "connection_type", "s3")
+    if kind.lower() not in JDBC_TYPES:
+        sink_settings(kind, given, literal(call, "format"), {})
 
 
 def _sink(call: Call) -> None:
     kind = literal(call, "connection_type", "s3")
+    if kind.lower() in JDBC_TYPES:
+        return
     sink_settings(kind, {"path": "?"}, "json", {})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from decimal import Decimal
 
 import psycopg
@@ -146,9 +146,9 @@ def test_types_arrive_as_glue_reads_them(orders):
         "id": 1,
         "price": Decimal("1.50"),
         "free": Decimal("1.123456789012345679"),
-        "at": datetime.datetime(2026, 1, 1, 10),
-        "zoned": datetime.datetime(2026, 1, 1, 8),
-        "day": datetime.date(2026, 1, 1),
+        "at": dt.datetime(2026, 1, 1, 10),
+        "zoned": dt.datetime(2026, 1, 1, 8),
+        "day": dt.date(2026, 1, 1),
         "doc": '{"a": 1}',
         "key": "00000000-0000-0000-0000-000000000001",
         "raw": b"\x01",
@@ -213,3 +213,18 @@ def test_what_was_read_can_be_written_to_another_table(orders):
     orders.write(DynamicFrame.fromDF(orders.read().toDF(), orders.glue_context, "f"))
     job.commit()
     assert orders.copied() == [1, 2]
+
+
+def test_a_million_rows_with_a_composite_key_lose_none_to_an_open_transaction(orders):
+    orders.sql("CREATE TABLE orders (day date, id bigint, note text, PRIMARY KEY (day, id))")
+    fill = "INSERT INTO orders SELECT date '2026-01-01' + (n / 100000)::int, n, md5(n::text) FROM generate_series({}, {}) AS n"
+    options = {"jobBookmarkOverlap": "3 days", "hashfield": "id", "hashpartitions": "2"}
+    with psycopg.connect(orders.url) as late:
+        late.execute(fill.format(800_001, 800_100))
+        orders.sql(fill.format(1, 800_000))
+        orders.sql(fill.format(800_101, 1_000_000))
+        job = orders.init()
+        assert orders.read(**options).count() == 999_900
+        job.commit()
+    orders.sql(fill.format(1_000_001, 1_000_010))
+    assert orders.run(**options) == [*range(800_001, 800_101), *range(1_000_001, 1_000_011)]

@@ -12,10 +12,10 @@ from connectors.jdbc.keys import Key, KeyColumn, Row
 from connectors.jdbc.plan import hash_cuts, range_cuts
 from connectors.jdbc.postgresql.columns import Column, columns_of, quoted
 from connectors.jdbc.postgresql.session import Session, session
-from connectors.jdbc.relation import Query, Table
+from connectors.jdbc.relation import Query, Table, find_column
 from connectors.jdbc.settings import HashPartitions, RangePartitions
 from connectors.jdbc.sql import Sql, sql
-from etlcore.errors import ConfigError, did_you_mean
+from etlcore.errors import ConfigError
 
 _FIND = """
 SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS name, c.oid::int8 AS oid
@@ -50,7 +50,7 @@ class PostgresqlRelation:
     primary_key: tuple[str, ...] = ()
 
     def key(self, names: Sequence[str], *, descending: bool) -> Key:
-        """Return the named columns as a key; letter case is forgiven where it leaves no doubt.
+        """Return the named columns as a key.
 
         Raises:
             ConfigError: there is no such column.
@@ -104,14 +104,8 @@ class PostgresqlRelation:
         return [(cast("Row", row[:-1]), cast("int", row[-1])) for row in rows]
 
     def _column(self, name: str, option: str) -> Column:
-        exact = [column for column in self.columns if column.name == name]
-        alike = exact or [column for column in self.columns if column.name.lower() == name.lower()]
-        if len(alike) == 1:
-            return alike[0]
-        names = [column.name for column in self.columns]
-        raise ConfigError(
-            f"{option} names the column {name!r}; {self.name} has {', '.join(names)}.{did_you_mean(name, names)}"
-        )
+        found = find_column(name, option, [column.name for column in self.columns], self.name)
+        return next(column for column in self.columns if column.name == found)
 
 
 @contextmanager

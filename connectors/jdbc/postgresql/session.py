@@ -84,7 +84,8 @@ class Session:
             rows: columns of exactly the table's types.
         """
         with self._cursor() as cursor:
-            return cursor.adbc_ingest(table, rows, mode="append", db_schema_name=unquoted(schema))
+            taken: int = cursor.adbc_ingest(table, rows, mode="append", db_schema_name=unquoted(schema))
+            return taken
 
     @contextmanager
     def _cursor(self) -> Iterator[dbapi.Cursor]:

@@ -1,7 +1,8 @@
 """The worker's side of a write: rows into staging tables of their own, which nobody reads yet.
 
 A staging table is to a database what a staged file is to a folder, and `StagedFile` tells of it: its name, the table
-that its rows are for, how many they are. It is unlogged, so a crash of the server empties it; publishing counts its rows.
+that its rows are for, how many they are. It is unlogged, so a crash of the server empties it;
+publishing counts its rows.
 """
 
 from __future__ import annotations

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -127,6 +129,22 @@ def schema_of(spark: SparkSession, pipeline: Pipeline) -> pa.Schema:
     for found in _run(spark, pipeline, schemas):
         merged = merge_schemas(merged, pa.ipc.read_schema(pa.py_buffer(found)))
     return merged
+
+
+def start_workers(spark: SparkSession) -> threading.Thread:
+    """Start the Python workers in the background, so that they are there when the first batch has been planned.
+
+    Returns:
+        the thread that waits for them; nobody else has to.
+    """
+
+    def start() -> None:
+        with suppress(Exception):  # whatever is wrong with workers or cluster, the first batch will tell
+            _over_pieces(spark, range(spark.sparkContext.defaultParallelism), iter)
+
+    starting = threading.Thread(target=start, name="gluepot-start-workers", daemon=True)
+    starting.start()
+    return starting
 
 
 def count(spark: SparkSession, pipeline: Pipeline) -> int:

@@ -8,14 +8,18 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from batch.ledger import BegunRun, Change, Ledger, LedgerWrite, RunStart, ledger_url, open_ledger
-from batch.ledger.lease import TTL_SECS, Heartbeat, begin_run, this_process
+from batch.ledger import BegunRun, Change, LedgerWrite, RunStart
+from batch.ledger.values import TTL_SECS
 from etlcore.clock import Clock
 from etlcore.errors import ConfigError, EtlError
 from etlcore.failpoints import reach
 from etlcore.logging import get_logger
+
+if TYPE_CHECKING:
+    from batch.ledger import Ledger
+    from batch.ledger.lease import Heartbeat
 
 log = get_logger(__name__)
 
@@ -175,6 +179,9 @@ def begin(
     end("another Job.init followed")
     marks = None
     if option is not None:
+        from batch.ledger.connect import ledger_url, open_ledger  # noqa: PLC0415  as in `batch.ledger`
+        from batch.ledger.lease import Heartbeat, begin_run, this_process  # noqa: PLC0415
+
         ledger = open_ledger(ledger_url(environ), clock)
         between = _between(ledger, name, limits)
         run = begin_run(ledger, RunStart(name, run_id, option), this_process(), clock, ttl_secs)

@@ -10,7 +10,7 @@ import sys
 from contextlib import AbstractContextManager
 from typing import TextIO
 
-import structlog
+from etlcore.plain_structlog import structlog  # isort: skip  before the other imports of it
 from structlog.contextvars import bound_contextvars, merge_contextvars
 from structlog.typing import EventDict, ExcInfo, FilteringBoundLogger, Processor, WrappedLogger
 

@@ -1,25 +1,59 @@
-"""The environment a Spark driver starts in: the same Python everywhere, a Java, our defaults."""
+"""The environment a Spark driver starts in: the same Python everywhere, a Java, our defaults, loaded classes at hand.
+
+Our defaults go to Spark as a properties file and not as SPARK_CONF_DIR: that folder would stand first on the class
+path, and a JVM takes no archive of classes (`etlcore.class_archive`) for a class path with a folder in it.
+"""
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import MutableMapping
 from pathlib import Path
 
+from etlcore import class_archive
 from etlcore.java import ensure_java
 
-DEFAULTS_FOLDER = Path(__file__).parent / "spark_conf"
+_FOLDER = Path(__file__).parent / "spark_conf"
+DEFAULTS = _FOLDER / "spark-defaults.conf"
+LOGGING = _FOLDER / "log4j2.properties"
+
+_PROPERTIES = "--properties-file"
+_LOGGING = "-Dlog4j2.configurationFile"
 
 
-def prepare(environ: MutableMapping[str, str]) -> None:
+def prepare(environ: MutableMapping[str, str], properties: Path | None = None) -> None:
     """Set what is not set; must happen before the first SparkContext.
 
     Without PYSPARK_PYTHON workers start whatever `python3` is on the PATH, which need not have our packages.
+
+    Args:
+        environ: of the driver.
+        properties: Spark's settings of this run. Without, our defaults, unless SPARK_CONF_DIR or PYSPARK_SUBMIT_ARGS
+            name others.
 
     Raises:
         ConfigError: no usable Java was found.
     """
     environ.setdefault("PYSPARK_PYTHON", sys.executable)
     environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    environ.setdefault("SPARK_CONF_DIR", str(DEFAULTS_FOLDER))
-    environ.setdefault("JAVA_HOME", str(ensure_java(environ).home))
+    java = ensure_java(environ)
+    environ.setdefault("JAVA_HOME", str(java.home))
+    arguments = environ.get("PYSPARK_SUBMIT_ARGS", "")
+    if properties is not None:
+        environ["PYSPARK_SUBMIT_ARGS"] = with_properties(arguments, properties)
+    elif "SPARK_CONF_DIR" not in environ and _PROPERTIES not in arguments:
+        environ["PYSPARK_SUBMIT_ARGS"] = with_properties(arguments, DEFAULTS)
+    options = environ.get("SPARK_SUBMIT_OPTS", "")
+    if "SPARK_CONF_DIR" not in environ and _LOGGING not in options:
+        options = f"{options} {_LOGGING}={shlex.quote(str(LOGGING))}".strip()
+    environ["SPARK_SUBMIT_OPTS"] = class_archive.with_archive(options, class_archive.archive_path(java.version))
+
+
+def with_properties(arguments: str, properties: Path) -> str:
+    """Return PYSPARK_SUBMIT_ARGS with a properties file, in the place of one that they name."""
+    words = shlex.split(arguments) or ["pyspark-shell"]
+    while _PROPERTIES in words:
+        at = words.index(_PROPERTIES)
+        del words[at : at + 2]
+    return shlex.join([_PROPERTIES, str(properties), *words])

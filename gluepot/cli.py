@@ -128,6 +128,24 @@ def check(*scripts: Path, output: Literal["text", "json"] = "text") -> None:
         raise SystemExit(UNSUPPORTED)
 
 
+@app.command
+def prepare(*, again: bool = False) -> None:
+    """Make jobs start faster: keep the classes that Spark loads in an archive beside the installed packages.
+
+    Run once after an installation, and again after an update of Java; takes some 15 seconds and 150 MB.
+
+    Args:
+        again: replace the archive that is there.
+    """
+    from gluepot.prepare import prepare as make_archive  # noqa: PLC0415
+
+    prepared = make_archive(again=again)
+    if prepared.archive is None:
+        print("This Java cannot make an archive of classes; jobs start as before.")
+    else:
+        print(f"{prepared.archive} {'made' if prepared.made else 'is there already'}.")
+
+
 def main(tokens: list[str] | None = None) -> None:
     """Run the command line and end the process."""
     verbose = any(token in {"-v", "--verbose"} for token in _own(sys.argv[1:] if tokens is None else tokens))

@@ -13,15 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry
-from rich.console import Console
 
 from etlcore.errors import ConfigError
 from etlcore.glue_version import DEFAULT as DEFAULT_GLUE_VERSION
 from etlcore.logging import bind_process, get_logger
 from etlcore.spark_env import prepare
 from gluepot.job_parameters import JobParameters
-from gluepot.live import LiveView
-from gluepot.spark_conf import job_conf, write_conf_folder
+from gluepot.spark_conf import job_conf, properties_text
 from streaming import session
 from streaming.lease import TTL_SECS
 from streaming.metrics import StreamMetrics
@@ -94,6 +92,10 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
             stack.callback(server.stop)
             log.info("metrics", url=server.url)
         if settings.live:
+            from rich.console import Console  # noqa: PLC0415  nothing else needs it, and it takes its time to load
+
+            from gluepot.live import LiveView  # noqa: PLC0415
+
             streams.watchers.append(stack.enter_context(LiveView(Console(stderr=True))).update)
         session.install(streams)
         stack.callback(_stop_spark)
@@ -105,15 +107,15 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
 def _environment(parameters: JobParameters, settings: RunSettings) -> Iterator[None]:
     """Set what the driver's process hands to Spark, and take it back."""
     folder = Path(tempfile.mkdtemp(prefix="gluepot-conf-"))
-    write_conf_folder(folder, job_conf(parameters, settings.master))
+    properties = folder / "spark.properties"
+    properties.write_text(properties_text(job_conf(parameters, settings.master)))
     before = dict(os.environ)
     os.environ.pop("SPARK_REMOTE", None)  # a classic session, as Glue's
-    os.environ["SPARK_CONF_DIR"] = str(folder)
     os.environ["GLUEPOT_GLUE_VERSION"] = parameters.glue_version
     if settings.connections:
         os.environ["GLUEPOT_CONNECTIONS"] = str(settings.connections)
     os.environ.update(parameters.driver_env_vars)
-    prepare(os.environ)
+    prepare(os.environ, properties)
     try:
         yield
     finally:

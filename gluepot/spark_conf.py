@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
-from etlcore.spark_env import DEFAULTS_FOLDER
+from etlcore.spark_env import DEFAULTS
 from gluepot.job_parameters import JobParameters
 
 LOOPBACK = "127.0.0.1"
@@ -40,9 +39,7 @@ def job_conf(parameters: JobParameters, master: str) -> dict[str, str]:
     return conf | dict(parameters.conf)
 
 
-def write_conf_folder(folder: Path, conf: Mapping[str, str]) -> None:
-    """Fill the folder that becomes SPARK_CONF_DIR."""
-    defaults = (DEFAULTS_FOLDER / "spark-defaults.conf").read_text()
+def properties_text(conf: Mapping[str, str]) -> str:
+    """Return the text of a run's properties file: our defaults, then its own settings."""
     lines = "".join(f"{name} {value}\n" for name, value in conf.items())
-    (folder / "spark-defaults.conf").write_text(f"{defaults}\n# This run\n{lines}")
-    (folder / "log4j2.properties").write_text((DEFAULTS_FOLDER / "log4j2.properties").read_text())
+    return f"{DEFAULTS.read_text()}\n# This run\n{lines}"

@@ -1,4 +1,4 @@
-"""Makes a checkout ready to run: checks the machine, installs the locked packages, fetches the broker's archives.
+"""Makes a checkout ready to run: checks the machine, installs the locked packages, fetches the broker, warms Spark up.
 
 Run by `make` as `python -m scripts.bootstrap` with the system's Python, before anything is installed: it uses the
 standard library and `etlcore`'s modules that do the same. What is already in place is left alone, so a second run needs
@@ -44,7 +44,7 @@ def wanted_extras() -> list[str]:
 
 
 def run(what: str, *command: str | Path) -> None:
-    """Run a command that needs the package network, its output shown only when it fails.
+    """Run a command that may need the package network, its output shown only when it fails.
 
     Raises:
         TransientError: it failed.
@@ -94,6 +94,7 @@ def main() -> None:
     flags = [flag for extra in extras for flag in ("--extra", extra)]
     run("install the locked packages", find_uv(), "sync", "--frozen", "--python", sys.executable, *flags)
     run("fetch the Kafka broker", VENV / "bin" / "python", "-m", "gluepot.servers.jars", "fetch", "kafka-broker")
+    run("make an archive of Spark's classes", VENV / "bin" / "gluepot", "prepare", "--again")
     STAMP.write_text(stamp)
 
 

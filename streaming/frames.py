@@ -165,6 +165,7 @@ def new_stream(
     spark: SparkSession, source: KafkaSource, json_column: str | None, extras: tuple[str, ...]
 ) -> StreamFrame:
     """Make the streaming DataFrame of a source."""
+    execute.start_workers(spark)
     handover = Handover.create()
     spark.dataSource.register(adapter.KafkaDataSource)
     reader = spark.readStream.format(adapter.FORMAT)

@@ -9,8 +9,10 @@ A job's `uid` and the number of the run make the commit key of a run's writes. T
 every attempt has the key of the one before that failed, whatever it reads: what that one published is replaced.
 """
 
-from batch.ledger.connect import ledger_url, open_ledger
-from batch.ledger.ledger import Ledger
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from batch.ledger.values import (
     AuditEntry,
     BegunRun,
@@ -24,6 +26,10 @@ from batch.ledger.values import (
     StateChange,
     VersionMismatch,
 )
+
+if TYPE_CHECKING:
+    from batch.ledger.connect import ledger_url, open_ledger
+    from batch.ledger.ledger import Ledger
 
 __all__ = [
     "AuditEntry",
@@ -41,3 +47,12 @@ __all__ = [
     "ledger_url",
     "open_ledger",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what needs SQLAlchemy when it is asked for: that takes half a second, and most jobs have no bookmarks."""
+    if name in __all__:
+        from batch.ledger import connect  # noqa: PLC0415
+
+        return getattr(connect, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

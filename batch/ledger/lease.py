@@ -11,12 +11,11 @@ import socket
 import threading
 
 from batch.ledger.ledger import Ledger, lease_held
-from batch.ledger.values import BegunRun, Owner, RunStart
+from batch.ledger.values import TTL_SECS, BegunRun, Owner, RunStart
 from etlcore.clock import Clock
 from etlcore.errors import EtlError
 from etlcore.logging import get_logger
 
-TTL_SECS = 15.0
 _BEATS_PER_TTL = 3
 _WATCHES_PER_TTL = 5
 

@@ -8,6 +8,9 @@ from etlcore.errors import LeaseHeld
 
 RUNNING, COMMITTED, FAILED = "running", "committed", "failed"
 
+TTL_SECS = 15.0
+"""How long a run's lease outlives its last sign of life."""
+
 
 class VersionMismatch(LeaseHeld):
     """Another run changed the job's entry since this one began; its commit is refused."""

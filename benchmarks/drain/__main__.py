@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -108,7 +110,7 @@ class _Memory:
 
     def _sample(self) -> None:
         while not self._done.wait(SAMPLE_SECS):
-            self._samples.append(sum(p.memory_info().rss for p in _tree(self._pid)))
+            self._samples.append(round(_sum_over_tree(self._pid, lambda one: one.memory_info().rss)))
 
     def quarters(self) -> list[int]:
         """Return the peak of each quarter of the time, so that growth from batch to batch shows."""
@@ -116,13 +118,18 @@ class _Memory:
         return [max(self._samples[i : i + size]) for i in range(0, len(self._samples), size)]
 
 
-def _tree(pid: int) -> list[psutil.Process]:
+def _sum_over_tree(pid: int, read: Callable[[psutil.Process], float]) -> float:
+    """Add up a figure of a process and all that descend from it; one that ends meanwhile counts as nothing."""
+    total = 0.0
     root = psutil.Process(pid)
-    return [p for p in [root, *root.children(recursive=True)] if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+    for one in [root, *root.children(recursive=True)]:
+        with suppress(psutil.NoSuchProcess):
+            total += read(one)
+    return total
 
 
 def _cpu_secs(pid: int) -> float:
-    return sum(t.user + t.system + t.children_user + t.children_system for t in (p.cpu_times() for p in _tree(pid)))
+    return _sum_over_tree(pid, lambda one: sum(one.cpu_times()[:4]))  # its own and that of its children that ended
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ JDBC_TYPES = (POSTGRESQL, "mysql", "sqlserver", "oracle", "redshift", "jdbc", "c
 _JDBC = re.compile(r"jdbc:([a-zA-Z0-9]+):.+", re.DOTALL)
 _POSTGRESQL = re.compile(r"(?:jdbc:)?postgres(?:ql)?:(?://(?P<hosts>[^/?]*))?/?(?P<database>[^?]*)(?:\?(?P<query>.*))?")
 _PLAIN_POSTGRESQL = re.compile(r"postgres(?:ql)?://")
+_POSTGRESQL_DRIVER = "org.postgresql.Driver"
 _SECRET = re.compile(r"(?i)(password|pwd|secret|token)=[^&;]*")
 _USER_INFO = re.compile(r"//[^/@]*:[^/@]*@")
 
@@ -91,8 +92,11 @@ class JdbcEndpoint:
 
     @property
     def is_arrow_native(self) -> bool:
-        """Whether the driver we ship reads it; one that the script brings is used where it is named."""
-        return self.vendor == POSTGRESQL and not self.driver_class and not self.driver_jar
+        """Whether the driver we ship reads it; one that the script brings is used where it is named.
+
+        The class of PostgreSQL's Java driver without an archive says no more than the URL does.
+        """
+        return self.vendor == POSTGRESQL and not self.driver_jar and self.driver_class in {None, _POSTGRESQL_DRIVER}
 
     @property
     def shown(self) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from connectors.jdbc.dialect import Dialect, as_text, dialect_of, literal
@@ -14,6 +16,7 @@ from connectors.jdbc.relation import Query, find_column
 from connectors.jdbc.settings import HashPartitions, JdbcReadSettings, RangePartitions
 from connectors.jdbc.sql import Sql, all_of, sql
 from etlcore.errors import ConfigError
+from etlcore.storage import open_storage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -159,6 +162,11 @@ def _options(endpoint: JdbcEndpoint) -> dict[str, str]:
 
 def _add_driver(spark: SparkSession, jar: str) -> None:
     """Put an archive where driver and executors find its classes; Spark's own way to do that while it runs."""
+    if jar.startswith("s3"):
+        folder, _, name = jar.rpartition("/")
+        local = Path(tempfile.mkdtemp(prefix="gluepot-driver-")) / name
+        local.write_bytes(open_storage(folder).get(name))
+        jar = str(local)
     if "'" in jar or "\\" in jar:
         raise ConfigError(f"customJdbcDriverS3Path is {jar!r}; rename the file so that its path has no quotes.")
     spark.sql(f"ADD JAR '{jar}'")

@@ -12,7 +12,10 @@ from connectors.kafka.client import with_callbacks
 from connectors.kafka.errors import NO_TOPIC, from_kafka
 from connectors.kafka.positions import Bounds, Positions, Span
 from connectors.kafka.settings import EARLIEST, LATEST, Assign, AtOffsets, AtTime, KafkaReadSettings, Pattern, Topics
-from etlcore.errors import ConfigError
+from etlcore.errors import ConfigError, did_you_mean
+
+TOPICS_NAMED = 20
+"""How many of the broker's topics an error message lists."""
 
 ADMIN_KEYS = ("bootstrap.servers", "security.protocol", "client.", "socket.", "sasl.", "ssl.", "oauth_cb", "metadata.")
 
@@ -77,9 +80,11 @@ class Broker:
             case Pattern():
                 missing = []
         if missing:
-            there = ", ".join(sorted(t for t in self._all_topics() if not t.startswith("__"))[:20]) or "none"
+            known = sorted(topic for topic in self._all_topics() if not topic.startswith("__"))
+            more = f" and {len(known) - TOPICS_NAMED} more" if len(known) > TOPICS_NAMED else ""
             raise ConfigError(
-                f"Kafka at {self._settings.bootstrap} has no topic {', '.join(missing)}; its topics are: {there}."
+                f"Kafka at {self._settings.bootstrap} has no topic {', '.join(missing)}; its topics are:"
+                f" {', '.join(known[:TOPICS_NAMED]) or 'none'}{more}.{did_you_mean(missing[0], known)}"
                 " Create the topic first, or correct the name.",
             )
 

@@ -32,9 +32,10 @@ from dynamicframe.schema.merge import family
 
 __all__ = ["try_cast"]
 
-# Spark's StringUtils: what its cast to boolean takes, in lower case.
-_TRUE = pa.array(["t", "true", "y", "yes", "1"])
-_FALSE = pa.array(["f", "false", "n", "no", "0"])
+# Spark's StringUtils: what its cast to boolean takes, in lower case. No arrays: the first one a process makes from a
+# list imports pandas, which costs each starting process a second.
+_TRUE = ("t", "true", "y", "yes", "1")
+_FALSE = ("f", "false", "n", "no", "0")
 
 
 def try_cast(array: pa.Array, target: pa.DataType) -> pa.Array:
@@ -59,8 +60,8 @@ def _from_text(kernel: Callable[[pa.Array, pa.DataType], pa.Array]) -> Callable[
 
 def _text_to_boolean(texts: pa.Array, _: pa.DataType) -> pa.Array:
     lowered = pc.utf8_lower(texts)
-    is_true = pc.is_in(lowered, _TRUE)
-    return keep(is_true, pc.or_(is_true, pc.is_in(lowered, _FALSE)))
+    is_true = pc.is_in(lowered, pa.array(_TRUE))
+    return keep(is_true, pc.or_(is_true, pc.is_in(lowered, pa.array(_FALSE))))
 
 
 def _to_json(array: pa.Array, _: pa.DataType) -> pa.Array:

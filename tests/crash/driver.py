@@ -79,9 +79,9 @@ class Driver:
         return [one for one in self.members() if any("SparkSubmit" in part for part in one.info["cmdline"])]
 
     def workers(self) -> list[psutil.Process]:
-        """Python workers that run tasks: children of the daemon that Spark forks them from."""
-        daemons = {one.pid for one in self.members() if "pyspark.daemon" in one.info["cmdline"]}
-        return [one for one in self.members() if one.pid in daemons and _parent(one) in daemons]
+        """Python workers that run tasks: children of the daemon that Spark forks them from, and named as it is."""
+        alike = {one.pid: one for one in self.members() if "pyspark.worker" in one.info["cmdline"]}
+        return [one for one in alike.values() if _parent(one) in alike]
 
     def kill(self, victim: Victim, chance: Random) -> bool:
         """SIGKILL one process, or the job's whole process group; False if there is no such process now."""

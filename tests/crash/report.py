@@ -1,10 +1,14 @@
-"""What is kept of a run: JSON for programs, tables for people; every number comes from the run."""
+"""What is kept of a run: JSON for programs, tables for people; every number comes from the run.
+
+python -m tests.crash.report docs/reliability.md group.json jvm.json      # several runs in one document
+"""
 
 from __future__ import annotations
 
 import json
 import platform
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -113,3 +117,8 @@ def write_into(document: Path, results: str) -> None:
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
     document.write_text(f"{before}{BEGIN}\n\n{results}\n{END}{after}")
+
+
+if __name__ == "__main__":
+    document, *reports = map(Path, sys.argv[1:])
+    write_into(document, "\n".join(as_markdown(one.read_text()) for one in reports))

@@ -1,13 +1,19 @@
-"""Two drivers on one checkpoint: the second is refused; one that was paused and wakes up publishes no more."""
+"""Two drivers on one checkpoint: the second is refused; one that was paused and wakes up publishes no more.
+
+GLUEPOT_DRIVER_ROUNDS=10 does all of it ten times.
+"""
 
 from __future__ import annotations
 
+import os
 import signal
 
 import psutil
 import pytest
 
 from tests.e2e.jobs import SCRIPTS, arguments, column
+
+each_round = pytest.mark.parametrize("round_number", range(int(os.environ.get("GLUEPOT_DRIVER_ROUNDS", "1"))))
 
 
 @pytest.fixture
@@ -16,31 +22,36 @@ def start(launch, topic, tmp_path):
     topic.send_numbers(range(300))
     (tmp_path / "temp").mkdir()
 
-    def started(*options: str, pause_secs: float = 0, **env: str):
+    def started(*options: str, **env: str):
         command = [
             "run", SCRIPTS / "number_stream.py", *options, "--master", "local[2]", "--",
             *arguments(JOB_NAME="numbers", TempDir=tmp_path / "temp", output_path=tmp_path / "table"),
-            *arguments(bootstrap=topic.bootstrap, topic=topic.name, pause=pause_secs),
+            *arguments(bootstrap=topic.bootstrap, topic=topic.name, pause=0),
         ]  # fmt: skip
         return launch.gluepot(*command, env=env)
 
     return started
 
 
-def test_a_second_driver_is_refused_with_its_own_exit_code_and_the_first_goes_on(start, tmp_path):
-    first = start("--until-caught-up", pause_secs=8)
+@each_round
+def test_a_second_driver_is_refused_with_its_own_exit_code_and_the_first_goes_on(start, tmp_path, round_number):
+    hold = tmp_path / "temp/hold"
+    hold.touch()
+    first = start("--until-caught-up")
     first.wait_until((tmp_path / "temp/in-batch-0").exists, "the first batch")
 
     second = start()
 
     assert second.exit_code() == 4, second.err
     assert f"belongs to process {first.process.pid} on" in second.sentences()[-1]
+    hold.unlink()
     assert first.exit_code() == 0, first.err
     assert column(tmp_path / "table", "n") == list(range(300))
 
 
+@each_round
 @pytest.mark.parametrize("place", ["batch.staged", "publish.intent", "storage.moved", "publish.manifest_temp"])
-def test_a_paused_driver_that_wakes_up_after_its_lease_publishes_nothing(start, tmp_path, place):
+def test_a_paused_driver_that_wakes_up_after_its_lease_publishes_nothing(start, tmp_path, place, round_number):
     zombie = start("--lease-secs", "2", GLUEPOT_FAILPOINT=place, GLUEPOT_FAILPOINT_ACTION="stop")
     python = psutil.Process(zombie.process.pid)
     zombie.wait_until(lambda: python.status() == psutil.STATUS_STOPPED, "the pause")

@@ -88,7 +88,7 @@ def test_the_columns_have_the_declared_types(mixed, job):
 
         job.copy(data_frame, batch_id)
         frame = DynamicFrame.fromDF(data_frame, job.glue_context, "frame")
-        seen.update(frame=data_frame.schema, fast=frame.schema())
+        seen.update(frame=data_frame.schema, fast=frame.toDF().schema)
 
     job.drain(declared(mixed), function)
 
@@ -284,7 +284,7 @@ def test_a_bounded_read_with_a_schema_has_its_columns_and_keeps_broken_records(m
     frame = bounded(job, declared(mixed))
     job.write(frame)
 
-    assert frame.schema() == StructType.fromDDL(SCHEMA)
+    assert frame.toDF().schema == StructType.fromDDL(SCHEMA)
     assert frame.count() == frame.toDF().count() == 21 * len(DOCUMENTS)
     assert len(job.documents()) == 21 * len(DOCUMENTS)
     assert Counter(r["raw"] for r in job.rejects()) == Counter([*BROKEN, None])

@@ -131,7 +131,7 @@ def test_every_file_of_the_packages_is_in_the_wheel(image):
     site = Path(image.python("import awsglue; print(awsglue.__path__[0])")).parent
     packages = {path.parent.name for path in image.context.glob("*/py.typed")}
     expected = {path for path in build_files(image.context) if path.parts[0] in packages}
-    assert len(packages) == 8
+    assert packages >= {"awsglue", "batch", "gluepot"}
     assert {path for path in build_files(site) if path.parts[0] in packages} == expected | {
         Path("gluepot/servers/jars.lock.json"),
         *(Path("gluepot") / path for path in build_files(image.context) if path.parts[0] == "examples"),

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from awsglue import DynamicFrame
 from batch import jobrun
 from etlcore.errors import ConfigError, PermanentError
+from streaming import session
+from streaming.session import StreamSession
+from tests.spark.conftest import NumberStream
 
 
 def filled(job, *ids: int) -> None:
@@ -154,3 +158,22 @@ def test_a_field_that_the_table_lacks_is_named(orders):
     orders.init()
     with pytest.raises(ConfigError, match=r"public\.copies has no column 'name'; it has id, title, doc"):
         orders.write(orders.read())
+
+
+def test_a_micro_batch_that_fails_after_its_write_is_written_once(orders, tmp_path):
+    numbers = NumberStream(orders.glue_context, tmp_path / "checkpoint")
+    calls = []
+
+    def copy_batch(frame, batch_id):
+        rows = frame.withColumnRenamed("value", "id")
+        orders.write(DynamicFrame.fromDF(rows, orders.glue_context, "f"))
+        calls.append(batch_id)
+        if len(calls) == 1:
+            raise OSError("the first call")
+
+    try:
+        numbers.run(copy_batch)
+    finally:
+        session.install(StreamSession())
+    assert calls == [0, 0]
+    assert orders.copied() == list(range(10))

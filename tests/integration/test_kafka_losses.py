@@ -54,8 +54,14 @@ def test_a_recreated_topic_fails_even_if_it_holds_more_than_before(new_topic, jo
 
 
 def test_a_missing_topic_is_named_with_those_that_exist(topic, job):
-    with pytest.raises(ConfigError, match=rf"no topic nowhere; its topics are: .*{topic.name}.*Create the topic"):
+    with pytest.raises(ConfigError, match=r"no topic nowhere; its topics are: \w.*\. Create the topic"):
         job.drain(topic.options(topicName="nowhere"))
+
+
+def test_a_mistyped_topic_is_answered_with_the_one_that_was_meant(topic, job):
+    mistyped = f"{topic.name}-"
+    with pytest.raises(ConfigError, match=rf"no topic {mistyped}; .*Did you mean '{topic.name}'\?"):
+        job.drain(topic.options(topicName=mistyped))
 
 
 def test_a_checkpoint_of_another_stream_is_refused(new_topic, job):

@@ -75,10 +75,10 @@ def s3_client_of(monkeypatch) -> Iterator[Callable[[bool, str], None]]:
         if kind == "time-out":
             options["client_options"] = {"allow_http": True, "timeout": CLIENT_TIMEOUT}
         monkeypatch.setattr(s3, "S3Store", lambda *args, **kwargs: S3Store(*args, **{**kwargs, **options}))
-        s3._connect.cache_clear()
+        s3._connected.cache_clear()
 
     yield choose
-    s3._connect.cache_clear()
+    s3._connected.cache_clear()
 
 
 def write(table: S3Folder, blobs: list[bytes], batch: int) -> Committed | AlreadyCommitted:
@@ -89,7 +89,7 @@ def write(table: S3Folder, blobs: list[bytes], batch: int) -> Committed | Alread
         attempt = f"{batch}-{number}"
         try:
             if number == 0:
-                recover(open_target(sink), key.query_id)
+                recover(open_target(sink), key.query_id, token=0)
             return attempted(sink, key, blobs, attempt)
         except TransientError:
             if number == MOST_TRIES - 1:

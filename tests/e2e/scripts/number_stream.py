@@ -1,4 +1,7 @@
-"""A streaming job as a user writes one: numbers from a topic to files, `pause` seconds in each batch."""
+"""A streaming job as a user writes one: numbers from a topic to files, `pause` seconds in each batch.
+
+While there is a file `hold` in its folder, a batch does not go on.
+"""
 # ruff: noqa: I001, N816  written as users of Glue write them
 
 import sys
@@ -33,6 +36,8 @@ def process(data_frame, batch_id):
     frame = DynamicFrame.fromDF(data_frame, glueContext, "numbers")
     Path(args["TempDir"], f"in-batch-{batch_id}").touch()
     time.sleep(float(args["pause"]))
+    while Path(args["TempDir"], "hold").exists():
+        time.sleep(0.05)
     glueContext.write_dynamic_frame.from_options(
         frame=frame,
         connection_type="s3",

@@ -43,6 +43,8 @@ def test_secrets_are_not_shown(url):
 
 def test_a_driver_of_the_scripts_is_used_where_it_is_named():
     assert JdbcEndpoint("jdbc:postgresql://h/d").is_arrow_native
+    assert JdbcEndpoint("jdbc:postgresql://h/d", driver_class="org.postgresql.Driver").is_arrow_native
+    assert not JdbcEndpoint("jdbc:postgresql://h/d", driver_class="com.example.Driver").is_arrow_native
     assert not JdbcEndpoint("jdbc:postgresql://h/d", driver_jar="/x.jar").is_arrow_native
     assert JdbcEndpoint("jdbc:MySQL://h/d").vendor == "mysql"
 

@@ -1,0 +1,71 @@
+"""What a driver's environment is set to, and what is not loaded to start one."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from etlcore.class_archive import recording, with_archive
+from etlcore.spark_env import DEFAULTS, prepare, with_properties
+
+OURS = Path("/our folder/spark.properties")
+
+
+@pytest.mark.parametrize(
+    ("given", "left"),
+    [
+        ("", ["pyspark-shell"]),
+        ("--packages a:b:1 pyspark-shell", ["--packages", "a:b:1", "pyspark-shell"]),
+        ("--properties-file old --name x pyspark-shell", ["--name", "x", "pyspark-shell"]),
+    ],
+)
+def test_a_run_has_one_properties_file_and_keeps_the_other_arguments(given, left):
+    assert shlex.split(with_properties(given, OURS)) == ["--properties-file", str(OURS), *left]
+
+
+def test_our_defaults_apply_where_nobody_named_others():
+    environ: dict[str, str] = {}
+    prepare(environ)
+    assert shlex.split(environ["PYSPARK_SUBMIT_ARGS"])[:2] == ["--properties-file", str(DEFAULTS)]
+    assert "-Dlog4j2.configurationFile=" in environ["SPARK_SUBMIT_OPTS"]
+
+
+def test_preparing_twice_changes_nothing():
+    environ: dict[str, str] = {}
+    prepare(environ)
+    once = dict(environ)
+    prepare(environ)
+    assert environ == once
+
+
+def test_a_configuration_folder_of_the_users_own_is_left_alone():
+    environ = {"SPARK_CONF_DIR": "/etc/spark"}
+    prepare(environ)
+    assert "PYSPARK_SUBMIT_ARGS" not in environ
+    assert "log4j2" not in environ["SPARK_SUBMIT_OPTS"]
+
+
+def test_an_archive_is_used_where_it_has_been_made(tmp_path):
+    archive = tmp_path / "a folder" / "classes.jsa"
+    assert with_archive("-Dx=1", archive) == "-Dx=1"
+    archive.parent.mkdir()
+    archive.touch()
+    assert shlex.split(with_archive("-Dx=1", archive))[:2] == ["-Dx=1", f"-XX:SharedArchiveFile={archive}"]
+
+
+@pytest.mark.parametrize("own", ["-XX:SharedArchiveFile=mine.jsa", recording("", Path("new.jsa"))])
+def test_options_that_name_an_archive_stay_as_they_are(tmp_path, own):
+    (tmp_path / "classes.jsa").touch()
+    assert with_archive(own, tmp_path / "classes.jsa") == own
+
+
+def test_starting_a_job_loads_neither_pandas_nor_a_database_library():
+    # Each takes every starting process half a second; pyarrow loads pandas with the first array made of a list.
+    probe = "import sys, awsglue.context, awsglue.transforms, awsglue.job, connectors.kafka.spark, batch.task; "
+    probe += "print(sorted({'pandas', 'sqlalchemy', 'boto3', 'duckdb'} & set(sys.modules)))"
+    ended = subprocess.run([sys.executable, "-c", probe], capture_output=True, check=True, text=True)
+    assert ended.stdout.strip() == "[]"

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from batch.worker_daemon import without_archives
+
+
+def installed(site):
+    (site / "pyspark" / "python" / "lib").mkdir(parents=True)
+    (site / "pyspark" / "__init__.py").touch()
+    archives = [site / "pyspark" / "python" / "lib" / name for name in ("pyspark.zip", "py4j-src.zip")]
+    for archive in archives:
+        archive.touch()
+    return [str(archive) for archive in archives]
+
+
+def test_archives_of_an_installed_pyspark_leave_the_path(tmp_path):
+    archives = installed(tmp_path)
+    users = str(tmp_path / "extra.zip")
+    assert without_archives([*archives, users, "/not/there", str(tmp_path)]) == [users, "/not/there", str(tmp_path)]
+
+
+def test_archives_stay_where_pyspark_is_nowhere_else(tmp_path):
+    archives = installed(tmp_path)
+    assert without_archives([*archives, "/not/there"]) == [*archives, "/not/there"]
+
+
+def test_archives_of_another_spark_stay(tmp_path):
+    installed(tmp_path / "site")
+    others = installed(tmp_path / "opt")
+    assert without_archives([*others, str(tmp_path / "site")]) == [*others, str(tmp_path / "site")]

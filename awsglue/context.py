@@ -13,7 +13,6 @@ from awsglue.collection import DynamicFrameCollection
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.file_reads import FILE_TYPES, file_frame, file_settings
 from awsglue.jdbc_connection import jdbc_conf
-from awsglue.jdbc_reads import jdbc_frame
 from awsglue.options import as_options, kafka_read_settings
 from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame, stream_frame
 from awsglue.resolving import as_spec
@@ -109,6 +108,8 @@ class GlueContext(SQLContext):
             settings = file_settings(connection_type, options, format, as_options(format_options), push_down_predicate)
             return DynamicFrame(file_frame(self.spark_session, settings, transformation_ctx), self, transformation_ctx)
         if connection_type.lower() in JDBC_TYPES:
+            from awsglue.jdbc_reads import jdbc_frame  # noqa: PLC0415  drivers of databases take their time to load
+
             options = {**kwargs, **as_options(connection_options)}
             pipeline = jdbc_frame(self.spark_session, options, transformation_ctx)
             return DynamicFrame(pipeline, self, transformation_ctx)

@@ -9,7 +9,6 @@ from uuid import uuid4
 from pyspark.sql import SparkSession
 
 from batch import commit, execute, jobrun
-from batch.jdbc_output import rehearse_table, write_table
 from batch.ledger import LedgerWrite
 from batch.table_columns import TableColumns
 from connectors.jdbc.target import JdbcWriteSettings
@@ -74,6 +73,8 @@ def publish_table(spark: SparkSession, frame: DynamicFrame, settings: JdbcWriteS
         ConfigError: the table does not fit the rows, or the user may not write it.
         Exception: what failed in the tasks or in publishing; the table is as it was then.
     """
+    from batch.jdbc_output import rehearse_table, write_table  # noqa: PLC0415  its driver takes its time to load
+
     settings.require_native()
     batch = current_batch() or _run_outside_of_streams()
     planned = batch.next_write(ctx)

@@ -12,7 +12,6 @@ from pyspark.sql import DataFrame, SparkSession, SQLContext
 from awsglue.collection import DynamicFrameCollection
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.file_reads import FILE_TYPES, file_frame, file_settings
-from awsglue.jdbc_connection import jdbc_conf
 from awsglue.options import as_options, kafka_read_settings
 from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame, stream_frame
 from awsglue.resolving import as_spec
@@ -175,10 +174,6 @@ class GlueContext(SQLContext):
         """Write a frame, or each frame of a collection, to the table that the options name."""
         options = {**as_options(connection_options), "connectionName": catalog_connection}
         return self.write_from_options(frame_or_dfc, "jdbc", options, transformation_ctx=transformation_ctx)
-
-    def extract_jdbc_conf(self, connection_name: str, catalog_id: str | None = None) -> dict[str, str]:
-        """Return what a connection says of a database, under Glue's names (glue-api 1.3)."""
-        return jdbc_conf(connection_name)
 
     def write_from_options(
         self,

@@ -14,7 +14,7 @@ GLUE_CONTEXT = frozenset({
     "create_data_frame_from_catalog", "create_sample_dynamic_frame_from_catalog",
     "create_sample_dynamic_frame_from_options", "get_catalog_schema_as_spark_schema",
     "write_dynamic_frame_from_catalog", "write_data_frame_from_catalog",
-    "getSampleStreamingDynamicFrame", "purge_table", "purge_s3_path",
+    "getSampleStreamingDynamicFrame", "extract_jdbc_conf", "purge_table", "purge_s3_path",
     "transition_table", "transition_s3_path", "start_transaction", "commit_transaction", "cancel_transaction",
     "write_data_frame",
 })  # fmt: skip

@@ -118,14 +118,11 @@ class JdbcPlan:
             cuts: conditions that share the table among tasks; none for one task.
         """
         if self.rows and self.upto is not None:
-            new = self._new(quoted, self.upto)
+            new = between(self.key, self.after, self.upto, quoted)
             yield from (all_of([new, cut]) for cut in cuts) if cuts else [new]
         keys = [row for row, _ in self.late]
         for first in range(0, len(keys), _LATE_KEYS_PER_QUERY):
             yield any_of(self.key.equal(row, quoted) for row in keys[first : first + _LATE_KEYS_PER_QUERY])
-
-    def _new(self, quoted: Sequence[str], upto: Row) -> Sql:
-        return between(self.key, self.after, upto, quoted)
 
     def state(self, source: Mapping[str, Any]) -> JdbcState | None:
         """Return the state that the run's commit saves; None where it changes nothing."""

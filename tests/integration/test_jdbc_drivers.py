@@ -38,7 +38,7 @@ def test_late_rows_are_found_through_it_too(orders, keys, overlap):
     orders.sql("INSERT INTO orders VALUES (1, '2026-01-01 10:00'), (5, '2026-01-01 10:50')")
     options = {**of_java(orders), "jobBookmarkKeys": [keys], "jobBookmarkOverlap": overlap}
     assert orders.run(**options) == [1, 5]
-    orders.sql("INSERT INTO orders VALUES (3, '2026-01-01 10:20.000001')")
+    orders.sql("INSERT INTO orders VALUES (3, '2026-01-01 10:20:00.000001')")
     assert orders.run(**options) == [3]
 
 
@@ -65,7 +65,7 @@ def test_another_database_is_read_by_the_standards_rules(glue_context, tmp_path,
         options = {
             "url": url,
             "dbtable": "orders",
-            "jobBookmarkKeys": ["at", "id"],
+            "jobBookmarkKeys": ["moment", "id"],
             "hashexpression": "id",
             "hashpartitions": "2",
         }
@@ -74,7 +74,7 @@ def test_another_database_is_read_by_the_standards_rules(glue_context, tmp_path,
         job.commit()
         return ids
 
-    execute("CREATE TABLE orders (at TIMESTAMP, id INT)")
+    execute("CREATE TABLE orders (moment TIMESTAMP, id INT)")
     execute("INSERT INTO orders VALUES ('2026-01-01 10:00:00.5', -1), ('2026-01-01 10:00:00.5', 2)")
     assert run() == [-1, 2]
     execute("INSERT INTO orders VALUES ('2026-01-01 10:00:00.5', 3), ('2026-01-01 11:00:00', 1)")

@@ -2,8 +2,8 @@
 
 One Spark session, one table, one connection each; the two take turns, and the fastest of three runs counts. "read"
 draws every column of every row and keeps nothing: the best case of Spark, whose rows never leave the JVM. "as a frame"
-brings them to the task that runs the steps of a DynamicFrame, "to Parquet" writes one snappy file. Spark fetches 10,000 rows a
-trip: by default PostgreSQL's Java driver holds the whole table in memory.
+brings them to the task that runs the steps of a DynamicFrame, "to Parquet" writes one snappy file. Spark fetches
+10,000 rows a trip: by default PostgreSQL's Java driver holds the whole table in memory.
 """
 
 from __future__ import annotations

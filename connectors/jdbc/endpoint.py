@@ -20,6 +20,8 @@ _POSTGRESQL = re.compile(r"(?:jdbc:)?postgres(?:ql)?:(?://(?P<hosts>[^/?]*))?/?(
 _PLAIN_POSTGRESQL = re.compile(r"postgres(?:ql)?://")
 _POSTGRESQL_DRIVER = "org.postgresql.Driver"
 _SECRET = re.compile(r"(?i)(password|pwd|secret|token)=[^&;]*")
+_SECRET_PARAMETER = re.compile(r"(?i)(?<=[?&;])(password|pwd|secret|token)=[^&;]*[&;]?")
+_LOGIN = re.compile(r"//([^/@:]*):[^/@]*@")
 _USER_INFO = re.compile(r"//[^/@]*:[^/@]*@")
 
 _LIBPQ_OF_JDBC = {
@@ -122,6 +124,11 @@ class JdbcEndpoint:
             hosts = "localhost"
         query = f"?{urlencode(named, quote_via=quote)}" if named else ""
         return f"postgresql://{hosts}/{found['database']}{query}"
+
+
+def without_secrets(url: str) -> str:
+    """Return a URL that still works, for who has the password from elsewhere."""
+    return _SECRET_PARAMETER.sub("", _LOGIN.sub(r"//\1@", url)).rstrip("?&;")
 
 
 def _libpq_parameters(given: list[tuple[str, str]]) -> list[tuple[str, str]]:

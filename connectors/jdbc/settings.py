@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from connectors.jdbc.endpoint import JdbcEndpoint
+from connectors.jdbc.endpoint import JdbcEndpoint, without_secrets
 from connectors.jdbc.relation import Query, Table, read_relation
 from etlcore.errors import ConfigError, did_you_mean
 from etlcore.logging import get_logger
@@ -163,7 +163,7 @@ def _number(options: Mapping[str, Any], name: str, default: int | None, *, least
 
 def _plain(value: object) -> object:
     if isinstance(value, str):
-        return JdbcEndpoint(value).shown
+        return without_secrets(value) if "://" in value else value
     if isinstance(value, Mapping):
         return {str(name): _plain(one) for name, one in value.items()}
     return [_plain(one) for one in value] if isinstance(value, Sequence) else value

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from connectors.jdbc.endpoint import JdbcEndpoint
+from connectors.jdbc.endpoint import JdbcEndpoint, without_secrets
 from etlcore.errors import ConfigError
 
 
@@ -39,6 +39,19 @@ def test_the_database_of_a_connection_is_put_behind_a_url_without_one():
 def test_secrets_are_not_shown(url):
     endpoint = JdbcEndpoint(url, password="hush")
     assert "hush" not in endpoint.shown + repr(endpoint)
+
+
+@pytest.mark.parametrize(
+    ("url", "kept"),
+    [
+        ("jdbc:postgresql://h/d?user=u&password=hush&sslmode=require", "jdbc:postgresql://h/d?user=u&sslmode=require"),
+        ("jdbc:postgresql://h/d?password=hush", "jdbc:postgresql://h/d"),
+        ("postgresql://u:hush@h/d", "postgresql://u@h/d"),
+        ("jdbc:sqlserver://h;databaseName=d;password=hush", "jdbc:sqlserver://h;databaseName=d"),
+    ],
+)
+def test_a_url_works_without_its_secrets_for_who_has_them_from_elsewhere(url, kept):
+    assert without_secrets(url) == kept
 
 
 def test_a_driver_of_the_scripts_is_used_where_it_is_named():

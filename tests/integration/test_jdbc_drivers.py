@@ -53,6 +53,7 @@ def test_another_database_is_read_by_the_standards_rules(glue_context, tmp_path,
     monkeypatch.delenv("GLUEPOT_LEDGER", raising=False)
     url = f"jdbc:derby:{tmp_path}/db;create=true"
     jvm = glue_context.spark_session._jvm
+    jvm.java.lang.System.setProperty("derby.stream.error.file", str(tmp_path / "derby.log"))
 
     def execute(statement: str) -> None:
         connection = jvm.java.sql.DriverManager.getConnection(url)

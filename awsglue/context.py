@@ -16,6 +16,7 @@ from awsglue.options import as_options, kafka_read_settings
 from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame, stream_frame
 from awsglue.resolving import as_spec
 from awsglue.sinks import DataSink, DynamicFrameWriter
+from awsglue.sources import DataSource, StreamingDataSource
 from awsglue.unsupported import GLUE_CONTEXT, NotSupportedHere, missing
 from batch.table.spark import register as register_tables
 from connectors.jdbc.endpoint import JDBC_TYPES
@@ -85,6 +86,8 @@ class GlueContext(SQLContext):
         **kwargs: Any,
     ) -> DataFrame:
         """Return the streaming DataFrame of a Kafka topic (glue-api 3)."""
+        if (stand_in := session.current().stand_in) is not None:
+            return stand_in(self.spark_session, connection_type, as_options(connection_options))
         if connection_type.lower() != "kafka":
             raise NotSupportedHere(
                 f"create_data_frame.from_options(connection_type={connection_type!r})", "Use 'kafka'."
@@ -190,6 +193,28 @@ class GlueContext(SQLContext):
         sink = DataSink(self, connection_type, as_options(connection_options), name, transformation_ctx)
         sink.setFormat(name or "", **as_options(format_options))
         return sink.write(frame_or_dfc)
+
+    def getSource(
+        self,
+        connection_type: str,
+        format: str | None = None,
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        **options: Any,
+    ) -> DataSource:
+        """Return a source to be given a format and asked for a frame."""
+        return DataSource(self, connection_type, format, transformation_ctx, push_down_predicate, options)
+
+    def getStreamingSource(
+        self,
+        connection_type: str,
+        format: str | None = None,
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        **options: Any,
+    ) -> StreamingDataSource:
+        """Return a stream to be asked for its frame."""
+        return StreamingDataSource(self, connection_type, format, transformation_ctx, push_down_predicate, options)
 
     def getSink(
         self, connection_type: str, format: str | None = None, transformation_ctx: str = "", **options: Any

@@ -10,7 +10,7 @@ class NotSupportedHere(NotSupported, AttributeError):  # type: ignore[misc]  # b
 
 
 GLUE_CONTEXT = frozenset({
-    "getStreamingSource", "getSource", "create_dynamic_frame_from_catalog",
+    "create_dynamic_frame_from_catalog",
     "create_data_frame_from_catalog", "create_sample_dynamic_frame_from_catalog",
     "create_sample_dynamic_frame_from_options", "get_catalog_schema_as_spark_schema",
     "write_dynamic_frame_from_catalog", "write_data_frame_from_catalog",

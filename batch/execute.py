@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 PART_SCHEMA = "part binary"
+_MISREAD = frozenset(".`")
 
 PieceT = TypeVar("PieceT")
 
@@ -310,4 +311,9 @@ def _arrow(
     body: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]],
     schema: StructType | str,
 ) -> DataFrame:
-    return frame.mapInArrow(lambda batches: marked(body(batches)), schema)
+    names = frame.columns
+    if not any(_MISREAD & set(name) for name in names):
+        return frame.mapInArrow(lambda batches: marked(body(batches)), schema)
+    # mapInArrow looks columns up by their bare names, and takes a dot for the way into a struct.
+    numbered = frame.toDF(*map(str, range(len(names))))
+    return numbered.mapInArrow(lambda batches: marked(body(batch.rename_columns(names) for batch in batches)), schema)

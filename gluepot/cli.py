@@ -44,6 +44,7 @@ def run(
     metrics_host: Annotated[str, Parameter(env_var="GLUEPOT_METRICS_HOST")] = "127.0.0.1",
     lease_secs: float = 15.0,
     connections: Path | None = None,
+    transforms: Annotated[str | None, Parameter(env_var="GLUEPOT_TRANSFORMS")] = None,
     glue_version: str | None = None,
     on_batch_failure: Literal["fail", "quarantine"] = "fail",
     verbose: Annotated[bool, Parameter(alias="-v")] = False,
@@ -60,6 +61,7 @@ def run(
         metrics_host: address of the metrics page.
         lease_secs: a driver not heard of for so long may be replaced by another one on the same checkpoint.
         connections: the connections file, if it is none of the usual ones.
+        transforms: a folder of custom visual transforms, local or s3://; each is a JSON and a Python file.
         glue_version: whose behaviour the script sees: 3.0, 4.0, 5.0, 5.1 or 6.0.
         on_batch_failure: what follows when the retries of a batch are used up: the job fails, or the records it fails
             on become dead letters and the stream goes on.
@@ -80,6 +82,7 @@ def run(
             master=master,
             glue_version=glue_version,
             connections=connections,
+            transforms=transforms,
             metrics_port=metrics_port,
             metrics_host=metrics_host,
             drain=Drain(until_caught_up, max_batches),
@@ -159,8 +162,13 @@ def _own(tokens: list[str]) -> list[str]:
 
 
 def _outcome(tokens: list[str] | None, *, verbose: bool) -> int:
+    return outcome(app, tokens, verbose=verbose)
+
+
+def outcome(command: App, tokens: list[str] | None = None, *, verbose: bool = False) -> int:
+    """Run a command; return the exit code, its error told in a sentence."""
     try:
-        app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        command(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except UnknownOptionError as wrong:
         _say(f"{wrong} What the script itself gets comes after `--`.")
         return USAGE

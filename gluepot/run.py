@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry
@@ -18,6 +18,7 @@ from etlcore.errors import ConfigError
 from etlcore.glue_version import DEFAULT as DEFAULT_GLUE_VERSION
 from etlcore.logging import bind_process, get_logger
 from etlcore.spark_env import prepare
+from gluepot.custom_transforms import CustomTransform, attached, fetched, in_folder
 from gluepot.job_parameters import JobParameters
 from gluepot.spark_conf import job_conf, properties_text
 from streaming import session
@@ -41,6 +42,7 @@ class RunSettings:
         master: Spark master.
         glue_version: whose behaviour a script sees.
         connections: connections file; None to look in the usual places.
+        transforms: folder of custom visual transforms, local or `s3://`; None for none but those of --extra-py-files.
         metrics_port: port of the metrics page; None for none, 0 for a free one.
         metrics_host: address it listens on.
         drain: when streams end by themselves.
@@ -54,6 +56,7 @@ class RunSettings:
     master: str = "local[*]"
     glue_version: str | None = None
     connections: Path | None = None
+    transforms: str | None = None
     metrics_port: int | None = None
     metrics_host: str = "127.0.0.1"
     drain: Drain = ENDLESS
@@ -84,6 +87,8 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
     streams.job, streams.drain, streams.lease_secs = parameters.job_name, settings.drain, settings.lease_secs
     streams.on_batch_failure = settings.on_batch_failure
     with ExitStack() as stack:
+        files = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gluepot-files-")))
+        parameters, transforms = _with_transforms(parameters, settings.transforms, files)
         stack.enter_context(_environment(parameters, settings))
         if settings.metrics_port is not None or parameters.enable_metrics:
             registry = CollectorRegistry()
@@ -99,8 +104,19 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
             streams.watchers.append(stack.enter_context(LiveView(Console(stderr=True))).update)
         session.install(streams)
         stack.callback(_stop_spark)
-        with stop_on_signals(streams), _arguments(parameters.argv), _import_path(settings.script):
+        with stop_on_signals(streams), _arguments(parameters.argv), _import_path(settings.script), attached(transforms):
             runpy.run_path(str(settings.script), run_name="__main__")
+
+
+def _with_transforms(
+    parameters: JobParameters, url: str | None, folder: Path
+) -> tuple[JobParameters, list[CustomTransform]]:
+    """Return the parameters with files of this machine for the Python path, and the custom transforms among them."""
+    found = in_folder(url, folder) if url else []
+    given = [fetched(one, folder) for one in parameters.extra_py_files]
+    paths = dict.fromkeys([*(str(path) for path, _ in given), *(str(one.module) for one in found)])
+    transforms = {one.module: one for one in [*found, *(one for _, one in given if one is not None)]}
+    return replace(parameters, extra_py_files=tuple(paths)), list(transforms.values())
 
 
 @contextmanager

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from etlcore.clock import Clock, SystemClock
 from streaming.lease import TTL_SECS
 from streaming.metrics import StreamMetrics
 from streaming.progress import BatchStats
 from streaming.settings import OnBatchFailure
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,7 @@ class StreamSession:
         drain: when queries end by themselves.
         on_batch_failure: `onBatchFailure` of queries whose options do not say it.
         lease_secs: after how long without a sign of life another driver may take a query over.
+        stand_in: makes the streams that scripts ask for, of connection type and options, in a test; None for real ones.
         stop: set to end every query after its running batch.
     """
 
@@ -51,6 +56,7 @@ class StreamSession:
     drain: Drain = ENDLESS
     on_batch_failure: OnBatchFailure = "fail"
     lease_secs: float = TTL_SECS
+    stand_in: Callable[[SparkSession, str, Mapping[str, Any]], DataFrame] | None = None
     stop: threading.Event = field(default_factory=threading.Event)
 
 

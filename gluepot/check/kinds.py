@@ -8,11 +8,13 @@ import re
 from dataclasses import dataclass, field
 
 import awsglue.transforms
+import awsglueml.transforms
 from awsglue.context import GlueContext
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection, DynamicFrameReader, DynamicFrameWriter
 from awsglue.job import Job
 from awsglue.readers import DataFrameReader
 from awsglue.sinks import DataSink
+from awsglue.sources import DataSource, StreamingDataSource
 
 CLASSES: dict[str, type] = {
     cls.__name__: cls
@@ -24,10 +26,14 @@ CLASSES: dict[str, type] = {
         DynamicFrameWriter,
         DataFrameReader,
         DataSink,
+        DataSource,
+        StreamingDataSource,
         Job,
     )
 }
-TRANSFORMS: dict[str, type] = {name: getattr(awsglue.transforms, name) for name in awsglue.transforms.__all__}
+TRANSFORMS: dict[str, type] = {
+    name: getattr(module, name) for module in (awsglue.transforms, awsglueml.transforms) for name in module.__all__
+}
 
 _ATTRIBUTES = {
     ("GlueContext", "spark_session"): "SparkSession",

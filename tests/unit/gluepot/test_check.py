@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+import awsglueml.transforms
 from awsglue.context import GlueContext
 from awsglue.readers import DataFrameReader, DynamicFrameReader
 from awsglue.sinks import DynamicFrameWriter
 from etlcore.errors import ConfigError, NotSupported
 from gluepot.check import Level, check_script
+from gluepot.check.calls import TRANSFORM
 from gluepot.check.verdict import NOT_THERE, READABLE
 from gluepot.cli import UNSUPPORTED, main
 
@@ -59,6 +61,7 @@ def test_an_example_has_nothing_to_be_said_against(script):
             "glueContext.write_dynamic_frame.from_options(frame, 's3', {'path': p}, 'avro', transformation_ctx='w')",
             "DynamicFrameWriter.from_options",
         ),
+        ("from awsglueml.transforms import FindMatches\nFindMatches.apply(frame)", "FindMatches"),
         ("from awsgluedq.transforms import EvaluateDataQuality", "awsgluedq.transforms.EvaluateDataQuality"),
         ("from awsglue.dynamicframe import NoSuchName", "awsglue.dynamicframe.NoSuchName"),
         ("import gs_nothing", "gs_nothing"),
@@ -66,6 +69,17 @@ def test_an_example_has_nothing_to_be_said_against(script):
 )
 def test_a_call_that_the_run_would_refuse_is_found(script, name):
     assert _refused(script) == [name]
+
+
+def test_the_transforms_of_studio_are_supported_with_and_without_their_modules():
+    script = "import gs_now\nimport gs_uuid\none = frame.gs_now(colName='at').gs_uuid()\none.gs_derived('a', 'b')"
+
+    assert [name for name, _ in _found(script, Level.SUPPORTED)][1:] == [
+        "DynamicFrame.gs_now",
+        "DynamicFrame.gs_uuid",
+        "DynamicFrame.gs_derived",
+    ]
+    assert _refused(script) == []
 
 
 @pytest.mark.parametrize(
@@ -175,7 +189,7 @@ def test_a_facade_that_is_said_to_refuse_does(call):
     owner, _, name = call.partition(".")
 
     with pytest.raises(NotSupported):
-        getattr(FACADES[owner], name)()
+        (getattr(awsglueml.transforms, name).apply if owner == TRANSFORM else getattr(FACADES[owner], name))()
 
 
 @pytest.mark.parametrize(

@@ -84,12 +84,12 @@ def sides(glue: GlueContext, url: str, folder: Path) -> dict[str, dict[str, Call
 
 def measure(tasks: dict[str, dict[str, Callable[[], object]]], rows: int) -> None:
     """Run every side of every task in turns and print the fastest runs."""
-    secs: dict[tuple[str, str], list[float]] = {(task, side): [] for task, by_side in tasks.items() for side in by_side}
+    secs: dict[tuple[str, str], list[float]] = {(task, side): [] for task in tasks for side in tasks[task]}
     for _ in range(RUNS):
-        for task, side in secs:
+        for (task, side), taken in secs.items():
             began = time.perf_counter()
             tasks[task][side]()
-            secs[task, side].append(time.perf_counter() - began)
+            taken.append(time.perf_counter() - began)
     fastest = {which: min(runs) for which, runs in secs.items()}
     for task in tasks:
         for side in ("ours", "spark"):

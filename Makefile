@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint crash bench-quick bench-kinesis clean
+.PHONY: help setup demo test check lint crash bench-quick bench-kinesis bench-jdbc clean
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -39,6 +39,9 @@ bench-quick: setup ## drain of 1 M events, side by side with stock PySpark
 
 bench-kinesis: setup ## CPU of reading a Kinesis stream, side by side with boto3
 	@$(BIN)/python -m benchmarks.kinesis $(ARGS)
+
+bench-jdbc: setup ## read 1 M rows of PostgreSQL, side by side with Spark's own JDBC reader
+	@$(BIN)/python -m benchmarks.jdbc $(ARGS)
 
 clean: ## remove what the targets above made in this folder; the cache stays
 	@rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist build spark-warehouse

@@ -24,6 +24,7 @@ from batch import purge
 from batch.purge import PurgeOptions
 from batch.table.spark import register as register_tables
 from catalog.connections import jdbc_connection, load
+from connectors.jdbc.endpoint import JDBC_TYPES
 from connectors.registry import STREAM_SOURCES
 from etlcore.logging import get_logger
 from streaming import session
@@ -116,10 +117,16 @@ class GlueContext(SQLContext):
             options = as_options(connection_options)
             settings = file_settings(connection_type, options, format, as_options(format_options), push_down_predicate)
             return DynamicFrame(file_frame(self.spark_session, settings, transformation_ctx), self, transformation_ctx)
+        if connection_type.lower() in JDBC_TYPES:
+            from awsglue.jdbc_reads import jdbc_frame  # noqa: PLC0415  drivers of databases take their time to load
+
+            options = {**kwargs, **as_options(connection_options)}
+            pipeline = jdbc_frame(self.spark_session, options, transformation_ctx)
+            return DynamicFrame(pipeline, self, transformation_ctx)
         if connection_type.lower() not in STREAM_SOURCES:
             raise NotSupportedHere(
                 f"create_dynamic_frame.from_options(connection_type={connection_type!r})",
-                "Use 's3', 'file', 'kafka' or 'kinesis'.",
+                "Use 's3', 'file', 'kafka', 'kinesis' or a database such as 'postgresql'.",
             )
         pipeline = batch_frame(stream_source(connection_type, as_options(connection_options)))
         return DynamicFrame(pipeline, self, transformation_ctx)
@@ -273,6 +280,32 @@ class GlueContext(SQLContext):
             return
         where = data_catalog.names(database, table_name, catalog_id, kwargs)
         catalog_writes.write_by_spark(frame, data_catalog.current_catalog().table(*where), options)
+
+    def write_dynamic_frame_from_jdbc_conf(
+        self,
+        frame: DynamicFrame,
+        catalog_connection: str,
+        connection_options: Mapping[str, Any] = {},
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        catalog_id: str | None = None,
+    ) -> None:
+        """Write a frame to a table of a connection's database, once."""
+        options = {**as_options(connection_options), "connectionName": catalog_connection}
+        self.write_dynamic_frame_from_options(frame, "jdbc", options, transformation_ctx=transformation_ctx)
+
+    def write_from_jdbc_conf(
+        self,
+        frame_or_dfc: DynamicFrame | DynamicFrameCollection,
+        catalog_connection: str,
+        connection_options: Mapping[str, Any] = {},
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        catalog_id: str | None = None,
+    ) -> DynamicFrame | DynamicFrameCollection:
+        """Write a frame, or each frame of a collection, to the table that the options name."""
+        options = {**as_options(connection_options), "connectionName": catalog_connection}
+        return self.write_from_options(frame_or_dfc, "jdbc", options, transformation_ctx=transformation_ctx)
 
     def write_from_options(
         self,

@@ -13,7 +13,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from awsglue.calls import Call
 from batch import execute
 from batch.execute import ErrorCounts
-from batch.pipeline import FrameInput, Pipeline
+from batch.pipeline import FrameInput, Pipeline, SplitInput
 from dynamicframe.transforms import known_schema
 
 if TYPE_CHECKING:
@@ -75,8 +75,13 @@ class LazyFrame:
 
     def _static_schema(self) -> pa.Schema | None:
         """Return the schema where it follows from the DataFrame's or from the steps; None where records decide."""
-        given = self.pipeline.over_rows().input
-        rows = to_arrow_schema(given.frame.schema) if isinstance(given, FrameInput) and not given.json_column else None
+        match self.pipeline.over_rows().input:
+            case FrameInput(frame, None):
+                rows = to_arrow_schema(frame.schema)
+            case SplitInput(schema=schema):
+                rows = schema
+            case _:
+                rows = None
         return known_schema(self.pipeline.steps, rows)
 
     def errorsCount(self) -> int:

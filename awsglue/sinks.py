@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from awsglue.catalog_writes import catalog_target
 from awsglue.collection import DynamicFrameCollection
+from awsglue.jdbc_connection import write_settings
 from awsglue.options import record_sink
 from awsglue.unsupported import NotSupportedHere
-from awsglue.writing import publish, send
+from awsglue.writing import publish, publish_table, send
 from batch.catalog_update import CatalogTarget
+from connectors.jdbc.endpoint import JDBC_TYPES
 from connectors.ports import CommitKey, Sink
 from connectors.registry import RECORD_SINKS, SINKS
 from etlcore.errors import ConfigError, did_you_mean
@@ -81,7 +83,7 @@ def sink_settings(
     if connection_type.lower() != "s3":
         raise NotSupportedHere(
             f"writing to connection_type {connection_type!r}",
-            "Use 's3' (also for a local folder), 'kafka' or 'kinesis'.",
+            "Use 's3' (also for a local folder), 'kafka', 'kinesis' or a database such as 'postgresql'.",
         )
     for name in options.keys() - set(KNOWN_OPTIONS):
         log.warning("option_ignored", option=name, hint=did_you_mean(name, KNOWN_OPTIONS).strip())
@@ -145,6 +147,10 @@ class DataSink:
             sink = record_sink(self._connection_type, self._options)
             send(self._glue_context.spark_session, dynamic_frame, sink, self._ctx)
             return dynamic_frame
+        if self._connection_type.lower() in JDBC_TYPES:
+            target = write_settings(self._options)
+            publish_table(self._glue_context.spark_session, dynamic_frame, target, self._ctx)
+            return dynamic_frame
         settings = sink_settings(self._connection_type, self._options, self._format, self._format_options)
         settings = replace(settings, catalog=catalog_target(settings, self._options, self._table))
         publish(self._glue_context.spark_session, dynamic_frame, settings, self._ctx)
@@ -153,7 +159,7 @@ class DataSink:
     def write(
         self, dynamic_frame_or_dfc: DynamicFrame | DynamicFrameCollection, info: str = ""
     ) -> DynamicFrame | DynamicFrameCollection:
-        """Write a frame, or each frame of a collection below the path under its own name.
+        """Write a frame, or each frame of a collection below the path, or as a table, under its own name.
 
         Raises:
             TypeError: something else is given.
@@ -167,7 +173,10 @@ class DataSink:
         return self.writeFrame(dynamic_frame_or_dfc, info)
 
     def _below(self, name: str) -> DataSink:
-        options = {**self._options, "path": f"{str(self._options.get('path', '')).rstrip('/')}/{name}"}
+        if self._connection_type.lower() in JDBC_TYPES:
+            options = {**self._options, "dbtable": name}
+        else:
+            options = {**self._options, "path": f"{str(self._options.get('path', '')).rstrip('/')}/{name}"}
         ctx = f"{self._ctx}_{name}" if self._ctx else ""
         sink = DataSink(self._glue_context, self._connection_type, options, self._format, ctx)
         sink.setFormat(self._format or "", **self._format_options)
@@ -188,9 +197,9 @@ class DynamicFrameWriter:
         """Do what `GlueContext.write_dynamic_frame_from_catalog` does."""
         return self._glue_context.write_dynamic_frame_from_catalog(*args, **kwargs)
 
-    def from_jdbc_conf(self, *args: Any, **kwargs: Any) -> DynamicFrame:
-        """Say that JDBC is not there yet."""
-        raise NotSupportedHere("write_dynamic_frame.from_jdbc_conf")
+    def from_jdbc_conf(self, *args: Any, **kwargs: Any) -> None:
+        """Do what `GlueContext.write_dynamic_frame_from_jdbc_conf` does."""
+        self._glue_context.write_dynamic_frame_from_jdbc_conf(*args, **kwargs)
 
 
 class DataFrameWriter:

@@ -10,8 +10,8 @@ class NotSupportedHere(NotSupported, AttributeError):  # type: ignore[misc]  # b
 
 
 GLUE_CONTEXT = frozenset({
-    "write_dynamic_frame_from_jdbc_conf", "write_from_jdbc_conf", "getSampleStreamingDynamicFrame", "transition_table",
-    "transition_s3_path", "start_transaction", "commit_transaction", "cancel_transaction",
+    "getSampleStreamingDynamicFrame", "transition_table", "transition_s3_path",
+    "start_transaction", "commit_transaction", "cancel_transaction",
 })  # fmt: skip
 
 

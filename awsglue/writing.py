@@ -12,6 +12,7 @@ from awsglue.data_catalog import current_catalog
 from batch import catalog_update, commit, execute, jobrun
 from batch.ledger import LedgerWrite
 from batch.table_columns import TableColumns
+from connectors.jdbc.target import JdbcWriteSettings
 from connectors.ports import Committed, RecordSink
 from streaming.batch import BatchContext, current_batch
 
@@ -91,6 +92,28 @@ def send(spark: SparkSession, frame: DynamicFrame, sink: RecordSink, ctx: str) -
         return
     parts = execute.send(spark, frame.pipeline, sink)
     batch.record(Committed((), sum(part.rows_out for part in parts)), parts)
+
+
+def publish_table(spark: SparkSession, frame: DynamicFrame, settings: JdbcWriteSettings, ctx: str) -> None:
+    """Run the frame's pipeline into a table of a database, once.
+
+    Raises:
+        ConfigError: the table does not fit the rows, or the user may not write it.
+        Exception: what failed in the tasks or in publishing; the table is as it was then.
+    """
+    from batch.jdbc_output import rehearse_table, write_table  # noqa: PLC0415  its driver takes its time to load
+
+    settings.require_native()
+    batch = current_batch() or _run_outside_of_streams()
+    planned = batch.next_write(ctx)
+    if batch.rehearsed is not None:
+        rehearse_table(spark, frame.pipeline, settings, planned)
+        return
+    outcome, parts = write_table(spark, frame.pipeline, settings, planned)
+    batch.record(outcome, parts)
+    target = f"{settings.endpoint.shown} {settings.table}"
+    if current_batch() is None and (run := jobrun.current()) and run.bookmarks:
+        run.bookmarks.wrote(LedgerWrite(planned.key.ctx, target, outcome.rows, 0))
 
 
 def _run_outside_of_streams() -> BatchContext:

@@ -18,7 +18,16 @@ from pyspark.sql.types import StructType
 
 from batch import commit, task
 from batch.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
-from connectors.ports import AlreadyCommitted, Committed, Manifest, ManifestPart, RecordSink, Sink, SourceRange
+from connectors.ports import (
+    AlreadyCommitted,
+    Committed,
+    Manifest,
+    ManifestPart,
+    RecordSink,
+    Sink,
+    SourceRange,
+    TaskSink,
+)
 from dynamicframe.chunk import Chunk
 from dynamicframe.rows import rows as plain_rows
 from dynamicframe.schema import align, merge_schemas, without_nulls
@@ -111,7 +120,16 @@ def rehearse(spark: SparkSession, pipeline: Pipeline, sink: Sink, target: commit
         commit.abort(target, planned.key, attempt)
 
 
-def _staging(sink: Sink, attempt: str) -> TaskBody:
+def stage(spark: SparkSession, pipeline: Pipeline, sink: TaskSink, attempt: str) -> list[ManifestPart]:
+    """Run a pipeline into a sink and publish nothing; return what each task staged.
+
+    Raises:
+        Exception: whatever failed the Spark job.
+    """
+    return _run(spark, pipeline, _staging(sink, attempt))
+
+
+def _staging(sink: TaskSink, attempt: str) -> TaskBody:
     def stage(work: task.Work) -> Iterator[ManifestPart]:
         context = TaskContext.get()
         assert context is not None

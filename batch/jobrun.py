@@ -6,8 +6,9 @@ import atexit
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from batch.ledger import BegunRun, Change, LedgerWrite, RunStart
 from batch.ledger.values import TTL_SECS
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from batch.ledger.lease import Heartbeat
 
 log = get_logger(__name__)
+
+T = TypeVar("T")
 
 ENABLE, PAUSE = "enable", "pause"
 
@@ -52,6 +55,7 @@ class Bookmarks:
     _digests: list[str] = field(default_factory=list)
     _writes: list[LedgerWrite] = field(default_factory=list)
     _named: Counter[str] = field(default_factory=Counter)
+    _until_end: ExitStack = field(default_factory=ExitStack)
 
     def next_read(self, transformation_ctx: str) -> str:
         """Return the name of the next read's bookmark: the n-th read of a ctx within a run has one of its own."""
@@ -79,6 +83,10 @@ class Bookmarks:
         """Take down what was published."""
         self._writes.append(write)
 
+    def until_end(self, held: AbstractContextManager[T]) -> T:
+        """Enter a context that is left when the run ends, however it does: what its reads need until then."""
+        return self._until_end.enter_context(held)
+
     @property
     def input_digest(self) -> str:
         """Text that is equal for runs that have planned to read the same, up to now."""
@@ -97,16 +105,23 @@ class Bookmarks:
             self.abandon(str(error))
             raise
         reach("job.committed")
-        self.heartbeat.stop()
+        self._leave()
         job, number = self.run.job.name, self.run.job.run
         log.info("job_committed", job=job, run=number, state=state, contexts=len(self._changes), saved=self.run.saves)
         self.ledger.close()
 
     def abandon(self, reason: str) -> None:
         """End without saving: the next run reads the same again."""
-        self.heartbeat.stop()
+        self._leave()
         self.ledger.fail(self.run, reason)
         self.ledger.close()
+
+    def _leave(self) -> None:
+        self.heartbeat.stop()
+        try:
+            self._until_end.close()
+        except EtlError as error:  # of no consequence: what was read is read
+            log.warning("not_released", error=str(error))
 
 
 @dataclass(slots=True)

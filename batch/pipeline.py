@@ -41,10 +41,12 @@ class SplitInput:
     Args:
         source: reads a split in the worker.
         splits: one task each.
+        schema: of every record, where the source knows it beforehand; None where the records tell.
     """
 
     source: BatchSource[Any]
     splits: tuple[InputSplit, ...]
+    schema: pa.Schema | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ def prepare(environ: MutableMapping[str, str], properties: Path | None = None) -
     """
     environ.setdefault("PYSPARK_PYTHON", sys.executable)
     environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    environ.setdefault("SPARK_AUTH_SOCKET_TIMEOUT", "60")
     java = ensure_java(environ)
     environ.setdefault("JAVA_HOME", str(java.home))
     arguments = environ.get("PYSPARK_SUBMIT_ARGS", "")

@@ -9,12 +9,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from random import Random
 from uuid import uuid4
 
 import psycopg
 import pytest
 import stamina
 
+from gluepot.servers.ports import LOOPBACK, free_port
 from tests.servers import docker_answers
 
 ENDPOINT = "GLUEPOT_TEST_POSTGRESQL"
@@ -65,7 +67,7 @@ def _program(name: str) -> Path | None:
 
 @contextmanager
 def _own_server(initdb: Path) -> Iterator[str]:
-    """Run a server on a socket in a folder of its own; it refuses to run as root, so root lends it another user."""
+    """Run a server on a port of this machine alone; it refuses to run as root, so root lends it another user."""
     folder = Path(tempfile.mkdtemp(prefix="gluepot-pg-", dir="/tmp"))
     as_user = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
     data, log = folder / "data", folder / "log"
@@ -75,12 +77,14 @@ def _own_server(initdb: Path) -> Iterator[str]:
             shutil.chown(folder, as_user["user"], as_user["group"])
         made = [initdb, "-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C"]
         subprocess.run(made, check=True, capture_output=True, cwd=folder, **as_user)
-        settings = {"listen_addresses": "", "unix_socket_directories": str(folder), "fsync": "off"}
+        port = free_port(Random())
+        # A port, because Java's driver knows no sockets of the file system.
+        settings = {"listen_addresses": LOOPBACK, "port": port, "unix_socket_directories": str(folder), "fsync": "off"}
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         with log.open("wb") as output:
             command = [initdb.with_name("postgres"), "-D", data, *options]
             server = subprocess.Popen(command, stdout=output, stderr=output, cwd=folder, **as_user)
-        url = f"postgresql://postgres@/postgres?host={folder}"
+        url = f"postgresql://postgres@{LOOPBACK}:{port}/postgres"
         for attempt in stamina.retry_context(on=psycopg.OperationalError, timeout=START_SECS, wait_max=0.5):
             with attempt, psycopg.connect(url):
                 pass

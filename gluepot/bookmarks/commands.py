@@ -19,11 +19,14 @@ from cyclopts import App, Parameter
 from batch.ledger import Ledger, Run, ledger_url, open_ledger
 from batch.ledger import edit as edits
 from batch.ledger.portable import export_job, import_job
+from connectors.files.versions import KIND
+from connectors.jdbc import state as jdbc
+from connectors.jdbc.plan import JdbcPlan
 from etlcore.clock import SystemClock
 from etlcore.errors import ConfigError
 from etlcore.storage import open_storage
 from gluepot.bookmarks import streams
-from gluepot.bookmarks.explain import files_between, next_plan, summary
+from gluepot.bookmarks.explain import files_between, kind_read, next_plan, next_rows, summary
 from gluepot.bookmarks.table import Output, Row, show, time_of
 from gluepot.checkpoint.moves import standing
 from streaming.checkpoints.snapshot import read
@@ -87,7 +90,7 @@ def get(job: str, *, run_id: str | None = None, output: Output = "text") -> None
 
 @app.command
 def explain(job: str, *, ctx: str, limit: int = 100, output: Output = "text") -> None:
-    """Tell which files or offsets the next run would read, and why each other file not.
+    """Tell which files, rows or offsets the next run would read, and why each other one not.
 
     Args:
         job: name.
@@ -99,6 +102,9 @@ def explain(job: str, *, ctx: str, limit: int = 100, output: Output = "text") ->
         if streams.stream_contexts(ledger, job, ctx):
             mark = StreamMark.from_body(ledger.state(job, ctx, ledger.job(job).state)[-1])
             show(_next_offsets(mark), output, f"{mark.checkpoint} has no batch yet.")
+            return
+        if kind_read(ledger, job, ctx) == jdbc.KIND:
+            _explain_rows(next_rows(ledger, job, ctx), output)
             return
         plan = next_plan(ledger, job, ctx, SystemClock())
     counts = {verdict.value: count for verdict, count in plan.counts.items()}
@@ -144,6 +150,7 @@ def history(job: str, *, ctx: str | None = None, output: Output = "text") -> Non
                 "at": time_of(change.at_ms),
                 "extends": change.parent,
                 "files": summary(name, [change.body]).files if change.body else 0,
+                "position": summary(name, [change.body]).position if change.body else "",
             }
             for name in contexts
             for change in ledger.history(job, name)
@@ -161,7 +168,7 @@ def diff(
     to_state: Annotated[int | None, Parameter(name="--to")] = None,
     output: Output = "text",
 ) -> None:
-    """List the files that were read between two states of a job (`history` numbers them).
+    """List what was read between two states of a job (`history` numbers them): files, or from where to where.
 
     Args:
         job: name.
@@ -172,6 +179,11 @@ def diff(
     """
     with _ledger() as ledger:
         upto = ledger.job(job).state if to_state is None else to_state
+        if kind_read(ledger, job, ctx) != KIND:
+            ends = [summary(ctx, ledger.state(job, ctx, at)).position for at in (from_state, upto)]
+            moved = [{"after": ends[0], "upto": ends[1]}] if ends[0] != ends[1] else []
+            show(moved, output, f"Nothing was read between states {from_state} and {upto}.")
+            return
         files = files_between(ledger, job, ctx, from_state, upto)
     rows: list[Row] = [
         {"file": file.url, "size_bytes": file.size_bytes, "modified": time_of(file.mtime_us // 1000), "etag": file.etag}
@@ -390,6 +402,17 @@ def _confirm(question: str, *, yes: bool) -> None:
 def _say(done: edits.Edited, *, dry_run: bool) -> None:
     verb = "would go" if dry_run else "went"
     print(f"Job {done.job} {verb} from state {done.before} to state {done.after}.")
+
+
+def _explain_rows(plan: JdbcPlan, output: Output) -> None:
+    counts = {"new": plan.rows, "late": plan.late_rows - plan.again, "read again": plan.again}
+    after, upto = (", ".join(row) if row else None for row in (plan.after, plan.upto))
+    if output == "json":
+        print(json.dumps({"counts": counts, "table": plan.relation, "after": after, "upto": upto}, ensure_ascii=False))
+        return
+    by = ", ".join(plan.key.names)
+    print(f"The next run reads of {plan.relation}, by {by}, what lies after {after or 'nothing'} up to {upto}.")
+    print(f"Rows: {_counted(counts)}")
 
 
 def _counted(counts: dict[str, int]) -> str:

@@ -9,6 +9,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
+from awsglue.jdbc_connection import read_settings
+from batch import cursor_input as cursor
 from batch.ledger import Ledger
 from catalog.connect import catalog_url, open_catalog
 from connectors.files.listing import ListingStats, list_files
@@ -16,6 +18,10 @@ from connectors.files.plan import Plan, plan
 from connectors.files.settings import FileReadSettings
 from connectors.files.table_settings import table_read
 from connectors.files.versions import KIND, FileVersion, read_body, state_of
+from connectors.jdbc import state as jdbc
+from connectors.jdbc.plan import JdbcPlan
+from connectors.jdbc.plan import plan as plan_rows
+from connectors.jdbc.postgresql import open_relation
 from etlcore.clock import Clock
 from etlcore.errors import ConfigError
 from gluepot.bookmarks.streams import is_stream, place_text
@@ -31,8 +37,8 @@ class Summary:
         kind: of source.
         files: versions of files in it.
         size_bytes: of these.
-        paths: of the last run that read something; of a stream its checkpoint.
-        place: of a stream, where its next batch begins.
+        paths: of the last run that read something; of a database its table or query, of a stream its checkpoint.
+        position: how far a source was read that has one place instead of files; empty for files.
     """
 
     ctx: str
@@ -40,7 +46,7 @@ class Summary:
     files: int
     size_bytes: int
     paths: list[str]
-    place: str | None = None
+    position: str = ""
 
 
 def summary(ctx: str, bodies: Sequence[str]) -> Summary:
@@ -49,8 +55,13 @@ def summary(ctx: str, bodies: Sequence[str]) -> Summary:
     if is_stream(bodies):
         mark = StreamMark.from_body(bodies[-1])
         return Summary(ctx, kind, 0, 0, [mark.checkpoint], place_text(mark))
-    if kind != KIND:
-        return Summary(ctx, kind, 0, 0, [])
+    match kind:
+        case jdbc.KIND if (state := jdbc.state_of(bodies)) is not None:
+            return Summary(ctx, kind, 0, 0, [state.relation], state.position)
+        case cursor.KIND:
+            return Summary(ctx, kind, 0, 0, [], json.dumps(cursor.cursor_of(bodies), ensure_ascii=False))
+        case other if other != KIND:
+            return Summary(ctx, kind, 0, 0, [])
     read = [read_body(body) for body in bodies]
     files = [file for found, _, _ in read for file in found]
     paths = read[-1][2]["options"]["paths"] if read and read[-1][2] else []
@@ -87,6 +98,26 @@ def _settings(described: Mapping[str, Any], clock: Clock) -> FileReadSettings:
     with closing(open_catalog(catalog_url(os.environ), clock)) as catalog:
         table = catalog.table(of["database"], of["name"])
         return table_read(table, catalog.partitions(table), of["options"], described["predicate"]).settings
+
+
+def next_rows(ledger: Ledger, job: str, ctx: str) -> JdbcPlan:
+    """Plan the next run's read of a database, which is asked now; a password of the script's is not known here.
+
+    Raises:
+        ConfigError: no such job or ctx, or the database refuses, for one because PGPASSWORD is not set.
+        TransientError: the database is away.
+    """
+    state = jdbc.state_of(ledger.state(job, ctx, ledger.job(job).state))
+    described = state or jdbc.state_of([change.body for change in ledger.history(job, ctx) if change.body][:1])
+    assert described is not None
+    settings = read_settings(described.source)
+    with open_relation(settings.endpoint, settings.relation) as relation:
+        return plan_rows(relation, relation.name, described.key, state, settings.overlap)
+
+
+def kind_read(ledger: Ledger, job: str, ctx: str) -> str:
+    """Return the kind of source that a ctx last read, also if it was reset since; `empty` if it never read."""
+    return kind_of([change.body for change in ledger.history(job, ctx) if change.body][:1])
 
 
 def files_between(ledger: Ledger, job: str, ctx: str, after: int, upto: int) -> list[FileVersion]:

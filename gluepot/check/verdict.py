@@ -10,6 +10,7 @@ from awsglue.file_reads import FILE_TYPES, file_settings
 from awsglue.sinks import sink_settings
 from awsglue.unboxing import box_format
 from awsglue.unsupported import GLUE_CONTEXT
+from connectors.jdbc.endpoint import JDBC_TYPES
 from connectors.registry import RECORD_SINKS, STREAM_SOURCES
 from dynamicframe.transforms import ApplyMapping, CompareRows, ResolveChoice
 from etlcore.errors import ConfigError, NotSupported
@@ -19,7 +20,6 @@ from gluepot.check.kinds import CLASSES
 
 _A_MODEL = "it runs a model that only AWS has; compare the columns that tell records apart with a join"
 NOT_THERE = {
-    "DynamicFrameWriter.from_jdbc_conf": "there is no JDBC yet",
     "transforms.FindIncrementalMatches": _A_MODEL,
     "transforms.FindMatches": _A_MODEL,
 }
@@ -27,7 +27,7 @@ NOT_THERE = {
 
 READABLE = {
     "DataFrameReader": frozenset(STREAM_SOURCES),
-    "DynamicFrameReader": frozenset({*STREAM_SOURCES, *FILE_TYPES}),
+    "DynamicFrameReader": frozenset({*STREAM_SOURCES, *FILE_TYPES, *JDBC_TYPES}),
 }
 """Connection types that each reader takes."""
 
@@ -141,12 +141,14 @@ def _write(call: Call) -> None:
     if not isinstance(options, dict):
         raise _Unknown
     given = {name: options[name] for name in ("path", "partitionKeys") if name in options}
-    sink_settings(literal(call, "connection_type", "s3"), given, literal(call, "format"), {})
+    kind = literal(call, "connection_type", "s3")
+    if kind.lower() not in JDBC_TYPES:
+        sink_settings(kind, given, literal(call, "format"), {})
 
 
 def _sink(call: Call) -> None:
     kind = literal(call, "connection_type", "s3")
-    if kind.lower() not in RECORD_SINKS:
+    if kind.lower() not in {*RECORD_SINKS, *JDBC_TYPES}:
         sink_settings(kind, {"path": "?"}, "json", {})
 
 

@@ -14,8 +14,21 @@ import pytest
 from kafka import KafkaProducer
 from moto.server import ThreadedMotoServer
 
+from batch import jobrun
 from etlcore.clock import SystemClock
 from gluepot.servers.topics import create_topic
+from tests.integration.jdbc import TableJob
+from tests.postgresql import new_database
+
+
+@pytest.fixture
+def orders(glue_context, postgresql: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TableJob]:
+    """A job over an empty database, with its ledger in the test's folder."""
+    monkeypatch.setenv("GLUEPOT_STATE", str(tmp_path / "state"))
+    monkeypatch.delenv("GLUEPOT_LEDGER", raising=False)
+    with new_database(postgresql) as url:
+        yield TableJob(glue_context, url)
+        jobrun.end("the test ended")
 
 
 def without_nulls(value: Any) -> Any:

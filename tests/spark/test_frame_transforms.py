@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from etlcore.errors import ConfigError, NotSupported, PermanentError
+from etlcore.errors import ConfigError, PermanentError
 
 COLUMN = "$json$data_infer_schema$_temporary$"
 
@@ -61,8 +61,8 @@ def test_resolve_choice_without_an_action_is_refused_in_glues_words(documents):
         documents({"a": 1}).resolveChoice()
 
 
-def test_match_catalog_says_that_there_is_no_catalog(documents):
-    with pytest.raises(NotSupported, match=r"GlueContext\.get_catalog_schema_as_spark_schema"):
+def test_match_catalog_names_the_database_that_the_catalog_does_not_have(documents):
+    with pytest.raises(ConfigError, match="The catalog has no database 'd'"):
         documents({"a": 1}).resolveChoice(choice="match_catalog", database="d", table_name="t")
 
 

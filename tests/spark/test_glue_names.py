@@ -51,7 +51,7 @@ def test_an_unsupported_method_of_glue_context_names_itself(glue_context, name):
 
 def test_a_script_that_looks_before_it_uses_a_newer_name_goes_on(frame, glue_context):
     assert hasattr(frame, "mergeDynamicFrame")
-    assert not hasattr(glue_context, "purge_table")
+    assert not hasattr(glue_context, "transition_table")
 
 
 def test_a_name_that_glue_does_not_have_either_is_a_plain_attribute_error(frame):

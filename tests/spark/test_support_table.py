@@ -15,7 +15,7 @@ from awsglue.data_catalog import current_catalog
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection
 from awsglue.job import Job
 from catalog.values import Database, Table
-from etlcore.errors import NotSupported
+from etlcore.errors import ConfigError, NotSupported
 from gluepot.check.calls import TRANSFORM
 from gluepot.check.finding import Level
 from gluepot.check.support import entries, support_table
@@ -93,6 +93,12 @@ def kafka(scene: Scene) -> dict[str, str]:
     return {"bootstrap.servers": "127.0.0.1:1", "topicName": "t", "inferSchema": "true", "classification": "json"}
 
 
+def without_connection(call: Any) -> None:
+    """A call that gets as far as to look for the connection it names; tests/integration has a database."""
+    with pytest.raises(ConfigError, match="connection 'shop' is not known"):
+        call("shop")
+
+
 CALLS = {
     "GlueContext.add_ingestion_time_columns": lambda s: s.context.add_ingestion_time_columns(s.frame.toDF(), "day"),
     "GlueContext.convert_resolve_option": lambda s: s.context.convert_resolve_option("a", "Project", "int"),
@@ -116,6 +122,8 @@ CALLS = {
     "GlueContext.getStreamingSource": lambda s: s.context.getStreamingSource("kafka", **kafka(s)),
     "GlueContext.get_logger": lambda s: s.context.get_logger().info("x"),
     "GlueContext.write_dynamic_frame_from_options": lambda s: s.context.write_dynamic_frame_from_options(s.frame, "s3", s.path(), "json"),
+    "GlueContext.write_dynamic_frame_from_jdbc_conf": lambda s: without_connection(lambda name: s.context.write_dynamic_frame_from_jdbc_conf(s.frame, name, {"dbtable": "t"})),
+    "GlueContext.write_from_jdbc_conf": lambda s: without_connection(lambda name: s.context.write_from_jdbc_conf(s.frame, name, {"dbtable": "t"})),
     "GlueContext.write_from_options": lambda s: s.context.write_from_options(s.frames, "s3", s.path(), "json"),
     "DynamicFrame.applyMapping": lambda s: s.frame.applyMapping([("n", "m")]).count(),
     "DynamicFrame.apply_mapping": lambda s: s.frame.apply_mapping([("n", "int", "m", "long")]).count(),
@@ -184,6 +192,7 @@ CALLS = {
     "DataFrameWriter.from_catalog": lambda s: s.context.write_data_frame.from_catalog(s.frame.toDF(), *s.table()),
     "DynamicFrameReader.from_options": lambda s: s.context.create_dynamic_frame.from_options("s3", s.given(), "json").count(),
     "DynamicFrameReader.from_rdd": lambda s: s.context.create_dynamic_frame.from_rdd([(1,)], "x").count(),
+    "DynamicFrameWriter.from_jdbc_conf": lambda s: without_connection(lambda name: s.context.write_dynamic_frame.from_jdbc_conf(s.frame, name, {"dbtable": "t"})),
     "DynamicFrameWriter.from_options": lambda s: s.context.write_dynamic_frame.from_options(s.frame, "s3", s.path(), "json"),
     "DataFrameReader.from_options": lambda s: s.context.create_data_frame.from_options("kafka", kafka(s)),
     "DataSink.setAccumulableSize": lambda s: s.sink().setAccumulableSize(1),

@@ -52,7 +52,7 @@ def test_an_example_has_nothing_to_be_said_against(script):
         ("Unbox.apply(frame=frame, path='a', format='xml')", "Unbox"),
         ("SplitRows.apply(frame, {'a': {'==': 1}})", "SplitRows"),
         (
-            "glueContext.write_dynamic_frame.from_options(frame, 'jdbc', transformation_ctx='w')",
+            "glueContext.write_dynamic_frame.from_options(frame, 'dynamodb', transformation_ctx='w')",
             "DynamicFrameWriter.from_options",
         ),
         (

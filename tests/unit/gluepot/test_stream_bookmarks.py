@@ -83,7 +83,7 @@ def test_a_mirrored_stream_does_not_stand_in_the_way_of_the_jobs_commit(streamin
 def test_get_shows_where_a_stream_stands(streaming, gluepot):
     streaming.batches(0, 1)
     bookmark = json.loads(json.loads(gluepot("get", "job", "--output", "json"))["JobBookmark"])
-    assert (bookmark[STREAM]["kind"], bookmark[STREAM]["place"]) == ("stream", "t 0:6 1:4")
+    assert (bookmark[STREAM]["kind"], bookmark[STREAM]["position"]) == ("stream", "t 0:6 1:4")
 
 
 def test_explain_tells_where_the_checkpoint_goes_on(streaming, gluepot):

@@ -1,0 +1,46 @@
+"""The settings of a read or write of a database, with the connection that the options name beneath them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from catalog.connections import load
+from catalog.connections.references import resolve
+from connectors.jdbc.settings import JdbcReadSettings
+from connectors.jdbc.target import JdbcWriteSettings
+
+_OPTIONS = {
+    "JDBC_CONNECTION_URL": "url",
+    "USERNAME": "user",
+    "PASSWORD": "password",
+    "JDBC_DRIVER_JAR_URI": "customJdbcDriverS3Path",
+    "JDBC_DRIVER_CLASS_NAME": "customJdbcDriverClassName",
+}
+
+
+def read_settings(options: Mapping[str, Any]) -> JdbcReadSettings:
+    """Check the options of a read.
+
+    Raises:
+        ConfigError: an option is wrong, or there is no such connection.
+    """
+    return JdbcReadSettings.from_glue(options, _connection(options))
+
+
+def write_settings(options: Mapping[str, Any]) -> JdbcWriteSettings:
+    """Check the options of a write.
+
+    Raises:
+        ConfigError: an option is wrong, or there is no such connection.
+    """
+    return JdbcWriteSettings.from_glue(options, _connection(options))
+
+
+def _connection(options: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the options that `connectionName` stands for (glue-api 11.5), references followed."""
+    name = str(options.get("connectionName") or "")
+    given = load().get(name).properties if name else {}
+    owner = f"connection {name!r}"
+    return {_OPTIONS[prop]: resolve(value, os.environ, owner) for prop, value in given.items() if prop in _OPTIONS}

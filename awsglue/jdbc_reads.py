@@ -1,0 +1,22 @@
+"""Reading databases: from a script's options to a pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from awsglue.jdbc_connection import read_settings
+from batch import jobrun
+from batch.jdbc_input import jdbc_input
+from batch.pipeline import Pipeline
+
+
+def jdbc_frame(spark: SparkSession, options: Mapping[str, Any], ctx: str) -> Pipeline:
+    """Return the pipeline of a read; its rows are chosen now, and read when the frame is used.
+
+    Raises:
+        ConfigError: an option is missing or not understood, or the database does not have what it names.
+    """
+    return Pipeline(jdbc_input(read_settings(options), ctx, jobrun.current(), spark))

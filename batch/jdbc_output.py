@@ -1,0 +1,123 @@
+"""A write to a table of a database: staged by the tasks, published by one transaction, once per key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from batch import execute
+from batch.commit.decide import Adopt, Fenced, Skip, Write, decide
+from batch.commit.record import CommitRecord
+from batch.pipeline import Pipeline
+from connectors.jdbc.postgresql.publish import Publication, drop_staged, prepare, publication
+from connectors.jdbc.postgresql.staging import StagingSink
+from connectors.jdbc.target import JdbcWriteSettings, Mode
+from connectors.ports import AlreadyCommitted, Committed, Manifest, ManifestPart, StagedFile
+from etlcore.errors import LeaseHeld
+from etlcore.failpoints import reach
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def write_table(
+    spark: SparkSession, pipeline: Pipeline, settings: JdbcWriteSettings, planned: Manifest
+) -> tuple[Committed | AlreadyCommitted, Sequence[ManifestPart]]:
+    """Run a pipeline into a table: everything or nothing, and the same write once.
+
+    What was published under a key stands beside the rows, in the same transaction. The same key with the same input is
+    skipped; with other input an append takes back what the earlier try put there, an upsert goes over it.
+
+    Args:
+        spark: the session.
+        pipeline: what is written.
+        settings: where to, and how.
+        planned: the manifest without parts. If its input is known and was published already, no task runs.
+
+    Raises:
+        ConfigError: the table does not fit the rows.
+        LeaseHeld: a later driver has taken over.
+        PermanentError: an earlier try of the write cannot be taken back.
+    """
+    name = prepare(settings, planned.key)
+    if planned.ranges or planned.offsets_digest:
+        with publication(settings, planned.key, name) as begun:
+            if (record := _adopted(begun, planned)) is not None:
+                return AlreadyCommitted((), record.rows_out), [record.as_part()]
+    sink = StagingSink(settings.endpoint, planned.key, name.schema, name.qualified)
+    try:
+        parts = execute.stage(spark, pipeline, sink, str(planned.token))
+        reach("jdbc.staged")
+        staged = [file for part in parts for file in part.files]
+        # Staging tables are no files that a record would have to name.
+        manifest = replace(planned, parts=[replace(part, files=()) for part in parts])
+        with publication(settings, planned.key, name) as begun:
+            outcome = _publish(begun, manifest, staged)
+            reach("jdbc.publishing")
+        reach("jdbc.published")
+    except BaseException:
+        drop_staged(settings.endpoint, planned.key, name.schema)
+        raise
+    return outcome, parts
+
+
+def rehearse_table(spark: SparkSession, pipeline: Pipeline, settings: JdbcWriteSettings, planned: Manifest) -> None:
+    """Run a pipeline up to where it would be published, and take back what was staged."""
+    name = prepare(settings, planned.key)
+    sink = StagingSink(settings.endpoint, planned.key, name.schema, name.qualified)
+    try:
+        execute.stage(spark, pipeline, sink, str(planned.token))
+    finally:
+        drop_staged(settings.endpoint, planned.key, name.schema)
+
+
+def _adopted(begun: Publication, planned: Manifest) -> CommitRecord | None:
+    """Return what was published from the manifest's input already; None if the tasks have to run."""
+    before = begun.published()
+    if before is None:
+        return None
+    match decide(planned, CommitRecord.from_bytes(before.record.encode())):
+        case Fenced(record):
+            raise _fenced(planned, record)
+        case Skip(record):
+            return record
+        case Adopt(record):
+            begun.renew(record.to_bytes().decode(), before.xact)
+            return record
+        case Write():
+            return None
+
+
+def _publish(begun: Publication, manifest: Manifest, staged: Sequence[StagedFile]) -> Committed | AlreadyCommitted:
+    before = begun.published()
+    earlier = None if before is None else CommitRecord.from_bytes(before.record.encode())
+    match decide(manifest, earlier):
+        case Fenced(record):
+            raise _fenced(manifest, record)
+        case Skip(record):
+            begun.drop(staged)
+            return AlreadyCommitted((), record.rows_out)
+        case Adopt(record):
+            assert before is not None
+            begun.renew(record.to_bytes().decode(), before.xact)
+            begun.drop(staged)
+            return AlreadyCommitted((), record.rows_out)
+        case Write(record, superseded):
+            if before is not None and superseded is not None:
+                begun.forget_rejects()
+                if begun.settings.mode is Mode.APPEND:
+                    begun.take_back(before.xact, superseded.rows_out)
+            begun.act(begun.settings.preactions)
+            begun.move(staged)
+            begun.act(begun.settings.postactions)
+            begun.drop(staged)
+            begun.record(record.to_bytes().decode())
+            return Committed((), record.rows_out)
+
+
+def _fenced(manifest: Manifest, record: CommitRecord) -> LeaseHeld:
+    return LeaseHeld(
+        f"batch {manifest.key.batch_id} of query {manifest.key.query_id} was published by driver {record.token},"
+        f" and this one is {manifest.token}: another driver has taken over, so this one ends"
+    )

@@ -1,0 +1,1 @@
+"""Reading a table of PostgreSQL, side by side with Spark's own JDBC reader."""

@@ -1,0 +1,156 @@
+"""Where a database is and who asks it: one value, whatever the options or the connection called it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode
+
+from etlcore.errors import ConfigError
+from etlcore.logging import get_logger
+
+POSTGRESQL = "postgresql"
+JDBC_TYPES = (POSTGRESQL, "mysql", "sqlserver", "oracle", "redshift", "jdbc", "custom.jdbc")
+"""Connection types that are databases behind a JDBC driver."""
+
+_JDBC = re.compile(r"jdbc:([a-zA-Z0-9]+):.+", re.DOTALL)
+_POSTGRESQL = re.compile(r"(?:jdbc:)?postgres(?:ql)?:(?://(?P<hosts>[^/?]*))?/?(?P<database>[^?]*)(?:\?(?P<query>.*))?")
+_PLAIN_POSTGRESQL = re.compile(r"postgres(?:ql)?://")
+_POSTGRESQL_DRIVER = "org.postgresql.Driver"
+_SECRET = re.compile(r"(?i)(password|pwd|secret|token)=[^&;]*")
+_SECRET_PARAMETER = re.compile(r"(?i)(?<=[?&;])(password|pwd|secret|token)=[^&;]*[&;]?")
+_LOGIN = re.compile(r"//([^/@:]*):[^/@]*@")
+_USER_INFO = re.compile(r"//[^/@]*:[^/@]*@")
+
+_LIBPQ_OF_JDBC = {
+    "ApplicationName": "application_name",
+    "connectTimeout": "connect_timeout",
+    "loginTimeout": "connect_timeout",
+    "sslrootcert": "sslrootcert",
+    "sslcert": "sslcert",
+    "sslkey": "sslkey",
+    "sslmode": "sslmode",
+    "targetServerType": "target_session_attrs",
+    "gssEncMode": "gssencmode",
+    "user": "user",
+    "password": "password",
+}
+_SESSION_ATTRS = {"primary": "primary", "secondary": "standby", "preferSecondary": "prefer-standby", "any": "any"}
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class JdbcEndpoint:
+    """A database.
+
+    Args:
+        url: `jdbc:...`, or `postgresql://...` as libpq takes it.
+        user: None where the URL or the driver's own files say it.
+        password: likewise.
+        driver_class: of a driver the script brings; None for what the URL asks for.
+        driver_jar: path or URL of that driver's archive.
+    """
+
+    url: str = field(repr=False)
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+    driver_class: str | None = None
+    driver_jar: str | None = None
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> JdbcEndpoint:
+        """Read Glue's options (glue-api 5.7).
+
+        Raises:
+            ConfigError: there is no URL, or it is none of JDBC.
+        """
+        url = str(options.get("url") or "")
+        if not url:
+            raise ConfigError(
+                "The database has no url; give connection_options={'url': 'jdbc:postgresql://host/database', ...},"
+                " or a connectionName with useConnectionProperties."
+            )
+        if not _JDBC.fullmatch(url) and not _PLAIN_POSTGRESQL.match(url):
+            raise ConfigError(f"The url {_shown(url)!r} is none of JDBC; write jdbc:postgresql://host:5432/database.")
+        database = str(options.get("database") or "")
+        if database and re.fullmatch(r"(jdbc:)?[a-z]+://[^/?]+/?", url):
+            url = f"{url.rstrip('/')}/{database}"
+        return cls(
+            url=url,
+            user=_text(options, "user"),
+            password=_text(options, "password"),
+            driver_class=_text(options, "customJdbcDriverClassName") or _text(options, "driver"),
+            driver_jar=_text(options, "customJdbcDriverS3Path"),
+        )
+
+    @property
+    def vendor(self) -> str:
+        """What the URL says after `jdbc:`, in lower case."""
+        found = _JDBC.fullmatch(self.url)
+        return found[1].lower() if found else POSTGRESQL
+
+    @property
+    def is_arrow_native(self) -> bool:
+        """Whether the driver we ship reads it; one that the script brings is used where it is named.
+
+        The class of PostgreSQL's Java driver without an archive says no more than the URL does.
+        """
+        return self.vendor == POSTGRESQL and not self.driver_jar and self.driver_class in {None, _POSTGRESQL_DRIVER}
+
+    @property
+    def shown(self) -> str:
+        """The URL without secrets."""
+        return _shown(self.url)
+
+    def libpq_uri(self) -> str:
+        """Return the URL as PostgreSQL's own client takes it, with user and password; of secrets nothing may be shown.
+
+        Parameters that only mean something to the Java driver are left out.
+
+        Raises:
+            ConfigError: the URL is not of PostgreSQL.
+        """
+        found = _POSTGRESQL.fullmatch(self.url)
+        if found is None:
+            raise ConfigError(f"The url {self.shown!r} is not of PostgreSQL; write jdbc:postgresql://host:5432/name.")
+        given = parse_qsl(found["query"] or "", keep_blank_values=True)
+        named = dict(_libpq_parameters(given)) if self.url.startswith("jdbc:") else dict(given)
+        named |= {name: value for name, value in (("user", self.user), ("password", self.password)) if value}
+        hosts = found["hosts"] or ""
+        if self.url.startswith("jdbc:") and not hosts:
+            hosts = "localhost"
+        query = f"?{urlencode(named, quote_via=quote)}" if named else ""
+        return f"postgresql://{hosts}/{found['database']}{query}"
+
+
+def without_secrets(url: str) -> str:
+    """Return a URL that still works, for who has the password from elsewhere."""
+    return _SECRET_PARAMETER.sub("", _LOGIN.sub(r"//\1@", url)).rstrip("?&;")
+
+
+def _libpq_parameters(given: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    taken = []
+    for name, value in given:
+        if name == "ssl":
+            if value.lower() != "false":
+                taken.append(("sslmode", "verify-full"))
+        elif name == "currentSchema":
+            taken.append(("options", f"-csearch_path={value}"))
+        elif name in _LIBPQ_OF_JDBC:
+            taken.append((_LIBPQ_OF_JDBC[name], _SESSION_ATTRS.get(value, value) if "Server" in name else value))
+        else:
+            log.info("url_parameter_without_effect", parameter=name, reason="it is of the Java driver")
+    # An explicit sslmode says more than ssl=true, whichever comes first.
+    return sorted(taken, key=lambda one: one == ("sslmode", "verify-full"), reverse=True)
+
+
+def _shown(url: str) -> str:
+    return _USER_INFO.sub("//***@", _SECRET.sub(r"\1=***", url))
+
+
+def _text(options: Mapping[str, Any], name: str) -> str | None:
+    value = options.get(name)
+    return str(value) if value not in {None, ""} else None

@@ -1,0 +1,134 @@
+"""Columns of a result: what PostgreSQL calls their types, how they are asked for and what they become in Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from connectors.jdbc.keys import Family
+from dynamicframe.schema.glue_types import TIMESTAMP
+from etlcore.errors import PermanentError
+
+_ARROW = {
+    "int2": pa.int16(),
+    "int4": pa.int32(),
+    "int8": pa.int64(),
+    "float4": pa.float32(),
+    "float8": pa.float64(),
+    "bool": pa.bool_(),
+    "text": pa.string(),
+    "varchar": pa.string(),
+    "bpchar": pa.string(),
+    "name": pa.string(),
+    "bytea": pa.binary(),
+    "date": pa.date32(),
+    # Spark reads a time without a zone as one in the session's, which is UTC here, and Glue has one type for both.
+    "timestamp": TIMESTAMP,
+    "timestamptz": TIMESTAMP,
+}
+_LISTS = {f"_{name}": pa.list_(kind) for name, kind in _ARROW.items() if name not in {"timestamp", "bpchar", "name"}}
+_FAMILIES = {
+    "int2": Family.NUMBER,
+    "int4": Family.NUMBER,
+    "int8": Family.NUMBER,
+    "numeric": Family.NUMBER,
+    "date": Family.DATE,
+    "timestamp": Family.TIMESTAMP,
+    "timestamptz": Family.TIMESTAMP,
+}
+_WIDEST = (38, 18)
+"""What Spark makes of a numeric without precision, or of one that a decimal cannot hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column.
+
+    Args:
+        name: of the result.
+        type: PostgreSQL's name, as in `pg_type`; of a type the driver cannot name, its own note of it.
+        typmod: PostgreSQL's parameters of the type; -1 for none.
+    """
+
+    name: str
+    type: str
+    typmod: int = -1
+
+    @property
+    def family(self) -> Family:
+        """What can be reckoned with its values."""
+        return _FAMILIES.get(self.type, Family.OTHER)
+
+    @property
+    def arrow_type(self) -> pa.DataType:
+        """What it becomes; text where Arrow or Glue have nothing like it, as `jsonb`, `uuid`, `interval`, `inet`."""
+        if self.type == "numeric":
+            return pa.decimal128(*self._digits)
+        return _ARROW.get(self.type) or _LISTS.get(self.type) or pa.string()
+
+    @property
+    def expression(self) -> str:
+        """How it is asked for; what the driver would hand over as opaque bytes is printed by the server."""
+        name = quoted(self.name)
+        if self.type == "numeric":
+            precision, scale = self._digits
+            return f"{name}::numeric({precision},{scale})::text AS {name}"
+        return name if self.type in _ARROW or self.type in _LISTS else f"{name}::text AS {name}"
+
+    @property
+    def _digits(self) -> tuple[int, int]:
+        precision, scale = (self.typmod - 4) >> 16 & 0xFFFF, (self.typmod - 4) & 0x7FF
+        return (precision, scale) if self.typmod >= 0 and 0 <= scale <= precision <= _WIDEST[0] else _WIDEST
+
+
+def columns_of(schema: pa.Schema) -> tuple[Column, ...]:
+    """Return the columns that the driver describes."""
+    return tuple(
+        Column(one.name, _noted(one, b"POSTGRESQL:type"), int(_noted(one, b"POSTGRESQL:typmod") or -1))
+        for one in schema
+    )
+
+
+def arrow_schema(columns: Sequence[Column]) -> pa.Schema:
+    """Return what `typed` gives."""
+    return pa.schema([pa.field(column.name, column.arrow_type) for column in columns])
+
+
+def typed(batch: pa.RecordBatch, columns: Sequence[Column], schema: pa.Schema) -> pa.RecordBatch:
+    """Return a result's batch with the types that the columns are to have.
+
+    Raises:
+        PermanentError: a number is none, or does not fit.
+    """
+    arrays = [_cast(array, column) for array, column in zip(batch.columns, columns, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def quoted(name: str) -> str:
+    """Return a name as PostgreSQL takes it in any letter case."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def unquoted(name: str) -> str:
+    """Return a name that `quoted` or the server quoted, or did not need to, as it is."""
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name
+
+
+def _cast(array: pa.Array, column: Column) -> pa.Array:
+    wanted = column.arrow_type
+    if array.type == wanted:
+        return array
+    try:
+        return pc.cast(array, wanted)
+    except pa.ArrowInvalid as error:
+        raise PermanentError(
+            f"Column {column.name} holds a value that is no {wanted} ({error}); leave it out or cast it in a query."
+        ) from error
+
+
+def _noted(field: pa.Field, key: bytes) -> str:
+    noted: bytes = (field.metadata or {}).get(key, b"")
+    return noted.decode()

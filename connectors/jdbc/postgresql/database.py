@@ -1,0 +1,147 @@
+"""What planning asks of PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import cast
+
+from connectors.jdbc.endpoint import JdbcEndpoint
+from connectors.jdbc.keys import Key, KeyColumn, Row
+from connectors.jdbc.plan import hash_cuts, range_cuts
+from connectors.jdbc.postgresql.columns import Column, columns_of, quoted
+from connectors.jdbc.postgresql.session import Session, session
+from connectors.jdbc.relation import Query, Table, find_column
+from connectors.jdbc.settings import HashPartitions, RangePartitions
+from connectors.jdbc.sql import Sql, sql
+from etlcore.errors import ConfigError
+
+_FIND = """
+SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS name, c.oid::int8 AS oid
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND """
+_AS_WRITTEN = "c.oid = to_regclass($1)"
+_IN_ANY_CASE = (
+    "lower(c.relname) = lower($1) AND (lower(n.nspname) = lower($2) OR ($2 = '' AND pg_table_is_visible(c.oid)))"
+)
+_PRIMARY_KEY = """
+SELECT a.attname::text AS name FROM pg_index i, unnest(i.indkey) WITH ORDINALITY AS k(number, place), pg_attribute a
+WHERE i.indrelid = $1::oid AND i.indisprimary AND a.attrelid = i.indrelid AND a.attnum = k.number ORDER BY k.place
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresqlRelation:
+    """A table or query within a transaction; answers `connectors.jdbc.plan.Facts`.
+
+    Args:
+        session: the transaction.
+        name: how it stands in a message and in a bookmark: the table with its schema, or the query.
+        source: how it stands in a statement.
+        columns: of it.
+        primary_key: names of its columns; empty where there is none.
+    """
+
+    session: Session
+    name: str
+    source: str
+    columns: tuple[Column, ...]
+    primary_key: tuple[str, ...] = ()
+
+    def key(self, names: Sequence[str], *, descending: bool) -> Key:
+        """Return the named columns as a key.
+
+        Raises:
+            ConfigError: there is no such column.
+        """
+        found = [self._column(name, "jobBookmarkKeys") for name in names]
+        return Key(tuple(KeyColumn(column.name, column.type, column.family) for column in found), descending)
+
+    def cuts(self, partitions: HashPartitions | RangePartitions | None) -> list[Sql]:
+        """Return the conditions that share the rows among tasks; none for one task.
+
+        Raises:
+            ConfigError: there is no such column.
+        """
+        match partitions:
+            case None:
+                return []
+            case RangePartitions(column, lower, upper, count):
+                return range_cuts(quoted(self._column(column, "partitionColumn").name), lower, upper, count)
+            case HashPartitions(field, expression, count):
+                hashed = expression
+                if field is not None:
+                    hashed = f"hashtextextended({quoted(self._column(field, 'hashfield').name)}::text, 0)"
+                return hash_cuts(str(hashed), count, "mod({0}, {1})")
+
+    def quoted(self, names: Sequence[str]) -> list[str]:
+        """Return names of columns as they stand in a statement."""
+        return [quoted(name) for name in names]
+
+    def newest(self, key: Key, where: Sql) -> Row | None:
+        """Return the key of the last row in the key's order; a row with a null in its key is none."""
+        direction = "ASC" if key.descending else "DESC"
+        order = ", ".join(f"{quoted(name)} {direction}" for name in key.names)
+        whole = " AND ".join(f"{quoted(name)} IS NOT NULL" for name in key.names)
+        also = sql(" AND (", where, ")") if where.parts else sql()
+        rows = self.session.rows(
+            sql(f"SELECT {_texts(key)} FROM {self.source} WHERE {whole}", also, f" ORDER BY {order} LIMIT 1")
+        )
+        return cast("Row", rows[0]) if rows else None
+
+    def count(self, where: Sql) -> int:
+        """Return the number of rows."""
+        rows = self.session.rows(sql(f"SELECT count(*) FROM {self.source} WHERE ", where))
+        return cast("int", rows[0][0])
+
+    def keys(self, key: Key, where: Sql) -> list[tuple[Row, int]]:
+        """Return every key that occurs, with its number of rows."""
+        group = ", ".join(self.quoted(key.names))
+        rows = self.session.rows(
+            sql(f"SELECT {_texts(key)}, count(*) FROM {self.source} WHERE ", where, f" GROUP BY {group}")
+        )
+        return [(cast("Row", row[:-1]), cast("int", row[-1])) for row in rows]
+
+    def _column(self, name: str, option: str) -> Column:
+        found = find_column(name, option, [column.name for column in self.columns], self.name)
+        return next(column for column in self.columns if column.name == found)
+
+
+@contextmanager
+def open_relation(
+    endpoint: JdbcEndpoint, wanted: Table | Query, snapshot: str | None = None
+) -> Iterator[PostgresqlRelation]:
+    """Give a table or query within a transaction that sees one state of the database.
+
+    Raises:
+        ConfigError: there is no such table, or the query is wrong.
+        TransientError: the server is away.
+    """
+    with session(endpoint, snapshot=snapshot) as begun:
+        if isinstance(wanted, Query):
+            source = f"({wanted.text}) AS gluepot_query"
+            yield PostgresqlRelation(begun, wanted.text, source, _columns(begun, source))
+            return
+        name, oid = _found(begun, wanted.name)
+        key = tuple(str(row[0]) for row in begun.rows_bound(_PRIMARY_KEY, [oid]))
+        yield PostgresqlRelation(begun, name, name, _columns(begun, name), key)
+
+
+def _columns(begun: Session, source: str) -> tuple[Column, ...]:
+    return columns_of(begun.schema(f"SELECT * FROM {source}"))
+
+
+def _found(begun: Session, name: str) -> tuple[str, int]:
+    rows = begun.rows_bound(_FIND + _AS_WRITTEN, [name])
+    if not rows:
+        schema, _, table = name.replace('"', "").rpartition(".")
+        rows = begun.rows_bound(_FIND + _IN_ANY_CASE, [table, schema])
+    if len(rows) != 1:
+        what = "is not there" if not rows else f"could be {' or '.join(str(row[0]) for row in rows)}"
+        raise ConfigError(f"The table {name!r} {what} at {begun.endpoint.shown}; correct dbtable, and name the schema.")
+    return str(rows[0][0]), cast("int", rows[0][1])
+
+
+def _texts(key: Key) -> str:
+    return ", ".join(f"{quoted(name)}::text AS key_{n}" for n, name in enumerate(key.names))

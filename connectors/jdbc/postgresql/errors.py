@@ -1,0 +1,58 @@
+"""What an error of the driver means for a job; decided by SQLSTATE, never by the text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from adbc_driver_manager import AdbcStatusCode, Error
+
+from connectors.jdbc.endpoint import JdbcEndpoint
+from etlcore.errors import ConfigError, EtlError, PermanentError, TransientError
+
+_WAIT_SECS = 5.0
+_AWAY = ("08", "40", "53", "55", "57", "58")
+"""Classes of SQLSTATE: connection, rollback to be tried again, resources, lock, intervention, system."""
+_OF_THE_JOB = ("0A", "22", "23", "26", "28", "3D", "3F", "42")
+"""Classes that only another statement, value, name or right changes."""
+
+
+@contextmanager
+def mapped(endpoint: JdbcEndpoint, doing: str) -> Iterator[None]:
+    """Turn the driver's errors into ours.
+
+    Args:
+        endpoint: whose errors they are.
+        doing: what was being done, for the message.
+
+    Raises:
+        TransientError: the server is away, busy, or gave up for a reason that may pass.
+        ConfigError: a name, a right, a value or a statement is wrong.
+        PermanentError: anything else.
+    """
+    try:
+        yield
+    except Error as error:
+        raise translated(error, endpoint, doing) from error
+
+
+def translated(error: Error, endpoint: JdbcEndpoint, doing: str) -> EtlError:
+    """Return our error for one of the driver's."""
+    said = _first_line(str(error))
+    state = str(error.sqlstate or "")
+    where = f"{doing} at {endpoint.shown}"
+    if state.startswith(_AWAY) or (not state and error.status_code is AdbcStatusCode.IO):
+        return TransientError(
+            f"{where} did not work: {said}; start the server, or correct url, user and password", _WAIT_SECS
+        )
+    if state.startswith(_OF_THE_JOB):
+        return ConfigError(
+            f"{where} did not work: {said} (SQLSTATE {state}); correct the name, the value or the right."
+        )
+    return PermanentError(f"{where} did not work: {said} (SQLSTATE {state or 'none'})")
+
+
+def _first_line(text: str) -> str:
+    """Return what the server said, without the driver's name for it and without the statement."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return " ".join(lines[0].rpartition("ERROR:")[2].split()) if lines else "no reason was given"

@@ -1,0 +1,330 @@
+"""The driver's side of a write: staged rows into the table, and what was published beside them, in one transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import cast
+
+from connectors.jdbc.endpoint import JdbcEndpoint
+from connectors.jdbc.postgresql.columns import columns_of, quoted
+from connectors.jdbc.postgresql.session import Session, session
+from connectors.jdbc.postgresql.staging import ORDINAL, staging_prefix
+from connectors.jdbc.target import JdbcWriteSettings, Mode
+from connectors.ports import CommitKey, StagedFile
+from etlcore.errors import ConfigError, PermanentError, TransientError
+
+COMMITS = "gluepot_commits"
+REJECTS = "gluepot_rejects"
+KEPT_BATCHES = 10_000
+"""How many batches back a replay is recognised; the record of an older one makes room."""
+
+_TABLES_LOCK = 7_305_002  # any number, as long as every Gluepot asks for the same one
+_COMMITS_COLUMNS = """
+query_id text NOT NULL, batch_id int8 NOT NULL, ctx text NOT NULL, record text NOT NULL, xact int8 NOT NULL,
+at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (query_id, batch_id, ctx)"""
+_REJECTS_COLUMNS = """
+query_id text NOT NULL, batch_id int8 NOT NULL, ctx text NOT NULL, target text NOT NULL, raw bytea, stream text,
+shard text, position text, reason text, message text"""
+_ERROR_COLUMNS = ("raw", "stream", "shard", "position", "reason", "message")
+
+
+@dataclass(frozen=True, slots=True)
+class TableName:
+    """A table, as the server quotes it.
+
+    Args:
+        schema: where it lies.
+        table: its own name.
+        exists: whether it is there.
+    """
+
+    schema: str
+    table: str
+    exists: bool
+
+    @property
+    def qualified(self) -> str:
+        """How it stands in a statement."""
+        return f"{self.schema}.{self.table}"
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What a transaction recorded of a write.
+
+    Args:
+        record: text of the commit's record.
+        xact: number of the transaction, 64 bits.
+    """
+
+    record: str
+    xact: int
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """A transaction in which one write is published.
+
+    Args:
+        session: of the transaction.
+        settings: the script's.
+        key: of the write.
+        name: of the table.
+    """
+
+    session: Session
+    settings: JdbcWriteSettings
+    key: CommitKey
+    name: TableName
+
+    def published(self) -> Published | None:
+        """Return what was published under the key; None if nothing was."""
+        rows = self.session.rows_bound(
+            f"SELECT record, xact FROM {self._own(COMMITS)} WHERE query_id = $1 AND batch_id = $2 AND ctx = $3",
+            [self.key.query_id, self.key.batch_id, self.key.ctx],
+        )
+        return Published(str(rows[0][0]), cast("int", rows[0][1])) if rows else None
+
+    def record(self, record: str) -> None:
+        """Write down what this transaction publishes, over what there was."""
+        self.session.rows_bound(
+            f"INSERT INTO {self._own(COMMITS)} (query_id, batch_id, ctx, record, xact)"
+            " VALUES ($1, $2, $3, $4, txid_current()) ON CONFLICT (query_id, batch_id, ctx)"
+            " DO UPDATE SET record = excluded.record, xact = excluded.xact, at = now() RETURNING batch_id",
+            [self.key.query_id, self.key.batch_id, self.key.ctx, record],
+        )
+        self.session.rows_bound(
+            f"DELETE FROM {self._own(COMMITS)} WHERE query_id = $1 AND ctx = $2 AND batch_id < $3 RETURNING batch_id",
+            [self.key.query_id, self.key.ctx, self.key.batch_id - KEPT_BATCHES],
+        )
+
+    def renew(self, record: str, xact: int) -> None:
+        """Put another record in the place of the one there is; the rows stay those of its transaction."""
+        self.session.rows_bound(
+            f"UPDATE {self._own(COMMITS)} SET record = $4, xact = $5"
+            " WHERE query_id = $1 AND batch_id = $2 AND ctx = $3 RETURNING batch_id",
+            [self.key.query_id, self.key.batch_id, self.key.ctx, record, xact],
+        )
+
+    def take_back(self, xact: int, rows: int) -> None:
+        """Remove the rows that an earlier try of the same write appended.
+
+        PostgreSQL notes in every row the transaction that wrote it, so exactly those are found which nobody has changed
+        since.
+
+        Raises:
+            PermanentError: not all of them are there as they were written.
+        """
+        # The note has 32 bits: it says which transaction it was as long as fewer than 2^31 have come since.
+        gone = self.session.rows_bound(
+            f"WITH gone AS (DELETE FROM {self.name.qualified} WHERE xmin::text = $1"
+            " AND txid_current() - $2 < 2147483648 RETURNING 1) SELECT count(*) AS rows FROM gone",
+            [str(xact & 0xFFFFFFFF), xact],
+        )[0][0]
+        if gone != rows:
+            raise PermanentError(
+                f"an earlier try of this write put {rows} rows into {self.name.qualified}, and of these only {gone} are"
+                f" as it wrote them, so it cannot be replaced; remove the others by hand, and then its row in"
+                f" {self._own(COMMITS)} (query_id {self.key.query_id!r}, batch_id {self.key.batch_id})"
+            )
+
+    def forget_rejects(self) -> None:
+        """Remove the rejects of an earlier try of the same write."""
+        self.session.rows_bound(
+            f"DELETE FROM {self._own(REJECTS)} WHERE query_id = $1 AND batch_id = $2 AND ctx = $3 RETURNING reason",
+            [self.key.query_id, self.key.batch_id, self.key.ctx],
+        )
+
+    def move(self, staged: Sequence[StagedFile]) -> None:
+        """Put staged rows into the table as the mode says, making the table if it is not there.
+
+        Raises:
+            ConfigError: a column, or the key of an upsert, is missing in the table; a value does not fit its column.
+        """
+        data = [one for one in staged if not one.rejects]
+        made = not self.name.exists
+        if made and data:
+            self._create(_merged_types(data))
+        if self.settings.mode is Mode.OVERWRITE and not made:
+            self.session.run(f"TRUNCATE {self.name.qualified}")
+        self._require_whole(staged)
+        if data:
+            self.session.run(self._insert(data))
+        for one in staged:
+            if one.rejects:
+                self._keep_rejects(one)
+
+    def act(self, statements: str) -> None:
+        """Run the script's own statements."""
+        if statements.strip():
+            self.session.script(statements)
+
+    def drop(self, staged: Sequence[StagedFile]) -> None:
+        """Remove staging tables."""
+        for one in staged:
+            self.session.run(f"DROP TABLE {self.name.schema}.{one.staged}")
+
+    def _own(self, table: str) -> str:
+        return f"{self.name.schema}.{table}"
+
+    def _require_whole(self, staged: Sequence[StagedFile]) -> None:
+        """Check that the server has not started anew since, which empties unlogged tables."""
+        for one in staged:
+            (held,) = self.session.rows(f"SELECT count(*) FROM {self.name.schema}.{one.staged}")[0]
+            if held != one.rows:
+                raise TransientError(
+                    f"{held} of {one.rows} staged rows for {self.name.qualified} are left: it was restarted; try again"
+                )
+
+    def _create(self, types: Mapping[str, str]) -> None:
+        columns = [f"{quoted(name)} {kind}" for name, kind in types.items()]
+        if self.settings.mode is Mode.UPSERT and self.settings.keys:
+            columns.append(f"PRIMARY KEY ({', '.join(map(quoted, self.settings.keys))})")
+        self.session.run(f"CREATE TABLE {self.name.qualified} ({', '.join(columns)})")
+
+    def _insert(self, staged: Sequence[StagedFile]) -> str:
+        target = {
+            column.name: column.type
+            for column in columns_of(self.session.schema(f"SELECT * FROM {self.name.qualified}"))
+        }
+        declared = self._declared_types()
+        names = list(_merged_types(staged))
+        matched = {name: _match(name, target, self.name.qualified) for name in names}
+        selects = []
+        for one in staged:
+            has = one.encoding["types"]
+            values = [
+                f"{quoted(name)}::{declared[matched[name]]}" if name in has else f"NULL::{declared[matched[name]]}"
+                for name in names
+            ]
+            asked = ", ".join(f"{value} AS {quoted(name)}" for value, name in zip(values, names, strict=True))
+            selects.append(f"SELECT {asked}, {ORDINAL} FROM {self.name.schema}.{one.staged}")
+        rows = " UNION ALL ".join(selects)
+        given = ", ".join(map(quoted, names))
+        into = f"INSERT INTO {self.name.qualified} ({', '.join(quoted(matched[name]) for name in names)})"
+        if self.settings.mode is not Mode.UPSERT:
+            return f"{into} SELECT {given} FROM ({rows}) AS staged ORDER BY {ORDINAL}"
+        keys = [_match(key, dict.fromkeys(names, ""), "the frame") for key in self._upsert_keys()]
+        by = ", ".join(map(quoted, keys))
+        newest = f"SELECT DISTINCT ON ({by}) {given} FROM ({rows}) AS staged ORDER BY {by}, {ORDINAL} DESC"
+        others = [quoted(matched[name]) for name in names if name not in keys]
+        change = (
+            f"DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in others)}" if others else "DO NOTHING"
+        )
+        return f"{into} {newest} ON CONFLICT ({', '.join(quoted(matched[key]) for key in keys)}) {change}"
+
+    def _declared_types(self) -> dict[str, str]:
+        rows = self.session.rows_bound(
+            "SELECT attname::text AS name, format_type(atttypid, atttypmod) AS type FROM pg_attribute"
+            " WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped",
+            [self.name.qualified],
+        )
+        return {str(name): str(kind) for name, kind in rows}
+
+    def _upsert_keys(self) -> Sequence[str]:
+        if self.settings.keys:
+            return self.settings.keys
+        rows = self.session.rows_bound(
+            "SELECT a.attname::text AS name FROM pg_index i JOIN pg_attribute a"
+            " ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey)"
+            " WHERE i.indrelid = to_regclass($1) AND i.indisprimary",
+            [self.name.qualified],
+        )
+        if not rows:
+            raise ConfigError(
+                f"An upsert into {self.name.qualified} needs upsertKeys: the table has no primary key;"
+                " name the columns of a unique index."
+            )
+        return [str(row[0]) for row in rows]
+
+    def _keep_rejects(self, staged: StagedFile) -> None:
+        names = ", ".join(_ERROR_COLUMNS)
+        self.session.rows_bound(
+            f"INSERT INTO {self._own(REJECTS)} (query_id, batch_id, ctx, target, {names})"
+            f" SELECT $1::text, $2::int8, $3::text, $4::text, {names.replace('raw', 'raw::bytea')}"
+            f" FROM {self.name.schema}.{staged.staged} RETURNING reason",
+            [self.key.query_id, self.key.batch_id, self.key.ctx, self.name.qualified],
+        )
+
+
+@contextmanager
+def publication(settings: JdbcWriteSettings, key: CommitKey, name: TableName) -> Iterator[Publication]:
+    """Give the transaction of a write; writes of the same key come one after the other.
+
+    Raises:
+        TransientError: the server is away.
+        ConfigError: the user may not do what is asked.
+    """
+    with session(settings.endpoint, reading=False) as begun:
+        begun.rows_bound(
+            "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text AS lock",
+            [json.dumps([key.query_id, key.batch_id, key.ctx])],
+        )
+        yield Publication(begun, settings, key, name)
+
+
+def prepare(settings: JdbcWriteSettings, key: CommitKey) -> TableName:
+    """Find the table, make ours beside it, and remove what a dead driver of this query has staged.
+
+    Raises:
+        ConfigError: there is no such schema, or the user may not create tables in it.
+        TransientError: the server is away.
+    """
+    with session(settings.endpoint, reading=False) as begun:
+        name = _found(begun, settings.table)
+        schema = name.schema
+        for table, columns in ((COMMITS, _COMMITS_COLUMNS), (REJECTS, _REJECTS_COLUMNS)):
+            if not begun.rows_bound("SELECT 1 AS found WHERE to_regclass($1) IS NOT NULL", [f"{schema}.{table}"]):
+                begun.rows(f"SELECT pg_advisory_xact_lock({_TABLES_LOCK})::text")
+                begun.run(f"CREATE TABLE IF NOT EXISTS {schema}.{table} ({columns})")
+    drop_staged(settings.endpoint, key, schema)
+    return name
+
+
+def drop_staged(endpoint: JdbcEndpoint, key: CommitKey, schema: str) -> None:
+    """Remove every staging table of a query's sink."""
+    with session(endpoint, reading=False) as begun:
+        rows = begun.rows_bound(
+            "SELECT c.relname::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+            " WHERE quote_ident(n.nspname) = $1 AND starts_with(c.relname::text, $2)",
+            [schema, staging_prefix(key)],
+        )
+        for (name,) in rows:
+            begun.run(f"DROP TABLE IF EXISTS {schema}.{name}")
+
+
+def _found(begun: Session, table: str) -> TableName:
+    rows = begun.rows_bound(
+        "SELECT quote_ident(n.nspname) AS schema, quote_ident(c.relname) AS name"
+        " FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass($1)",
+        [table],
+    )
+    if rows:
+        return TableName(str(rows[0][0]), str(rows[0][1]), exists=True)
+    # A new table: named as the server would read the name in a statement.
+    parts = [str(row[0]) for row in begun.rows_bound("SELECT quote_ident(unnest(parse_ident($1))) AS part", [table])]
+    if len(parts) == 1:
+        parts = [str(begun.rows("SELECT quote_ident(current_schema())")[0][0]), *parts]
+    return TableName(parts[-2], parts[-1], exists=False)
+
+
+def _merged_types(staged: Sequence[StagedFile]) -> dict[str, str]:
+    """Return the columns of all staging tables; where their types differ, text, which holds all of them."""
+    merged: dict[str, str] = {}
+    for one in staged:
+        for name, kind in one.encoding["types"].items():
+            merged[name] = kind if merged.get(name, kind) == kind else "text"
+    del merged[ORDINAL]
+    return merged
+
+
+def _match(name: str, columns: Mapping[str, str], where: str) -> str:
+    alike = [name] if name in columns else [one for one in columns if one.lower() == name.lower()]
+    if len(alike) != 1:
+        raise ConfigError(
+            f"{where} has no column {name!r}; it has {', '.join(columns)}. Add the column, or drop or rename the field."
+        )
+    return alike[0]

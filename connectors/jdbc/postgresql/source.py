@@ -1,0 +1,72 @@
+"""PostgreSQL as a batch source: in the task, one query to chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from connectors.jdbc.endpoint import JdbcEndpoint
+from connectors.jdbc.postgresql.columns import Column, arrow_schema, typed
+from connectors.jdbc.postgresql.session import session
+from connectors.jdbc.sql import Sql, sql
+from dynamicframe.chunk import Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class JdbcSplit:
+    """What one task reads.
+
+    Args:
+        where: condition of its rows; empty for all.
+    """
+
+    where: Sql
+
+    @property
+    def size_bytes(self) -> int:
+        """Not known beforehand."""
+        return 0
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresqlSource:
+    """Reads rows of a table or query as Arrow, by COPY.
+
+    Args:
+        endpoint: where.
+        source: the table or query as it stands in a statement.
+        columns: of it.
+        snapshot: the state of the database that planning saw; None for the newest at the time of reading.
+    """
+
+    endpoint: JdbcEndpoint
+    source: str
+    columns: tuple[Column, ...]
+    snapshot: str | None = None
+
+    @property
+    def guarantee(self) -> str:
+        """What a reader may rely on."""
+        return "Every row of the planned key ranges is read, as it is at the time of reading."
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Columns of every chunk."""
+        return arrow_schema(self.columns)
+
+    def read(self, split: JdbcSplit) -> Iterator[Chunk]:
+        """Yield the rows of a split.
+
+        Raises:
+            ConfigError: the table or a column of it is gone, or the user may not read it.
+            PermanentError: a value fits no type of Arrow.
+            TransientError: the server is away.
+        """
+        schema = self.schema
+        asked = ", ".join(column.expression for column in self.columns)
+        where = sql(" WHERE ", split.where) if split.where.parts else sql()
+        with session(self.endpoint, snapshot=self.snapshot) as begun:
+            for batch in begun.batches(sql(f"SELECT {asked} FROM {self.source}", where)):
+                yield Chunk(typed(batch, self.columns, schema))

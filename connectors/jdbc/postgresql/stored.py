@@ -1,0 +1,55 @@
+"""Rows of a DynamicFrame as columns that PostgreSQL has types for."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dynamicframe.columns import Column, columns_of
+from dynamicframe.json_text import json_texts
+from dynamicframe.schema import choice_to_string, without_nulls
+
+_TYPES = {
+    pa.int8(): "int2",
+    pa.int16(): "int2",
+    pa.int32(): "int4",
+    pa.int64(): "int8",
+    pa.uint8(): "int2",
+    pa.uint16(): "int4",
+    pa.uint32(): "int8",
+    pa.float32(): "float4",
+    pa.float64(): "float8",
+    pa.bool_(): "bool",
+    pa.string(): "text",
+    pa.binary(): "bytea",
+    pa.date32(): "date",
+}
+_SENT_AS = {pa.int8(): pa.int16(), pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32(): pa.int64()}
+JSON = "jsonb"
+
+
+def stored(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, dict[str, str]]:
+    """Return the rows as they are sent, and PostgreSQL's type of each column.
+
+    Structs, maps and lists of these become JSON texts, a choice the text of its value; a column of nothing but nulls is
+    left out.
+    """
+    columns = [_stored(column) for column in columns_of(choice_to_string(without_nulls(batch)))]
+    arrays = [array for _, array, _ in columns]
+    names = [name for name, _, _ in columns]
+    return pa.RecordBatch.from_arrays(arrays, names=names), {name: kind for name, _, kind in columns}
+
+
+def _stored(column: Column) -> tuple[str, pa.Array, str]:
+    name, kind = column.field.name, column.field.type
+    if (known := _TYPES.get(kind)) is not None:
+        sent = _SENT_AS.get(kind)
+        return name, column.array if sent is None else pc.cast(column.array, sent), known
+    if pa.types.is_timestamp(kind):
+        zone = "UTC" if kind.tz else None
+        return name, pc.cast(column.array, pa.timestamp("us", zone)), "timestamptz" if zone else "timestamp"
+    if pa.types.is_decimal(kind):
+        return name, column.array, f"numeric({kind.precision},{kind.scale})"
+    if pa.types.is_list(kind) and (of := _TYPES.get(kind.value_type)) and kind.value_type not in _SENT_AS:
+        return name, column.array, f"{of}[]"
+    return name, json_texts(column), JSON if pa.types.is_nested(kind) else "text"

@@ -1,0 +1,169 @@
+"""What a script says of a read from a database, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from connectors.jdbc.endpoint import JdbcEndpoint, without_secrets
+from connectors.jdbc.relation import Query, Table, read_relation
+from etlcore.errors import ConfigError, did_you_mean
+from etlcore.logging import get_logger
+
+HASH_PARTITIONS = 7  # Glue's default (glue-api 5.7)
+
+_ENDPOINT = ("url", "user", "password", "database", "driver", "customJdbcDriverS3Path", "customJdbcDriverClassName")
+_CONNECTION = ("connectionName", "useConnectionProperties", "connectionType", "className")
+KNOWN_OPTIONS = (
+    *_ENDPOINT,
+    *_CONNECTION,
+    "dbtable",
+    "tableName",
+    "query",
+    "sampleQuery",
+    "sampleSize",
+    "enablePartitioningForSampleQuery",
+    "hashfield",
+    "hashexpression",
+    "hashpartitions",
+    "partitionColumn",
+    "lowerBound",
+    "upperBound",
+    "numPartitions",
+    "fetchsize",
+    "jobBookmarkKeys",
+    "jobBookmarksKeys",
+    "jobBookmarkKeysSortOrder",
+    "jobBookmarksKeysSortOrder",
+    "jobBookmarkOverlap",
+    "bookmark_key_fields",
+    "redshiftTmpDir",
+)
+_SECRET = {"password"}
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class HashPartitions:
+    """Rows shared among tasks by a hash.
+
+    Args:
+        field: a column to hash; None where an expression is given.
+        expression: gives a whole number for each row; the script's own SQL.
+        count: of tasks.
+    """
+
+    field: str | None
+    expression: str | None
+    count: int = HASH_PARTITIONS
+
+
+@dataclass(frozen=True, slots=True)
+class RangePartitions:
+    """Rows shared among tasks by ranges of a whole-number column."""
+
+    column: str
+    lower: int
+    upper: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class JdbcReadSettings:
+    """One read from a database.
+
+    Args:
+        endpoint: which one.
+        relation: what of it.
+        keys: `jobBookmarkKeys`; empty for the primary key.
+        descending: new rows have lower keys.
+        overlap: how far below the last key late rows are looked for; None for not at all. An addition of ours.
+        partitions: how the read is shared; None for one task.
+        description: the options as given without secrets, enough to make these settings again beside a connection.
+    """
+
+    endpoint: JdbcEndpoint
+    relation: Table | Query
+    keys: tuple[str, ...]
+    descending: bool
+    overlap: str | None
+    partitions: HashPartitions | RangePartitions | None
+    description: Mapping[str, Any]
+
+    @classmethod
+    def from_glue(cls, options: Mapping[str, Any], connection: Mapping[str, str] | None = None) -> JdbcReadSettings:
+        """Read Glue's options.
+
+        Args:
+            options: `connection_options`.
+            connection: `url`, `user`, `password`, ... of the connection that they name; the options go before them.
+
+        Raises:
+            ConfigError: an option is missing or not understood.
+        """
+        for name in options.keys() - set(KNOWN_OPTIONS):
+            log.warning("option_ignored", option=name, hint=did_you_mean(name, KNOWN_OPTIONS).strip())
+        return cls(
+            endpoint=JdbcEndpoint.from_options({**(connection or {}), **options}),
+            relation=read_relation({**(connection or {}), **options}),
+            keys=_keys(options),
+            descending=_descending(options),
+            overlap=str(options["jobBookmarkOverlap"]).strip() if options.get("jobBookmarkOverlap") else None,
+            partitions=_partitions(options),
+            description={name: _plain(value) for name, value in options.items() if name not in _SECRET},
+        )
+
+
+def _keys(options: Mapping[str, Any]) -> tuple[str, ...]:
+    if "bookmark_key_fields" in options:
+        log.warning("option_spelling", option="bookmark_key_fields", hint="Glue's name for it is jobBookmarkKeys")
+    names = ("jobBookmarkKeys", "jobBookmarksKeys", "bookmark_key_fields")
+    given = next((options[name] for name in names if options.get(name)), ())
+    if isinstance(given, str):
+        given = [name for part in given.strip().strip("[]").split(",") if (name := part.strip().strip("\"'"))]
+    if not isinstance(given, Sequence) or not all(isinstance(name, str) and name for name in given):
+        raise ConfigError(f"jobBookmarkKeys is {given!r}; use a list of column names.")
+    return tuple(given)
+
+
+def _descending(options: Mapping[str, Any]) -> bool:
+    given = options.get("jobBookmarkKeysSortOrder") or options.get("jobBookmarksKeysSortOrder") or "asc"
+    order = str(given).strip().lower()
+    if order not in {"asc", "desc"}:
+        raise ConfigError(f"jobBookmarkKeysSortOrder is {given!r}; use asc or desc.")
+    return order == "desc"
+
+
+def _partitions(options: Mapping[str, Any]) -> HashPartitions | RangePartitions | None:
+    field, expression = (str(options.get(name) or "") for name in ("hashfield", "hashexpression"))
+    if field and expression:
+        raise ConfigError("hashfield and hashexpression are both given; leave one of them out.")
+    if field or expression:
+        return HashPartitions(field or None, expression or None, _number(options, "hashpartitions", HASH_PARTITIONS))
+    column = str(options.get("partitionColumn") or "")
+    if not column:
+        return None
+    bounds = [_number(options, name, None, least=None) for name in ("lowerBound", "upperBound")]
+    return RangePartitions(column, bounds[0], bounds[1], _number(options, "numPartitions", HASH_PARTITIONS))
+
+
+def _number(options: Mapping[str, Any], name: str, default: int | None, *, least: int | None = 1) -> int:
+    given = options.get(name, default)
+    try:
+        value = int(str(given).strip())
+    except ValueError:
+        value = None
+    if value is None or (least is not None and value < least):
+        allowed = "a whole number" if least is None else f"a whole number of {least} or more"
+        raise ConfigError(f"{name} is {given!r}; use {allowed}.")
+    return value
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, str):
+        return without_secrets(value) if "://" in value else value
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, Sequence) else value

@@ -1,0 +1,172 @@
+"""Any database with a JDBC driver, through Spark's own source."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from connectors.jdbc.dialect import Dialect, as_text, dialect_of, literal
+from connectors.jdbc.endpoint import JdbcEndpoint
+from connectors.jdbc.keys import Family, Key, KeyColumn, Row
+from connectors.jdbc.plan import hash_cuts, range_cuts
+from connectors.jdbc.relation import Query, find_column
+from connectors.jdbc.settings import HashPartitions, JdbcReadSettings, RangePartitions
+from connectors.jdbc.sql import Sql, all_of, sql
+from etlcore.errors import ConfigError
+from etlcore.storage import open_storage
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_FAMILIES = {
+    "tinyint": Family.NUMBER,
+    "smallint": Family.NUMBER,
+    "int": Family.NUMBER,
+    "bigint": Family.NUMBER,
+    "decimal": Family.NUMBER,
+    "date": Family.DATE,
+    "timestamp": Family.TIMESTAMP,
+    "timestamp_ntz": Family.TIMESTAMP,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SparkRelation:
+    """A table or query that Spark reads; answers `connectors.jdbc.plan.Relation`.
+
+    Its questions and its reads are transactions of their own, so what is committed between them may be read and not
+    remembered: with an overlap window it is read again then.
+
+    Args:
+        spark: the session.
+        options: of Spark's JDBC source: URL, user, driver.
+        name: the table as the script has it, or the query.
+        source: how it stands in a statement.
+        columns: names and Spark's types.
+        dialect: of the database.
+        primary_key: not known.
+    """
+
+    spark: SparkSession
+    options: dict[str, str]
+    name: str
+    source: str
+    columns: dict[str, str]
+    dialect: Dialect
+    primary_key: tuple[str, ...] = ()
+
+    @classmethod
+    def open(cls, spark: SparkSession, settings: JdbcReadSettings) -> SparkRelation:
+        """Ask the database for the columns.
+
+        Raises:
+            ConfigError: the driver's archive is not there.
+            Exception: what Spark raises where the driver or the database refuses.
+        """
+        endpoint = settings.endpoint
+        if endpoint.driver_jar:
+            _add_driver(spark, endpoint.driver_jar)
+        wanted = settings.relation
+        name, source = (
+            (wanted.text, f"({wanted.text}) gluepot_query") if isinstance(wanted, Query) else (wanted.name, wanted.name)
+        )
+        options = _options(endpoint)
+        frame = spark.read.format("jdbc").options(**options).option("dbtable", source).load()
+        columns = {field.name: field.dataType.simpleString() for field in frame.schema.fields}
+        return cls(spark, options, name, source, columns, dialect_of(endpoint.vendor))
+
+    def frame(self, conditions: Sequence[Sql]) -> DataFrame:
+        """Return the rows of all conditions, each a task; of none, no rows."""
+        predicates = [where.render(lambda _, bound: literal(bound)) or "1 = 1" for where in conditions] or ["1 = 0"]
+        url = self.options["url"]
+        others = {name: value for name, value in self.options.items() if name != "url"}
+        return self.spark.read.jdbc(url, self.source, predicates=predicates, properties=others)
+
+    def key(self, names: Sequence[str], *, descending: bool) -> Key:
+        """Return the named columns as a key."""
+        found = [find_column(name, "jobBookmarkKeys", list(self.columns), self.name) for name in names]
+        families = [_FAMILIES.get(self.columns[name].partition("(")[0], Family.OTHER) for name in found]
+        # The family is all that a literal needs to know.
+        columns = [KeyColumn(name, family.value, family) for name, family in zip(found, families, strict=True)]
+        return Key(tuple(columns), descending)
+
+    def cuts(self, partitions: HashPartitions | RangePartitions | None) -> list[Sql]:
+        """Return the conditions that share the rows among tasks; none for one task."""
+        names = list(self.columns)
+        match partitions:
+            case None:
+                return []
+            case RangePartitions(column, lower, upper, count):
+                found = find_column(column, "partitionColumn", names, self.name)
+                return range_cuts(self.dialect.quoted(found), lower, upper, count)
+            case HashPartitions(None, expression, count):
+                return hash_cuts(str(expression), count, self.dialect.remainder)
+            case HashPartitions(field, _, count):
+                column = self.dialect.quoted(find_column(str(field), "hashfield", names, self.name))
+                if self.dialect.hashed is None:
+                    raise ConfigError(
+                        f"hashfield is {field!r}, and how this database hashes a column is not known; give"
+                        " hashexpression, SQL that computes a whole number, such as the name of a whole-number column."
+                    )
+                return hash_cuts(self.dialect.hashed.format(column), count, self.dialect.remainder)
+
+    def quoted(self, names: Sequence[str]) -> list[str]:
+        """Return names of columns as they stand in a statement."""
+        return [self.dialect.quoted(name) for name in names]
+
+    def newest(self, key: Key, where: Sql) -> Row | None:
+        """Return the key of the last row in the key's order, found column by column: all databases have a maximum."""
+        best = "MIN" if key.descending else "MAX"
+        quoted = self.quoted(key.names)
+        whole = [sql(name, " IS NOT NULL") for name in quoted]
+        row: Row = ()
+        for depth, name in enumerate(quoted):
+            fixed = Key(key.columns[:depth]).equal(row, quoted[:depth])
+            wanted = all_of([*whole, *(one for one in (where, fixed) if one.parts)])
+            (found,) = self._rows(sql(f"SELECT {best}({name}) AS best FROM {self.source} WHERE ", wanted))
+            if found[0] is None:
+                return None
+            row = (*row, as_text(found[0]))
+        return row
+
+    def count(self, where: Sql) -> int:
+        """Return the number of rows."""
+        (found,) = self._rows(sql(f"SELECT COUNT(*) AS counted FROM {self.source} WHERE ", where))
+        return int(found[0])
+
+    def keys(self, key: Key, where: Sql) -> list[tuple[Row, int]]:
+        """Return every key that occurs, with its number of rows."""
+        names = ", ".join(self.quoted(key.names))
+        rows = self._rows(
+            sql(f"SELECT {names}, COUNT(*) AS counted FROM {self.source} WHERE ", where, f" GROUP BY {names}")
+        )
+        return [(tuple(map(as_text, row[:-1])), int(row[-1])) for row in rows]
+
+    def _rows(self, statement: Sql) -> list[Any]:
+        text = statement.render(lambda _, bound: literal(bound))
+        return self.spark.read.format("jdbc").options(**self.options).option("query", text).load().collect()
+
+
+def _options(endpoint: JdbcEndpoint) -> dict[str, str]:
+    given = {
+        "url": endpoint.url if endpoint.url.startswith("jdbc:") else f"jdbc:{endpoint.url}",
+        "user": endpoint.user,
+        "password": endpoint.password,
+        "driver": endpoint.driver_class,
+    }
+    return {name: value for name, value in given.items() if value}
+
+
+def _add_driver(spark: SparkSession, jar: str) -> None:
+    """Put an archive where driver and executors find its classes; Spark's own way to do that while it runs."""
+    if jar.startswith("s3"):
+        folder, _, name = jar.rpartition("/")
+        local = Path(tempfile.mkdtemp(prefix="gluepot-driver-")) / name
+        local.write_bytes(open_storage(folder).get(name))
+        jar = str(local)
+    if "'" in jar or "\\" in jar:
+        raise ConfigError(f"customJdbcDriverS3Path is {jar!r}; rename the file so that its path has no quotes.")
+    spark.sql(f"ADD JAR '{jar}'")

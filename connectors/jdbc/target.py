@@ -1,0 +1,126 @@
+"""What a script says of a table to write, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from connectors.jdbc.endpoint import JdbcEndpoint
+from etlcore.errors import ConfigError, NotSupported, did_you_mean
+from etlcore.logging import get_logger
+
+KNOWN_OPTIONS = (
+    "url",
+    "user",
+    "password",
+    "database",
+    "driver",
+    "customJdbcDriverS3Path",
+    "customJdbcDriverClassName",
+    "connectionName",
+    "useConnectionProperties",
+    "connectionType",
+    "dbtable",
+    "tableName",
+    "mode",
+    "overwrite",
+    "upsertKeys",
+    "preactions",
+    "postactions",
+    "bulkSize",
+    "redshiftTmpDir",
+)
+
+log = get_logger(__name__)
+
+
+class Mode(Enum):
+    """What becomes of the rows that the table has."""
+
+    APPEND = "append"
+    OVERWRITE = "overwrite"
+    UPSERT = "upsert"
+
+
+@dataclass(frozen=True, slots=True)
+class JdbcWriteSettings:
+    """One table to write.
+
+    Args:
+        endpoint: in which database.
+        table: as the script names it.
+        mode: what becomes of the rows it has.
+        keys: columns by which an upsert finds the row to replace; empty for the primary key.
+        preactions: SQL run before the rows are written, in the same transaction.
+        postactions: SQL run after it, in the same transaction.
+    """
+
+    endpoint: JdbcEndpoint
+    table: str
+    mode: Mode = Mode.APPEND
+    keys: tuple[str, ...] = ()
+    preactions: str = ""
+    postactions: str = ""
+
+    @classmethod
+    def from_glue(cls, options: Mapping[str, Any], connection: Mapping[str, str] | None = None) -> JdbcWriteSettings:
+        """Read Glue's options, and ours: `mode` and `upsertKeys`.
+
+        Args:
+            options: `connection_options`.
+            connection: `url`, `user`, `password`, ... of the connection that they name; the options go before them.
+
+        Raises:
+            ConfigError: an option is missing or not understood.
+        """
+        for name in options.keys() - set(KNOWN_OPTIONS):
+            log.warning("option_ignored", option=name, hint=did_you_mean(name, KNOWN_OPTIONS).strip())
+        table = str(options.get("dbtable") or options.get("tableName") or "").strip()
+        if not table:
+            raise ConfigError("The write has no dbtable; give connection_options={'dbtable': 'schema.table', ...}.")
+        return cls(
+            endpoint=JdbcEndpoint.from_options({**(connection or {}), **options}),
+            table=table,
+            mode=_mode(options),
+            keys=_names(options, "upsertKeys"),
+            preactions=str(options.get("preactions") or ""),
+            postactions=str(options.get("postactions") or ""),
+        )
+
+    def require_native(self) -> None:
+        """Check that the driver we ship writes the table.
+
+        Raises:
+            NotSupported: it is a driver of the script's own.
+        """
+        if not self.endpoint.is_arrow_native:
+            raise NotSupported(
+                f"Writing to {self.endpoint.shown} through a driver of the script's own",
+                "PostgreSQL needs none: leave customJdbcDriverS3Path out. For others use toDF().write.jdbc(...),"
+                " which may write a retried batch twice.",
+            )
+
+
+def _mode(options: Mapping[str, Any]) -> Mode:
+    default = Mode.UPSERT if options.get("upsertKeys") else Mode.APPEND
+    if str(options.get("overwrite", "")).lower() == "true":
+        default = Mode.OVERWRITE
+    given = options.get("mode") or default.value
+    try:
+        return Mode(str(given).lower())
+    except ValueError:
+        names = ", ".join(mode.value for mode in Mode)
+        raise ConfigError(
+            f"mode is {given!r}; use one of {names}.{did_you_mean(str(given), names.split(', '))}"
+        ) from None
+
+
+def _names(options: Mapping[str, Any], option: str) -> tuple[str, ...]:
+    given = options.get(option) or ()
+    if isinstance(given, str):
+        given = [name.strip() for name in given.strip("[]").split(",") if name.strip()]
+    if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
+        raise ConfigError(f"{option} is {given!r}; use a list of column names.")
+    return tuple(given)

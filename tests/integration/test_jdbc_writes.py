@@ -1,0 +1,179 @@
+"""Writes to tables of a real PostgreSQL server."""
+
+from __future__ import annotations
+
+import pytest
+
+from awsglue import DynamicFrame
+from batch import jobrun
+from etlcore.errors import ConfigError, PermanentError
+from streaming import session
+from streaming.session import StreamSession
+from tests.spark.conftest import NumberStream
+
+
+def filled(job, *ids: int) -> None:
+    job.sql("CREATE TABLE IF NOT EXISTS orders (id bigint PRIMARY KEY, name text, doc jsonb)")
+    for n in ids:
+        job.sql(f"INSERT INTO orders VALUES ({n}, 'n{n}', '{{}}')")
+
+
+def copy(job, **options) -> None:
+    run = job.init()
+    job.write(job.read(), **options)
+    run.commit()
+
+
+def test_a_table_that_is_not_there_is_made(orders):
+    filled(orders, 1, 2)
+    copy(orders)
+    assert orders.sql("SELECT * FROM copies ORDER BY id") == [(1, "n1", "{}"), (2, "n2", "{}")]
+
+
+def test_rows_are_appended_by_the_names_of_their_columns_and_take_the_tables_types(orders):
+    filled(orders, 1)
+    orders.sql("CREATE TABLE copies (more int DEFAULT 7, doc jsonb, NAME varchar(10), id smallint)")
+    orders.sql("INSERT INTO copies VALUES (1, NULL, 'old', 9)")
+    copy(orders)
+    assert orders.sql("SELECT * FROM copies ORDER BY id") == [(7, {}, "n1", 1), (1, None, "old", 9)]
+
+
+def test_a_write_that_was_published_and_not_committed_is_not_written_again(orders):
+    filled(orders, 1, 2)
+    orders.init()
+    orders.write(orders.read())
+    jobrun.end("the driver died")
+    copy(orders)
+    assert orders.copied() == [1, 2]
+
+
+def test_a_write_that_was_published_and_not_committed_is_replaced_by_one_of_more_rows(orders):
+    filled(orders, 1, 2)
+    orders.init()
+    orders.write(orders.read())
+    jobrun.end("the driver died")
+    filled(orders, 3)
+    copy(orders)
+    assert orders.copied() == [1, 2, 3]
+    filled(orders, 4)
+    copy(orders)
+    assert orders.copied() == [1, 2, 3, 4]
+
+
+def test_rows_that_somebody_changed_meanwhile_are_not_replaced_in_silence(orders):
+    filled(orders, 1, 2)
+    orders.init()
+    orders.write(orders.read())
+    jobrun.end("the driver died")
+    orders.sql("UPDATE copies SET name = 'mine' WHERE id = 1")
+    filled(orders, 3)
+    orders.init()
+    with pytest.raises(
+        PermanentError, match=r"put 2 rows into public\.copies, and of these only 1 are as it wrote them"
+    ):
+        orders.write(orders.read())
+    assert orders.copied() == [1, 2]
+
+
+def test_an_upsert_replaces_rows_by_key_and_the_last_one_counts(orders):
+    orders.sql("CREATE TABLE orders (n serial PRIMARY KEY, id int, name text)")
+    orders.sql("CREATE TABLE copies (id int PRIMARY KEY, name text, n int)")
+    orders.sql("INSERT INTO copies VALUES (1, 'old', 0), (5, 'kept', 0)")
+    orders.sql("INSERT INTO orders (id, name) VALUES (1, 'a'), (2, 'b'), (1, 'c')")
+    copy(orders, mode="upsert")
+    assert orders.sql("SELECT id, name FROM copies ORDER BY id") == [(1, "c"), (2, "b"), (5, "kept")]
+
+
+def test_a_replayed_upsert_writes_once(orders):
+    filled(orders, 1)
+    orders.sql("CREATE TABLE copies (id int PRIMARY KEY, name text, doc text)")
+    orders.sql("CREATE TABLE touched (id int)")
+    orders.sql(
+        "CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO touched VALUES (NEW.id); RETURN NEW; END'"
+    )
+    orders.sql("CREATE TRIGGER t AFTER INSERT OR UPDATE ON copies FOR EACH ROW EXECUTE FUNCTION touch()")
+    for _ in range(2):
+        orders.init()
+        orders.write(orders.read(), upsertKeys=["id"])
+        jobrun.end("the driver died")
+    copy(orders, upsertKeys=["id"])
+    assert orders.sql("SELECT count(*) FROM touched") == [(1,)]
+
+
+def test_overwrite_leaves_only_what_the_run_wrote(orders):
+    filled(orders, 1)
+    copy(orders, mode="overwrite")
+    filled(orders, 2)
+    copy(orders, mode="overwrite")
+    assert orders.copied() == [2]
+
+
+def test_actions_run_with_the_write_or_not_at_all(orders):
+    filled(orders, 1)
+    orders.sql("CREATE TABLE notes (what text)")
+    copy(
+        orders,
+        preactions="INSERT INTO notes VALUES ('a'); INSERT INTO notes VALUES ('b')",
+        postactions="INSERT INTO notes SELECT id FROM copies",
+    )
+    assert orders.sql("SELECT what FROM notes") == [("a",), ("b",), ("1",)]
+    filled(orders, 2)
+    orders.init()
+    with pytest.raises(ConfigError, match="no_such_table"):
+        orders.write(
+            orders.read(), preactions="INSERT INTO notes VALUES ('c')", postactions="DELETE FROM no_such_table"
+        )
+    assert orders.copied() == [1]
+    assert len(orders.sql("SELECT what FROM notes")) == 3
+
+
+def test_nothing_but_the_table_and_our_two_is_left(orders):
+    filled(orders, 1)
+    copy(orders)
+    tables = {
+        row[0]
+        for row in orders.sql(
+            "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+        )
+    }
+    assert tables == {"orders", "copies", "gluepot_commits", "gluepot_rejects"}
+
+
+def test_records_that_could_not_go_on_are_kept_in_a_table(orders, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a").write_text('{"id": 1}\n{broken\n')
+    run = orders.init()
+    frame = orders.glue_context.create_dynamic_frame.from_options(
+        "s3", {"paths": [str(tmp_path / "in")]}, "json", transformation_ctx="source0"
+    )
+    orders.write(frame)
+    run.commit()
+    assert orders.copied() == [1]
+    assert orders.sql("SELECT target, convert_from(raw, 'UTF8') FROM gluepot_rejects") == [("public.copies", "{broken")]
+
+
+def test_a_field_that_the_table_lacks_is_named(orders):
+    filled(orders, 1)
+    orders.sql("CREATE TABLE copies (id int, title text, doc text)")
+    orders.init()
+    with pytest.raises(ConfigError, match=r"public\.copies has no column 'name'; it has id, title, doc"):
+        orders.write(orders.read())
+
+
+def test_a_micro_batch_that_fails_after_its_write_is_written_once(orders, tmp_path):
+    numbers = NumberStream(orders.glue_context, tmp_path / "checkpoint")
+    calls = []
+
+    def copy_batch(frame, batch_id):
+        rows = frame.withColumnRenamed("value", "id")
+        orders.write(DynamicFrame.fromDF(rows, orders.glue_context, "f"))
+        calls.append(batch_id)
+        if len(calls) == 1:
+            raise OSError("the first call")
+
+    try:
+        numbers.run(copy_batch)
+    finally:
+        session.install(StreamSession())
+    assert calls == [0, 0]
+    assert orders.copied() == list(range(10))

@@ -47,7 +47,7 @@ def seen(kafka, tmp_path_factory):
     topic.send([b"{broken"] * BROKEN)
     with launcher(folder) as launch:
         job = launch.gluepot(
-            "run", SCRIPTS / "echo_environment.py", "--metrics-port", "0", "--master", "local[2]", "--",
+            "run", SCRIPTS / "echo_environment.py", "--metrics-port", "0", "--metrics-by-partition", "--master", "local[2]", "--",
             *arguments(JOB_NAME="everything", TempDir=folder / "temp", output_path=folder / "table"),
             *arguments(bootstrap=kafka, topic=topic.name, conf="spark.sql.shuffle.partitions=7"),
             *("--extra-py-files", folder / "extra.zip", "--enable-metrics", "true", "--enable-job-insights", "true"),

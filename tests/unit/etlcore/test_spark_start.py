@@ -63,9 +63,10 @@ def test_options_that_name_an_archive_stay_as_they_are(tmp_path, own):
     assert with_archive(own, tmp_path / "classes.jsa") == own
 
 
-def test_starting_a_job_loads_neither_pandas_nor_a_database_library():
+def test_starting_a_job_loads_neither_pandas_nor_databases_nor_web_servers():
     # Each takes every starting process half a second; pyarrow loads pandas with the first array made of a list.
-    probe = "import sys, awsglue.context, awsglue.transforms, awsglue.job, connectors.kafka.spark, batch.task; "
-    probe += "print(sorted({'pandas', 'sqlalchemy', 'boto3', 'duckdb'} & set(sys.modules)))"
+    # Metrics and HTTP are for jobs with an ops server.
+    probe = "import sys, awsglue.context, awsglue.transforms, awsglue.job, connectors.kafka.spark, batch.task, gluepot.run; "
+    probe += "print(sorted({'pandas', 'sqlalchemy', 'boto3', 'duckdb', 'prometheus_client', 'starlette', 'uvicorn'} & set(sys.modules)))"
     ended = subprocess.run([sys.executable, "-c", probe], capture_output=True, check=True, text=True)
     assert ended.stdout.strip() == "[]"

@@ -147,8 +147,8 @@ _HEAD = f"""<!-- Made from streaming/metric_names.py by `python -m scripts.docum
 
 `gluepot run --metrics-port 9400` serves them at `/metrics`, as OpenMetrics or Prometheus text, whichever is asked for.
 `job` is the job's name, `query` that of a stream: scrape with `honor_labels: true`, or Prometheus renames the first.
-`reason` shows at most {MOST_LABEL_VALUES} values; what comes later is `other`. Metrics with the label `partition` are there with
-`--metrics-by-partition` only.
+`reason` shows at most {MOST_LABEL_VALUES} values; what comes later is `other`.
+Metrics with the label `partition` are there with `--metrics-by-partition` only.
 
 A counter counts what this process committed. An attempt that failed adds to `failures_total` and to nothing else; what
 it had published counts once, with the attempt that succeeds. Over restarts, the table's manifests

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import asyncio
+
+import httpx
 import pytest
 from prometheus_client import CollectorRegistry, Counter
-from starlette.testclient import TestClient
 
 from etlcore.clock import FakeClock
 from gluepot.ops.exposition import MAX_AGE_SECS
@@ -10,6 +12,23 @@ from gluepot.ops.pages import Job, application
 from streaming.status import JobStatus
 
 TOKEN = "0123456789abcdef"
+
+
+class Client:
+    """Asks the application in this process, without a socket."""
+
+    def __init__(self, app) -> None:
+        self._transport = httpx.ASGITransport(app)
+
+    def get(self, page: str, headers: dict[str, str] | None = None) -> httpx.Response:
+        return asyncio.run(self._ask("GET", page, headers))
+
+    def post(self, page: str) -> httpx.Response:
+        return asyncio.run(self._ask("POST", page, None))
+
+    async def _ask(self, method: str, page: str, headers: dict[str, str] | None) -> httpx.Response:
+        async with httpx.AsyncClient(transport=self._transport, base_url="http://127.0.0.1") as client:
+            return await client.request(method, page, headers=headers)
 
 
 class World:
@@ -31,8 +50,8 @@ class World:
             clock=self.clock,
         )
 
-    def client(self, token: str | None = None) -> TestClient:
-        return TestClient(application(self.job, token))
+    def client(self, token: str | None = None) -> Client:
+        return Client(application(self.job, token))
 
 
 @pytest.fixture

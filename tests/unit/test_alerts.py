@@ -62,3 +62,8 @@ def test_every_alert_waits_says_how_bad_it_is_and_has_a_page(alert):
 def test_every_page_belongs_to_an_alert():
     pages = {alert["annotations"]["runbook_url"].rpartition("/")[2] for alert in ALERTS}
     assert pages == {page.name for page in RUNBOOKS.iterdir()}
+
+
+def test_every_alert_has_a_scenario_in_which_it_fires():
+    scenarios = (REPOSITORY / "deploy/prometheus/alerts.test.yaml").read_text()
+    assert {alert["alert"] for alert in ALERTS if f'alertname="{alert["alert"]}"' not in scenarios} == set()

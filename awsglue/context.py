@@ -8,16 +8,22 @@ from typing import Any
 
 from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession, SQLContext
+from pyspark.sql.types import StructType
 
+from awsglue import catalog_reads, catalog_writes, data_catalog
 from awsglue.collection import DynamicFrameCollection
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.file_reads import FILE_TYPES, file_frame, file_settings
 from awsglue.options import as_options, kafka_read_settings
 from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame, stream_frame
 from awsglue.resolving import as_spec
-from awsglue.sinks import DataSink, DynamicFrameWriter
+from awsglue.sinks import DataFrameWriter, DataSink, DynamicFrameWriter
+from awsglue.sources import DataSource, StreamingDataSource
 from awsglue.unsupported import GLUE_CONTEXT, NotSupportedHere, missing
+from batch import purge
+from batch.purge import PurgeOptions
 from batch.table.spark import register as register_tables
+from catalog.connections import jdbc_connection, load
 from etlcore.logging import get_logger
 from streaming import session
 from streaming.query import for_each_batch
@@ -72,6 +78,7 @@ class GlueContext(SQLContext):
         self.create_data_frame = DataFrameReader(self)
         self.create_dynamic_frame = DynamicFrameReader(self)
         self.write_dynamic_frame = DynamicFrameWriter(self)
+        self.write_data_frame = DataFrameWriter(self)
 
     def create_data_frame_from_options(
         self,
@@ -84,6 +91,8 @@ class GlueContext(SQLContext):
         **kwargs: Any,
     ) -> DataFrame:
         """Return the streaming DataFrame of a Kafka topic (glue-api 3)."""
+        if (stand_in := session.current().stand_in) is not None:
+            return stand_in(self.spark_session, connection_type, as_options(connection_options))
         if connection_type.lower() != "kafka":
             raise NotSupportedHere(
                 f"create_data_frame.from_options(connection_type={connection_type!r})", "Use 'kafka'."
@@ -112,6 +121,84 @@ class GlueContext(SQLContext):
             )
         pipeline = batch_frame(kafka_read_settings(as_options(connection_options)))
         return DynamicFrame(pipeline, self, transformation_ctx)
+
+    def create_dynamic_frame_from_catalog(
+        self,
+        database: str | None = None,
+        table_name: str | None = None,
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        additional_options: Mapping[str, Any] = {},
+        catalog_id: str | None = None,
+        **kwargs: Any,
+    ) -> DynamicFrame:
+        """Return the records of a table of the catalog, those that are new with bookmarks."""
+        where = data_catalog.names(database, table_name, catalog_id, kwargs)
+        # Articles about bookmarks pass options of the source as arguments, which Glue does not have (glue-api 4.6).
+        further = {name: value for name, value in kwargs.items() if name != "name_space"}
+        options = {**further, **as_options(additional_options)}
+        return catalog_reads.dynamic_frame(self, *where, options, push_down_predicate, transformation_ctx)
+
+    def create_data_frame_from_catalog(
+        self,
+        database: str | None = None,
+        table_name: str | None = None,
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        additional_options: Mapping[str, Any] = {},
+        catalog_id: str | None = None,
+        **kwargs: Any,
+    ) -> DataFrame:
+        """Return a table of the catalog as a DataFrame; of a stream as a streaming one."""
+        where = data_catalog.names(database, table_name, catalog_id, kwargs)
+        options = as_options(additional_options)
+        return catalog_reads.data_frame(self, *where, options, push_down_predicate, transformation_ctx)
+
+    def create_sample_dynamic_frame_from_catalog(
+        self,
+        database: str | None = None,
+        table_name: str | None = None,
+        num: int | None = None,
+        sample_options: Mapping[str, Any] = {},
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        additional_options: Mapping[str, Any] = {},
+        catalog_id: str | None = None,
+        **kwargs: Any,
+    ) -> DynamicFrame:
+        """Return some records of a table; the sample has no bookmark."""
+        where = data_catalog.names(database, table_name, catalog_id, kwargs)
+        options = {**as_options(additional_options), **catalog_reads.sample_bound(as_options(sample_options))}
+        return catalog_reads.sample(catalog_reads.dynamic_frame(self, *where, options, push_down_predicate, ""), num)
+
+    def create_sample_dynamic_frame_from_options(
+        self,
+        connection_type: str,
+        connection_options: Mapping[str, Any] = {},
+        num: int | None = None,
+        sample_options: Mapping[str, Any] = {},
+        format: str | None = None,
+        format_options: Mapping[str, Any] = {},
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        **kwargs: Any,
+    ) -> DynamicFrame:
+        """Return some records of files; the sample has no bookmark."""
+        options = {**as_options(connection_options), **catalog_reads.sample_bound(as_options(sample_options))}
+        frame = self.create_dynamic_frame_from_options(
+            connection_type, options, format, format_options, "", push_down_predicate
+        )
+        return catalog_reads.sample(frame, num)
+
+    def get_catalog_schema_as_spark_schema(
+        self, database: str | None = None, table_name: str | None = None, catalog_id: str | None = None
+    ) -> StructType:
+        """Return the columns of a table, partition keys last."""
+        where = data_catalog.names(database, table_name, catalog_id, {})
+        return data_catalog.spark_columns(data_catalog.current_catalog().table(*where))
 
     def create_dynamic_frame_from_rdd(
         self,
@@ -142,6 +229,49 @@ class GlueContext(SQLContext):
         sink.setFormat(format or "", **as_options(format_options))
         return sink.writeFrame(frame)
 
+    def write_dynamic_frame_from_catalog(
+        self,
+        frame: DynamicFrame | DataFrame,
+        database: str | None = None,
+        table_name: str | None = None,
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        additional_options: Mapping[str, Any] = {},
+        catalog_id: str | None = None,
+        **kwargs: Any,
+    ) -> DynamicFrame:
+        """Write a frame to a table of the catalog, where it lies and in its format."""
+        if isinstance(frame, DataFrame):  # Glue's library refuses it, AWS's own samples do it
+            frame = DynamicFrame.fromDF(frame, self, "frame")
+        where = data_catalog.names(database, table_name, catalog_id, kwargs)
+        write = catalog_writes.table_write(data_catalog.current_catalog().table(*where), as_options(additional_options))
+        sink = DataSink(self, "s3", write.options, write.format, transformation_ctx)
+        sink.setFormat(write.format, **write.format_options)
+        sink.setCatalogInfo(*where)
+        return sink.writeFrame(frame)
+
+    def write_data_frame_from_catalog(
+        self,
+        frame: DataFrame,
+        database: str | None = None,
+        table_name: str | None = None,
+        redshift_tmp_dir: str = "",
+        transformation_ctx: str = "",
+        additional_options: Mapping[str, Any] = {},
+        catalog_id: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Write a DataFrame to a table of the catalog; with `useSparkDataSink` as Spark does it."""
+        options = as_options(additional_options)
+        if not catalog_writes.wants_spark(options):
+            ours = {name: value for name, value in options.items() if name != catalog_writes.SPARK_SINK}
+            self.write_dynamic_frame_from_catalog(
+                frame, database, table_name, redshift_tmp_dir, transformation_ctx, ours, catalog_id, **kwargs
+            )
+            return
+        where = data_catalog.names(database, table_name, catalog_id, kwargs)
+        catalog_writes.write_by_spark(frame, data_catalog.current_catalog().table(*where), options)
+
     def write_from_options(
         self,
         frame_or_dfc: DynamicFrame | DynamicFrameCollection,
@@ -157,6 +287,28 @@ class GlueContext(SQLContext):
         sink = DataSink(self, connection_type, as_options(connection_options), name, transformation_ctx)
         sink.setFormat(name or "", **as_options(format_options))
         return sink.write(frame_or_dfc)
+
+    def getSource(
+        self,
+        connection_type: str,
+        format: str | None = None,
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        **options: Any,
+    ) -> DataSource:
+        """Return a source to be given a format and asked for a frame."""
+        return DataSource(self, connection_type, format, transformation_ctx, push_down_predicate, options)
+
+    def getStreamingSource(
+        self,
+        connection_type: str,
+        format: str | None = None,
+        transformation_ctx: str = "",
+        push_down_predicate: str = "",
+        **options: Any,
+    ) -> StreamingDataSource:
+        """Return a stream to be asked for its frame."""
+        return StreamingDataSource(self, connection_type, format, transformation_ctx, push_down_predicate, options)
 
     def getSink(
         self, connection_type: str, format: str | None = None, transformation_ctx: str = "", **options: Any
@@ -190,6 +342,27 @@ class GlueContext(SQLContext):
     def convert_resolve_option(self, path: str, action: str, target: str | None) -> tuple[str, str]:
         """Return an option of `toDF` as a spec of `resolveChoice`."""
         return as_spec(path, action, target)
+
+    def extract_jdbc_conf(self, connection_name: str, catalog_id: str | None = None) -> dict[str, str]:
+        """Return where a connection's database is and who asks (glue-api 1.3)."""
+        return jdbc_connection(load().get(connection_name)).to_glue()
+
+    def purge_table(
+        self,
+        database: str,
+        table_name: str,
+        options: Mapping[str, Any] = {},
+        transformation_ctx: str = "",
+        catalog_id: str | None = None,
+    ) -> None:
+        """Delete the files behind a table that are older than `retentionPeriod` hours; emptied partitions go, too."""
+        catalog = data_catalog.current_catalog()
+        given = PurgeOptions.from_glue(as_options(options))
+        purge.purge_table(catalog, catalog.table(database, table_name), given, session.current().clock)
+
+    def purge_s3_path(self, s3_path: str, options: Mapping[str, Any] = {}, transformation_ctx: str = "") -> None:
+        """Delete the files below a path that are older than `retentionPeriod` hours."""
+        purge.purge_path(s3_path, PurgeOptions.from_glue(as_options(options)), session.current().clock)
 
     def get_logger(self) -> GlueLogger:
         """Return the job's logger."""

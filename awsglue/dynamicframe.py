@@ -20,9 +20,11 @@ from awsglue.lazy_frame import LazyFrame, same
 from awsglue.readers import DynamicFrameReader
 from awsglue.resolving import ResolveOption
 from awsglue.schema_tree import tree_text
+from awsglue.session_frames import in_session
 from awsglue.sinks import DynamicFrameWriter
 from awsglue.spigot import write_sample
 from awsglue.unboxing import box_format
+from awsglue.visual.methods import VisualTransforms
 from batch import execute, moves
 from batch.pipeline import FrameInput, Pipeline
 from dynamicframe.magic import magic_format
@@ -56,7 +58,7 @@ if TYPE_CHECKING:
 __all__ = ["DynamicFrame", "DynamicFrameCollection", "DynamicFrameReader", "DynamicFrameWriter", "ResolveOption"]
 
 
-class DynamicFrame(LazyFrame):
+class DynamicFrame(VisualTransforms, LazyFrame):
     """Self-describing records, lazy: nothing is read before an action, and a chain of steps is one pass.
 
     Made by `fromDF` and by the readers of `GlueContext`, never by calling the class. `pipeline` is ours, not Glue's.
@@ -92,8 +94,8 @@ class DynamicFrame(LazyFrame):
         pipeline = self.pipeline.over_rows()
         given = pipeline.input
         if isinstance(given, FrameInput) and given.json_column is None and not pipeline.steps:
-            return given.frame
-        return execute.to_frame(self._spark, pipeline, self._arrow_schema())
+            return in_session(self._spark, given.frame)
+        return in_session(self._spark, execute.to_frame(self._spark, pipeline, self._arrow_schema()))
 
     def schema(self) -> StructType:
         """Return the schema in Glue's types, choices included; reads all records where only they tell it."""

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import SparkSession
 
 from batch import jobrun
 from batch.files_input import files_input
 from batch.pipeline import Pipeline
+from catalog.values import Table
 from connectors.files.settings import FileReadSettings
+from connectors.files.table_settings import table_read
+from dynamicframe.transforms import ReadTexts
 from streaming import session
+
+if TYPE_CHECKING:
+    from catalog.store import Catalog
 
 FORMAT_TYPES = ("parquet", "orc")
 """Connection types that are formats: Glue's own library replaces `s3` by them (glue-api 1.1)."""
@@ -40,3 +46,17 @@ def file_frame(spark: SparkSession, settings: FileReadSettings, ctx: str) -> Pip
     """Return the pipeline of a read; the files are listed now, and read when the frame is used."""
     parallelism = spark.sparkContext.defaultParallelism
     return Pipeline(files_input(settings, ctx, jobrun.current(), parallelism, session.current().clock))
+
+
+def table_frame(
+    spark: SparkSession, catalog: Catalog, table: Table, options: Mapping[str, Any], predicate: str, ctx: str
+) -> Pipeline:
+    """Return the pipeline of a read of a table's files, which are listed now.
+
+    Raises:
+        ConfigError: the table is none of files, or an option is not understood.
+    """
+    partitions = catalog.partitions(table) if table.partition_keys else ()
+    read = table_read(table, partitions, options, predicate)
+    pipeline = file_frame(spark, read.settings, ctx)
+    return pipeline.then(ReadTexts(read.types)) if read.types else pipeline

@@ -30,8 +30,8 @@ class DataFrameReader:
         return self._glue_context.create_data_frame_from_options(*args, **kwargs)
 
     def from_catalog(self, *args: Any, **kwargs: Any) -> DataFrame:
-        """Say that the catalog is not there yet."""
-        raise NotSupportedHere("create_data_frame.from_catalog", "Use from_options with the topic's name.")
+        """Do what `GlueContext.create_data_frame_from_catalog` does."""
+        return self._glue_context.create_data_frame_from_catalog(*args, **kwargs)
 
 
 class DynamicFrameReader:
@@ -45,8 +45,8 @@ class DynamicFrameReader:
         return self._glue_context.create_dynamic_frame_from_options(*args, **kwargs)
 
     def from_catalog(self, *args: Any, **kwargs: Any) -> DynamicFrame:
-        """Say that the catalog is not there yet."""
-        raise NotSupportedHere("create_dynamic_frame.from_catalog")
+        """Do what `GlueContext.create_dynamic_frame_from_catalog` does."""
+        return self._glue_context.create_dynamic_frame_from_catalog(*args, **kwargs)
 
     def from_rdd(
         self,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from awsglue.catalog_writes import catalog_target
 from awsglue.collection import DynamicFrameCollection
 from awsglue.unsupported import NotSupportedHere
 from awsglue.writing import publish
+from batch.catalog_update import CatalogTarget
 from connectors.ports import CommitKey, Sink
 from connectors.registry import SINKS
 from etlcore.errors import ConfigError, did_you_mean
@@ -41,6 +43,7 @@ class SinkSettings:
         format_options: Glue's, `compression` included wherever the script gave it.
         partition_keys: columns that become folders.
         rejects_path: where rejected records go; None: below the path.
+        catalog: the table to make known what is written; None for none.
     """
 
     path: str
@@ -48,6 +51,7 @@ class SinkSettings:
     format_options: Mapping[str, Any] = field(default_factory=dict)
     partition_keys: Sequence[str] = ()
     rejects_path: str | None = None
+    catalog: CatalogTarget | None = None
 
     def sink(self, key: CommitKey, ctx: str, rejects_path: str | None) -> Sink:
         """Return the sink of one write."""
@@ -77,8 +81,6 @@ def sink_settings(
         raise NotSupportedHere(f"writing to connection_type {connection_type!r}", "Use 's3', also for a local folder.")
     for name in options.keys() - set(KNOWN_OPTIONS):
         log.warning("option_ignored", option=name, hint=did_you_mean(name, KNOWN_OPTIONS).strip())
-    if str(options.get("enableUpdateCatalog", "")).lower() == "true":
-        log.warning("catalog_not_updated", hint="files are written, the Data Catalog is not there yet")
     path = str(options.get("path") or "")
     if not path:
         raise ConfigError(
@@ -119,6 +121,7 @@ class DataSink:
         self._format = format
         self._format_options: dict[str, Any] = {}
         self._ctx = transformation_ctx
+        self._table: tuple[str, str] | None = None
 
     def setFormat(self, format: str, **options: Any) -> None:
         """Name the file format and its options."""
@@ -129,12 +132,13 @@ class DataSink:
         """Accept Glue's tuning knob; errors are not accumulated here."""
 
     def setCatalogInfo(self, catalogDatabase: str, catalogTableName: str, catalogId: str = "") -> None:
-        """Name the table that would be updated."""
-        log.warning("catalog_not_updated", database=catalogDatabase, table=catalogTableName)
+        """Name the table of the catalog that `enableUpdateCatalog` is about."""
+        self._table = (catalogDatabase, catalogTableName)
 
     def writeFrame(self, dynamic_frame: DynamicFrame, info: str = "") -> DynamicFrame:
         """Write a frame."""
         settings = sink_settings(self._connection_type, self._options, self._format, self._format_options)
+        settings = replace(settings, catalog=catalog_target(settings, self._options, self._table))
         publish(self._glue_context.spark_session, dynamic_frame, settings, self._ctx)
         return dynamic_frame
 
@@ -173,9 +177,20 @@ class DynamicFrameWriter:
         return self._glue_context.write_dynamic_frame_from_options(*args, **kwargs)
 
     def from_catalog(self, *args: Any, **kwargs: Any) -> DynamicFrame:
-        """Say that the catalog is not there yet."""
-        raise NotSupportedHere("write_dynamic_frame.from_catalog", "Use from_options with the table's path.")
+        """Do what `GlueContext.write_dynamic_frame_from_catalog` does."""
+        return self._glue_context.write_dynamic_frame_from_catalog(*args, **kwargs)
 
     def from_jdbc_conf(self, *args: Any, **kwargs: Any) -> DynamicFrame:
         """Say that JDBC is not there yet."""
         raise NotSupportedHere("write_dynamic_frame.from_jdbc_conf")
+
+
+class DataFrameWriter:
+    """`glueContext.write_data_frame`."""
+
+    def __init__(self, glue_context: GlueContext) -> None:
+        self._glue_context = glue_context
+
+    def from_catalog(self, *args: Any, **kwargs: Any) -> None:
+        """Do what `GlueContext.write_data_frame_from_catalog` does."""
+        self._glue_context.write_data_frame_from_catalog(*args, **kwargs)

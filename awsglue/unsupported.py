@@ -10,13 +10,8 @@ class NotSupportedHere(NotSupported, AttributeError):  # type: ignore[misc]  # b
 
 
 GLUE_CONTEXT = frozenset({
-    "getStreamingSource", "getSource", "create_dynamic_frame_from_catalog",
-    "create_data_frame_from_catalog", "create_sample_dynamic_frame_from_catalog",
-    "create_sample_dynamic_frame_from_options", "get_catalog_schema_as_spark_schema",
-    "write_dynamic_frame_from_catalog", "write_data_frame_from_catalog", "write_dynamic_frame_from_jdbc_conf",
-    "write_from_jdbc_conf", "getSampleStreamingDynamicFrame", "extract_jdbc_conf", "purge_table", "purge_s3_path",
-    "transition_table", "transition_s3_path", "start_transaction", "commit_transaction", "cancel_transaction",
-    "write_data_frame",
+    "write_dynamic_frame_from_jdbc_conf", "write_from_jdbc_conf", "getSampleStreamingDynamicFrame", "transition_table",
+    "transition_s3_path", "start_transaction", "commit_transaction", "cancel_transaction",
 })  # fmt: skip
 
 

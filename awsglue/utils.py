@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from awsglue.job_arguments import GlueArgumentError, parse_job_arguments
-from etlcore.glue_version import accepts_abbreviations, current_glue_version
+from etlcore.glue_version import PROFILES, current_glue_version
 
 __all__ = ["GlueArgumentError", "getResolvedOptions"]
 
@@ -17,9 +18,10 @@ def getResolvedOptions(
     args: Sequence[str],
     options: Sequence[str],
     allow_abbrev: bool = False,
-) -> dict[str, str | None]:
+) -> dict[str, Any]:
     """Return the job's arguments that the script asks for, with those Glue adds to every job.
 
+    Names that were asked for have texts, the others a text or None, which is why the type of values is left open.
     `args` is `sys.argv`, script name first. Every name in `options` (no dashes) is required. Unique prefixes are
     accepted with `allow_abbrev`, and always when `GLUEPOT_GLUE_VERSION` is below 6.0.
 
@@ -28,7 +30,7 @@ def getResolvedOptions(
         RuntimeError: a reserved name is asked for, or the bookmark range does not fit the bookmark option.
         argparse.ArgumentError: a name is asked for twice, or Glue has it already.
     """
-    abbreviated = allow_abbrev or accepts_abbreviations(current_glue_version())
+    abbreviated = allow_abbrev or PROFILES[current_glue_version()].accepts_abbreviations
     values = parse_job_arguments(args[1:], options, allow_abbrev=abbreviated)
     resolved_arguments.update(values)
     return values

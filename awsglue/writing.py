@@ -8,7 +8,8 @@ from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
-from batch import commit, execute, jobrun
+from awsglue.data_catalog import current_catalog
+from batch import catalog_update, commit, execute, jobrun
 from batch.ledger import LedgerWrite
 from batch.table_columns import TableColumns
 from streaming.batch import BatchContext, current_batch
@@ -39,6 +40,8 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
     planned = batch.next_write(ctx)
     sink = settings.sink(planned.key, ctx, batch.rejects_path)
     target = commit.open_target(sink)
+    if settings.catalog is not None:
+        catalog_update.check(current_catalog(), settings.catalog)
     first = (settings.path, planned.key.query_id, planned.token)
     with _recovering:  # writes from threads of one function: none may stage before the folder is clean
         if first not in _recovered:
@@ -59,6 +62,8 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
         execute.rehearse(spark, frame.pipeline, sink, target, planned)
         return
     outcome, parts = execute.write(spark, frame.pipeline, sink, target, planned)
+    if settings.catalog is not None:
+        catalog_update.update(current_catalog(), settings.catalog, outcome.files, parts)
     _columns.learn(target, planned.key, parts)
     batch.record(outcome, parts)
     if current_batch() is None and (run := jobrun.current()) and run.bookmarks:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from awsglue.dynamicframe import DynamicFrame
 from awsglue.transforms import GlueTransform
 from awsglue.unsupported import NotSupportedHere
 
@@ -24,10 +25,28 @@ class _Learned(GlueTransform):
     instead = ""
 
 
-class FillMissingValues(_Learned):
+class FillMissingValues(GlueTransform):
     """Guess missing values of a column from the others."""
 
-    instead = "Fill the column with toDF().fillna(...), or with what a model of yours says."
+    def __call__(
+        self,
+        frame: DynamicFrame,
+        missing_values_column: str,
+        output_column: str = "",
+        transformation_ctx: str = "",
+        info: str = "",
+        stageThreshold: int = 0,
+        totalThreshold: int = 0,
+    ) -> DynamicFrame:
+        """Return the frame with one more column, `<column>_filled` unless it is named: see `awsglueml.filling`."""
+        from awsglueml.filling import filled  # noqa: PLC0415  Spark's machine learning takes a second to import
+
+        rows = frame.toDF()
+        if not rows.columns:
+            return frame
+        output = output_column or f"{missing_values_column}_filled"
+        guessed = filled(rows, missing_values_column, output)
+        return DynamicFrame.fromDF(guessed, frame.glue_ctx, transformation_ctx or frame.name)
 
 
 class FindMatches(_Learned):

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 PART_SCHEMA = "part binary"
+_MISREAD = frozenset(".`")
 
 PieceT = TypeVar("PieceT")
 
@@ -226,7 +227,8 @@ def through_spark(
     """
     steps = pipeline.steps
     match pipeline.input:
-        case RangeInput() | SplitInput() as given:
+        case RangeInput() | SplitInput() as whole:
+            given = task.projected(whole, steps)
             pieces = task.pieces(given)
 
             def read(tasks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -265,7 +267,8 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody) -> list[Any]:
     """Run `body` once per task over the pipeline's chunks; return what the tasks yield, in no promised order."""
     steps = pipeline.steps
     match pipeline.input:
-        case RangeInput() | SplitInput() as given:
+        case RangeInput() | SplitInput() as whole:
+            given = task.projected(whole, steps)
 
             def over_pieces(wanted: Iterable[task.Piece]) -> Iterator[Any]:
                 for one in wanted:
@@ -301,4 +304,9 @@ def _arrow(
     body: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]],
     schema: StructType | str,
 ) -> DataFrame:
-    return frame.mapInArrow(lambda batches: marked(body(batches)), schema)
+    names = frame.columns
+    if not any(_MISREAD & set(name) for name in names):
+        return frame.mapInArrow(lambda batches: marked(body(batches)), schema)
+    # mapInArrow looks columns up by their bare names, and takes a dot for the way into a struct.
+    numbered = frame.toDF(*map(str, range(len(names))))
+    return numbered.mapInArrow(lambda batches: marked(body(batch.rename_columns(names) for batch in batches)), schema)

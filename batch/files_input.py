@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 
 from batch.jobrun import Bookmarks, JobRun
@@ -12,7 +13,7 @@ from batch.pipeline import SplitInput
 from connectors.files.grouping import grouped
 from connectors.files.listing import ListingStats, list_files
 from connectors.files.log_lines import log_lines
-from connectors.files.plan import Plan, plan, plan_range
+from connectors.files.plan import FolderPlan, Plan, plan, plan_range
 from connectors.files.settings import FileReadSettings
 from connectors.files.versions import FilesState, FileVersion, state_body, state_of
 from etlcore.clock import Clock
@@ -45,12 +46,13 @@ def files_input(settings: FileReadSettings, ctx: str, run: JobRun | None, parall
         log.warning("source_not_bookmarked", paths=settings.listing.paths, hint="give it a transformation_ctx")
     if marks and ctx:
         made = _with_bookmark(settings, marks, ctx, listing, started_us)
+        _tell(replace(made, folders=(*made.folders, *(FolderPlan(one.url, one.under) for one in stats.empty))))
     else:
         made = plan(listing, FilesState(), settings.plan, started_us)
     _report(settings, made, stats)
     if run and run.temp_dir and ctx:
         _write_listing(run.temp_dir, run, ctx, made)
-    return SplitInput(settings.source, grouped(made.files, settings.groups, parallelism))
+    return SplitInput(settings.source, grouped(made.files, settings.groups, parallelism, settings.source.splits))
 
 
 def _with_bookmark(
@@ -65,10 +67,13 @@ def _with_bookmark(
         made = plan(listing, state_of(marks.bodies(name)), settings.plan, started_us)
         change = Change(state_body(made.files, started_us, settings.description)) if made.files else None
         marks.planned(name, made.digest, change)
+    return made
+
+
+def _tell(made: Plan) -> None:
     for line in log_lines(made):
         of_glue = get_logger(line.logger)
         (of_glue.warning if line.is_warning else of_glue.info)(line.text)
-    return made
 
 
 def _report(settings: FileReadSettings, made: Plan, stats: ListingStats) -> None:

@@ -11,13 +11,14 @@ from typing import TypeVar, cast
 import pyarrow as pa
 
 from batch.pipeline import RangeInput, SplitInput
-from connectors.ports import InputSplit, ManifestPart, SourceRange, TaskSink
+from connectors.ports import ColumnarSource, InputSplit, ManifestPart, SourceRange, TaskSink
 from dynamicframe.chunk import Chunk, Coordinates, with_columns
 from dynamicframe.declared import RecordDecoder
 from dynamicframe.json_decoder import JsonDecoder
 from dynamicframe.packing import unpack
 from dynamicframe.schema import merge_schemas
 from dynamicframe.transforms import Step, run_steps
+from dynamicframe.transforms.needed_columns import needed_columns
 from etlcore.logging import configure_once, get_logger
 
 T = TypeVar("T")
@@ -64,6 +65,14 @@ class Work:
     chunks: Iterator[Chunk]
     tally: Tally
     ranges: tuple[SourceRange, ...] = ()
+
+
+def projected(given: RangeInput | SplitInput, steps: Sequence[Step]) -> RangeInput | SplitInput:
+    """Return the input without the columns that no step looks at, where its source can leave some out."""
+    if not isinstance(given, SplitInput) or not isinstance(given.source, ColumnarSource):
+        return given
+    columns = needed_columns(steps)
+    return given if columns is None else replace(given, source=given.source.only(columns))
 
 
 def pieces(given: RangeInput | SplitInput) -> Sequence[Piece]:

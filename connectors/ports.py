@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import pyarrow as pa
 
@@ -112,6 +112,14 @@ class BatchSource(Protocol[SplitT_contra]):
             PermanentError: the input cannot be read.
             TransientError: the source was away for longer than its deadline.
         """
+
+
+@runtime_checkable
+class ColumnarSource(Protocol):
+    """A batch source that can leave columns out."""
+
+    def only(self, columns: frozenset[str]) -> BatchSource[Any]:
+        """Return the source that need give no other columns than these, named in lower case; it may give more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,9 +30,13 @@ def batch_from_objects(records: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
 
 
 def _fields(records: Sequence[Mapping[str, Any] | None]) -> list[Column]:
-    names = dict.fromkeys(name for record in records if record is not None for name in record)
+    shapes = dict.fromkeys(None if record is None else tuple(record) for record in records)
+    names = dict.fromkeys(name for shape in shapes if shape is not None for name in shape)
     if odd := next((name for name in names if not isinstance(name, str)), None):
         raise TypeError(f"key {odd!r} is not a string; name fields by strings.")
+    if len(shapes) == 1:  # as nearly always: all have the same fields in the same order
+        columns = zip(*(record.values() for record in records if record is not None), strict=True)
+        return [_column(name, values) for name, values in zip(names, columns, strict=True)]
     return [_column(name, [None if record is None else record.get(name) for record in records]) for name in names]
 
 

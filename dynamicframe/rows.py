@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -11,14 +11,17 @@ from dynamicframe.chunk import Chunk, is_choice
 from dynamicframe.columns import Column, columns_of
 
 
-def rows(chunk: Chunk, record: type[dict[str, Any]] = dict) -> Iterator[dict[str, Any]]:
+def rows(
+    chunk: Chunk, record: type[dict[str, Any]] = dict, only: Collection[str] | None = None
+) -> Iterator[dict[str, Any]]:
     """Yield the good records in order; every column is a key, a missing value is None, a choice is its one value.
 
     Args:
         chunk: the records.
         record: class of the records, and of every struct and map in them.
+        only: columns to keep to; None for all.
     """
-    columns = columns_of(chunk.batch)
+    columns = [one for one in columns_of(chunk.batch) if only is None or one.field.name in only]
     if not columns:
         yield from (record() for _ in range(chunk.batch.num_rows))
         return

@@ -30,6 +30,7 @@ app.command(
     "gluepot.dlq.commands:app", name="dlq", help="Look at records that could not go on, send them again, remove them."
 )
 app.command("gluepot.bookmarks:app", name="bookmarks", help="What jobs have read, and how to change that.")
+app.command("gluepot.catalog:app", name="catalog", help="The Data Catalog: databases, tables, partitions.")
 app.command("gluepot.bookmarks:jobs_app", name="jobs", help="The runs of jobs with bookmarks.")
 
 
@@ -46,8 +47,11 @@ def run(
     metrics_by_partition: Annotated[bool, Parameter(env_var="GLUEPOT_METRICS_BY_PARTITION")] = False,
     lease_secs: float = 15.0,
     connections: Path | None = None,
+    transforms: Annotated[str | None, Parameter(env_var="GLUEPOT_TRANSFORMS")] = None,
     glue_version: str | None = None,
     on_batch_failure: Literal["fail", "quarantine"] = "fail",
+    after: list[str] | None = None,
+    after_secs: float = 3600.0,
     verbose: Annotated[bool, Parameter(alias="-v")] = False,
 ) -> None:
     """Run a job script as AWS Glue does.
@@ -64,9 +68,13 @@ def run(
         metrics_by_partition: show lag by partition, too.
         lease_secs: a driver not heard of for so long may be replaced by another one on the same checkpoint.
         connections: the connections file, if it is none of the usual ones.
+        transforms: a folder of custom visual transforms, local or s3://; each is a JSON and a Python file.
         glue_version: whose behaviour the script sees: 3.0, 4.0, 5.0, 5.1 or 6.0.
         on_batch_failure: what follows when the retries of a batch are used up: the job fails, or the records it fails
             on become dead letters and the stream goes on.
+        after: begin when this job has committed something that the last run of this one has not seen; both have
+            bookmarks in one ledger. May be repeated.
+        after_secs: how long to wait for that.
         verbose: stack traces.
     """
     from gluepot.run import RunSettings  # noqa: PLC0415  metrics and live view are not needed by the other commands
@@ -84,12 +92,15 @@ def run(
             master=master,
             glue_version=glue_version,
             connections=connections,
+            transforms=transforms,
             metrics_port=metrics_port,
             metrics_host=metrics_host,
             metrics_token=metrics_token,
             metrics_by_partition=metrics_by_partition,
             drain=Drain(until_caught_up, max_batches),
             on_batch_failure=on_batch_failure,
+            after=tuple(after or ()),
+            after_secs=after_secs,
             lease_secs=lease_secs,
             live=sys.stderr.isatty() and not verbose,
         ),
@@ -165,8 +176,13 @@ def _own(tokens: list[str]) -> list[str]:
 
 
 def _outcome(tokens: list[str] | None, *, verbose: bool) -> int:
+    return outcome(app, tokens, verbose=verbose)
+
+
+def outcome(command: App, tokens: list[str] | None = None, *, verbose: bool = False) -> int:
+    """Run a command; return the exit code, its error told in a sentence."""
     try:
-        app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        command(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except UnknownOptionError as wrong:
         _say(f"{wrong} What the script itself gets comes after `--`.")
         return USAGE

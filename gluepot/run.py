@@ -8,14 +8,16 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from etlcore.clock import Clock
 from etlcore.errors import ConfigError
 from etlcore.glue_version import DEFAULT as DEFAULT_GLUE_VERSION
 from etlcore.logging import bind_process, get_logger
 from etlcore.spark_env import prepare
+from gluepot.custom_transforms import CustomTransform, attached, fetched, in_folder
 from gluepot.job_parameters import JobParameters
 from gluepot.spark_conf import job_conf, properties_text
 from streaming import session
@@ -37,6 +39,7 @@ class RunSettings:
         master: Spark master.
         glue_version: whose behaviour a script sees.
         connections: connections file; None to look in the usual places.
+        transforms: folder of custom visual transforms, local or `s3://`; None for none but those of --extra-py-files.
         metrics_port: port of the ops server; None for none, 0 for a free one.
         metrics_host: address it listens on.
         metrics_token: what its readers must bring, or a reference to it; None for nothing, on loopback only.
@@ -44,6 +47,8 @@ class RunSettings:
         drain: when streams end by themselves.
         lease_secs: after how long without a sign of life another driver may take a stream over.
         on_batch_failure: what follows when the retries of a batch are used up, unless the script says it.
+        after: jobs whose progress is waited for.
+        after_secs: how long.
         live: show one live line per query.
     """
 
@@ -52,6 +57,7 @@ class RunSettings:
     master: str = "local[*]"
     glue_version: str | None = None
     connections: Path | None = None
+    transforms: str | None = None
     metrics_port: int | None = None
     metrics_host: str = "127.0.0.1"
     metrics_token: str | None = field(default=None, repr=False)
@@ -59,6 +65,8 @@ class RunSettings:
     drain: Drain = ENDLESS
     lease_secs: float = TTL_SECS
     on_batch_failure: OnBatchFailure = "fail"
+    after: tuple[str, ...] = ()
+    after_secs: float = 0.0
     live: bool = False
 
 
@@ -71,6 +79,7 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
 
     Raises:
         ConfigError: the script is not there, or a parameter is wrong.
+        TransientError: a job that is waited for made no progress in time.
         Exception: whatever the script raised.
     """
     if not settings.script.is_file():
@@ -83,7 +92,11 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
     streams = streams or StreamSession()
     streams.job, streams.drain, streams.lease_secs = parameters.job_name, settings.drain, settings.lease_secs
     streams.on_batch_failure = settings.on_batch_failure
+    if settings.after:
+        _wait_for_jobs(parameters.job_name, settings, streams.clock)
     with ExitStack() as stack:
+        files = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gluepot-files-")))
+        parameters, transforms = _with_transforms(parameters, settings.transforms, files)
         stack.enter_context(_environment(parameters, settings))
         if settings.metrics_port is not None or parameters.enable_metrics:
             stack.callback(_open_ops(settings, parameters, streams))
@@ -95,7 +108,7 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
             streams.watchers.append(stack.enter_context(LiveView(Console(stderr=True))).update)
         session.install(streams)
         stack.callback(_stop_spark)
-        with stop_on_signals(streams), _arguments(parameters.argv), _import_path(settings.script):
+        with stop_on_signals(streams), _arguments(parameters.argv), _import_path(settings.script), attached(transforms):
             runpy.run_path(str(settings.script), run_name="__main__")
 
 
@@ -118,6 +131,25 @@ def _open_ops(settings: RunSettings, parameters: JobParameters, streams: StreamS
     server = start(ops, parameters, own, streams)
     log.info("metrics", url=server.url)
     return server.stop
+
+
+def _wait_for_jobs(job: str, settings: RunSettings, clock: Clock) -> None:
+    from batch.gates import wait_for  # noqa: PLC0415  most jobs wait for none
+    from batch.ledger import ledger_url, open_ledger  # noqa: PLC0415
+
+    with closing(open_ledger(ledger_url(os.environ), clock)) as ledger:
+        wait_for(ledger, job, settings.after, clock, settings.after_secs)
+
+
+def _with_transforms(
+    parameters: JobParameters, url: str | None, folder: Path
+) -> tuple[JobParameters, list[CustomTransform]]:
+    """Return the parameters with files of this machine for the Python path, and the custom transforms among them."""
+    found = in_folder(url, folder) if url else []
+    given = [fetched(one, folder) for one in parameters.extra_py_files]
+    paths = dict.fromkeys([*(str(path) for path, _ in given), *(str(one.module) for one in found)])
+    transforms = {one.module: one for one in [*found, *(one for _, one in given if one is not None)]}
+    return replace(parameters, extra_py_files=tuple(paths)), list(transforms.values())
 
 
 @contextmanager

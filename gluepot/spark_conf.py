@@ -1,9 +1,10 @@
-"""The Spark configuration of one run: our defaults, then the job's parameters; a script's own code overrides both."""
+"""The Spark configuration of one run: defaults, the Glue version, the job's parameters; the script wins over all."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from etlcore.glue_version import PROFILES
 from etlcore.spark_env import DEFAULTS
 from gluepot.job_parameters import JobParameters
 
@@ -18,6 +19,7 @@ def job_conf(parameters: JobParameters, master: str) -> dict[str, str]:
         master: `local[*]`, `spark://...`, `k8s://...`.
     """
     conf = {"spark.master": master, "spark.app.name": parameters.job_name}
+    conf |= PROFILES[parameters.glue_version].spark_conf
     if master.startswith("local"):
         # One machine: nothing of it needs to be reached from outside.
         conf |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}

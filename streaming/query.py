@@ -26,6 +26,7 @@ from streaming.batch import BatchContext, BatchFunction, StreamSchema, run_known
 from streaming.checkpoints.start import refuse_damage
 from streaming.frames import StreamFrame
 from streaming.inputs import Inputs
+from streaming.mirror import Mirror, closing_note
 from streaming.progress import BatchStats
 from streaming.quarantine import Quarantine
 from streaming.session import ENDLESS, StreamSession
@@ -87,6 +88,7 @@ class Query:
         self._run = _Run()
         self._quarantine = Quarantine(self._stream, function, settings, self._end_search_if_stopping)
         self._goal: dict[tuple[str, int], int] | None = None
+        self._mirror = Mirror(name, settings.checkpoint_location, session.clock)
         self._lease: lease.Lease | None = None
         self._origin: Origin | None = None
 
@@ -96,7 +98,12 @@ class Query:
         Raises:
             Exception: what the batch function raised in its last attempt, or what the source reported.
         """
-        with bind_context(query=self._name), self._told(), self._own() as self._lease:
+        with (
+            bind_context(query=self._name),
+            self._told(),
+            self._own() as self._lease,
+            closing_note(self._mirror),
+        ):
             self._tell(lease="held")
             self._before_first_start()
             while not self._ending():
@@ -246,6 +253,7 @@ class Query:
         filled = self._fill(frame, held, context)
         attempts, run.failures = run.failures + 1, 0
         run.last_held = held
+        self._mirror.done(query_id, batch_id, held)
         run.done_batches += filled
         self._tell(failures_in_a_row=0)
         if not filled:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from etlcore.clock import Clock, SystemClock
 from streaming.lease import TTL_SECS
@@ -13,8 +13,10 @@ from streaming.progress import BatchStats
 from streaming.settings import OnBatchFailure
 from streaming.status import JobStatus
 
-if TYPE_CHECKING:  # its library takes its time to load, and only a job with an ops server needs it
-    from streaming.metrics import StreamMetrics
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from streaming.metrics import StreamMetrics  # its library takes its time; only a job with an ops server needs it
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class StreamSession:
         drain: when queries end by themselves.
         on_batch_failure: `onBatchFailure` of queries whose options do not say it.
         lease_secs: after how long without a sign of life another driver may take a query over.
+        stand_in: makes the streams that scripts ask for, of connection type and options, in a test; None for real ones.
         stop: set to end every query after its running batch.
     """
 
@@ -57,6 +60,7 @@ class StreamSession:
     drain: Drain = ENDLESS
     on_batch_failure: OnBatchFailure = "fail"
     lease_secs: float = TTL_SECS
+    stand_in: Callable[[SparkSession, str, Mapping[str, Any]], DataFrame] | None = None
     stop: threading.Event = field(default_factory=threading.Event)
 
 

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 from awsglue.transforms.arguments import DESCRIPTIONS
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class _Apply:
+    """`X.apply`: takes what `X.__call__` takes, so that editors and type checkers know it for each transform."""
+
+    def __get__(self, instance: object, owner: Callable[[], Callable[P, R]]) -> Callable[P, R]:
+        def apply(*args: P.args, **kwargs: P.kwargs) -> R:
+            return owner()(*args, **kwargs)
+
+        return apply
 
 
 class GlueTransform:
     """Base of all transforms, also of a user's own: `X.apply(...)` is `X()(...)`."""
 
-    @classmethod
-    def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Apply the transform."""
-        return cls()(*args, **kwargs)
+    apply = _Apply()
 
     @classmethod
     def name(cls) -> str:

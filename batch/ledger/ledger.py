@@ -9,13 +9,13 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, Engine, RowMapping, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import OperationalError
 
 from batch.ledger import tables
 from batch.ledger.values import (
     COMMITTED,
     FAILED,
     RUNNING,
+    STREAM,
     AuditEntry,
     BegunRun,
     Change,
@@ -29,7 +29,10 @@ from batch.ledger.values import (
     VersionMismatch,
 )
 from etlcore.clock import Clock
-from etlcore.errors import ConfigError, LeaseHeld, TransientError
+from etlcore.database import transaction
+from etlcore.errors import ConfigError, LeaseHeld
+
+NAME = "ledger"
 
 
 class Ledger:
@@ -58,13 +61,8 @@ class Ledger:
         Raises:
             TransientError: the database is away, or busy for too long.
         """
-        try:
-            with self._engine.connect() as connection, connection.begin() as begun:
-                yield connection
-                if not keep:
-                    begun.rollback()
-        except OperationalError as error:
-            raise TransientError(f"the ledger does not answer ({error.orig}); try again when it does", 5.0) from error
+        with transaction(self._engine, NAME, keep=keep) as connection:
+            yield connection
 
     def now_ms(self) -> int:
         """Return the time for a row."""
@@ -154,6 +152,21 @@ class Ledger:
             job = _update_job(connection, job, version=job.version + 1, attempt=0)
             self._end(connection, run, {"status": COMMITTED, "state": state})
             return job.state
+
+    def mirror(self, run: BegunRun, ctx: str, body: str) -> None:
+        """Save where a stream of a running job stands; its own entry's version stays, so that the run can commit.
+
+        Raises:
+            VersionMismatch: the run has lost its lease to another one.
+        """
+        with self.transaction() as connection:
+            job = _locked_job(connection, run.job.name)
+            held = _held(connection, job.name)
+            if held is None or held.token != run.token:
+                raise _mismatch(run, job)
+            change = StateChange(ctx, job.state + 1, None, STREAM, run.run_id, self.now_ms(), body)
+            add_version(connection, job.name, change)
+            _update_job(connection, job, state=job.state + 1)
 
     def fail(self, run: BegunRun, error: str) -> None:
         """End an attempt that did not commit; the next one reads the same input again. Harmless if it has ended."""

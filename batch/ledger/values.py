@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from etlcore.errors import LeaseHeld
 
 RUNNING, COMMITTED, FAILED = "running", "committed", "failed"
+STREAM = "stream"
+"""Cause of a change that mirrors the checkpoint of a running stream."""
 
 TTL_SECS = 15.0
 """How long a run's lease outlives its last sign of life."""
@@ -157,7 +159,7 @@ class StateChange:
         ctx: `transformation_ctx`.
         state: number of the job's state that it came with.
         parent: number of the state it extends; None if it stands alone.
-        cause: `commit`, `reset`, `rewind`, `fork` or `import`.
+        cause: `commit`, `stream`, `reset`, `rewind`, `fork` or `import`.
         run_id: of the run that made it, or None.
         at_ms: since 1970.
         body: JSON text; empty where the change only points to another version.

@@ -18,8 +18,8 @@ class Connection:
 
     Args:
         name: what `connectionName` says.
-        type: Glue's connection type in lower case; `kafka`.
-        properties: by Glue's names, references (`env:`, `file:`) not yet followed.
+        type: Glue's connection type in lower case, one of `catalog.connections.kinds.KINDS`.
+        properties: by Glue's names, references (`env:`, `file:`, `secretsmanager:`) not yet followed.
     """
 
     name: str

@@ -9,6 +9,11 @@ connections:
       KAFKA_SASL_MECHANISM: SCRAM-SHA-512
       KAFKA_SASL_SCRAM_USERNAME: env:KAFKA_USER
       KAFKA_SASL_SCRAM_PASSWORD: file:/run/secrets/kafka-password
+  warehouse:
+    type: jdbc
+    properties:
+      JDBC_CONNECTION_URL: jdbc:postgresql://db:5432/shop
+      SECRET_ID: shop/database
 ```
 """
 
@@ -17,13 +22,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from catalog.connections.connection import FILE_NAME, VARIABLE, Connection, Connections
-from catalog.connections.kafka import KAFKA_PROPERTIES
+from catalog.connections.kinds import KINDS, unknown_property
 from etlcore.errors import ConfigError, did_you_mean
 
 
@@ -65,10 +70,13 @@ def parse(plain: object, source: Path) -> Connections:
     except ValidationError as error:
         raise ConfigError(f"{source}: {_first_problem(error)}") from None
     for name, entry in entries.items():
-        for prop in entry.properties:
-            if prop not in KAFKA_PROPERTIES:
-                hint = did_you_mean(prop, KAFKA_PROPERTIES) or f" Known are {', '.join(KAFKA_PROPERTIES)}."
-                raise ConfigError(f"{source}: connection {name!r} has an unknown property {prop!r}.{hint}")
+        if entry.type not in KINDS:
+            known = f"use one of {', '.join(KINDS)}.{did_you_mean(entry.type, KINDS)}"
+            raise ConfigError(f"{source}: connection {name!r} has the type {entry.type!r}; {known}")
+        if prop := unknown_property(entry.type, entry.properties):
+            of_kind = KINDS[entry.type]
+            hint = did_you_mean(prop, of_kind) or f" Known are {', '.join(of_kind) or 'none'}."
+            raise ConfigError(f"{source}: connection {name!r} has an unknown property {prop!r}.{hint}")
     return Connections({name: Connection(name, e.type, e.properties) for name, e in entries.items()}, source)
 
 
@@ -86,7 +94,7 @@ def _lower(value: object) -> object:
 class _Entry(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    type: Annotated[Literal["kafka"], BeforeValidator(_lower)]
+    type: Annotated[str, BeforeValidator(_lower)]
     properties: dict[str, Annotated[str, BeforeValidator(_as_text)]]
 
 

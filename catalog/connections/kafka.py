@@ -5,6 +5,7 @@
 | KAFKA_BOOTSTRAP_SERVERS | `bootstrap.servers`, without the prefix: the option as Glue spells it |
 | KAFKA_SSL_ENABLED (default true), KAFKA_SASL_MECHANISM | security.protocol, sasl.mechanism |
 | KAFKA_SASL_SCRAM_USERNAME, ..._PASSWORD; KAFKA_SASL_PLAIN_... | sasl.jaas.config |
+| KAFKA_SASL_SCRAM_SECRETS_ARN, of a secret with username and password | sasl.jaas.config |
 | KAFKA_SASL_GSSAPI_SERVICE; ..._KEYTAB, ..._PRINCIPAL | sasl.kerberos.service.name; sasl.jaas.config |
 | KAFKA_CUSTOM_CERT, a path | ssl.truststore.type=PEM, ssl.truststore.location |
 | KAFKA_CUSTOM_CERT, PEM text (`file:/path`, `env:NAME`) | ssl.truststore.type=PEM, ssl.truststore.certificates |
@@ -18,14 +19,14 @@ import os
 from collections.abc import Mapping
 
 from catalog.connections.connection import Connection
-from catalog.connections.references import resolve
+from catalog.connections.properties import Properties
+from catalog.connections.secrets import secret_member, secret_text
 from etlcore.errors import ConfigError, did_you_mean
 
 MECHANISMS = ("SCRAM-SHA-512", "GSSAPI", "AWS_MSK_IAM", "PLAIN")
 
 _USE_REFERENCE = "give the user and the password as env:NAME or file:/path"
 REFUSED = {
-    "KAFKA_SASL_SCRAM_SECRETS_ARN": _USE_REFERENCE,
     "KAFKA_SASL_GSSAPI_KRB5_CONF": "set the environment variable KRB5_CONFIG to its path, for the whole process",
     "ENCRYPTED_KAFKA_SASL_SCRAM_PASSWORD": _USE_REFERENCE,
     "ENCRYPTED_KAFKA_SASL_PLAIN_PASSWORD": _USE_REFERENCE,
@@ -45,6 +46,7 @@ KAFKA_PROPERTIES = (
     "KAFKA_SASL_MECHANISM",
     "KAFKA_SASL_SCRAM_USERNAME",
     "KAFKA_SASL_SCRAM_PASSWORD",
+    "KAFKA_SASL_SCRAM_SECRETS_ARN",
     "KAFKA_SASL_PLAIN_USERNAME",
     "KAFKA_SASL_PLAIN_PASSWORD",
     "KAFKA_SASL_GSSAPI_KEYTAB",
@@ -54,7 +56,6 @@ KAFKA_PROPERTIES = (
 )
 
 _MODULES = "org.apache.kafka.common.security"
-_BOOLEANS = {"true": True, "false": False}
 
 
 def kafka_options(connection: Connection, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -65,10 +66,12 @@ def kafka_options(connection: Connection, environ: Mapping[str, str] = os.enviro
     Raises:
         ConfigError: a property is missing, has a wrong value, refers to nothing, or can only be followed by AWS.
     """
+    if connection.type != "kafka":
+        raise ConfigError(f"connection {connection.name!r} is of type {connection.type}; name one of type kafka")
     for name, instead in REFUSED.items():
         if connection.properties.get(name):
             raise ConfigError(f"connection {connection.name!r}: {name} cannot be used outside AWS; {instead}")
-    properties = _Properties(connection.name, connection.properties, environ)
+    properties = Properties(connection, environ)
     client = {
         "security.protocol": _security_protocol(properties),
         **_sasl(properties),
@@ -81,31 +84,8 @@ def kafka_options(connection: Connection, environ: Mapping[str, str] = os.enviro
     }
 
 
-class _Properties:
-    """The properties of one connection, references followed."""
-
-    def __init__(self, connection: str, values: Mapping[str, str], environ: Mapping[str, str]) -> None:
-        self.connection = connection
-        self._values = values
-        self._environ = environ
-
-    def optional(self, name: str) -> str:
-        """Return the value, or an empty text."""
-        value = self._values.get(name, "")
-        return resolve(value, self._environ, f"connection {self.connection!r}, property {name}")
-
-    def required(self, name: str) -> str:
-        """Return the value; ConfigError when it is absent or empty."""
-        value = self.optional(name)
-        if not value:
-            raise ConfigError(
-                f"connection {self.connection!r} lacks the property {name}; add it to the connections file"
-            )
-        return value
-
-
-def _security_protocol(properties: _Properties) -> str:
-    ssl = _flag(properties, "KAFKA_SSL_ENABLED", default="true")
+def _security_protocol(properties: Properties) -> str:
+    ssl = properties.flag("KAFKA_SSL_ENABLED", default=True)
     mechanism = _mechanism(properties)
     if mechanism == "AWS_MSK_IAM":
         return "SASL_SSL"  # the only protocol MSK offers for IAM
@@ -114,14 +94,7 @@ def _security_protocol(properties: _Properties) -> str:
     return "SSL" if ssl else "PLAINTEXT"
 
 
-def _flag(properties: _Properties, name: str, default: str) -> bool:
-    text = properties.optional(name) or default
-    if text.lower() not in _BOOLEANS:
-        raise ConfigError(f"connection {properties.connection!r}: {name} is {text!r}; use true or false")
-    return _BOOLEANS[text.lower()]
-
-
-def _mechanism(properties: _Properties) -> str:
+def _mechanism(properties: Properties) -> str:
     mechanism = properties.optional("KAFKA_SASL_MECHANISM")
     if mechanism and mechanism not in MECHANISMS:
         raise ConfigError(
@@ -131,12 +104,11 @@ def _mechanism(properties: _Properties) -> str:
     return mechanism
 
 
-def _sasl(properties: _Properties) -> dict[str, str]:
+def _sasl(properties: Properties) -> dict[str, str]:
     mechanism = _mechanism(properties)
     match mechanism:
         case "SCRAM-SHA-512":
-            login = _login(f"{_MODULES}.scram.ScramLoginModule", properties, "KAFKA_SASL_SCRAM")
-            return {"sasl.mechanism": mechanism, "sasl.jaas.config": login}
+            return {"sasl.mechanism": mechanism, "sasl.jaas.config": _scram_login(properties)}
         case "PLAIN":
             login = _login(f"{_MODULES}.plain.PlainLoginModule", properties, "KAFKA_SASL_PLAIN")
             return {"sasl.mechanism": mechanism, "sasl.jaas.config": login}
@@ -162,12 +134,23 @@ def _sasl(properties: _Properties) -> dict[str, str]:
             return {}
 
 
-def _login(module: str, properties: _Properties, prefix: str) -> str:
+def _login(module: str, properties: Properties, prefix: str) -> str:
     return _jaas(
         module,
         username=properties.required(f"{prefix}_USERNAME"),
         password=properties.required(f"{prefix}_PASSWORD"),
     )
+
+
+def _scram_login(properties: Properties) -> str:
+    module = f"{_MODULES}.scram.ScramLoginModule"
+    arn = properties.optional("KAFKA_SASL_SCRAM_SECRETS_ARN")
+    if not arn:
+        return _login(module, properties, "KAFKA_SASL_SCRAM")
+    owner = f"connection {properties.connection!r}, property KAFKA_SASL_SCRAM_SECRETS_ARN"
+    secret = secret_text(arn, owner)
+    of_secret = {name: secret_member(secret, name, arn, owner) for name in ("username", "password")}
+    return _jaas(module, **of_secret)
 
 
 def _jaas(module: str, **options: str) -> str:
@@ -180,7 +163,7 @@ def _quoted(value: str) -> str:
     return f'"{escaped}"'
 
 
-def _truststore(properties: _Properties) -> dict[str, str]:
+def _truststore(properties: Properties) -> dict[str, str]:
     certificate = properties.optional("KAFKA_CUSTOM_CERT")
     if not certificate:
         return {}
@@ -189,7 +172,7 @@ def _truststore(properties: _Properties) -> dict[str, str]:
     return {"ssl.truststore.type": "PEM", f"ssl.truststore.{where}": certificate}
 
 
-def _keystore(properties: _Properties) -> dict[str, str]:
+def _keystore(properties: Properties) -> dict[str, str]:
     location = properties.optional("KAFKA_CLIENT_KEYSTORE")
     if not location:
         return {}
@@ -201,7 +184,7 @@ def _keystore(properties: _Properties) -> dict[str, str]:
     return {"ssl.keystore.location": location} | {name: text for name, text in passwords.items() if text}
 
 
-def _refuse_remote(properties: _Properties, name: str, path: str) -> None:
+def _refuse_remote(properties: Properties, name: str, path: str) -> None:
     if "://" in path.partition("\n")[0]:
         raise ConfigError(
             f"connection {properties.connection!r}: {name} is {path!r}, and the Kafka client reads local files only; "

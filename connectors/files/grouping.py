@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from connectors.files.formats.options import number
 from connectors.files.versions import FileVersion
@@ -20,14 +20,20 @@ _OPEN_COST_BYTES = 4 << 20
 
 @dataclass(frozen=True, slots=True)
 class FileGroup:
-    """The files of one task, in the order they are read."""
+    """The files of one task, in the order they are read.
+
+    Args:
+        files: whole ones, or one of which this is a piece.
+        piece: first byte and the one after the last; None for whole files. Records belong to where they begin.
+    """
 
     files: tuple[FileVersion, ...]
+    piece: tuple[int, int] | None = None
 
     @property
     def size_bytes(self) -> int:
         """Bytes of all of them, compressed."""
-        return sum(file.size_bytes for file in self.files)
+        return self.piece[1] - self.piece[0] if self.piece else sum(file.size_bytes for file in self.files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +63,39 @@ class GroupOptions:
         return cls(known[given.lower()], number(options, "groupSize"))
 
 
-def grouped(files: Sequence[FileVersion], options: GroupOptions, parallelism: int) -> tuple[FileGroup, ...]:
-    """Return the files as groups, each file in exactly one; no files, no groups.
+def grouped(
+    files: Sequence[FileVersion],
+    options: GroupOptions,
+    parallelism: int,
+    splits: Callable[[FileVersion], bool] = lambda _: False,
+) -> tuple[FileGroup, ...]:
+    """Return the files as groups, each file in exactly one, or in pieces that are groups; no files, no groups.
 
     Args:
         files: in any order.
-        options: the script's.
+        options: the script's; the size of a group is that of a piece, too.
         parallelism: tasks that run at once.
+        splits: whether a file can be read in pieces.
     """
     in_order = sorted(files, key=lambda one: (one.folder, one.name))
-    if options.within == NONE:
-        return tuple(FileGroup((file,)) for file in in_order)
     limit = options.size_bytes or _target_bytes(in_order, parallelism)
+    large = [file for file in in_order if file.size_bytes > 2 * max(limit, _OPEN_COST_BYTES) and splits(file)]
+    cut = frozenset(large)
+    whole = [file for file in in_order if file not in cut]
+    pieces = tuple(piece for file in large for piece in _pieces(file, max(limit, _OPEN_COST_BYTES)))
+    if options.within == NONE:
+        return (*pieces, *(FileGroup((file,)) for file in whole))
     if options.within == ACROSS_PARTITION:
-        return tuple(_packed(in_order, limit))
-    folders = groupby(in_order, key=lambda one: one.folder)
-    return tuple(group for _, inside in folders for group in _packed(list(inside), limit))
+        return (*pieces, *_packed(whole, limit))
+    folders = groupby(whole, key=lambda one: one.folder)
+    return (*pieces, *(group for _, inside in folders for group in _packed(list(inside), limit)))
+
+
+def _pieces(file: FileVersion, limit_bytes: int) -> Iterator[FileGroup]:
+    """Yield pieces of nearly equal size, none above the limit."""
+    count = -(-file.size_bytes // limit_bytes)
+    cuts = [file.size_bytes * n // count for n in range(count + 1)]
+    return (FileGroup((file,), piece) for piece in pairwise(cuts))
 
 
 def _target_bytes(files: Sequence[FileVersion], parallelism: int) -> int:

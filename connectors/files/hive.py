@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from urllib.parse import unquote
+from collections.abc import Iterable, Iterator
+from urllib.parse import quote, unquote
 
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
@@ -20,3 +20,8 @@ def partition_values(path: str) -> Iterator[tuple[str, str | None]]:
         if is_partition(folder):
             key, _, value = folder.partition("=")
             yield unquote(key), None if value == DEFAULT_PARTITION else unquote(value)
+
+
+def partition_path(values: Iterable[tuple[str, str]]) -> str:
+    """Return names and values as the path that `partition_values` reads."""
+    return "/".join(f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in values)

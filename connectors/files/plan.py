@@ -75,8 +75,8 @@ class FolderPlan:
 
     folder: str
     partition: str
-    is_new: bool
-    counts: Mapping[Verdict, int]
+    is_new: bool = False
+    counts: Mapping[Verdict, int] = field(default_factory=dict)
 
     @property
     def listed(self) -> int:

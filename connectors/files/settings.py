@@ -15,6 +15,7 @@ from connectors.files.listing import ListingOptions
 from connectors.files.plan import MAX_BAND_MS, PlanOptions
 from connectors.files.predicate import parse_predicate
 from connectors.files.source import FilesSource
+from connectors.files.storage_classes import read_classes
 from etlcore.errors import ConfigError, did_you_mean
 from etlcore.logging import get_logger
 from etlcore.storage import canonical_url
@@ -39,7 +40,6 @@ KNOWN_OPTIONS = (
 )
 _WITHOUT_EFFECT = {
     "useS3ListImplementation": "listings are always read page by page",
-    "excludeStorageClasses": "storage classes are not listed; use exclusions",
 }
 
 log = get_logger(__name__)
@@ -95,6 +95,7 @@ class FileReadSettings:
                 recurse=flag(options, "recurse"),
                 exclusions=compile_globs(read_exclusions(options.get("exclusions") or "")),
                 predicate=parse_predicate(joined) if joined else None,
+                excluded_classes=read_classes(options.get("excludeStorageClasses")),
             ),
             plan=PlanOptions(
                 max_band_ms=_or(number(options, "maxBand", least=0), MAX_BAND_MS),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
 from connectors.files.compression import compression_of, decompressed
-from connectors.files.formats import FileReader, Format, OpenFile
+from connectors.files.formats import ColumnarFormat, FileReader, Format, OpenFile
 from connectors.files.grouping import FileGroup
 from connectors.files.hive import partition_values
 from connectors.files.versions import FileVersion
@@ -46,6 +46,11 @@ class FilesSource:
             "Every version of a file is read once, unless it is gone before its turn: then the next run has the newer."
         )
 
+    def only(self, columns: frozenset[str]) -> FilesSource:
+        """See `ColumnarSource`; formats that are read from start to end give all columns."""
+        form = self.format
+        return replace(self, format=form.only(columns)) if isinstance(form, ColumnarFormat) else self
+
     def read(self, split: FileGroup) -> Iterator[Chunk]:
         """Yield the records of a group.
 
@@ -56,21 +61,26 @@ class FilesSource:
         reader = self.format.reader()
         for file in split.files:
             try:
-                yield from self._of_file(reader, file)
+                yield from self._of_file(reader, file, split.piece)
             except VersionGone as gone:
                 configure_once()
                 log.warning(
                     "file_gone", file=file.url, reason=str(gone), hint="a newer version is read by the next run"
                 )
 
-    def _of_file(self, reader: FileReader, file: FileVersion) -> Iterator[Chunk]:
-        entry = Entry(file.partition, file.name, file.size_bytes, file.mtime_us, file.etag)
+    def splits(self, file: FileVersion) -> bool:
+        """Tell whether a file can be read in pieces."""
+        plain = self.format.needs_seek or compression_of(file.name, self.compression) == "none"
+        return self.format.splits and plain
+
+    def _of_file(self, reader: FileReader, file: FileVersion, piece: tuple[int, int] | None) -> Iterator[Chunk]:
+        entry = Entry(file.inside, file.name, file.size_bytes, file.mtime_us, file.etag)
         raw = open_source(file.root).open(entry)
         with raw:
             compression = "none" if self.format.needs_seek else compression_of(file.name, self.compression)
             plain = decompressed(raw, compression, file.size_bytes, file.url)
             added = list(self._added_columns(file))
-            for chunk in reader.read(OpenFile(plain, file.url, file.partition)):
+            for chunk in reader.read(OpenFile(plain, file.url, file.partition, piece)):
                 if self.fail_fast and chunk.errors:
                     first = chunk.errors[0]
                     raise PermanentError(

@@ -26,6 +26,7 @@ class FileVersion:
         size_bytes: its length.
         mtime_us: last modification, in microseconds since 1970 UTC, by the clock of the storage.
         etag: of an object store; empty on a disk.
+        under: what a catalog says of the root, as names of folders: `year=2024/month=01`.
     """
 
     root: str
@@ -34,6 +35,7 @@ class FileVersion:
     size_bytes: int
     mtime_us: int
     etag: str = ""
+    under: str = ""
 
     @property
     def url(self) -> str:
@@ -41,9 +43,14 @@ class FileVersion:
         return f"{self.folder}/{self.name}"
 
     @property
-    def partition(self) -> str:
+    def inside(self) -> str:
         """Its folder, relative to the root; empty for the root itself."""
         return self.folder[len(self.root) :].strip("/")
+
+    @property
+    def partition(self) -> str:
+        """The same, below what a catalog says of the root."""
+        return f"{self.under}/{self.inside}".strip("/")
 
     @property
     def identity(self) -> str:

@@ -10,6 +10,7 @@ from dynamicframe.transforms.fields import DropFields, RenameField, SelectFields
 from dynamicframe.transforms.known_schema import known_schema
 from dynamicframe.transforms.partitions import map_partition
 from dynamicframe.transforms.python_steps import FilterRows, MapRows
+from dynamicframe.transforms.read_texts import ReadTexts
 from dynamicframe.transforms.resolve_choice import ResolveChoice, casts_to
 from dynamicframe.transforms.sample_rows import SampleRows
 from dynamicframe.transforms.steps import Stage, Step, output_schema, run_steps
@@ -27,6 +28,7 @@ __all__ = [
     "ErrorRows",
     "FilterRows",
     "MapRows",
+    "ReadTexts",
     "RenameField",
     "ResolveChoice",
     "SampleRows",

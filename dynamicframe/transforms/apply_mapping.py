@@ -53,6 +53,11 @@ class ApplyMapping:
         """Whether the schema of the result is the same whatever the records are."""
         return all(mapping.target_arrow_type is not None for mapping in self._parsed)
 
+    @property
+    def sources(self) -> frozenset[Path]:
+        """The paths it looks at."""
+        return frozenset(mapping.source for mapping in self._parsed)
+
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the mapped rows; the errors stay."""
         rows, columns = chunk.batch.num_rows, columns_of(chunk.batch)

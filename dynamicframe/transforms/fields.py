@@ -25,6 +25,11 @@ class SelectFields:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_parsed", frozenset(map(parse_path, self.paths)))
 
+    @property
+    def sources(self) -> frozenset[Path]:
+        """The paths it looks at."""
+        return self._parsed
+
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the rows with fewer fields; the errors stay."""
         return with_columns(chunk, only(columns_of(chunk.batch), self._parsed))

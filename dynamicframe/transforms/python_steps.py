@@ -14,6 +14,7 @@ from dynamicframe.json_text import json_bytes
 from dynamicframe.objects import batch_from_objects
 from dynamicframe.record import DynamicRecord
 from dynamicframe.rows import rows
+from dynamicframe.transforms.fields_read import fields_read
 
 # What building columns from foreign values may raise; see batch_from_objects. Arrow's errors are ValueError, TypeError
 # or neither, by kind; RecursionError ends a record that contains itself.
@@ -36,7 +37,7 @@ class FilterRows:
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the kept rows with the chunk's schema; new errors after the old."""
         verdicts, errors = [], list(chunk.errors)
-        for index, record in enumerate(rows(chunk, DynamicRecord)):
+        for index, record in enumerate(rows(chunk, DynamicRecord, fields_read(self.f))):
             keep = False
             try:
                 keep = bool(self.f(record))

@@ -21,6 +21,7 @@ __all__ = [
     "Level",
     "LocalSource",
     "LocalStorage",
+    "S3Root",
     "S3Source",
     "S3Storage",
     "SourceStorage",
@@ -29,6 +30,7 @@ __all__ = [
     "canonical_url",
     "open_source",
     "open_storage",
+    "parse_url",
 ]
 
 

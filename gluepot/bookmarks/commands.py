@@ -21,8 +21,13 @@ from batch.ledger import edit as edits
 from batch.ledger.portable import export_job, import_job
 from etlcore.clock import SystemClock
 from etlcore.errors import ConfigError
+from etlcore.storage import open_storage
+from gluepot.bookmarks import streams
 from gluepot.bookmarks.explain import files_between, next_plan, summary
 from gluepot.bookmarks.table import Output, Row, show, time_of
+from gluepot.checkpoint.moves import standing
+from streaming.checkpoints.snapshot import read
+from streaming.mirror import StreamMark
 
 app = App(name="bookmarks", help="What jobs have read, what they will read next, and how to change that.")
 jobs_app = App(name="jobs", help="The runs of jobs with bookmarks.")
@@ -82,7 +87,7 @@ def get(job: str, *, run_id: str | None = None, output: Output = "text") -> None
 
 @app.command
 def explain(job: str, *, ctx: str, limit: int = 100, output: Output = "text") -> None:
-    """Tell which files the next run would read, and why each other one not.
+    """Tell which files or offsets the next run would read, and why each other file not.
 
     Args:
         job: name.
@@ -91,6 +96,10 @@ def explain(job: str, *, ctx: str, limit: int = 100, output: Output = "text") ->
         output: text for people; json for one object with counts and files.
     """
     with _ledger() as ledger:
+        if streams.stream_contexts(ledger, job, ctx):
+            mark = StreamMark.from_body(ledger.state(job, ctx, ledger.job(job).state)[-1])
+            show(_next_offsets(mark), output, f"{mark.checkpoint} has no batch yet.")
+            return
         plan = next_plan(ledger, job, ctx, SystemClock())
     counts = {verdict.value: count for verdict, count in plan.counts.items()}
     in_order = sorted(plan.judged, key=lambda one: (not one[1].is_read, one[0].folder, one[0].name))
@@ -182,6 +191,11 @@ def reset(job: str, *, ctx: str | None = None, yes: bool = False, dry_run: bool 
         dry_run: say what would happen and do nothing.
     """
     with _ledger() as ledger:
+        if of_streams := streams.stream_contexts(ledger, job, ctx):
+            raise ConfigError(
+                f"{', '.join(of_streams)} of job {job} is a stream and begins where its checkpoint says; use"
+                " `gluepot checkpoint rewind`, or name another --ctx."
+            )
         _confirm(f"Reset the bookmarks of {job}{f', ctx {ctx}' if ctx else ''}?", yes=yes or dry_run)
         _say(edits.reset(ledger, job, _actor(), ctx, keep=not dry_run), dry_run=dry_run)
 
@@ -198,6 +212,9 @@ def rewind(
 ) -> None:
     """Put a job's bookmarks back to what they were; the next run reads what came since. Targets are not cleaned.
 
+    A stream becomes a new query that begins there; a table that holds the records already refuses them, unless
+    forEachBatch has allowOverlap.
+
     Args:
         job: name.
         to_run: to after this run.
@@ -210,7 +227,12 @@ def rewind(
         raise ConfigError("rewind needs either --to-run or --to-time.")
     with _ledger() as ledger:
         target = _state_after(ledger.run(job, to_run)) if to_run else _state_at(ledger, job, str(to_time))
+        planned = streams.planned_moves(ledger, job, target, ctx)
+        for line in (line for one in planned for line in one.lines()):
+            print(line)
         _confirm(f"Rewind the bookmarks of {job} to state {target}?", yes=yes or dry_run)
+        if not dry_run:
+            streams.move(planned, SystemClock())
         _say(edits.rewind(ledger, job, _actor(), target, ctx, keep=not dry_run), dry_run=dry_run)
 
 
@@ -230,15 +252,21 @@ def pause(job: str, *, resume: bool = False, dry_run: bool = False) -> None:
 
 
 @app.command
-def fork(job: str, new_job: str, *, dry_run: bool = False) -> None:
+def fork(
+    job: str, new_job: str, *, checkpoint: str | None = None, ctx: str | None = None, dry_run: bool = False
+) -> None:
     """Give a new job the bookmarks of another as they are now.
 
     Args:
         job: whose.
         new_job: name of the new one.
+        checkpoint: checkpointLocation of the new job's stream; it begins where the other one stands.
+        ctx: which stream that is, where the job has several.
         dry_run: say what would happen and do nothing.
     """
     with _ledger() as ledger:
+        if checkpoint and not dry_run:
+            streams.begin_elsewhere(_only_stream(ledger, job, ctx), checkpoint)
         _say(edits.fork(ledger, job, _actor(), new_job, keep=not dry_run), dry_run=dry_run)
 
 
@@ -310,6 +338,22 @@ def _ledger() -> Iterator[Ledger]:
         yield ledger
     finally:
         ledger.close()
+
+
+def _only_stream(ledger: Ledger, job: str, ctx: str | None) -> StreamMark:
+    found = streams.stream_contexts(ledger, job, ctx)
+    if len(found) != 1:
+        raise ConfigError(f"Job {job} has the streams {', '.join(found) or 'none'}; name one with --ctx.")
+    return StreamMark.from_body(ledger.state(job, found[0], ledger.job(job).state)[-1])
+
+
+def _next_offsets(mark: StreamMark) -> list[Row]:
+    mirrored = streams.place_of(mark).ends()
+    now = standing(read(open_storage(mark.checkpoint))).ends()
+    return [
+        {"topic": topic, "partition": partition, "next_offset": end, "in_ledger": mirrored.get((topic, partition))}
+        for (topic, partition), end in sorted(now.items())
+    ]
 
 
 def _actor() -> str:

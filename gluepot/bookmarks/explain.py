@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from typing import Any
 
 from batch.ledger import Ledger
+from catalog.connect import catalog_url, open_catalog
 from connectors.files.listing import ListingStats, list_files
 from connectors.files.plan import Plan, plan
 from connectors.files.settings import FileReadSettings
+from connectors.files.table_settings import table_read
 from connectors.files.versions import KIND, FileVersion, read_body, state_of
 from etlcore.clock import Clock
 from etlcore.errors import ConfigError
+from gluepot.bookmarks.streams import is_stream, place_text
+from streaming.mirror import StreamMark
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +31,8 @@ class Summary:
         kind: of source.
         files: versions of files in it.
         size_bytes: of these.
-        paths: of the last run that read something.
+        paths: of the last run that read something; of a stream its checkpoint.
+        place: of a stream, where its next batch begins.
     """
 
     ctx: str
@@ -32,11 +40,15 @@ class Summary:
     files: int
     size_bytes: int
     paths: list[str]
+    place: str | None = None
 
 
 def summary(ctx: str, bodies: Sequence[str]) -> Summary:
     """Return a bookmark in short; of a kind this version does not know only that."""
     kind = kind_of(bodies)
+    if is_stream(bodies):
+        mark = StreamMark.from_body(bodies[-1])
+        return Summary(ctx, kind, 0, 0, [mark.checkpoint], place_text(mark))
     if kind != KIND:
         return Summary(ctx, kind, 0, 0, [])
     read = [read_body(body) for body in bodies]
@@ -61,10 +73,20 @@ def next_plan(ledger: Ledger, job: str, ctx: str, clock: Clock) -> Plan:
     if not described:
         known = ", ".join(ledger.contexts(job, at)) or "none"
         raise ConfigError(f"Job {job!r} has not read files as ctx {ctx!r} yet; its bookmarks are {known}.")
-    settings = FileReadSettings.from_description(described[0])
+    settings = _settings(described[0], clock)
     state = state_of(ledger.state(job, ctx, at))
     listing = list_files(settings.listing, ListingStats())
     return plan(listing, state, settings.plan, int(clock.epoch() * 1_000_000), keep_judged=True)
+
+
+def _settings(described: Mapping[str, Any], clock: Clock) -> FileReadSettings:
+    """Return the settings of a read; of a table with the partitions that it has now."""
+    if "table" not in described:
+        return FileReadSettings.from_description(described)
+    of = described["table"]
+    with closing(open_catalog(catalog_url(os.environ), clock)) as catalog:
+        table = catalog.table(of["database"], of["name"])
+        return table_read(table, catalog.partitions(table), of["options"], described["predicate"]).settings
 
 
 def files_between(ledger: Ledger, job: str, ctx: str, after: int, upto: int) -> list[FileVersion]:

@@ -84,7 +84,7 @@ class _Reader(ast.NodeVisitor):
     """Goes through a script in its order.
 
     Methods that a script adds to a class itself are its own affair, and so are those called like a module it imports:
-    that is how custom visual transforms attach themselves (glue-api 13.4).
+    that is how custom visual transforms attach themselves (glue-api 13.4). The packaged ones are there anyway.
     """
 
     batch_functions: frozenset[str]
@@ -97,14 +97,16 @@ class _Reader(ast.NodeVisitor):
 
     def visit_Import(self, node: ast.Import) -> None:
         self.imports += [(alias.name, node.lineno) for alias in node.names]
-        self.added |= {alias.name for alias in node.names}
+        self.added |= {alias.name for alias in node.names if not hasattr(CLASSES["DynamicFrame"], alias.name)}
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        if (node.module or "").partition(".")[0] not in GLUE_PACKAGES:
+        package = (node.module or "").partition(".")[0]
+        if package not in GLUE_PACKAGES:
             return
         for alias in node.names:
             if alias.name == "*":
-                self.names.classes |= {name: name for name in TRANSFORMS}
+                theirs = {name for name, cls in TRANSFORMS.items() if cls.__module__.partition(".")[0] == package}
+                self.names.classes |= {name: name for name in theirs}
             else:
                 self.imports.append((f"{node.module}.{alias.name}", node.lineno))
                 if alias.name in CLASSES.keys() | TRANSFORMS.keys():

@@ -8,11 +8,13 @@ import re
 from dataclasses import dataclass, field
 
 import awsglue.transforms
+import awsglueml.transforms
 from awsglue.context import GlueContext
-from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection, DynamicFrameReader, DynamicFrameWriter
+from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection, DynamicFrameReader
 from awsglue.job import Job
 from awsglue.readers import DataFrameReader
-from awsglue.sinks import DataSink
+from awsglue.sinks import DataFrameWriter, DataSink, DynamicFrameWriter
+from awsglue.sources import DataSource, StreamingDataSource
 
 CLASSES: dict[str, type] = {
     cls.__name__: cls
@@ -23,17 +25,23 @@ CLASSES: dict[str, type] = {
         DynamicFrameReader,
         DynamicFrameWriter,
         DataFrameReader,
+        DataFrameWriter,
         DataSink,
+        DataSource,
+        StreamingDataSource,
         Job,
     )
 }
-TRANSFORMS: dict[str, type] = {name: getattr(awsglue.transforms, name) for name in awsglue.transforms.__all__}
+TRANSFORMS: dict[str, type] = {
+    name: getattr(module, name) for module in (awsglue.transforms, awsglueml.transforms) for name in module.__all__
+}
 
 _ATTRIBUTES = {
     ("GlueContext", "spark_session"): "SparkSession",
     ("GlueContext", "create_dynamic_frame"): "DynamicFrameReader",
     ("GlueContext", "create_data_frame"): "DataFrameReader",
     ("GlueContext", "write_dynamic_frame"): "DynamicFrameWriter",
+    ("GlueContext", "write_data_frame"): "DataFrameWriter",
 }
 _KNOWN = frozenset(CLASSES) | {"DataFrame", "SparkSession"}
 _WORD = re.compile(r"\w+")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from awsglue.file_reads import FILE_TYPES, file_settings
@@ -16,13 +16,13 @@ from gluepot.check.calls import TRANSFORM, Call
 from gluepot.check.finding import Finding, Level
 from gluepot.check.kinds import CLASSES
 
+_A_MODEL = "it runs a model that only AWS has; compare the columns that tell records apart with a join"
 NOT_THERE = {
-    "DataFrameReader.from_catalog": "there is no Data Catalog yet; use from_options",
-    "DynamicFrameReader.from_catalog": "there is no Data Catalog yet; use from_options",
-    "DynamicFrameWriter.from_catalog": "there is no Data Catalog yet; use from_options with the table's path",
     "DynamicFrameWriter.from_jdbc_conf": "there is no JDBC yet",
+    "transforms.FindIncrementalMatches": _A_MODEL,
+    "transforms.FindMatches": _A_MODEL,
 }
-"""Facades that have the name and refuse the call."""
+"""Facades and transforms that have the name and refuse the call."""
 
 READABLE = {
     "DataFrameReader": frozenset({"kafka"}),
@@ -30,16 +30,15 @@ READABLE = {
 }
 """Connection types that each reader takes."""
 
-_NO_CATALOG = "the files are written, the Data Catalog is not updated"
 _TABLES = "the tables are in Spark's storage, not below staging_path, and their ids start anew each run"
 _JOIN_ERRORS = "error records stay with the two inputs"
 
 PARTLY = {
-    "DataSink.setCatalogInfo": _NO_CATALOG,
     "DynamicFrame.relationalize": _TABLES,
     "transforms.Relationalize": _TABLES,
     "DynamicFrame.join": _JOIN_ERRORS,
     "transforms.Join": _JOIN_ERRORS,
+    "transforms.FillMissingValues": "a random forest of Spark's guesses; its guesses are not those of AWS's models",
     "DynamicFrame.mergeDynamicFrame": "error records of the first frame stay with it",
 }
 
@@ -51,20 +50,21 @@ class _Unknown(Exception):
 def verdict_on(call: Call) -> Finding:
     """Return whether a call works."""
     name = call.name if call.owner == TRANSFORM else f"{call.owner}.{call.name}"
-    key = f"{call.owner}.{call.name}"
-    level, message = Level.SUPPORTED, ""
-    if call.owner != TRANSFORM and not hasattr(CLASSES[call.owner], call.name):
-        known = call.owner == "GlueContext" and call.name in GLUE_CONTEXT
-        level, message = Level.NOT_SUPPORTED, "not there yet" if known else "Glue has no such name"
-    elif key in NOT_THERE:
-        level, message = Level.NOT_SUPPORTED, NOT_THERE[key]
-    elif refused := _refused(key, call):
+    level, message = known(call.owner, call.name)
+    if level is not Level.NOT_SUPPORTED and (refused := _refused(f"{call.owner}.{call.name}", call)):
         level, message = Level.NOT_SUPPORTED, refused
-    elif key in PARTLY:
-        level, message = Level.PARTLY, PARTLY[key]
-    elif _updates_catalog(call):
-        level, message = Level.PARTLY, _NO_CATALOG
     return Finding(call.line, level, name, message)
+
+
+def known(owner: str, name: str) -> tuple[Level, str]:
+    """Return whether a method or transform works, whatever its arguments, and what is missing."""
+    key = f"{owner}.{name}"
+    if owner != TRANSFORM and not hasattr(CLASSES[owner], name):
+        there = owner == "GlueContext" and name in GLUE_CONTEXT
+        return Level.NOT_SUPPORTED, "not there yet" if there else "Glue has no such name"
+    if key in NOT_THERE:
+        return Level.NOT_SUPPORTED, NOT_THERE[key]
+    return (Level.PARTLY, PARTLY[key]) if key in PARTLY else (Level.SUPPORTED, "")
 
 
 def literal(call: Call, name: str, default: Any = None) -> Any:
@@ -113,16 +113,6 @@ def _refused(key: str, call: Call) -> str:
     return ""
 
 
-def _updates_catalog(call: Call) -> bool:
-    given: Mapping[str, Any] = {}
-    try:
-        given = literal(call, "connection_options", {}) or {}
-        flag = literal(call, "enableUpdateCatalog", given.get("enableUpdateCatalog", False))
-    except (_Unknown, AttributeError):
-        return False
-    return str(flag).lower() == "true"
-
-
 def _read_rows(call: Call) -> None:
     _readable(literal(call, "connection_type", "kafka"), "DataFrameReader")
 
@@ -131,12 +121,16 @@ def _read(call: Call) -> None:
     kind = literal(call, "connection_type", "kafka")
     _readable(kind, "DynamicFrameReader")
     if kind.lower() in FILE_TYPES:
-        file_settings(kind, {"paths": ["?"]}, literal(call, "format"), {}, "")
+        file_settings(kind, {"paths": ["?"]}, literal(call, "format"), {"rowTag": "?"}, "")
 
 
 def _readable(kind: str, reader: str) -> None:
     if kind.lower() not in READABLE[reader]:
         raise NotSupported(f"reading connection_type {kind!r}")
+
+
+def _source(call: Call) -> None:
+    _readable(literal(call, "connection_type", "s3"), "DynamicFrameReader")
 
 
 def _write(call: Call) -> None:
@@ -165,7 +159,7 @@ def _mapping(call: Call) -> None:
 def _choice(call: Call) -> None:
     specs, choice = literal(call, "specs") or (), literal(call, "choice", "")
     if choice.strip().lower() == "match_catalog":
-        raise NotSupported("resolveChoice(choice='match_catalog')")
+        return
     if not specs and not choice:
         raise ValueError("neither specs nor choice is given")
     ResolveChoice(tuple(specs), choice)
@@ -187,6 +181,8 @@ _TRIED: dict[str, Callable[[Call], None]] = {
     "DynamicFrameReader.from_options": _read,
     "GlueContext.create_data_frame_from_options": _read_rows,
     "GlueContext.create_dynamic_frame_from_options": _read,
+    "GlueContext.getSource": _source,
+    "GlueContext.getStreamingSource": _read_rows,
     "DynamicFrameWriter.from_options": _write,
     "GlueContext.write_dynamic_frame_from_options": _write,
     "GlueContext.write_from_options": _write,

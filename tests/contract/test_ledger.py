@@ -316,3 +316,23 @@ def test_several_processes_may_make_the_tables_at_once(url, clock):
     assert [ledger.jobs() for ledger in opened] == [[]] * 4
     for ledger in opened:
         ledger.close()
+
+
+def test_a_mirrored_stream_has_versions_and_the_run_still_commits(ledger):
+    run = begin(ledger)
+    ledger.mirror(run, "stream", "1")
+    ledger.mirror(run, "stream", "2")
+    assert ledger.commit(run, {"source0": Change("a")}) == 3
+    assert [(change.body, change.cause, change.parent) for change in ledger.history("clicks", "stream")] == [
+        ("2", "stream", None),
+        ("1", "stream", None),
+    ]
+    assert ledger.state("clicks", "stream", 1) == ["1"]
+
+
+def test_a_run_that_lost_its_lease_mirrors_no_more(ledger):
+    first = begin(ledger)
+    ledger.begin(RunStart("clicks", "jr_2", "enable"), ELSEWHERE, ledger.lease("clicks"))
+    with pytest.raises(VersionMismatch):
+        ledger.mirror(first, "stream", "1")
+    assert ledger.history("clicks", "stream") == []

@@ -10,6 +10,7 @@ that a random kill hits also depends on the machine.
 from __future__ import annotations
 
 import argparse
+import math
 import signal
 import sys
 import tempfile
@@ -33,6 +34,7 @@ def main() -> int:
     parser.add_argument("--lane", action="append", choices=["local", "s3"], help="where tables lie; both by default")
     parser.add_argument("--no-points", action="store_true", help="leave the kill points out")
     parser.add_argument("--at-once", type=int, default=2, help="campaigns that run side by side")
+    parser.add_argument("--most-secs", type=float, default=math.inf, help="kill no more after so long")
     parser.add_argument("--folder", type=Path, help="where to work; kept. A temporary one by default, removed if right")
     parser.add_argument("--report", type=Path, help="write the run as JSON")
     parser.add_argument("--document", type=Path, help="put the tables between the marks of this file")
@@ -48,6 +50,7 @@ def main() -> int:
         kills=asked.kills,
         points=not asked.no_points,
         at_once=asked.at_once,
+        most_secs=asked.most_secs,
         folder=folder,
         say=lambda text: print(text, flush=True),
     )

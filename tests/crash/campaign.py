@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import time
 from collections.abc import Callable, Sequence
@@ -47,6 +48,7 @@ class Plan:
         seed: text; everything random comes from it.
         points: kill points, in this order.
         victims: of random kills, after the points.
+        until: on the monotonic clock; kills that have not been done by then are left out.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Plan:
     seed: str
     points: Sequence[Point] = ()
     victims: Sequence[Victim] = ()
+    until: float = math.inf
 
 
 def run(plan: Plan, bootstrap: str, folder: Path, say: Callable[[str], None]) -> Outcome:
@@ -92,7 +95,7 @@ def _kill_and_catch_up(
         stack.callback(campaign.end)
         for point in plan.points:
             campaign.at_point(point)
-        campaign.at_random(plan.victims)
+        campaign.at_random(plan.victims, plan.until)
         producer.stop()
         campaign.catch_up()
         return journal.lines
@@ -164,10 +167,12 @@ class _Campaign:
             driver.kill_all()
         return self._fired() > fired
 
-    def at_random(self, victims: Sequence[Victim]) -> None:
+    def at_random(self, victims: Sequence[Victim], until: float) -> None:
         """Kill one victim after the other at random moments; a worker's death leaves the job running."""
         driver: Driver | None = None
         for victim in victims:
+            if time.monotonic() > until:
+                break
             if driver is None or not driver.runs():
                 done = self._world.done()
                 driver = self._start()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import shutil
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from tests.crash.campaign import Plan, run
@@ -22,13 +25,20 @@ def run_all(
     kills: int,
     points: bool,
     at_once: int,
+    most_secs: float = math.inf,
     folder: Path,
     say: Callable[[str], None],
 ) -> list[Outcome]:
-    """Run what `plans` says; the folders of campaigns that found nothing wrong are removed."""
+    """Run what `plans` says; the folders of campaigns that found nothing wrong are removed.
+
+    After `most_secs` no campaign begins any more, and those that run do no more killing.
+    """
+    until = time.monotonic() + most_secs
     with broker(folder / "kafka") as bootstrap, ThreadPoolExecutor(at_once) as pool:
 
-        def one(plan: Plan) -> Outcome:
+        def one(plan: Plan) -> Outcome | None:
+            if time.monotonic() > until:
+                return None
             outcome = run(plan, bootstrap, folder / plan.name, say)
             say(f"{plan.name}: {'right' if outcome.right else 'WRONG'}, {outcome.secs:.0f} s")
             if outcome.right:
@@ -36,7 +46,8 @@ def run_all(
             return outcome
 
         try:
-            return list(pool.map(one, plans(seed, lanes, aims, kills, points=points)))
+            planned = [replace(plan, until=until) for plan in plans(seed, lanes, aims, kills, points=points)]
+            return [outcome for outcome in pool.map(one, planned) if outcome is not None]
         except BaseException:
             end_all()
             raise

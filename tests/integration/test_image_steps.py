@@ -138,6 +138,11 @@ def test_every_file_of_the_packages_is_in_the_wheel(image):
     }
 
 
+def test_modules_that_generated_scripts_import_are_installed(image):
+    found = image.python("from importlib.util import find_spec; print(find_spec('gs_now').origin)")
+    assert Path(found).read_text() == (image.context / "studio/gs_now.py").read_text()
+
+
 def build_files(folder: Path) -> set[Path]:
     files = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
     return {path.relative_to(folder) for path in files}

@@ -11,7 +11,7 @@ import pytest
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication
 from pyarrow import parquet
 
-from connectors.files.listing import ListingOptions, ListingStats, list_files
+from connectors.files.listing import ListingOptions, ListingStats, Root, list_files
 from connectors.files.predicate import parse_predicate
 from etlcore.errors import TransientError
 from etlcore.storage import VersionGone, open_source
@@ -129,3 +129,28 @@ def test_compressed_text_and_parquet_are_read(client):
 def test_a_missing_bucket_is_named(client):
     with pytest.raises(TransientError, match="trouble with s3://no-such-bucket/in"):
         list(list_files(ListingOptions(["s3://no-such-bucket/in"], recurse=True), ListingStats()))
+
+
+def partitions(*days: int) -> list[Root]:
+    return [Root(f"s3://lake/in/day={day:03}", f"day={day}") for day in days]
+
+
+def test_many_partitions_of_a_table_are_listed_as_one_tree(client, requests):
+    put(client, *(f"in/day={day:03}/a" for day in range(12)), "in/day=000/_hidden", "in/day=000/deep/b", "in/c")
+    requests.clear()
+    stats = ListingStats()
+    options = ListingOptions(["s3://lake/in"], partitions(*range(10), 99))
+    files = list(list_files(options, stats))
+    assert [file.partition for file in files] == [f"day={day}" for day in range(10)]
+    assert {file.url for file in files} == {f"s3://lake/in/day={day:03}/a" for day in range(10)}
+    assert stats.empty == partitions(99)
+    assert len(requests) == 1
+
+
+def test_with_a_predicate_only_the_folders_of_matching_partitions_are_listed(client, requests):
+    put(client, *(f"in/day={day:03}/a" for day in range(12)))
+    requests.clear()
+    options = ListingOptions(["s3://lake/in"], partitions(*range(12)), predicate=parse_predicate("day in ('3', '7')"))
+    files = [file.url for file in list_files(options, ListingStats())]
+    assert files == ["s3://lake/in/day=003/a", "s3://lake/in/day=007/a"]
+    assert len(requests) == 2

@@ -270,3 +270,12 @@ def test_a_collection_maps_its_frames(documents):
     assert rows(FlatMap.apply(frames, DropFields, "frame", paths=["b"])["one"]) == [{"a": 1}]
     with pytest.raises(TypeError, match="made a int of 'one'"):
         frames.map(lambda frame, ctx: 1)
+
+
+def test_columns_of_a_data_frame_may_have_dots_and_backquotes_in_their_names(glue_context):
+    from awsglue import DynamicFrame
+
+    given = glue_context.spark_session.createDataFrame([(1, 2)], "`a.b` int, `c``d` int")
+    frame = DynamicFrame.fromDF(given, glue_context, "dotted").rename_field("`a.b`", "e")
+
+    assert rows(frame) == [{"e": 1, "c`d": 2}]

@@ -112,3 +112,22 @@ def test_two_queries_of_one_script_run_side_by_side(numbers, tmp_path):
         thread.join()
 
     assert [function.batches for function in functions] == [{0: tens(0), 1: tens(1)}] * 2
+
+
+def test_a_view_of_a_batch_is_found_by_the_sql_of_the_script(numbers, glue_context):
+    from awsglue import DynamicFrame
+
+    found = []
+
+    def function(frame, _):
+        made = DynamicFrame.fromDF(frame.where("value > 3"), glue_context, "batch")
+        made.toDF().createOrReplaceTempView("untouched")
+        made.filter(lambda record: record["value"] > 5).toDF().createOrReplaceTempView("filtered")
+        counts = glue_context.spark_session.sql(
+            "SELECT (SELECT count(*) FROM untouched), (SELECT sum(value) FROM filtered)"
+        )
+        found.append(tuple(counts.collect()[0]))
+
+    numbers.run(function)
+
+    assert found == [(6, 30)]

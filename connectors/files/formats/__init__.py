@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from connectors.files.formats.port import FileReader, Format, OpenFile
+from connectors.files.formats.port import ColumnarFormat, FileReader, Format, OpenFile
 from etlcore.errors import ConfigError, did_you_mean
 
-__all__ = ["FileReader", "Format", "OpenFile", "read_format"]
+__all__ = ["ColumnarFormat", "FileReader", "Format", "OpenFile", "read_format"]
 
 _FORMATS = {
     "json": ("json_format", "JsonFormat"),
@@ -18,6 +18,8 @@ _FORMATS = {
     "glueparquet": ("columnar", "ParquetFormat"),
     "orc": ("columnar", "OrcFormat"),
     "avro": ("avro_format", "AvroFormat"),
+    "ion": ("ion_format", "IonFormat"),
+    "xml": ("xml_format", "XmlFormat"),
 }
 
 

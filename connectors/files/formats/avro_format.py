@@ -48,6 +48,11 @@ class AvroFormat:
         """It compresses inside of the file."""
         return True
 
+    @property
+    def splits(self) -> bool:
+        """Blocks are not looked for."""
+        return False
+
     def reader(self) -> AvroFormat:
         """Return itself: nothing is kept from file to file."""
         return self

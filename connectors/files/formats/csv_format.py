@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -13,7 +13,7 @@ from pyarrow import csv as arrow_csv
 
 from connectors.files.formats.options import flag
 from connectors.files.formats.port import OpenFile
-from connectors.files.formats.text_lines import BOM, MOST_LINE_BYTES
+from connectors.files.formats.text_lines import BOM, MOST_LINE_BYTES, lines_of
 from dynamicframe.chunk import Chunk, Coordinates, ErrorRecord
 from etlcore.errors import ConfigError, PermanentError
 
@@ -31,6 +31,7 @@ class CsvFormat:
         multi_line: quoted values may hold line breaks.
         with_header: the first line names the columns, which are `col0`, `col1`, ... otherwise.
         skip_first: the first line is dropped.
+        names: of the columns as a catalog has them, in order; empty where it is not asked.
     """
 
     separator: str = ","
@@ -39,10 +40,13 @@ class CsvFormat:
     multi_line: bool = False
     with_header: bool = False
     skip_first: bool = False
+    names: tuple[str, ...] = ()
 
     @classmethod
     def from_glue(cls, options: Mapping[str, Any]) -> CsvFormat:
         """Read Glue's `format_options`; `optimizePerformance` is how this reader always works.
+
+        `columnNames` is no option of Glue's: a table's columns come with it.
 
         Raises:
             ConfigError: an option has a value that is not understood.
@@ -55,12 +59,18 @@ class CsvFormat:
             multi_line=flag(options, "multiLine") or flag(options, "multiline"),
             with_header=flag(options, "withHeader"),
             skip_first=flag(options, "skipFirst"),
+            names=tuple(options.get("columnNames") or ()),
         )
 
     @property
     def needs_seek(self) -> bool:
         """Read from start to end."""
         return False
+
+    @property
+    def splits(self) -> bool:
+        """Lines are records where no value has a line break."""
+        return not self.multi_line
 
     def reader(self) -> CsvReader:
         """Return a reader for one task."""
@@ -82,8 +92,12 @@ class CsvReader:
         if not first.strip():
             return
         cells = self._cells(first)
-        names = _distinct(cells) if settings.with_header else [f"col{index}" for index in range(len(cells))]
-        rest = file.plain if settings.with_header else _Joined(first, file.plain)
+        names = _distinct(cells) if settings.with_header else _by_place(settings.names, len(cells))
+        if file.piece is None:
+            rest = file.plain if settings.with_header else _Joined(first, file.plain)
+        else:
+            behind = file.plain.tell()
+            rest, _ = lines_of(file.plain, file.piece, behind if settings.with_header else behind - len(first))
         yield from self._rows(names, rest, file)
 
     def _rows(self, names: list[str], rest: BinaryIO | _Joined, file: OpenFile) -> Iterator[Chunk]:
@@ -168,6 +182,11 @@ def _is_text(value: bytes | None) -> bool:
 def _first_line(file: OpenFile) -> bytes:
     line = file.plain.readline(MOST_LINE_BYTES)
     return line.removeprefix(BOM)
+
+
+def _by_place(names: Sequence[str], cells: int) -> list[str]:
+    """Return names for as many cells as a file has; those beyond the known ones are `col3`, ..."""
+    return [*names[:cells], *(f"col{index}" for index in range(len(names), cells))]
 
 
 def _distinct(names: list[str]) -> list[str]:

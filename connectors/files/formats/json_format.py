@@ -12,8 +12,10 @@ import orjson
 
 from connectors.files.formats.options import flag
 from connectors.files.formats.port import OpenFile
-from connectors.files.formats.text_lines import BOM, line_blocks
+from connectors.files.formats.schemas import with_schema
+from connectors.files.formats.text_lines import BOM, line_blocks, lines_of
 from dynamicframe.chunk import Chunk
+from dynamicframe.declared import DeclaredJson, RecordDecoder
 from dynamicframe.json_decoder import JsonDecoder
 from etlcore.errors import ConfigError, PermanentError
 
@@ -30,10 +32,12 @@ class JsonFormat:
     Args:
         multi_line: documents may spread over lines; a file is then held in memory.
         path: steps from the document to the records: a key, or None for every element of an array.
+        declared: columns that the script gives; None where the records tell.
     """
 
     multi_line: bool = False
     path: tuple[str | None, ...] = ()
+    declared: DeclaredJson | None = None
 
     @classmethod
     def from_glue(cls, options: Mapping[str, Any]) -> JsonFormat:
@@ -43,12 +47,19 @@ class JsonFormat:
             ConfigError: an option has a value that is not understood.
         """
         multi_line = flag(options, "multiLine") or flag(options, "multiline")
-        return cls(multi_line, _path(str(options.get("jsonPath") or "")))
+        schema = with_schema(options)
+        declared = None if schema is None else DeclaredJson.of(schema)
+        return cls(multi_line, _path(str(options.get("jsonPath") or "")), declared)
 
     @property
     def needs_seek(self) -> bool:
         """Read from start to end."""
         return False
+
+    @property
+    def splits(self) -> bool:
+        """Lines are records, documents are not."""
+        return not (self.multi_line or self.path)
 
     def reader(self) -> JsonReader:
         """Return a reader for one task."""
@@ -60,13 +71,18 @@ class JsonReader:
 
     def __init__(self, settings: JsonFormat) -> None:
         self._settings = settings
-        self._decoder = JsonDecoder()
+        self._decoder: RecordDecoder = JsonDecoder() if settings.declared is None else settings.declared.decoder()
 
     def read(self, file: OpenFile) -> Iterator[Chunk]:
         """Yield the records in order."""
-        whole = self._settings.multi_line or self._settings.path
-        for values, positions in _whole(file, self._settings.path) if whole else line_blocks(file.plain, file.place):
+        for values, positions in self._records(file):
             yield self._decoder.decode(*_unfolded(values, positions), file.place, file.partition)
+
+    def _records(self, file: OpenFile) -> Iterator[tuple[list[bytes], list[int]]]:
+        if self._settings.multi_line or self._settings.path:
+            return _whole(file, self._settings.path)
+        plain, at = (file.plain, 0) if file.piece is None else lines_of(file.plain, file.piece)
+        return line_blocks(plain, file.place, at)
 
 
 def _unfolded(values: Sequence[bytes], positions: Sequence[int]) -> tuple[Sequence[bytes], Sequence[int]]:

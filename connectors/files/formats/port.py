@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, runtime_checkable
 
 from dynamicframe.chunk import Chunk
 
@@ -17,11 +17,14 @@ class OpenFile:
         plain: its bytes, decompressed; seekable where `Format.needs_seek`.
         place: its URL, for errors and messages.
         partition: its folder below the root.
+        piece: first byte and the one after the last of the records to read; None for all. Only where `Format.splits`,
+            and then the bytes are seekable.
     """
 
     plain: BinaryIO
     place: str
     partition: str
+    piece: tuple[int, int] | None = None
 
 
 class FileReader(Protocol):
@@ -42,5 +45,17 @@ class Format(Protocol):
     def needs_seek(self) -> bool:
         """Whether it jumps about in the file, and compresses inside of it."""
 
+    @property
+    def splits(self) -> bool:
+        """Whether a file that is not compressed can be read in pieces: each record by the piece it begins in."""
+
     def reader(self) -> FileReader:
         """Return a reader for one task."""
+
+
+@runtime_checkable
+class ColumnarFormat(Format, Protocol):
+    """A format whose columns can be read one without the other."""
+
+    def only(self, columns: frozenset[str]) -> Format:
+        """Return the format that reads these, named in lower case, and no others."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from itertools import accumulate
-from typing import BinaryIO
+from typing import Any, BinaryIO, cast
 
 from etlcore.errors import PermanentError
 
@@ -13,14 +14,19 @@ MOST_LINE_BYTES = 128 << 20
 BOM = b"\xef\xbb\xbf"
 
 
-def line_blocks(plain: BinaryIO, place: str) -> Iterator[tuple[list[bytes], list[int]]]:
+def line_blocks(plain: BinaryIO, place: str, at: int = 0) -> Iterator[tuple[list[bytes], list[int]]]:
     """Yield lines that are not blank, without their ends, with the byte each begins at.
+
+    Args:
+        plain: the text.
+        place: its URL, for messages.
+        at: the byte of the file that it begins at.
 
     Raises:
         PermanentError: a line is longer than `MOST_LINE_BYTES`.
     """
-    held, at = [plain.read(BLOCK_BYTES)], 0
-    if held[0].startswith(BOM):
+    held = [plain.read(BLOCK_BYTES)]
+    if not at and held[0].startswith(BOM):
         held[0], at = held[0][len(BOM) :], len(BOM)
     held_bytes = len(held[0])
     while True:
@@ -43,6 +49,48 @@ def line_blocks(plain: BinaryIO, place: str) -> Iterator[tuple[list[bytes], list
         at += cut
         held = [text[cut:] + block]
         held_bytes = len(held[0])
+
+
+def lines_of(raw: BinaryIO, piece: tuple[int, int], first: int = 0) -> tuple[BinaryIO, int]:
+    """Return the lines that begin in a piece, as one stream, and the byte of the file that it begins at.
+
+    Args:
+        raw: the whole file; seekable.
+        piece: first byte and the one after the last.
+        first: the byte that the first line begins at, behind a header.
+    """
+    start, end = piece
+    if start <= first:
+        raw.seek(first)
+    else:
+        raw.seek(start - 1)
+        raw.readline()  # the end of a line that began before; nothing but its line break where one begins at `start`
+    at = raw.tell()
+    return cast("BinaryIO", io.BufferedReader(_ToLineEnd(raw, max(0, end - at)), BLOCK_BYTES)), at
+
+
+class _ToLineEnd(io.RawIOBase):
+    """Some bytes of a stream, and what follows up to the end of the line that they end in."""
+
+    def __init__(self, raw: BinaryIO, left_bytes: int) -> None:
+        self._raw = raw
+        self._left_bytes = left_bytes
+        self._last = b"\n"
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if self._left_bytes > 0:
+            data = self._raw.read(min(len(buffer), self._left_bytes))
+            self._left_bytes = self._left_bytes - len(data) if data else 0
+        elif self._last != b"\n":
+            data = self._raw.readline(len(buffer))
+        else:
+            return 0
+        self._last = data[-1:] or b"\n"
+        buffer[: len(data)] = data
+        return len(data)
 
 
 def _lines(text: bytes, at: int) -> tuple[list[bytes], list[int]] | None:

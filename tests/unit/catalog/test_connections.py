@@ -60,7 +60,6 @@ def test_without_a_file_an_unknown_name_tells_how_to_write_one():
     [
         (["events"], "c.yaml: the file:"),
         ({"conections": {}}, "c.yaml: conections: Extra inputs are not permitted"),
-        (content(SERVERS, kind="kinesis"), "c.yaml: connections.events.type: Input should be 'kafka'"),
         ({"connections": {"events": {"type": "kafka"}}}, "c.yaml: connections.events.properties: Field required"),
         (content({"KAFKA_BOOTSTRAP_SERVERS": ["b1"]}), "KAFKA_BOOTSTRAP_SERVERS: Input should be a valid string"),
     ],
@@ -70,6 +69,21 @@ def test_a_wrong_shape_is_told_with_file_place_and_the_right_one(plain, said):
         parse(plain, Path("c.yaml"))
     assert said in str(refused.value)
     assert "write connections: {name: {type: kafka" in str(refused.value)
+
+
+def test_an_unknown_type_is_answered_with_the_nearest_one():
+    with pytest.raises(ConfigError, match=r"'events' has the type 'kafkaa'; use one of kafka, .* Did you mean 'kafka'"):
+        parse(content(SERVERS, kind="kafkaa"), Path("c.yaml"))
+
+
+@pytest.mark.parametrize("kind", ["kinesis", "s3", "custom", "marketplace"])
+def test_connections_that_others_read_may_have_any_property(kind):
+    assert parse(content({"anything": "1"}, kind=kind), Path("c.yaml")).get("events").properties == {"anything": "1"}
+
+
+def test_a_connection_of_another_type_is_not_taken_for_kafka():
+    with pytest.raises(ConfigError, match="'events' is of type jdbc; name one of type kafka"):
+        kafka_options(Connection("events", "jdbc", {}), {})
 
 
 def test_an_unknown_property_is_answered_with_the_nearest_one():

@@ -12,7 +12,10 @@ from batch.files_input import files_input
 from batch.jobrun import Bookmarks, JobRun
 from batch.ledger import Ledger, Owner, RunStart, open_ledger
 from batch.ledger.lease import Heartbeat
+from catalog.connect import open_catalog
+from catalog.values import Database, Partition, Table
 from connectors.files.settings import FileReadSettings
+from connectors.files.table_settings import table_read
 from etlcore.clock import FakeClock
 from gluepot.cli import _outcome
 
@@ -26,6 +29,7 @@ class Runs:
     ledger: Ledger
     clock: FakeClock
     folder: Path
+    read_settings: FileReadSettings | None = None
 
     def put(self, name: str, text: str = "{}") -> None:
         file = self.folder / name
@@ -37,7 +41,7 @@ class Runs:
         begun = self.ledger.begin(RunStart("copy", run_id, "enable"), Owner("h", 1), None)
         heartbeat = Heartbeat(self.ledger, begun, ttl_secs=3600)
         marks = Bookmarks(self.ledger, begun, heartbeat)
-        settings = FileReadSettings.from_glue({"paths": [str(self.folder)]}, "json", {})
+        settings = self.read_settings or FileReadSettings.from_glue({"paths": [str(self.folder)]}, "json", {})
         files_input(settings, CTX, JobRun("copy", run_id, None, marks), 1, self.clock)
         marks.commit()
 
@@ -200,3 +204,28 @@ def test_runs_are_listed_newest_first(runs, gluepot):
         ("jr_2", "committed", 2),
         ("jr_1", "committed", 1),
     ]
+
+
+def test_explain_asks_the_catalog_for_the_partitions_of_a_table(runs, gluepot, tmp_path, monkeypatch):
+    url = f"sqlite:///{tmp_path}/catalog.db"
+    monkeypatch.setenv("GLUEPOT_CATALOG", url)
+    catalog = open_catalog(url, runs.clock)
+    catalog.add_database(Database("web"))
+    body = {
+        "StorageDescriptor": {"Location": str(tmp_path / "t")},
+        "PartitionKeys": [{"Name": "day", "Type": "string"}],
+        "Parameters": {"classification": "json"},
+    }
+    table = Table("web", "clicks", body)
+    catalog.add_table(table)
+    for day in ("1", "2"):
+        (tmp_path / "t" / f"day={day}").mkdir(parents=True)
+        (tmp_path / "t" / f"day={day}" / "a").write_text("{}")
+    catalog.add_partitions(table, [Partition(("1",), {})])
+    runs.read_settings = table_read(table, catalog.partitions(table), {}, "").settings
+    runs.run("jr_3")
+    catalog.add_partitions(table, [Partition(("2",), {})])
+    catalog.close()
+    files = json.loads(gluepot("bookmarks", "explain", "copy", "--ctx", CTX, "--output", "json"))["files"]
+    reasons = [(Path(file["file"]).parent.name, file["reason"]) for file in files]
+    assert reasons == [("day=2", "new"), ("day=1", "already read")]

@@ -1,0 +1,99 @@
+"""Reading what the Data Catalog describes: tables of files and of streams."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from awsglue.data_catalog import current_catalog, spark_columns
+from awsglue.file_reads import table_frame
+from catalog.databases import database_read, is_of_database
+from catalog.formats import table_format
+from catalog.streams import is_stream, stream_read
+from catalog.values import Table
+from connectors.files.formats.options import flag
+from etlcore.errors import ConfigError
+
+if TYPE_CHECKING:
+    from awsglue.context import GlueContext
+    from awsglue.dynamicframe import DynamicFrame
+
+SPARK_SOURCE, CATALOG_SCHEMA = "useSparkDataSource", "useCatalogSchema"
+SPARK_FORMATS = ("avro", "csv", "json", "orc", "parquet", "text")
+SAMPLE_PARTITIONS, SAMPLE_FILES = 10, 10
+"""Glue's defaults of `maxSamplePartitions` and `maxSampleFilesPerPartition`."""
+
+
+def dynamic_frame(
+    context: GlueContext, database: str, name: str, options: Mapping[str, Any], predicate: str, ctx: str
+) -> DynamicFrame:
+    """Return the records of a table; with bookmarks those that are new.
+
+    Raises:
+        ConfigError: there is no such table, or it cannot be read as it says.
+        NotSupportedHere: it stands for something that cannot be read to an end here.
+    """
+    from awsglue.dynamicframe import DynamicFrame  # noqa: PLC0415  its module needs this one's caller
+
+    catalog = current_catalog()
+    table = catalog.table(database, name)
+    if is_stream(table):
+        read = stream_read(table, options)
+        return context.create_dynamic_frame_from_options(read.kind, read.options, transformation_ctx=ctx)
+    if is_of_database(table):
+        of_database = database_read(table, options)
+        return context.create_dynamic_frame_from_options(of_database.kind, of_database.options, transformation_ctx=ctx)
+    pipeline = table_frame(context.spark_session, catalog, table, options, predicate, ctx)
+    return DynamicFrame(pipeline, context, table.name)
+
+
+def data_frame(
+    context: GlueContext, database: str, name: str, options: Mapping[str, Any], predicate: str, ctx: str
+) -> DataFrame:
+    """Return a table as a DataFrame: that of a stream is a streaming one.
+
+    Raises:
+        ConfigError: as `dynamic_frame`; or options contradict each other.
+        NotSupportedHere: as `dynamic_frame`.
+    """
+    table = current_catalog().table(database, name)
+    if is_stream(table):
+        read = stream_read(table, options)
+        return context.create_data_frame_from_options(read.kind, read.options)
+    if flag(options, SPARK_SOURCE):
+        return _by_spark(context.spark_session, table, options, predicate)
+    if CATALOG_SCHEMA in options:
+        raise ConfigError(f"{CATALOG_SCHEMA} goes together with {SPARK_SOURCE}; say both, or neither.")
+    return dynamic_frame(context, database, name, options, predicate, ctx).toDF()
+
+
+def sample(frame: DynamicFrame, num: int | None) -> DynamicFrame:
+    """Return at most `num` records of a frame; all of them where no number is given."""
+    from awsglue.dynamicframe import DynamicFrame  # noqa: PLC0415  its module needs this one's caller
+
+    return frame if num is None else DynamicFrame.fromDF(frame.toDF().limit(num), frame.glue_ctx, frame.name)
+
+
+def sample_bound(sample_options: Mapping[str, Any]) -> dict[str, str]:
+    """Return the limit on files that a sample reads."""
+    partitions = int(sample_options.get("maxSamplePartitions", SAMPLE_PARTITIONS))
+    files = int(sample_options.get("maxSampleFilesPerPartition", SAMPLE_FILES))
+    return {"boundedFiles": str(partitions * files)}
+
+
+def _by_spark(spark: SparkSession, table: Table, options: Mapping[str, Any], predicate: str) -> DataFrame:
+    form = table_format(table)
+    if form.name not in SPARK_FORMATS:
+        raise ConfigError(
+            f"{SPARK_SOURCE} cannot read {form.name} of {table.title}; it reads {', '.join(SPARK_FORMATS)}."
+        )
+    reader = spark.read.format(form.name)
+    for name, value in options.items():
+        if name not in {SPARK_SOURCE, CATALOG_SCHEMA}:
+            reader = reader.option(name, value)
+    if flag(options, CATALOG_SCHEMA):
+        reader = reader.schema(spark_columns(table))
+    frame = reader.load(table.storage.location)
+    return frame.where(predicate) if predicate else frame

@@ -1,0 +1,51 @@
+"""The catalog's tables in SQL; `migrations` brings a database to them."""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Column, Integer, MetaData, String, Table, Text
+
+_NAME = String(255)
+
+metadata = MetaData()
+
+databases = Table(
+    "catalog_databases",
+    metadata,
+    Column("name", _NAME, primary_key=True),
+    Column("body", Text, nullable=False),
+    Column("created_ms", BigInteger, nullable=False),
+)
+
+tables = Table(
+    "catalog_tables",
+    metadata,
+    Column("database", _NAME, primary_key=True),
+    Column("name", _NAME, primary_key=True),
+    Column("version", Integer, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("created_ms", BigInteger, nullable=False),
+    Column("updated_ms", BigInteger, nullable=False),
+)
+
+versions = Table(
+    "catalog_table_versions",
+    metadata,
+    Column("database", _NAME, primary_key=True),
+    Column("name", _NAME, primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("body", Text, nullable=False),
+    Column("created_ms", BigInteger, nullable=False),
+    Column("updated_ms", BigInteger, nullable=False),
+)
+
+partitions = Table(
+    "catalog_partitions",
+    metadata,
+    Column("database", _NAME, primary_key=True),
+    Column("name", _NAME, primary_key=True),
+    # Of the values, which may be longer than an index takes.
+    Column("digest", String(64), primary_key=True),
+    Column("partition_values", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("created_ms", BigInteger, nullable=False),
+)

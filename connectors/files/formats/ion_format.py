@@ -1,0 +1,85 @@
+"""Ion, as text or binary: a struct is a record; its values have types of their own (glue-api 5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+
+from connectors.files.formats.port import OpenFile
+from dynamicframe.chunk import Chunk, Coordinates, ErrorRecord
+from dynamicframe.objects import batch_from_objects
+from etlcore.errors import ConfigError, PermanentError
+
+_BATCH_ROWS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class IonFormat:
+    """The reader; it has no settings."""
+
+    @property
+    def needs_seek(self) -> bool:
+        """Read from start to end."""
+        return False
+
+    @property
+    def splits(self) -> bool:
+        """Symbols are declared on the way."""
+        return False
+
+    def reader(self) -> IonFormat:
+        """Return itself: nothing is kept from file to file."""
+        return self
+
+    def read(self, file: OpenFile) -> Iterator[Chunk]:
+        """Yield the records in order; a value that is no struct is an error.
+
+        Raises:
+            ConfigError: the library that reads Ion is not installed.
+            PermanentError: the file is no Ion, or was not written to its end.
+        """
+        values = _values(file)
+        while some := list(islice(values, _BATCH_ROWS)):
+            records = [value for value in some if isinstance(value, dict)]
+            errors = [_no_struct(value, file) for value in some if not isinstance(value, dict)]
+            yield Chunk(batch_from_objects(records), errors)
+
+
+def _values(file: OpenFile) -> Iterator[Any]:
+    try:
+        from amazon.ion import simpleion  # noqa: PLC0415  an extra
+        from amazon.ion.exceptions import IonException  # noqa: PLC0415
+        from amazon.ion.simple_types import IonPyNull  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise ConfigError("Reading Ion needs amazon.ion; install gluepot[ion].") from error
+    models = simpleion.IonPyValueModel
+    model = models.MAY_BE_BARE | models.SYMBOL_AS_TEXT | models.STRUCT_AS_STD_DICT
+    try:
+        for value in simpleion.load(file.plain, single_value=False, parse_eagerly=False, value_model=model):
+            yield _plain(value, IonPyNull)
+    except IonException as error:
+        raise PermanentError(
+            f"{file.place} is no Ion, or was not written to its end ({error}); write it again, or leave it out with"
+            " exclusions"
+        ) from error
+
+
+def _plain(value: Any, null: type) -> Any:
+    match value:
+        case dict():
+            return {name: _plain(inner, null) for name, inner in value.items()}
+        case list() | tuple():
+            return [_plain(inner, null) for inner in value]
+        case datetime():  # one without a zone has an unknown offset, which Ion defines as UTC
+            return datetime(*value.timetuple()[:6], value.microsecond, tzinfo=value.tzinfo or UTC)
+        case _ if isinstance(value, null):
+            return None
+    return value
+
+
+def _no_struct(value: object, file: OpenFile) -> ErrorRecord:
+    message = f"The value is of type {type(value).__name__}, not a struct."
+    return ErrorRecord(str(value).encode(), "no_record", message, Coordinates(file.place, file.partition))

@@ -1,0 +1,156 @@
+"""XML: an element of the row tag is a record; attributes, text and child elements are its fields (glue-api 5.2).
+
+A value is a text, for no schema of the document is read; `withSchema`, or the columns of a catalog's table, give types.
+What is repeated within an element becomes an array. Namespaces are left out of names.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+from xml.etree.ElementTree import Element, ParseError, XMLParser, iterparse
+
+import pyarrow as pa
+
+from connectors.files.formats.options import flag
+from connectors.files.formats.port import OpenFile
+from connectors.files.formats.schemas import with_schema
+from dynamicframe.chunk import Chunk
+from dynamicframe.objects import batch_from_objects
+from dynamicframe.transforms.read_texts import ReadTexts
+from etlcore.errors import ConfigError, PermanentError
+
+_BATCH_ROWS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class XmlFormat:
+    """Settings of the reader.
+
+    Args:
+        row_tag: name of the elements that are records.
+        encoding: of the files; None for what they say themselves.
+        attribute_prefix: what the name of a field begins with that was an attribute.
+        value_tag: name of the field for the text of an element that has attributes or children, too.
+        with_attributes: whether attributes are read.
+        empty_is_null: an element without text is null, not an empty text.
+        trims: white space around texts goes.
+        types: of fields, where they are given.
+    """
+
+    row_tag: str
+    encoding: str | None = None
+    attribute_prefix: str = "_"
+    value_tag: str = "_VALUE"
+    with_attributes: bool = True
+    empty_is_null: bool = False
+    trims: bool = False
+    types: Mapping[str, pa.DataType] | None = None
+
+    @classmethod
+    def from_glue(cls, options: Mapping[str, Any]) -> XmlFormat:
+        """Read Glue's `format_options`.
+
+        Raises:
+            ConfigError: `rowTag` is missing, or an option has a value that is not understood.
+        """
+        row_tag = str(options.get("rowTag") or "").strip().strip("<>")
+        if not row_tag:
+            raise ConfigError("XML needs a rowTag; give format_options={'rowTag': 'name of the elements to read'}.")
+        encoding = options.get("encoding")
+        if encoding:
+            try:
+                codecs.lookup(str(encoding))
+            except LookupError as error:
+                raise ConfigError(f"encoding is {encoding!r}, which is none; use UTF-8, ISO-8859-1, ...") from error
+        schema = with_schema(options)
+        return cls(
+            row_tag=row_tag,
+            encoding=encoding or None,
+            attribute_prefix=str(options.get("attributePrefix", "_")),
+            value_tag=str(options.get("valueTag") or "_VALUE"),
+            with_attributes=not flag(options, "excludeAttribute"),
+            empty_is_null=flag(options, "treatEmptyValuesAsNulls"),
+            trims=flag(options, "ignoreSurroundingSpaces"),
+            types=None if schema is None else {field.name: field.type for field in schema},
+        )
+
+    @property
+    def needs_seek(self) -> bool:
+        """Read from start to end."""
+        return False
+
+    @property
+    def splits(self) -> bool:
+        """Where an element ends is known only from its start."""
+        return False
+
+    def reader(self) -> XmlFormat:
+        """Return itself: nothing is kept from file to file."""
+        return self
+
+    def read(self, file: OpenFile) -> Iterator[Chunk]:
+        """Yield the records in order."""
+        records = self._records(file)
+        while some := list(islice(records, _BATCH_ROWS)):
+            chunk = Chunk(batch_from_objects(some))
+            yield ReadTexts(self.types)(chunk) if self.types else chunk
+
+    def _records(self, file: OpenFile) -> Iterator[Mapping[str, Any]]:
+        try:
+            for row in _rows(file, self.row_tag, self.encoding):
+                value = self._value(row)
+                yield value if isinstance(value, dict) else {self.value_tag: value}
+        except ParseError as error:
+            raise PermanentError(
+                f"{file.place} is no XML ({error}); write it again, or leave it out with exclusions"
+            ) from error
+
+    def _value(self, element: Element) -> dict[str, Any] | str | None:
+        fields: dict[str, Any] = {}
+        if self.with_attributes:
+            fields = {f"{self.attribute_prefix}{_local(name)}": text for name, text in element.attrib.items()}
+        for child in element:
+            name, value = _local(child.tag), self._value(child)
+            if name not in fields:
+                fields[name] = value
+            elif isinstance(fields[name], list):
+                fields[name].append(value)
+            else:
+                fields[name] = [fields[name], value]
+        text = element.text or ""
+        if self.trims or len(element):  # between children, white space is the layout of the document
+            text = text.strip()
+        if not fields:
+            return None if self.empty_is_null and not text else text
+        return {**fields, self.value_tag: text} if text else fields
+
+
+def _rows(file: OpenFile, row_tag: str, encoding: str | None) -> Iterator[Element]:
+    """Yield the outermost elements of a name; what has been read is let go."""
+    depth = 0
+    above: list[Element] = []
+    for event, element in iterparse(file.plain, ("start", "end"), _parser(encoding)):  # noqa: S314  see `_parser`
+        is_row = _local(element.tag) == row_tag
+        if event == "start":
+            depth += is_row
+            above.append(element)
+            continue
+        above.pop()
+        depth -= is_row
+        if is_row and not depth:
+            yield element
+        if above and not depth:
+            above[-1].remove(element)
+
+
+def _parser(encoding: str | None) -> XMLParser:
+    """Return a parser; it is expat, which reads no other files and refuses entities that grow without end."""
+    return XMLParser(encoding=encoding)  # noqa: S314
+
+
+def _local(name: str) -> str:
+    return name.rpartition("}")[2]

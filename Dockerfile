@@ -1,8 +1,9 @@
 # Gluepot with its Python packages, Java and the development broker's archives: nothing is fetched at run time.
 #
 #   docker build -t gluepot .
-#   docker run --read-only -p 9400:9400 -v "$PWD:/job:ro" -v clicks:/work gluepot \
-#     run /job/job.py -- --JOB_NAME clicks --TempDir /work/temp
+#   docker run --read-only -v "$PWD:/job:ro" -v clicks:/work gluepot run /job/job.py -- --JOB_NAME clicks --TempDir /work/temp
+#
+# For metrics outside of the container: -p 9400:9400 -e GLUEPOT_METRICS_HOST=0.0.0.0 -e GLUEPOT_METRICS_TOKEN=file:/run/secrets/ops
 #
 # `docker stop` waits 10 s unless told; give it (`-t`) as long as a batch takes, so that the running one is committed.
 #
@@ -52,9 +53,8 @@ LABEL org.opencontainers.image.title="Gluepot" \
     org.opencontainers.image.base.name="docker.io/library/python:3.13-slim-bookworm"
 COPY --from=build /opt/gluepot /opt/gluepot
 COPY deploy/docker/health.py /opt/gluepot/health.py
-# A job's metrics page is on unless told otherwise (--metrics-port): HEALTHCHECK asks it. Loopback would be the container's.
+# A job's ops server is on unless told otherwise (--metrics-port): HEALTHCHECK asks it. On loopback, the container's own.
 ENV GLUEPOT_HOME=/opt/gluepot/cache \
-    GLUEPOT_METRICS_HOST=0.0.0.0 \
     GLUEPOT_METRICS_PORT=9400 \
     PATH=/opt/gluepot/venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \

@@ -43,6 +43,8 @@ def run(
     max_batches: int | None = None,
     metrics_port: Annotated[int | None, Parameter(env_var="GLUEPOT_METRICS_PORT")] = None,
     metrics_host: Annotated[str, Parameter(env_var="GLUEPOT_METRICS_HOST")] = "127.0.0.1",
+    metrics_token: Annotated[str | None, Parameter(env_var="GLUEPOT_METRICS_TOKEN")] = None,
+    metrics_by_partition: Annotated[bool, Parameter(env_var="GLUEPOT_METRICS_BY_PARTITION")] = False,
     lease_secs: float = 15.0,
     connections: Path | None = None,
     transforms: Annotated[str | None, Parameter(env_var="GLUEPOT_TRANSFORMS")] = None,
@@ -60,8 +62,10 @@ def run(
         master: Spark master: local[*], spark://host:port, k8s://...
         until_caught_up: end when everything the source held at the start is committed.
         max_batches: end after so many batches.
-        metrics_port: serve Prometheus metrics on this port; 0 takes a free one.
-        metrics_host: address of the metrics page.
+        metrics_port: serve Prometheus metrics, health and configuration on this port; 0 takes a free one.
+        metrics_host: address of those pages; any but loopback needs a token.
+        metrics_token: what their readers must bring: file:/path or env:NAME of it. Probes without details need none.
+        metrics_by_partition: show lag by partition, too.
         lease_secs: a driver not heard of for so long may be replaced by another one on the same checkpoint.
         connections: the connections file, if it is none of the usual ones.
         transforms: a folder of custom visual transforms, local or s3://; each is a JSON and a Python file.
@@ -91,6 +95,8 @@ def run(
             transforms=transforms,
             metrics_port=metrics_port,
             metrics_host=metrics_host,
+            metrics_token=metrics_token,
+            metrics_by_partition=metrics_by_partition,
             drain=Drain(until_caught_up, max_batches),
             on_batch_failure=on_batch_failure,
             after=tuple(after or ()),

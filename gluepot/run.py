@@ -7,12 +7,10 @@ import runpy
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-
-from prometheus_client import CollectorRegistry
 
 from etlcore.clock import Clock
 from etlcore.errors import ConfigError
@@ -24,8 +22,6 @@ from gluepot.job_parameters import JobParameters
 from gluepot.spark_conf import job_conf, properties_text
 from streaming import session
 from streaming.lease import TTL_SECS
-from streaming.metrics import StreamMetrics
-from streaming.metrics_server import serve
 from streaming.session import ENDLESS, Drain, StreamSession
 from streaming.settings import OnBatchFailure
 from streaming.stopping import stop_on_signals
@@ -44,8 +40,10 @@ class RunSettings:
         glue_version: whose behaviour a script sees.
         connections: connections file; None to look in the usual places.
         transforms: folder of custom visual transforms, local or `s3://`; None for none but those of --extra-py-files.
-        metrics_port: port of the metrics page; None for none, 0 for a free one.
+        metrics_port: port of the ops server; None for none, 0 for a free one.
         metrics_host: address it listens on.
+        metrics_token: what its readers must bring, or a reference to it; None for nothing, on loopback only.
+        metrics_by_partition: show lag by partition, too.
         drain: when streams end by themselves.
         lease_secs: after how long without a sign of life another driver may take a stream over.
         on_batch_failure: what follows when the retries of a batch are used up, unless the script says it.
@@ -62,6 +60,8 @@ class RunSettings:
     transforms: str | None = None
     metrics_port: int | None = None
     metrics_host: str = "127.0.0.1"
+    metrics_token: str | None = field(default=None, repr=False)
+    metrics_by_partition: bool = False
     drain: Drain = ENDLESS
     lease_secs: float = TTL_SECS
     on_batch_failure: OnBatchFailure = "fail"
@@ -99,11 +99,7 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
         parameters, transforms = _with_transforms(parameters, settings.transforms, files)
         stack.enter_context(_environment(parameters, settings))
         if settings.metrics_port is not None or parameters.enable_metrics:
-            registry = CollectorRegistry()
-            streams.metrics = StreamMetrics(registry, parameters.job_name)
-            server = serve(registry, settings.metrics_host, settings.metrics_port or 0)
-            stack.callback(server.stop)
-            log.info("metrics", url=server.url)
+            stack.callback(_open_ops(settings, parameters, streams))
         if settings.live:
             from rich.console import Console  # noqa: PLC0415  nothing else needs it, and it takes its time to load
 
@@ -114,6 +110,27 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
         stack.callback(_stop_spark)
         with stop_on_signals(streams), _arguments(parameters.argv), _import_path(settings.script), attached(transforms):
             runpy.run_path(str(settings.script), run_name="__main__")
+
+
+def _open_ops(settings: RunSettings, parameters: JobParameters, streams: StreamSession) -> Callable[[], None]:
+    """Serve metrics and health; return what ends that."""
+    from gluepot.ops.start import OpsSettings, start  # noqa: PLC0415  HTTP and metrics libraries take their time to load
+
+    own = {
+        name: value if isinstance(value, bool | int | float | None) else str(value)
+        for name in RunSettings.__slots__
+        if name not in {"arguments", "metrics_token"}
+        for value in [getattr(settings, name)]
+    }
+    ops = OpsSettings(
+        port=settings.metrics_port or 0,
+        host=settings.metrics_host,
+        token=settings.metrics_token,
+        by_partition=settings.metrics_by_partition,
+    )
+    server = start(ops, parameters, own, streams)
+    log.info("metrics", url=server.url)
+    return server.stop
 
 
 def _wait_for_jobs(job: str, settings: RunSettings, clock: Clock) -> None:

@@ -18,6 +18,7 @@ from connectors.rejects import rejected, rejects_root
 from dynamicframe.schema import merge_schemas
 from etlcore.failpoints import reach
 from streaming.frames import BatchFrame, StreamFrame, storage_level
+from streaming.schema_changes import schema_changes
 from streaming.settings import StreamSettings
 
 BatchFunction = Callable[[Any, int], Any]
@@ -29,12 +30,14 @@ class StreamSchema:
 
     known: pa.Schema | None = None
 
-    def learn(self, parts: Sequence[ManifestPart]) -> None:
-        """Take in what the tasks of a write have seen."""
+    def learn(self, parts: Sequence[ManifestPart]) -> Counter[str]:
+        """Take in what the tasks of a write have seen; return what that changed, by kind: nothing the first time."""
+        before = self.known
         for part in parts:
             if part.source_schema is not None:
                 seen = pa.ipc.read_schema(pa.py_buffer(part.source_schema))
                 self.known = seen if self.known is None else merge_schemas(self.known, seen)
+        return Counter() if before is None or self.known is None else schema_changes(before, self.known)
 
 
 @dataclass(slots=True)
@@ -67,6 +70,8 @@ class BatchContext:
     bytes_in: int = 0
     bytes_out: int = 0
     files: int = 0
+    file_sizes_bytes: list[int] = field(default_factory=list)
+    schema_changes: Counter[str] = field(default_factory=Counter)
     rejected: Counter[str] = field(default_factory=Counter)
     phase_secs: Counter[str] = field(default_factory=Counter)
     newest_epoch_ms: dict[str, int] = field(default_factory=dict)
@@ -83,19 +88,23 @@ class BatchContext:
         return Manifest(key, (), self.ranges, self.offsets_digest, self.token)
 
     def record(self, outcome: Committed | AlreadyCommitted, parts: Sequence[ManifestPart]) -> None:
-        """Add up what a write did. Input is counted once, however many writes read it."""
+        """Add up what a write did. Input is counted once, however many writes read it.
+
+        What an earlier attempt of the batch published counts as if this one had: only one attempt is ever reported.
+        """
         self.rows_in = max(self.rows_in, sum(part.rows_in for part in parts))
         self.bytes_in = max(self.bytes_in, sum(part.bytes_in for part in parts))
         self.rows_out += sum(part.rows_out for part in parts)
-        if isinstance(outcome, Committed):
-            self.files += len(outcome.files)
-            self.bytes_out += sum(file.size_bytes for part in parts for file in part.files)
+        self.files += len(outcome.files)
+        files = [file for part in parts for file in part.files]
+        self.bytes_out += sum(file.size_bytes for file in files)
+        self.file_sizes_bytes += [file.size_bytes for file in files if not file.rejects]
         for part in parts:
             self.rejected.update(part.rejected)
             self.phase_secs.update(part.phase_secs)
             for shard, newest in part.newest_epoch_ms.items():
                 self.newest_epoch_ms[shard] = max(self.newest_epoch_ms.get(shard, 0), newest)
-        self.schema.learn(parts)
+        self.schema_changes += self.schema.learn(parts)
 
 
 _running: ContextVar[BatchContext | None] = ContextVar("gluepot_batch", default=None)

@@ -24,10 +24,13 @@ class BatchStats:
         bytes_in: payload bytes read.
         bytes_out: bytes of the files published.
         files: files published.
+        file_sizes_bytes: sizes of the files with records, rejects not among them.
+        schema_changes: columns of the stream's records that are new or changed their type, by kind.
         rejected: records diverted, by reason.
         attempts: 1 when the first try succeeded.
         lag_records: records behind the newest one, by shard (`topic-partition`).
         lag_secs: age of the newest record read, 0 when nothing is behind it, by shard (`topic-partition`).
+        latency_secs: from the creation of the newest record read to the commit, by shard (`topic-partition`).
     """
 
     query: str
@@ -42,10 +45,13 @@ class BatchStats:
     bytes_in: int = 0
     bytes_out: int = 0
     files: int = 0
+    file_sizes_bytes: Sequence[int] = ()
+    schema_changes: Mapping[str, int] = field(default_factory=dict)
     rejected: Mapping[str, int] = field(default_factory=dict)
     attempts: int = 1
     lag_records: Mapping[str, int] = field(default_factory=dict)
     lag_secs: Mapping[str, float] = field(default_factory=dict)
+    latency_secs: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def committed_epoch(self) -> float:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -128,7 +129,13 @@ class Query:
         Raises:
             Exception: what the batch function raised in its last attempt, or what the source reported.
         """
-        with bind_context(query=self._name), self._own() as self._lease, closing_note(self._mirror):
+        with (
+            bind_context(query=self._name),
+            self._told(),
+            self._own() as self._lease,
+            closing_note(self._mirror),
+        ):
+            self._tell(lease="held")
             self._before_first_start()
             while not self._ending():
                 failure = self._attempt()
@@ -136,6 +143,7 @@ class Query:
                 if failure is None:
                     continue
                 self._run.failures += 1
+                self._tell(failures_in_a_row=self._run.failures)
                 self._count("failure")
                 # A batch that fails after the end was asked for is not tried again, and the end is no success.
                 final = retry.is_final(failure) or self._session.stop.is_set()
@@ -166,6 +174,7 @@ class Query:
         self._origin = Origin(storage.url, chosen, self._settings.allow_overlap)
         self._quarantine.check()
         self._inputs.check()
+        self._tell(source_reached=True)
         if self._session.drain.until_caught_up and self._inputs:
             self._drain = _Drain(self._inputs, self._session.clock.epoch())
             self._drain.look()
@@ -220,6 +229,8 @@ class Query:
 
     def _ending(self) -> bool:
         lost = self._lease is not None and self._lease.is_lost
+        if lost:
+            self._tell(lease="lost")
         return lost or self._session.stop.is_set() or self._drained()
 
     def _drained(self) -> bool:
@@ -238,6 +249,7 @@ class Query:
         try:
             assert self._lease is not None  # taken before the first attempt
             self._lease.check()
+            self._tell(batch_id=batch_id, batch_began_epoch=self._session.clock.epoch())
             reach("batch.planned")
             with bind_context(query=self._name, batch=batch_id):
                 self._one(frame, batch_id, self._lease.token)
@@ -248,6 +260,7 @@ class Query:
             raise
         finally:
             self._run.in_function = False
+            self._tell(batch_began_epoch=None)
 
     def _one(self, frame: DataFrame, batch_id: int, token: int) -> None:
         clock, run = self._session.clock, self._run
@@ -270,10 +283,13 @@ class Query:
         run.last_held = held
         self._mirror.done(query_id, batch_id, held)
         run.done_batches += filled
+        self._tell(failures_in_a_row=0)
         if not filled:
             self._count("empty")
             return
         behind = self._inputs.backlog(held)
+        now_epoch = clock.epoch()
+        ages = {shard: max(0.0, now_epoch - newest / 1000) for shard, newest in context.newest_epoch_ms.items()}
         stats = BatchStats(
             query=self._name,
             batch_id=batch_id,
@@ -287,13 +303,13 @@ class Query:
             bytes_in=context.bytes_in,
             bytes_out=context.bytes_out,
             files=context.files,
+            file_sizes_bytes=tuple(context.file_sizes_bytes),
+            schema_changes=dict(context.schema_changes),
             rejected=dict(context.rejected),
             attempts=attempts,
             lag_records=behind,
-            lag_secs={
-                shard: max(0.0, clock.epoch() - newest / 1000) if behind.get(shard, 1) else 0.0
-                for shard, newest in context.newest_epoch_ms.items()
-            },
+            lag_secs={shard: age if behind.get(shard, 1) else 0.0 for shard, age in ages.items()},
+            latency_secs=ages,
         )
         run.last_started_epoch = began_epoch
         self._report(stats)
@@ -337,6 +353,7 @@ class Query:
             raise StopBetweenBatches
 
     def _report(self, stats: BatchStats) -> None:
+        self._tell(last_commit_epoch=stats.committed_epoch)
         if self._session.metrics:
             self._session.metrics.observe(stats)
         for watch in self._session.watchers:
@@ -350,6 +367,18 @@ class Query:
             secs=round(stats.duration_secs, 3),
             lag=sum(stats.lag_records.values()),
         )
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Let the job's status know of the query while this is open, and of its end."""
+        self._tell(window_secs=self._settings.window_size_secs, ended=False)
+        try:
+            yield
+        finally:
+            self._tell(ended=True, lease="lost" if self._lease and self._lease.is_lost else "none")
+
+    def _tell(self, **changes: Any) -> None:
+        self._session.status.tell(self._name, **changes)
 
     def _count(self, what: str) -> None:
         if self._session.metrics:

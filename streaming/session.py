@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from etlcore.clock import Clock, SystemClock
 from streaming.lease import TTL_SECS
-from streaming.metrics import StreamMetrics
 from streaming.progress import BatchStats
 from streaming.settings import OnBatchFailure
+from streaming.status import JobStatus
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from streaming.metrics import StreamMetrics  # its library takes its time; only a job with an ops server needs it
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class StreamSession:
         job: its name; a label of metrics and logs.
         clock: all waiting and all time stamps.
         metrics: None where nobody asked for them.
+        status: what the queries are doing now.
         watchers: told of every committed batch.
         drain: when queries end by themselves.
         on_batch_failure: `onBatchFailure` of queries whose options do not say it.
@@ -52,6 +55,7 @@ class StreamSession:
     job: str = "job"
     clock: Clock = field(default_factory=SystemClock)
     metrics: StreamMetrics | None = None
+    status: JobStatus = field(default_factory=JobStatus)
     watchers: list[Callable[[BatchStats], None]] = field(default_factory=list)
     drain: Drain = ENDLESS
     on_batch_failure: OnBatchFailure = "fail"

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from connectors.filesink.names import published_name
-from connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange, ranges_digest
+from connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange, StagedFile, ranges_digest
 from dynamicframe.schema import merge_schemas
 from etlcore.errors import CheckpointError
 
@@ -138,8 +138,12 @@ class CommitRecord:
         return [file.path for file in self.files if not file.rejects]
 
     def as_part(self) -> ManifestPart:
-        """Return what it says of input and output as one task's part would, without files."""
+        """Return what it says of input and output as one task's part would, its files where they are published."""
         return ManifestPart(
+            files=[
+                StagedFile(file.path, file.path, file.size_bytes, file.rows, file.crc32, file.rejects, file.encoding)
+                for file in self.files
+            ],
             ranges=self.ranges,
             schema=self.schema,
             rows_in=self.rows_in,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import socket
+from http.client import HTTPConnection
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -93,6 +95,36 @@ def test_the_metrics_page_may_be_set_in_the_environment(launch, script):
         assert (job.exit_code(), told.exit_code()) == (2, 0)
     (sentence,) = job.sentences()
     assert sentence.startswith(f"error: the metrics port {port} on 127.0.0.1 cannot be used")
+
+
+def test_metrics_for_other_machines_need_a_token(launch, script):
+    job = launch.gluepot("run", script("print('ran')"), "--metrics-port", "0", "--metrics-host", "0.0.0.0")
+
+    assert (job.exit_code(), job.out) == (2, "")
+    (sentence,) = job.sentences()
+    assert sentence.startswith("error: the ops server on 0.0.0.0 can be reached from other machines, and has no token")
+
+
+def test_a_running_script_is_asked_for_its_health_and_shows_no_secret(launch, script, tmp_path):
+    go = tmp_path / "go"
+    waiting = f"import pathlib, time\nwhile not pathlib.Path({str(go)!r}).exists(): time.sleep(0.05)"
+    job = launch.gluepot("run", script(waiting), "--metrics-port", "0", "--", *arguments(db_password="hunter2"))
+    job.wait_until(lambda: job.said("metrics"), "the address")
+    address = urlsplit(job.said("metrics")[0]["url"])
+
+    def get(page: str) -> tuple[int, str]:
+        connection = HTTPConnection(address.netloc, timeout=10)
+        connection.request("GET", page)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+
+    lives, ready, config = get("/livez"), get("/readyz"), get("/config")
+    go.touch()
+
+    assert job.exit_code() == 0
+    assert (lives, ready) == ((200, "ok\n"), (503, "failed\n"))
+    assert '"db_password":"***"' in config[1]
+    assert "hunter2" not in config[1]
 
 
 def test_an_unknown_connection_is_2_and_the_known_ones_are_named(launch, tmp_path):

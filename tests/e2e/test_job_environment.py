@@ -47,7 +47,7 @@ def seen(kafka, tmp_path_factory):
     topic.send([b"{broken"] * BROKEN)
     with launcher(folder) as launch:
         job = launch.gluepot(
-            "run", SCRIPTS / "echo_environment.py", "--metrics-port", "0", "--master", "local[2]", "--",
+            "run", SCRIPTS / "echo_environment.py", "--metrics-port", "0", "--metrics-by-partition", "--master", "local[2]", "--",
             *arguments(JOB_NAME="everything", TempDir=folder / "temp", output_path=folder / "table"),
             *arguments(bootstrap=kafka, topic=topic.name, conf="spark.sql.shuffle.partitions=7"),
             *("--extra-py-files", folder / "extra.zip", "--enable-metrics", "true", "--enable-job-insights", "true"),
@@ -127,7 +127,21 @@ def test_batch_time_is_shown_by_phase(seen, phase):
 @pytest.mark.parametrize(
     "name",
     ["input_rate", "process_rate", "batch_duration_seconds_sum", "bytes_in_total", "bytes_out_total", "files_written_total",
-     "retries_total", "failures_total", "last_commit_timestamp_seconds", "window_seconds"],
+     "retries_total", "failures_total", "last_commit_timestamp_seconds", "window_seconds",
+     "lag_total_records", "lag_worst_records", "lag_worst_seconds", "last_commit_age_seconds", "running_batch_seconds"],
 )  # fmt: skip
 def test_a_metric_has_job_and_query_as_labels(seen, name):
     assert seen.metric(name) >= 0
+
+
+@pytest.mark.parametrize(
+    "name", ["batches_total", "record_latency_seconds_count", "file_size_bytes_count", "lease_held"]
+)
+def test_a_committed_batch_is_counted(seen, name):
+    assert seen.metric(name) >= 1
+
+
+@pytest.mark.parametrize("role", ["driver", "jvm", "workers"])
+def test_memory_is_shown_by_role(seen, role):
+    labels = frozenset({"job": "everything", "role": role}.items())
+    assert seen.metrics["gluepot_resident_memory_bytes", labels] > 1 << 20

@@ -63,9 +63,12 @@ def test_options_that_name_an_archive_stay_as_they_are(tmp_path, own):
     assert with_archive(own, tmp_path / "classes.jsa") == own
 
 
-def test_starting_a_job_loads_neither_pandas_nor_a_database_library():
+def test_starting_a_job_loads_neither_pandas_nor_databases_nor_web_servers():
     # Each takes every starting process half a second; pyarrow loads pandas with the first array made of a list.
-    probe = "import sys, awsglue.context, awsglue.transforms, awsglue.job, connectors.datasource, connectors.kafka.source, batch.task; "
-    probe += "print(sorted({'pandas', 'sqlalchemy', 'boto3', 'duckdb', 'adbc_driver_postgresql'} & set(sys.modules)))"
+    probe = (
+        "import sys, awsglue.context, awsglue.transforms, awsglue.job, connectors.datasource, connectors.kafka.source, "
+    )
+    probe += "batch.task, gluepot.run; heavy = {'pandas', 'sqlalchemy', 'boto3', 'duckdb', 'adbc_driver_postgresql', "
+    probe += "'prometheus_client', 'starlette', 'uvicorn'}; print(sorted(heavy & set(sys.modules)))"
     ended = subprocess.run([sys.executable, "-c", probe], capture_output=True, check=True, text=True)
     assert ended.stdout.strip() == "[]"

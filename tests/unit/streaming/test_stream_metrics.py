@@ -1,4 +1,3 @@
-import urllib.request
 from dataclasses import replace
 
 import pytest
@@ -6,9 +5,8 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.openmetrics.exposition import generate_latest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from etlcore.errors import ConfigError
-from streaming.metrics import COUNTERS, GAUGES, HISTOGRAMS, StreamMetrics
-from streaming.metrics_server import serve
+from streaming.metric_names import COUNTERS, GAUGES, HISTOGRAMS, MOST_LABEL_VALUES
+from streaming.metrics import StreamMetrics
 from streaming.progress import BatchStats
 
 BATCH = BatchStats(
@@ -24,9 +22,12 @@ BATCH = BatchStats(
     bytes_in=291_000,
     bytes_out=40_000,
     files=3,
+    file_sizes_bytes=(10_000, 12_000, 18_000),
+    schema_changes={"added": 2},
     rejected={"malformed_json": 10},
     lag_records={"events-0": 5, "events-1": 0},
     lag_secs={"events-0": 1.5},
+    latency_secs={"events-0": 1.5, "events-1": 3.0},
 )
 
 
@@ -37,7 +38,7 @@ def registry():
 
 @pytest.fixture
 def metrics(registry):
-    return StreamMetrics(registry, job="shop")
+    return StreamMetrics(registry, job="shop", by_partition=True)
 
 
 def sample(registry, name, **labels):
@@ -57,6 +58,15 @@ def sample(registry, name, **labels):
         ("last_commit_timestamp_seconds", {}, 1_004.0),
         ("lag_records", {"partition": "events-0"}, 5),
         ("lag_seconds", {"partition": "events-0"}, 1.5),
+        ("lag_total_records", {}, 5),
+        ("lag_worst_records", {}, 5),
+        ("lag_worst_seconds", {}, 1.5),
+        ("batches_total", {}, 1),
+        ("schema_changes_total", {"kind": "added"}, 2),
+        ("record_latency_seconds_count", {}, 2),
+        ("record_latency_seconds_bucket", {"le": "2.0"}, 1),
+        ("file_size_bytes_sum", {}, 40_000),
+        ("file_size_bytes_bucket", {"le": "16384.0"}, 2),
         ("rows_in_total", {}, 1_000),
         ("rows_out_total", {}, 990),
         ("bytes_in_total", {}, 291_000),
@@ -125,7 +135,7 @@ def test_help_names_the_metric_that_glue_has(registry, metrics):
     helps = {family.name: family.documentation for family in registry.collect()}
     assert "glue.driver.streaming.numRecords" in helps["gluepot_batch_rows"]
     assert "glue.driver.streaming.batchProcessingTimeInMs" in helps["gluepot_last_batch_seconds"]
-    assert "glue.driver.streaming.maxConsumerLagInMs" in helps["gluepot_lag_seconds"]
+    assert "glue.driver.streaming.maxConsumerLagInMs" in helps["gluepot_lag_worst_seconds"]
 
 
 def test_exposition_is_valid_openmetrics_with_every_metric(registry, metrics):
@@ -135,35 +145,21 @@ def test_exposition_is_valid_openmetrics_with_every_metric(registry, metrics):
     assert names == {f"gluepot_{m.name}" for m in (*GAUGES, *COUNTERS, *HISTOGRAMS)}
 
 
-def test_server_answers_in_openmetrics_on_a_free_loopback_port(registry, metrics):
+def test_lag_by_partition_is_shown_on_request_only(registry):
+    StreamMetrics(registry, job="shop").observe(BATCH)
+    assert sample(registry, "lag_records", partition="events-0") is None
+    assert sample(registry, "lag_worst_records") == 5
+
+
+def test_a_broker_that_is_away_leaves_the_lag_as_it_was_known(registry, metrics):
     metrics.observe(BATCH)
-    server = serve(registry)
-    request = urllib.request.Request(server.url, headers={"Accept": "application/openmetrics-text; version=1.0.0"})
-    with urllib.request.urlopen(request, timeout=5) as response:
-        text, kind = response.read().decode(), response.headers["Content-Type"]
-    server.stop()
-    assert server.url.startswith("http://127.0.0.1:")
-    assert kind.startswith("application/openmetrics-text")
-    assert 'gluepot_rows_in_total{job="shop",query="clicks"} 1000.0' in text
-    assert text.endswith("# EOF\n")
+    metrics.observe(replace(BATCH, lag_records={}, lag_secs={}))
+    assert sample(registry, "lag_total_records") == 5
 
 
-def test_a_stopped_server_gives_its_port_back(registry):
-    first = serve(registry)
-    first.stop()
-    again = serve(registry, port=first.port)
-    again.stop()
-    assert again.port == first.port
-
-
-def test_a_taken_port_is_named_with_the_remedy(registry):
-    server = serve(registry)
-    with pytest.raises(ConfigError, match=rf"metrics port {server.port} on 127\.0\.0\.1.*--metrics-port, or 0"):
-        serve(registry, port=server.port)
-    server.stop()
-
-
-@pytest.mark.parametrize(("host", "port"), [("127.0.0.1", 70_000), ("192.0.2.1", 0)])
-def test_an_address_that_cannot_be_is_a_config_error(registry, host, port):
-    with pytest.raises(ConfigError, match="cannot be used"):
-        serve(registry, host, port)
+def test_reasons_beyond_the_bound_are_counted_together(registry, metrics):
+    reasons = {f"reason {n}": 1 for n in range(MOST_LABEL_VALUES + 3)}
+    metrics.observe(replace(BATCH, rejected=reasons))
+    metrics.observe(replace(BATCH, rejected={"reason 0": 1, "another": 1}))
+    assert sample(registry, "rows_rejected_total", reason="other") == 4
+    assert sample(registry, "rows_rejected_total", reason="reason 0") == 2

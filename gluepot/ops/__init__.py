@@ -1,0 +1,1 @@
+"""What a running job shows of itself over HTTP: metrics, health, version, configuration."""

@@ -1,0 +1,78 @@
+"""Whether a job lives, and whether it is ready: decided from what its queries last told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from streaming.status import QueryStatus
+
+STUCK_WINDOWS = 20
+STUCK_SECS = 1800.0
+"""A batch that runs for longer than this and than so many windows is taken to hang. Long on purpose: who asks `/livez`
+kills what does not live, and a batch killed begins anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One answer.
+
+    Args:
+        name: what was looked at.
+        ok: the outcome.
+        says: one sentence for people.
+    """
+
+    name: str
+    ok: bool
+    says: str
+
+
+def liveness(queries: Sequence[QueryStatus], now_epoch: float) -> list[Check]:
+    """Tell whether the job should be let run on.
+
+    Args:
+        queries: of the job; none while its script has started none.
+        now_epoch: in seconds since 1970 UTC.
+    """
+    checks = [Check("process", ok=True, says="It answers.")]
+    for one in queries:
+        if one.batch_began_epoch is None:
+            checks.append(Check(f"batch of {one.query}", ok=True, says="None is running."))
+            continue
+        ran_secs = max(0.0, now_epoch - one.batch_began_epoch)
+        allowed_secs = max(STUCK_SECS, STUCK_WINDOWS * one.window_secs)
+        says = f"Batch {one.batch_id} has run for {ran_secs:.0f} s; up to {allowed_secs:.0f} s pass for work."
+        checks.append(Check(f"batch of {one.query}", ran_secs <= allowed_secs, says))
+    return checks
+
+
+def readiness(queries: Sequence[QueryStatus], *, stopping: bool) -> list[Check]:
+    """Tell whether the job does its work: its streams run, reach their sources, and it was not told to end.
+
+    Args:
+        queries: of the job.
+        stopping: whether its end was asked for.
+    """
+    running = [one for one in queries if not one.ended]
+    return [
+        Check("not stopping", not stopping, "The end was asked for." if stopping else "Nobody asked for the end."),
+        Check("streams", bool(running), f"{len(running)} of {len(queries)} streams run."),
+        *(check for one in running for check in _of_query(one)),
+    ]
+
+
+def _of_query(query: QueryStatus) -> list[Check]:
+    return [
+        Check(f"lease of {query.query}", query.lease == "held", f"The lease is {query.lease}."),
+        Check(
+            f"source of {query.query}",
+            query.source_reached,
+            "It was reached." if query.source_reached else "It was not reached yet.",
+        ),
+        Check(
+            f"attempts of {query.query}",
+            not query.failures_in_a_row,
+            f"{query.failures_in_a_row} failed since the last good batch.",
+        ),
+    ]

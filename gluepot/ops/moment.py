@@ -1,0 +1,59 @@
+"""The metrics that are worked out when somebody asks: a batch that hangs reports nothing by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from gluepot.ops.memory import Role, Usage
+from streaming.metric_names import AT_SCRAPE, PREFIX
+from streaming.status import QueryStatus
+
+
+class Moment(Collector):
+    """Shows a job's queries and processes as they are at this moment.
+
+    Args:
+        job: value of the label `job`.
+        queries: asked at each scrape.
+        usage: asked at each scrape.
+        epoch: gives the time, in seconds since 1970 UTC.
+    """
+
+    def __init__(
+        self,
+        job: str,
+        queries: Callable[[], Sequence[QueryStatus]],
+        usage: Callable[[], Mapping[Role, Usage]],
+        epoch: Callable[[], float],
+    ) -> None:
+        self._job = job
+        self._queries = queries
+        self._usage = usage
+        self._epoch = epoch
+        self._opened_epoch = epoch()
+
+    def describe(self) -> Iterator[Metric]:
+        """Yield the names alone, so that registering asks nobody."""
+        yield from self._families().values()
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield every gauge of `AT_SCRAPE`."""
+        families, now_epoch = self._families(), self._epoch()
+        for one in self._queries():
+            labels = (self._job, one.query)
+            since = self._opened_epoch if one.last_commit_epoch is None else one.last_commit_epoch
+            families["last_commit_age_seconds"].add_metric(labels, max(0.0, now_epoch - since))
+            began = now_epoch if one.batch_began_epoch is None else one.batch_began_epoch
+            families["running_batch_seconds"].add_metric(labels, max(0.0, now_epoch - began))
+            families["lease_held"].add_metric(labels, one.lease == "held")
+            families["failures_in_a_row"].add_metric(labels, one.failures_in_a_row)
+        for role, used in self._usage().items():
+            families["resident_memory_bytes"].add_metric((self._job, role), used.resident_bytes)
+            families["processes"].add_metric((self._job, role), used.processes)
+        yield from families.values()
+
+    def _families(self) -> dict[str, GaugeMetricFamily]:
+        return {one.name: GaugeMetricFamily(PREFIX + one.name, one.help, labels=one.labels) for one in AT_SCRAPE}

@@ -1,0 +1,91 @@
+"""The pages: what each path answers. All of it from memory, in the server's one thread; nothing waits for a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from prometheus_client import CollectorRegistry
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from etlcore.clock import Clock
+from gluepot.ops.access import TokenRequired
+from gluepot.ops.exposition import Exposition
+from gluepot.ops.health import Check, liveness, readiness
+from streaming.status import QueryStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What the pages tell of.
+
+    Args:
+        registry: the metrics.
+        queries: gives the queries' newest status.
+        stopping: tells whether the end was asked for.
+        version: names and versions.
+        config: effective configuration, without secrets.
+        clock: for ages.
+    """
+
+    registry: CollectorRegistry
+    queries: Callable[[], Sequence[QueryStatus]]
+    stopping: Callable[[], bool]
+    version: Mapping[str, str]
+    config: Mapping[str, Any]
+    clock: Clock
+
+
+def application(job: Job, token: str | None = None) -> Starlette:
+    """Return the application.
+
+    Args:
+        job: what it tells of.
+        token: what readers must bring; None for nothing.
+    """
+    exposition = Exposition(job.registry, job.clock.monotonic)
+
+    def live() -> list[Check]:
+        return liveness(job.queries(), job.clock.epoch())
+
+    def ready() -> list[Check]:
+        return readiness(job.queries(), stopping=job.stopping())
+
+    async def metrics(request: Request) -> Response:
+        text = exposition.text(request.headers.get("accept", ""))
+        return Response(text.body, headers={"Content-Type": text.content_type})
+
+    async def livez(request: Request) -> Response:
+        return _answer(request, live())
+
+    async def readyz(request: Request) -> Response:
+        return _answer(request, ready())
+
+    async def healthz(request: Request) -> Response:
+        return _answer(request, [*live(), *ready()])
+
+    async def version(_: Request) -> Response:
+        return JSONResponse(job.version)
+
+    async def config(_: Request) -> Response:
+        return JSONResponse(job.config)
+
+    pages = (metrics, livez, readyz, healthz, version, config)
+    return Starlette(
+        routes=[Route(f"/{page.__name__}", page) for page in pages],
+        middleware=[] if token is None else [Middleware(TokenRequired, token=token)],
+    )
+
+
+def _answer(request: Request, checks: Sequence[Check]) -> Response:
+    """Answer as the Kubernetes API server does: `ok` or not, and each check with `?verbose`."""
+    good = all(check.ok for check in checks)
+    text = "ok\n" if good else "failed\n"
+    if "verbose" in request.query_params:
+        text = "".join(f"[{'+' if one.ok else '-'}] {one.name}: {one.says}\n" for one in checks) + text
+    return PlainTextResponse(text, 200 if good else 503)

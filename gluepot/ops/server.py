@@ -1,0 +1,107 @@
+"""Serves a job's pages from one thread, to a bounded number of sockets, none of which may dawdle."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from dataclasses import dataclass
+from typing import cast
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from etlcore.errors import ConfigError
+
+LOOPBACK = "127.0.0.1"
+MOST_SOCKETS = 512
+IDLE_SECS = 5
+REQUEST_SECS = 10.0
+"""How long a whole request, or the next one on a kept socket, may take to arrive and its answer to be fetched."""
+CLOSE_SECS = 1
+
+
+class _Prompt(H11Protocol):
+    """Closes a socket from which no request comes: uvicorn itself waits for a first one without end."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._deadline = self.loop.call_later(REQUEST_SECS, transport.abort)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._deadline.cancel()
+        super().connection_lost(exc)
+
+    def on_response_complete(self) -> None:
+        self._deadline.cancel()
+        self._deadline = self.loop.call_later(REQUEST_SECS, self.transport.abort)
+        super().on_response_complete()
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running ops server; it ends with the process or with `stop`.
+
+    Args:
+        host: address it listens on.
+        port: port it listens on, also when a free one was asked for.
+    """
+
+    host: str
+    port: int
+    _listening: socket.socket
+    _http: uvicorn.Server
+    _thread: threading.Thread
+
+    @property
+    def url(self) -> str:
+        """Where Prometheus finds the metrics."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}/metrics"
+
+    def stop(self) -> None:
+        """Close the port; answers that were begun have a second."""
+        self._http.should_exit = True
+        self._thread.join()
+        self._listening.close()  # uvicorn leaves it open when it is told to end before it has begun
+
+
+def serve(app: ASGIApp, host: str = LOOPBACK, port: int = 0) -> Server:
+    """Listen in a thread of its own.
+
+    Args:
+        app: what answers.
+        host: loopback unless told, because the numbers are not for everybody.
+        port: 0 takes a free one.
+
+    Raises:
+        ConfigError: the port is taken or may not be used, or the host is not one of this machine.
+    """
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listening = socket.create_server((host, port), family=family, backlog=MOST_SOCKETS)
+    except (OSError, OverflowError) as error:
+        raise ConfigError(
+            f"the metrics port {port} on {host} cannot be used ({error}); "
+            "choose another with --metrics-port, or 0 for a free one",
+        ) from error
+    http = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http=_Prompt,
+            ws="none",
+            lifespan="off",
+            loop="asyncio",
+            log_config=None,
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            limit_concurrency=MOST_SOCKETS,
+            timeout_keep_alive=IDLE_SECS,
+            timeout_graceful_shutdown=CLOSE_SECS,
+        ),
+    )
+    thread = threading.Thread(target=http.run, args=([listening],), name="gluepot-ops", daemon=True)
+    thread.start()
+    return Server(host, cast("int", listening.getsockname()[1]), listening, http, thread)

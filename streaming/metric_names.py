@@ -1,0 +1,165 @@
+"""Every metric of a job: name, labels, meaning, what AWS Glue calls the same number. docs/metrics.md is made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PREFIX = "gluepot_"
+MOST_LABEL_VALUES = 50
+"""Distinct values of one label that a query may show; what comes later is counted under `other`."""
+
+BATCH_SECS_BUCKETS = (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 100, 120, 300, 600, 1800)
+"""From our floor for an empty function to half an hour, with the usual windows (10, 30, 60, 100 s) as bounds."""
+
+LATENCY_SECS_BUCKETS = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 14400, 86400)
+"""From below the shortest window to a backlog of a day."""
+
+FILE_BYTES_BUCKETS = tuple(float(1 << power) for power in range(12, 33, 2))
+"""4 KiB to 4 GiB: what is below 1 MiB is a file too small for most readers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What a metric is called, and what it says.
+
+    Args:
+        name: without the prefix `gluepot_`, and for counters without the suffix `_total`.
+        meaning: the help text, unit included.
+        label: label beside `job` and `query`, or empty.
+        glue: AWS's name of the same number (job metrics of the Glue guide), or empty.
+        of_job: whether it is of the job as a whole and has no label `query`.
+        opt_in: whether it is shown on request only (`--metrics-by-partition`).
+    """
+
+    name: str
+    meaning: str
+    label: str = ""
+    glue: str = ""
+    of_job: bool = False
+    opt_in: bool = False
+
+    @property
+    def help(self) -> str:
+        """The help text as exposed; names AWS's metric where there is one."""
+        return f"{self.meaning} AWS Glue: {self.glue}." if self.glue else self.meaning
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Label names in the order in which values are given."""
+        own = ("job",) if self.of_job else ("job", "query")
+        return (*own, self.label) if self.label else own
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution(Metric):
+    """A histogram.
+
+    Args:
+        buckets: upper bounds.
+    """
+
+    buckets: tuple[float, ...] = BATCH_SECS_BUCKETS
+
+
+GAUGES = (
+    Metric("batch_rows", "Records in the last batch.", glue="glue.driver.streaming.numRecords"),
+    Metric("last_batch_seconds", "Time of the last batch.", glue="glue.driver.streaming.batchProcessingTimeInMs"),
+    Metric("batch_id", "Number of the last committed batch."),
+    Metric("input_rate", "Rows per second since the previous batch began."),
+    Metric("process_rate", "Rows per second of batch time."),
+    Metric("window_seconds", "Configured time between two batch starts; 0 for none."),
+    Metric("batch_window_ratio", "Time of the last batch over the window; above 1 the stream falls behind."),
+    Metric("last_commit_timestamp_seconds", "When the last batch was committed, in seconds since 1970 UTC."),
+    Metric("lag_total_records", "Records behind the newest ones, over all partitions."),
+    Metric("lag_worst_records", "Records behind the newest one in the partition that is furthest behind."),
+    Metric(
+        "lag_worst_seconds",
+        "Age of the newest record read, in the partition where it is oldest; 0 when nothing is behind it.",
+        glue="glue.driver.streaming.maxConsumerLagInMs (in ms)",
+    ),
+    Metric("lag_records", "Records behind the newest one.", label="partition", opt_in=True),
+    Metric(
+        "lag_seconds", "Age of the newest record read; 0 when nothing is behind it.", label="partition", opt_in=True
+    ),
+)
+"""Set with each batch."""
+
+AT_SCRAPE = (
+    Metric("last_commit_age_seconds", "Time since the last commit, or since the page was opened before the first."),
+    Metric("running_batch_seconds", "How long the running batch has run; 0 between batches."),
+    Metric("lease_held", "1 while this driver may publish; 0 when another one took over, or after the end."),
+    Metric("failures_in_a_row", "Failed attempts since the last good batch."),
+    Metric(
+        "resident_memory_bytes",
+        "Resident memory by role: driver (Python), jvm, workers (all Python workers together, shared pages counted in"
+        " each). Linux only.",
+        label="role",
+        of_job=True,
+    ),
+    Metric("processes", "Processes by role: driver, jvm, workers. Linux only.", label="role", of_job=True),
+)
+"""Gauges that are asked for when somebody looks."""
+
+COUNTERS = (
+    Metric("rows_in", "Records read.", glue="glue.driver.aggregate.recordsRead"),
+    Metric("rows_out", "Records written.", glue="glue.driver.recordsWritten"),
+    Metric("bytes_in", "Payload bytes read.", glue="glue.driver.aggregate.bytesRead"),
+    Metric("bytes_out", "Bytes of published files.", glue="glue.driver.bytesWrittten"),  # AWS's own spelling
+    Metric("files_written", "Published files.", glue="glue.driver.filesWritten"),
+    Metric("rows_rejected", "Records diverted to the rejects.", label="reason"),
+    Metric("schema_changes", "Columns of the stream that are new (added) or changed their type (type).", label="kind"),
+    Metric("batches", "Committed batches."),
+    Metric("retries", "Batches started again after a failure."),
+    Metric("failures", "Failed attempts of a batch."),
+    Metric("empty_batches", "Triggers that found no record."),
+)
+
+HISTOGRAMS = (
+    Distribution("batch_duration_seconds", "Time from the begin of a batch to its commit."),
+    Distribution(
+        "batch_phase_seconds", "Time by phase of a batch; phases in tasks are sums over tasks.", label="phase"
+    ),
+    Distribution(
+        "record_latency_seconds",
+        "From the creation of a record to its commit: the newest record of each partition in each batch. The oldest one"
+        " of the batch waited up to a window longer.",
+        buckets=LATENCY_SECS_BUCKETS,
+    ),
+    Distribution("file_size_bytes", "Size of a published file with records.", buckets=FILE_BYTES_BUCKETS),
+)
+
+
+def document() -> str:
+    """Return docs/metrics.md."""
+    sections = (
+        ("Counters", "Exposed with the suffix `_total`. They start at 0 with the process.", COUNTERS, "_total"),
+        ("Histograms", "Exposed as `_bucket`, `_sum` and `_count`.", HISTOGRAMS, ""),
+        ("Gauges of the last batch", "Set when a batch is committed.", GAUGES, ""),
+        ("Gauges of the moment", "Worked out when the page is asked for, while a batch runs, too.", AT_SCRAPE, ""),
+    )
+    return _HEAD + "".join(
+        f"\n## {title}\n\n{said}\n\n{_table(metrics, suffix)}" for title, said, metrics, suffix in sections
+    )
+
+
+_HEAD = f"""<!-- Made from streaming/metric_names.py by `python -m scripts.documents`; do not edit. -->
+# Metrics
+
+`gluepot run --metrics-port 9400` serves them at `/metrics`, as OpenMetrics or Prometheus text, whichever is asked for.
+`job` is the job's name, `query` that of a stream: scrape with `honor_labels: true`, or Prometheus renames the first.
+`reason` shows at most {MOST_LABEL_VALUES} values; what comes later is `other`.
+Metrics with the label `partition` are there with `--metrics-by-partition` only.
+
+A counter counts what this process committed. An attempt that failed adds to `failures_total` and to nothing else; what
+it had published counts once, with the attempt that succeeds. Over restarts, the table's manifests
+(`gluepot table verify`) have the last word.
+"""
+
+
+def _table(metrics: tuple[Metric, ...], suffix: str) -> str:
+    rows = [
+        f"| `{PREFIX}{one.name}{suffix}` | {', '.join(f'`{label}`' for label in one.labels)}"
+        f"{' (opt-in)' if one.opt_in else ''} | {one.meaning} | {f'`{one.glue}`' if one.glue else ''} |\n"
+        for one in metrics
+    ]
+    return "| Name | Labels | Meaning | AWS Glue's name |\n| --- | --- | --- | --- |\n" + "".join(rows)

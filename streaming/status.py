@@ -1,0 +1,59 @@
+"""What a job's queries are doing at this moment; what the ops server answers from, without asking the queries."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+LeaseState = Literal["none", "held", "lost"]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryStatus:
+    """One query, as it last told.
+
+    Args:
+        query: its name.
+        window_secs: time between two batch starts as configured; 0 where the next batch starts at once.
+        lease: whether this driver may publish.
+        source_reached: the sources answered and the checkpoint fits them.
+        batch_id: number of the running batch, or of the last one; None before the first.
+        batch_began_epoch: when the running batch began, in seconds since 1970 UTC; None between batches.
+        last_commit_epoch: when a batch was committed last, likewise; None before the first of this run.
+        failures_in_a_row: failed attempts since the last good batch.
+        ended: the query runs no more.
+    """
+
+    query: str
+    window_secs: float = 0.0
+    lease: LeaseState = "none"
+    source_reached: bool = False
+    batch_id: int | None = None
+    batch_began_epoch: float | None = None
+    last_commit_epoch: float | None = None
+    failures_in_a_row: int = 0
+    ended: bool = False
+
+
+@dataclass(slots=True)
+class JobStatus:
+    """The newest status of every query of a job. Safe to use from any thread, without waiting."""
+
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _queries: dict[str, QueryStatus] = field(default_factory=dict)
+
+    def tell(self, query: str, **changes: Any) -> None:
+        """Take in what changed of a query; the first word of it makes it known.
+
+        Args:
+            query: its name.
+            changes: fields of `QueryStatus` by name.
+        """
+        with self._lock:
+            self._queries[query] = replace(self._queries.get(query, QueryStatus(query)), **changes)
+
+    def queries(self) -> tuple[QueryStatus, ...]:
+        """Return every query, in the order in which they were first heard of."""
+        with self._lock:
+            return tuple(self._queries.values())

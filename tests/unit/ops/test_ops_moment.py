@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from etlcore.clock import FakeClock
+from gluepot.ops.memory import Usage
+from gluepot.ops.moment import Moment
+from streaming.metric_names import AT_SCRAPE
+from streaming.status import JobStatus
+
+
+@pytest.fixture
+def clock():
+    return FakeClock(1_000.0)
+
+
+@pytest.fixture
+def status():
+    status = JobStatus()
+    status.tell("clicks", lease="held", failures_in_a_row=2)
+    return status
+
+
+@pytest.fixture
+def value(status, clock):
+    registry = CollectorRegistry()
+    registry.register(Moment("shop", status.queries, lambda: {"jvm": Usage(1, 4_096)}, clock.epoch))
+
+    def value(name: str, **labels: str) -> float | None:
+        return registry.get_sample_value(f"gluepot_{name}", {"job": "shop", **labels})
+
+    value.registry = registry
+    return value
+
+
+def test_age_of_the_last_commit_grows_without_any_batch(value, status, clock):
+    status.tell("clicks", last_commit_epoch=995.0)
+    assert value("last_commit_age_seconds", query="clicks") == 5.0
+    clock.sleep(60.0)
+    assert value("last_commit_age_seconds", query="clicks") == 65.0
+
+
+def test_before_the_first_commit_the_age_is_that_of_the_page(value, clock):
+    clock.sleep(30.0)
+    assert value("last_commit_age_seconds", query="clicks") == 30.0
+
+
+def test_a_running_batch_is_seen_while_it_runs(value, status, clock):
+    assert value("running_batch_seconds", query="clicks") == 0.0
+    status.tell("clicks", batch_id=1, batch_began_epoch=clock.epoch())
+    clock.sleep(7.0)
+    assert value("running_batch_seconds", query="clicks") == 7.0
+
+
+def test_lease_and_failures_are_shown(value, status):
+    assert (value("lease_held", query="clicks"), value("failures_in_a_row", query="clicks")) == (1.0, 2.0)
+    status.tell("clicks", lease="lost")
+    assert value("lease_held", query="clicks") == 0.0
+
+
+def test_memory_is_shown_by_role(value):
+    assert value("resident_memory_bytes", role="jvm") == 4_096
+    assert value("processes", role="jvm") == 1
+
+
+def test_every_gauge_of_the_moment_is_there(value):
+    assert {family.name for family in value.registry.collect()} == {f"gluepot_{one.name}" for one in AT_SCRAPE}

@@ -1,0 +1,91 @@
+"""The server itself, on loopback."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from contextlib import suppress
+from http.client import HTTPConnection
+
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from etlcore.errors import ConfigError
+from gluepot.ops import server as ops
+from gluepot.ops.server import serve
+
+
+async def answer(_):
+    return PlainTextResponse("here")
+
+
+APP = Starlette(routes=[Route("/metrics", answer)])
+
+
+@pytest.fixture
+def server():
+    server = serve(APP)
+    yield server
+    server.stop()
+
+
+def get(port: int) -> tuple[int, bytes]:
+    connection = HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", "/metrics")
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
+
+
+def test_it_answers_on_a_free_loopback_port_and_does_not_say_what_it_is(server):
+    assert server.url == f"http://127.0.0.1:{server.port}/metrics"
+    assert get(server.port) == (200, b"here")
+
+
+def test_a_stopped_server_gives_its_port_back():
+    first = serve(APP)
+    first.stop()
+    again = serve(APP, port=first.port)
+    again.stop()
+    assert again.port == first.port
+
+
+def test_a_taken_port_is_named_with_the_remedy(server):
+    with pytest.raises(ConfigError, match=rf"metrics port {server.port} on 127\.0\.0\.1.*--metrics-port, or 0"):
+        serve(APP, port=server.port)
+
+
+@pytest.mark.parametrize(("host", "port"), [("127.0.0.1", 70_000), ("192.0.2.1", 0)])
+def test_an_address_that_cannot_be_is_a_config_error(host, port):
+    with pytest.raises(ConfigError, match="cannot be used"):
+        serve(APP, host, port)
+
+
+def test_many_silent_sockets_neither_keep_others_out_nor_take_threads(server):
+    threads = threading.active_count()
+    silent = [socket.create_connection(("127.0.0.1", server.port), timeout=5) for _ in range(200)]
+    try:
+        assert get(server.port) == (200, b"here")
+        assert threading.active_count() == threads
+    finally:
+        for one in silent:
+            one.close()
+
+
+def test_a_socket_that_sends_no_request_is_closed(monkeypatch):
+    monkeypatch.setattr(ops, "REQUEST_SECS", 0.2)
+    server = serve(APP)
+    try:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=5) as dawdling:
+            dawdling.sendall(b"GET /metrics HTTP/1.1\r\n")
+            began = time.monotonic()
+            with suppress(ConnectionResetError):  # instead of the end, where bytes were left unread
+                assert dawdling.recv(1) == b""
+            assert time.monotonic() - began < 3
+    finally:
+        server.stop()

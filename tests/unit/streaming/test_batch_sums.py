@@ -1,0 +1,59 @@
+"""What the writes of a batch add up to, whoever published them."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from batch.commit.record import CommitRecord, FileEntry
+from connectors.ports import AlreadyCommitted, CommitKey, Committed, ManifestPart, StagedFile
+from streaming.batch import BatchContext, StreamSchema
+
+FILE = StagedFile("staging/a.parquet", "day=1/a.parquet", size_bytes=1_000, rows=10, crc32=1)
+REJECTS = StagedFile("staging/r.parquet", "_rejects/r.parquet", size_bytes=50, rows=2, crc32=2, rejects=True)
+RECORD = CommitRecord(
+    CommitKey("query", 1, "write"),
+    generation=1,
+    files=[
+        FileEntry("day=1/a.parquet", 1_000, 10, 1, rejects=False),
+        FileEntry("_rejects/r.parquet", 50, 2, 2, rejects=True),
+    ],
+    rows_in=12,
+    rows_out=10,
+    rejected={"malformed_json": 2},
+)
+
+
+def sums(context: BatchContext) -> tuple[object, ...]:
+    return (
+        context.rows_in,
+        context.rows_out,
+        context.files,
+        context.bytes_out,
+        context.file_sizes_bytes,
+        dict(context.rejected),
+    )
+
+
+def test_a_write_that_an_earlier_attempt_published_counts_like_one_of_this_attempt():
+    own, adopted = BatchContext("query", 1), BatchContext("query", 1)
+    part = ManifestPart([FILE, REJECTS], rows_in=12, rows_out=10, rejected={"malformed_json": 2})
+    own.record(Committed(["day=1/a.parquet"], 10), [part])
+    adopted.record(AlreadyCommitted(RECORD.data_paths, RECORD.rows_out), [RECORD.as_part()])
+    assert sums(own) == sums(adopted) == (12, 10, 1, 1_050, [1_000], {"malformed_json": 2})
+
+
+def test_rejects_are_bytes_and_no_files_with_records():
+    context = BatchContext("query", 1)
+    context.record(Committed(["day=1/a.parquet"], 10), [ManifestPart([FILE, REJECTS])])
+    assert (context.files, context.bytes_out, context.file_sizes_bytes) == (1, 1_050, [1_000])
+
+
+def seen(**columns: pa.DataType) -> ManifestPart:
+    return ManifestPart(source_schema=pa.schema(columns).serialize().to_pybytes())
+
+
+def test_columns_of_the_first_batch_are_no_change_and_later_ones_are():
+    schema = StreamSchema()
+    assert not schema.learn([seen(id=pa.int64())])
+    assert schema.learn([seen(id=pa.int64(), day=pa.string()), seen(hour=pa.int64())]) == {"added": 2}
+    assert not schema.learn([seen(id=pa.int64())])

@@ -1,0 +1,69 @@
+"""What can be said of the alert rules without a Prometheus: names, labels, and that every runbook is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from streaming.metric_names import (
+    AT_SCRAPE,
+    COUNTERS,
+    FILE_BYTES_BUCKETS,
+    GAUGES,
+    HISTOGRAMS,
+    LATENCY_SECS_BUCKETS,
+    PREFIX,
+)
+
+REPOSITORY = Path(__file__).parents[2]
+RULES = [
+    rule
+    for group in yaml.safe_load((REPOSITORY / "deploy/prometheus/alerts.yaml").read_text())["groups"]
+    for rule in group["rules"]
+]
+ALERTS = [rule for rule in RULES if "alert" in rule]
+RUNBOOKS = REPOSITORY / "docs/runbooks"
+EXPOSED = {
+    *(f"{PREFIX}{one.name}" for one in (*GAUGES, *AT_SCRAPE) if not one.opt_in),
+    *(f"{PREFIX}{one.name}_total" for one in COUNTERS),
+    *(f"{PREFIX}{one.name}_{part}" for one in HISTOGRAMS for part in ("bucket", "sum", "count")),
+}
+
+
+def test_rules_ask_for_metrics_that_are_exposed():
+    asked = {name for rule in RULES for name in re.findall(r"\bgluepot_\w+", rule["expr"])}
+    assert asked
+    assert asked - EXPOSED == set()
+
+
+def test_rules_ask_for_recorded_series_that_are_recorded():
+    recorded = {rule["record"] for rule in RULES if "record" in rule}
+    assert {name for rule in ALERTS for name in re.findall(r"gluepot:[\w:]+", rule["expr"])} == recorded
+
+
+def test_bounds_of_histograms_are_buckets_of_them():
+    bounds = {bound for rule in RULES for bound in re.findall(r'le="([^"]+)"', rule["expr"])}
+    assert bounds
+    assert bounds <= {str(float(bound)) for bound in (*LATENCY_SECS_BUCKETS, *FILE_BYTES_BUCKETS)}
+
+
+@pytest.mark.parametrize("alert", ALERTS, ids=lambda alert: alert["alert"])
+def test_every_alert_waits_says_how_bad_it_is_and_has_a_page(alert):
+    assert re.fullmatch(r"\d+[mh]", alert["for"])
+    assert alert["labels"]["severity"] in {"info", "warning", "critical"}
+    assert "{{ $labels.job }}" in alert["annotations"]["summary"]
+    page = RUNBOOKS / alert["annotations"]["runbook_url"].rpartition("/")[2]
+    assert page.read_text().startswith(f"# {alert['alert']}\n")
+
+
+def test_every_page_belongs_to_an_alert():
+    pages = {alert["annotations"]["runbook_url"].rpartition("/")[2] for alert in ALERTS}
+    assert pages == {page.name for page in RUNBOOKS.iterdir()}
+
+
+def test_every_alert_has_a_scenario_in_which_it_fires():
+    scenarios = (REPOSITORY / "deploy/prometheus/alerts.test.yaml").read_text()
+    assert {alert["alert"] for alert in ALERTS if f'alertname="{alert["alert"]}"' not in scenarios} == set()

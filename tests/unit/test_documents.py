@@ -1,0 +1,8 @@
+from __future__ import annotations
+
+from scripts.documents import METRICS
+from streaming.metric_names import document
+
+
+def test_the_page_of_metrics_is_that_of_the_code():
+    assert METRICS.read_text(encoding="utf-8") == document(), "run `python -m scripts.documents`"

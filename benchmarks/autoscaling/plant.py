@@ -23,6 +23,8 @@ LIMIT_OF_PEAK = 1.5
 
 Policy = Callable[[Sequence[Observation]], int]
 """Workers to have, decided when a batch ends from the batches so far, oldest first."""
+Plan = Callable[[float, int, float], int]
+"""Workers to have at once: from the begin of a batch, the workers there are, and when its oldest record arrived."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,15 +167,16 @@ class _Workers:
 def simulate(world: World, policy: Policy) -> Outcome:
     """Run a stream under a policy, asked after each batch; it starts with what the first minutes need at 80 %."""
     first = world.workers_for(float(world.rows_per_sec[: int(600 / STEP_SECS)].mean()), 0.8)
-    return _run(world, policy, _Workers(first, world.start_secs), ())
+    return _run(world, policy, _Workers(first, world.start_secs), None)
 
 
-def follow(world: World, plan: Sequence[int]) -> Outcome:
-    """Run a stream with the workers of a plan, one number a window; batches that begin in it have that many."""
-    return _run(world, lambda history: history[-1].ordered_workers, _Workers(plan[0], world.start_secs), plan)
+def follow(world: World, plan: Plan) -> Outcome:
+    """Run a stream with the workers that a plan has at the begin of each batch, without delay."""
+    first = world.workers_for(float(world.rows_per_sec[: int(600 / STEP_SECS)].mean()), 0.8)
+    return _run(world, lambda history: history[-1].ordered_workers, _Workers(first, world.start_secs), plan)
 
 
-def _run(world: World, policy: Policy, workers: _Workers, plan: Sequence[int]) -> Outcome:
+def _run(world: World, policy: Policy, workers: _Workers, plan: Plan | None) -> Outcome:
     arrived = world.arrived.tolist()
     steps = len(arrived) - 1
     history: list[Observation] = []
@@ -191,13 +194,14 @@ def _run(world: World, policy: Policy, workers: _Workers, plan: Sequence[int]) -
         if started >= world.secs:
             break
         rows = min(rows_until(started) - done, world.limit_rows)
-        if plan:
-            count = plan[min(int(started / WINDOW_SECS) - 1, len(plan) - 1)]
-            if count != workers.here:
-                changes.append((started, count - workers.here))
-                since_change = 0
-                workers.put(count, started)
+        while arrived[place + 1] <= done and place < steps - 1:
+            place += 1
+        oldest = STEP_SECS * (place + (done - arrived[place]) / max(arrived[place + 1] - arrived[place], 1e-9))
         workers.arrive(started)
+        if plan is not None and (count := plan(started, workers.here, oldest)) != workers.here:
+            changes.append((started, count - workers.here))
+            since_change = 0
+            workers.put(count, started)
         here = workers.here
         slow = factor * (WARM_UP[since_change] if since_change < len(WARM_UP) else 1.0)
         work = rows / world.worker_rate * slow
@@ -212,9 +216,6 @@ def _run(world: World, policy: Policy, workers: _Workers, plan: Sequence[int]) -
                 break
             left -= (until - now) * speed
             now = until
-        while arrived[place + 1] <= done and place < steps - 1:
-            place += 1
-        oldest = STEP_SECS * (place + (done - arrived[place]) / max(arrived[place + 1] - arrived[place], 1e-9))
         ages.append((max(0.0, ended - oldest), now - oldest))
         done += rows
         since_change = 0 if workers.here != here else since_change + 1

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
 
 import numpy as np
 
@@ -33,10 +35,10 @@ class Forecast:
 def arrivals(history: Sequence[Observation]) -> list[tuple[float, float]]:
     """Return `(epoch, rows per second)` between each two batch ends: rows read, and what more or less waits since."""
     found = []
-    for before, after in zip(history, history[1:], strict=False):
-        secs = after.ended_epoch - before.ended_epoch
-        if secs > 0:
-            found.append((after.ended_epoch, max(0.0, (after.rows + after.waiting - before.waiting) / secs)))
+    ends = [(one.ended_epoch, one.rows, one.waiting) for one in history]
+    for (began, _, waited), (ended, rows, waiting) in pairwise(ends):
+        if ended > began:
+            found.append((ended, max(0.0, (rows + waiting - waited) / (ended - began))))
     return found
 
 
@@ -51,12 +53,14 @@ def forecast(history: Sequence[Observation], ahead_secs: float, hold_secs: float
     Returns:
         None with fewer than two batches.
     """
-    seen = arrivals(history)
+    oldest = history[-1].ended_epoch - hold_secs
+    few = TREND_BATCHES + 1
+    seen = arrivals([one for one in history[:-few] if one.ended_epoch >= oldest] + list(history[-few:]))
     if not seen:
         return None
     rates = [rate for _, rate in seen]
     # A jump is believed at once when it goes up, and as soon as two batches say so when it goes down.
-    level = max(rates[-1], float(np.median(rates[-LEVEL_BATCHES:])))
+    level = max(rates[-1], median(rates[-LEVEL_BATCHES:]))
     slope = _slope(seen[-TREND_BATCHES:])
     ahead = max(0.0, level + slope * ahead_secs)
     since = seen[-1][0] - (hold_secs if slope >= 0 else hold_secs / 2)

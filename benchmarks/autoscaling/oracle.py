@@ -2,10 +2,11 @@
 
 It plans in slots of a window. Its state is the number of workers and the age of the oldest record that is still
 waiting at the begin of a slot, beyond the one window that it always has; the age may not exceed what lets every record
-be committed within the SLO. A worker is paid for from its order, the mean delay before it is needed, so each one more costs that on top.
+be committed within the SLO. A worker is paid for from its order, the mean delay before it is needed.
 
 The plan is then followed in the plant: before each batch it looks up the state it is really in, and has the workers at
-once, because it knew. What it is not told is the noise to come; so plans with several reserves are made, and the cheapest plan that keeps the SLO counts. So it is a little better than anybody with real delays can be.
+once, because it knew. What it is not told is the noise to come, so plans with several reserves are made, and the
+cheapest that keeps the SLO counts. That is a little better than anybody with real delays can be.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ def plan(world: World, reserve: float, margin_secs: float) -> Plan:
         done = np.interp(begins[slot] - WINDOW_SECS - ages, grid, world.arrived)
         now = begins[slot]
 
-        def cost_of(rows: np.ndarray, now: float = now, done: np.ndarray = done) -> np.ndarray:
+        def cost_of(
+            rows: np.ndarray, now: float = now, done: np.ndarray = done, future: np.ndarray = future
+        ) -> np.ndarray:
             """Return what this slot and the later ones cost, by workers and age, if this one does so many rows."""
             after = np.minimum(np.interp(now, grid, world.arrived), done[None, :] + rows[:, None])
             age = now - np.interp(after, world.arrived, grid)  # of what the next slot finds, beyond its window

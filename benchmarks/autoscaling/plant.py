@@ -1,10 +1,11 @@
-"""The simulated stream: micro-batches on workers that come late, with noise, stragglers, skew and slow first batches."""
+"""The simulated stream: batches on workers that come late, with noise, stragglers, skew and slow first batches."""
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -19,7 +20,7 @@ WARM_UP = (1.3, 1.1)
 START_SECS = (60.0, 120.0)
 MEAN_START_SECS = sum(START_SECS) / 2
 LIMIT_OF_PEAK = 1.5
-"""`maxOffsetsPerTrigger`, in windows of the highest rate: what the method of Glue's guide gives a job sized for its peak."""
+"""`maxOffsetsPerTrigger`, in windows of the highest rate: what a job has that was sized for its peak."""
 
 Policy = Callable[[Sequence[Observation]], int]
 """Workers to have, decided when a batch ends from the batches so far, oldest first."""
@@ -256,10 +257,7 @@ def _outcome(
     sampled = np.concatenate([np.arange(first, last, 5.0) for first, last in ages])
     by_minute = world.rows_per_sec[:: int(60 / STEP_SECS)]
     jump = 60.0 * float(np.argmax(np.abs(np.diff(by_minute)))) if len(by_minute) > 1 else 0.0
-    reversals = sum(
-        one[1] * before[1] < 0 and one[0] - before[0] < 600
-        for before, one in zip(changes, changes[1:], strict=False)
-    )
+    reversals = sum(one[1] * before[1] < 0 and one[0] - before[0] < 600 for before, one in pairwise(changes))
     return Outcome(
         worker_secs=paid,
         broken_secs=broken,

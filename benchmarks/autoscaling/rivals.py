@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.autoscaling.loads import WINDOW_SECS
+from benchmarks.autoscaling.loads import SLO_SECS, WINDOW_SECS
 from benchmarks.autoscaling.plant import MAX_WORKERS, Policy, World
 from streaming.advisor import AdvisorSettings, Observation, advise
 
@@ -36,8 +36,7 @@ class Rule:
 
 def ours(target_use: float | None = None) -> MakePolicy:
     """Follow the advisor as it is, or with another target."""
-    changed = {} if target_use is None else {"target_use": target_use}
-    settings = AdvisorSettings(max_workers=MAX_WORKERS, repartitions=True, **changed)
+    settings = AdvisorSettings(max_workers=MAX_WORKERS, sla_secs=SLO_SECS, repartitions=True, target_use=target_use)
     return lambda _: lambda history: advise(history, settings).wanted_workers
 
 
@@ -114,7 +113,9 @@ def doubling(up: float, down: float) -> MakePolicy:
 
         def policy(history: History) -> int:
             last = history[-1]
-            average[0] = last.secs / WINDOW_SECS if len(history) == 1 else 0.5 * average[0] + 0.5 * last.secs / WINDOW_SECS
+            average[0] = (
+                last.secs / WINDOW_SECS if len(history) == 1 else 0.5 * average[0] + 0.5 * last.secs / WINDOW_SECS
+            )
             if average[0] > up and last.ordered_workers == last.workers:
                 average[0] = up
                 return 2 * last.workers
@@ -197,33 +198,37 @@ def _input_rate(history: History, batches: int) -> float:
 OURS = Rule(
     "advisor",
     "as shipped",
-    {"as shipped": ours(), **{f"use {use:.2f}": ours(use) for use in (0.8, 0.86, 0.96, 1.0)}},
+    {"as shipped": ours(), **{f"use {use:.2f}": ours(use) for use in (0.8, 0.86, 0.92, 1.0)}},
 )
 RIVALS: Sequence[Rule] = (
     Rule("static peak", "x1", {f"x{share:g}": static(share, peak=True) for share in (0.8, 0.9, 1, 1.1, 1.25)}),
     Rule("static mean", "x1", {f"x{share:g}": static(share, peak=False) for share in (1, 1.5, 2, 2.5, 3)}),
     Rule("HPA", "80 %", {f"{target:.0%}".replace("%", " %"): hpa(target) for target in (0.4, 0.5, 0.6, 0.7, 0.8)}),
-    Rule("KEDA lag", "0", {f"{share:g}": keda(share) for share in (0, 0.2, 0.4, 0.6, 0.8)}),
+    Rule("KEDA lag", "0", {f"{share:g}": keda(share) for share in (0, 0.4, 0.6, 0.8, 0.9, 1.0)}),
     Rule(
         "DStreams ratio",
         "0.9/0.3",
-        {f"{up:g}/{down:g}": dstreams(up, down) for up, down in ((0.9, 0.3), (0.9, 0.6), (0.7, 0.3), (0.7, 0.5), (0.5, 0.3))},
+        {
+            f"{up:g}/{down:g}": dstreams(up, down)
+            for up, down in ((0.9, 0.3), (0.9, 0.6), (0.7, 0.3), (0.7, 0.5), (0.5, 0.3))
+        },
     ),
     Rule(
         "Glue-like doubling",
         "0.9/0.35",
         {f"{up:g}/{down:g}": doubling(up, down) for up, down in ((0.9, 0.35), (0.7, 0.35), (0.7, 0.2), (0.5, 0.2))},
     ),
-    Rule("DS2", "margin 0", {f"margin {margin:g}": ds2(margin) for margin in (0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)}),
+    Rule("DS2", "margin 0", {f"margin {margin:g}": ds2(margin) for margin in (0, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75)}),
     Rule(
         "Flink",
         "0.7, 15 min, 1 h",
         {
             "0.7, 15 min, 1 h": flink(),
+            "0.9, 3 min, 5 min": flink(0.9, window_batches=3, stabilise_secs=60, down_secs=300),
+            "0.85, 3 min, 5 min": flink(0.85, window_batches=3, stabilise_secs=60, down_secs=300),
             "0.8, 3 min, 5 min": flink(0.8, window_batches=3, stabilise_secs=60, down_secs=300),
             "0.7, 3 min, 5 min": flink(0.7, window_batches=3, stabilise_secs=60, down_secs=300),
             "0.6, 3 min, 5 min": flink(0.6, window_batches=3, stabilise_secs=60, down_secs=300),
-            "0.5, 3 min, 5 min": flink(0.5, window_batches=3, stabilise_secs=60, down_secs=300),
             "0.7, 5 min, 1 h": flink(0.7, window_batches=5, stabilise_secs=60),
         },
     ),

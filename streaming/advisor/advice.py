@@ -41,7 +41,7 @@ class Recommendation:
     Args:
         measure: what to change.
         sentence: why, with the numbers.
-        wanted: the new value in the unit of the measure (workers, rows, seconds, partitions, jobs); None if it has none.
+        wanted: the new value, in workers, rows, seconds, partitions or jobs; None if there is none.
         current: the value now, where it is known.
     """
 
@@ -69,7 +69,7 @@ class Advice:
         worker_rate: rows per second of one worker, as learned.
         input_rate: rows per second that arrive.
         rules_of_thumb: those of Glue's guide and whether they hold, e.g. `batch below 70 % of the window`.
-        recommendations: what else would help, the most effective first; the number of workers is the first if it changes.
+        recommendations: what to do, the number of workers first if it changes, then what helps most.
     """
 
     epoch: float

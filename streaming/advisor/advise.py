@@ -12,6 +12,7 @@ from streaming.advisor.causes import (
     merging,
     partitions_short,
     skew,
+    splitting,
     throttling,
     window,
 )
@@ -49,7 +50,7 @@ def advise(history: Sequence[Observation], settings: AdvisorSettings) -> Advice:
 
 
 def _advice(now: Situation) -> Advice:
-    last, known, load, settings = now.last, now.model, now.load, now.settings
+    last, known, load = now.last, now.model, now.load
     sizing = _sizing(now)
     wanted = last.ordered_workers if sizing is None else sizing.workers
     causes = [throttling(now), skew(now), window(now), partitions_short(now, sizing)]
@@ -59,6 +60,7 @@ def _advice(now: Situation) -> Advice:
     limit, reason = (found.limit, found.sentence) if found else _about_workers(now, wanted)
     others = [
         *(found.recommendations if found else ()),
+        *splitting(now, sizing),
         *batch_limit(now, wanted),
         *file_size(now),
         *merging(now, wanted),
@@ -86,7 +88,7 @@ def _advice(now: Situation) -> Advice:
 def _sizing(now: Situation) -> Sizing | None:
     """Return what the rule says, or None where there is no window to fill or it is too short for any number."""
     last = now.last
-    if not last.window_secs or window_is_too_short(now.model, last.window_secs, now.settings.target_use):
+    if not last.window_secs or window_is_too_short(now.model, last.window_secs, now.settings.use_of(last.window_secs)):
         return None
     return size(last, now.model, now.load, now.settings, now.partitions)
 
@@ -115,7 +117,8 @@ def _about_workers(now: Situation, wanted: int) -> tuple[Limit, str]:
             f"rate of the last {now.settings.hold_secs:.0f} s, {load.highest:,.0f} rows/s."
         )
     return Limit.NOTHING, (
-        f"{facts}: a batch takes {at_present:.0f} s of the {last.window_secs:.0f} s window with {wanted} workers; keep them."
+        f"{facts}: a batch takes {at_present:.0f} s of the {last.window_secs:.0f} s window with {wanted} workers; "
+        "keep them."
     )
 
 

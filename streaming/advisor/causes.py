@@ -122,21 +122,22 @@ def _skewed(one: Observation) -> bool:
 def window(now: Situation) -> Cause | None:
     """See a window that the fixed cost of a batch fills by itself."""
     last, model, settings = now.last, now.model, now.settings
-    if not window_is_too_short(model, last.window_secs, settings.target_use):
+    use = settings.use_of(last.window_secs)
+    if not window_is_too_short(model, last.window_secs, use):
         return None
-    wanted = _round_window(2 * model.fixed_secs / settings.target_use)
+    wanted = _round_window(2 * model.fixed_secs / use)
     sentence = (
         f"{model.fixed_secs:.1f} s of every batch are fixed cost, {model.fixed_secs / last.window_secs:.0%} of the "
         f"{last.window_secs:g} s window; workers do not shorten that."
     )
     advice = f"{sentence} A windowSize of {wanted:g} s leaves half of it for rows."
     if settings.sla_secs and wanted > settings.sla_secs / 2:
-        advice += f" That is more than half of the SLA of {settings.sla_secs:g} s: the batch function itself must get cheaper."
+        advice += f" That is more than half of the SLA of {settings.sla_secs:g} s: make the batch function cheaper."
     return Cause(Limit.WINDOW, sentence, [Recommendation(Measure.WINDOW, advice, wanted, last.window_secs)])
 
 
 def partitions_short(now: Situation, sizing: Sizing | None) -> Cause | None:
-    """See a load that needs more tasks at a time than the topic has partitions, or more workers than are allowed."""
+    """See a load that needs more tasks at a time than the topic has partitions."""
     if sizing is None or sizing.cap is None or sizing.needed <= sizing.cap:
         return None
     slots = sizing.needed * now.settings.slots_per_worker
@@ -154,18 +155,20 @@ def partitions_short(now: Situation, sizing: Sizing | None) -> Cause | None:
             slots,
         ),
     ]
-    if sizing.needed > now.settings.max_workers and now.partitions > 1:
-        jobs = min(now.partitions, math.ceil(sizing.needed / now.settings.max_workers))
-        measures.append(
-            Recommendation(
-                Measure.SPLIT,
-                f"One job may have {now.settings.max_workers} workers; {jobs} jobs, each with `assign` for "
-                f"{math.ceil(now.partitions / jobs)} of the partitions, together have enough.",
-                jobs,
-                1,
-            )
-        )
     return Cause(Limit.PARTITIONS, sentence, measures)
+
+
+def splitting(now: Situation, sizing: Sizing | None) -> list[Recommendation]:
+    """See a load for more workers than one job may have."""
+    most = now.settings.max_workers
+    if sizing is None or sizing.needed <= most or now.partitions < 2:
+        return []
+    jobs = min(now.partitions, math.ceil(sizing.needed / most))
+    sentence = (
+        f"The load needs {sizing.needed} workers and one job may have {most}; {jobs} jobs, each with `assign` for "
+        f"{math.ceil(now.partitions / jobs)} of the {now.partitions} partitions, have enough together."
+    )
+    return [Recommendation(Measure.SPLIT, sentence, jobs, 1)]
 
 
 def batch_limit(now: Situation, workers: int) -> list[Recommendation]:
@@ -173,7 +176,7 @@ def batch_limit(now: Situation, workers: int) -> list[Recommendation]:
     last, settings, present = now.last, now.settings, now.settings.batch_limit_rows
     if not last.window_secs:
         return []
-    allowed = settings.target_use * last.window_secs
+    allowed = settings.use_of(last.window_secs) * last.window_secs
     if settings.sla_secs:
         allowed = min(allowed, settings.sla_secs / 2)
     rows = now.model.rows_within(allowed, workers)
@@ -206,17 +209,14 @@ def file_size(now: Situation) -> list[Recommendation]:
     wanted = _round_window(window_secs * target / mean)
     if now.settings.sla_secs:
         wanted = min(wanted, now.settings.sla_secs / 2)
-    why = f"Files have {mean / 1e6:.1f} MB on average where {target / 1e6:.0f} MB were wanted"
     if wanted <= window_secs:
         return []
-    return [
-        Recommendation(
-            Measure.WINDOW,
-            f"{why}; a windowSize of {wanted:g} s would make them about {mean * wanted / window_secs / 1e6:.0f} MB.",
-            wanted,
-            window_secs,
-        )
-    ]
+    then = mean * wanted / window_secs
+    sentence = (
+        f"Files have {mean / 1e6:.1f} MB on average where {target / 1e6:.0f} MB were wanted; "
+        f"a windowSize of {wanted:g} s would make them about {then / 1e6:.0f} MB."
+    )
+    return [Recommendation(Measure.WINDOW, sentence, wanted, window_secs)]
 
 
 def merging(now: Situation, workers: int) -> list[Recommendation]:
@@ -227,7 +227,7 @@ def merging(now: Situation, workers: int) -> list[Recommendation]:
     use = now.model.batch_secs(now.load.highest * window_secs, 1) / window_secs
     if use >= IDLE_USE:
         return []
-    sharing = int(now.settings.target_use / use)
+    sharing = int(now.settings.use_of(window_secs) / use)
     why = f"One worker is busy {use:.0%} of the time; {sharing} streams like this one fit on it."
     return [
         Recommendation(Measure.MERGE, f"{why} Read several topics in one job, or run one query per thread.", sharing, 1)

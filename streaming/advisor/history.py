@@ -62,8 +62,8 @@ class Observation:
         try:
             given = cls(**plain)
             numbers = (given.ended_epoch, given.secs, given.window_secs, given.task_secs, given.throttled_secs)
-            sound = min(numbers) >= 0 <= given.rows and 1 <= given.workers and 1 <= given.ordered_workers
-            if not sound or given.waiting < 0:
+            lowest = min(*numbers, given.rows, given.waiting, given.workers - 1, given.ordered_workers - 1)
+            if lowest < 0:
                 raise ConfigError(f"An observation has a negative number or no worker: {dict(plain)}; record it again.")
         except (TypeError, AttributeError) as wrong:
             raise ConfigError(f"{dict(plain)} is no observation of a batch ({wrong}); record it again.") from wrong

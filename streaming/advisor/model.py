@@ -21,8 +21,11 @@ CLOSE = 0.15
 ENOUGH_BATCHES = 10
 """Of the seeds' method: so many for the averages to stabilise."""
 PRIOR_FIXED_SHARE = 0.1
-PRIOR_WEIGHT = 0.5
-"""Of one batch. Batches of one size cannot tell fixed cost from rate; then a tenth of the time is taken as fixed."""
+PRIOR_SPREAD = 0.3
+"""Before anything is seen, a tenth of a batch's time is taken as fixed, give or take so much: batches of one size alone
+cannot tell fixed cost from rate."""
+FIRST_SPREAD = 0.1
+"""Relative noise that is taken for granted before residuals are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +75,10 @@ def fit(batches: Sequence[Observation]) -> BatchModel | None:
     middle = float(np.median(secs))
     prior = PRIOR_FIXED_SHARE * middle
     fixed = secs_per_row = 0.0
+    spread = FIRST_SPREAD
     for _ in range(ROUNDS):
-        fixed, secs_per_row = _least_squares(ones, rows, weights, prior, middle)
+        pull = (spread / PRIOR_SPREAD / middle) ** 2  # the prior is one more residual, as sure as it is narrow
+        fixed, secs_per_row = _least_squares(ones, rows, weights, prior, pull)
         residuals = np.abs(fixed * ones + secs_per_row * rows - 1.0)
         spread = max(LEAST_SPREAD, 1.4826 * float(np.median(residuals)))
         weights = recent * np.minimum(1.0, HUBER * spread / np.maximum(residuals, 1e-12))
@@ -82,10 +87,9 @@ def fit(batches: Sequence[Observation]) -> BatchModel | None:
 
 
 def _least_squares(
-    ones: np.ndarray, rows: np.ndarray, weights: np.ndarray, prior: float, middle: float
+    ones: np.ndarray, rows: np.ndarray, weights: np.ndarray, prior: float, pull: float
 ) -> tuple[float, float]:
-    """Return fixed seconds and seconds per row, neither negative, that fit best; the prior is one more residual."""
-    pull = PRIOR_WEIGHT / middle**2
+    """Return fixed seconds and seconds per row, neither negative, that fit best."""
     a = float(weights @ (ones * ones)) + pull
     b = float(weights @ (ones * rows))
     c = float(weights @ (rows * rows))

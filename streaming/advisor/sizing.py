@@ -51,7 +51,8 @@ def size(last: Observation, model: BatchModel, load: Forecast, settings: Advisor
         settings: goals and bounds.
         partitions: of the topic or stream; 0 where unknown.
     """
-    window, rho = last.window_secs, settings.target_use
+    window = last.window_secs
+    rho = settings.use_of(window)
     per_worker = model.worker_rate * (rho - model.fixed_secs / window)
     excess = max(0.0, last.waiting - load.now * window)
     present = last.workers * model.worker_rate * max(0.0, 1.0 - model.fixed_secs / window)

@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint crash bench-quick clean
+.PHONY: help setup demo test check lint crash bench-quick bench-autoscaling clean
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -36,6 +36,9 @@ crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker
 
 bench-quick: setup ## drain of 1 M events, side by side with stock PySpark
 	@$(BIN)/python -m benchmarks.drain $(ARGS)
+
+bench-autoscaling: setup ## goals of the rule for the number of workers, simulated; ARGS="--document docs/autoscaling.md"
+	@$(BIN)/python -m benchmarks.autoscaling $(ARGS)
 
 clean: ## remove what the targets above made in this folder; the cache stays
 	@rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist build spark-warehouse

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import runpy
 import shutil
 import sys
@@ -46,6 +47,7 @@ class RunSettings:
         drain: when streams end by themselves.
         lease_secs: after how long without a sign of life another driver may take a stream over.
         on_batch_failure: what follows when the retries of a batch are used up, unless the script says it.
+        advice_log: file that observations and advice are appended to after each batch; None for none.
         live: show one live line per query.
     """
 
@@ -59,6 +61,7 @@ class RunSettings:
     drain: Drain = ENDLESS
     lease_secs: float = TTL_SECS
     on_batch_failure: OnBatchFailure = "fail"
+    advice_log: Path | None = None
     live: bool = False
 
 
@@ -75,6 +78,8 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
     """
     if not settings.script.is_file():
         raise ConfigError(f"There is no script {settings.script}; give the path of a Python file.")
+    if settings.advice_log and not settings.master.startswith("local"):
+        raise ConfigError(f"--advice-log counts workers on local masters only; --master is {settings.master}.")
     argv = [str(settings.script), *settings.arguments]
     parameters = JobParameters.parse(argv, settings.glue_version or DEFAULT_GLUE_VERSION)
     bind_process(job=parameters.job_name, run_id=parameters.run_id[:12])
@@ -91,6 +96,13 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
             server = serve(registry, settings.metrics_host, settings.metrics_port or 0)
             stack.callback(server.stop)
             log.info("metrics", url=server.url)
+        if settings.advice_log:
+            from streaming.advisor import AdviceLog, AdvisorSettings  # noqa: PLC0415  numpy takes its time to load
+
+            # The one process is one worker with so many slots; that more would help is advice too.
+            slots = AdvisorSettings(slots_per_worker=local_slots(settings.master, os.cpu_count() or 1))
+            advice = AdviceLog(settings.advice_log, lambda: 1, slots)
+            streams.watchers.append(advice.update)
         if settings.live:
             from rich.console import Console  # noqa: PLC0415  nothing else needs it, and it takes its time to load
 
@@ -101,6 +113,14 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
         stack.callback(_stop_spark)
         with stop_on_signals(streams), _arguments(parameters.argv), _import_path(settings.script):
             runpy.run_path(str(settings.script), run_name="__main__")
+
+
+def local_slots(master: str, cpus: int) -> int:
+    """Return the tasks that a local master runs at a time: `local` 1, `local[4]` and `local[4,2]` 4, `local[*]` all."""
+    given = re.fullmatch(r"local\[(\d+|\*)(,.*)?\]", master)
+    if given is None:
+        return 1
+    return cpus if given[1] == "*" else max(1, int(given[1]))
 
 
 @contextmanager

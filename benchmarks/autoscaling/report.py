@@ -217,7 +217,8 @@ def misses_text(judged: Judged) -> str:
         if best and ours.cost > limit * best[1].cost:
             lines.append(
                 f"- {name} at `{best[0]}` costs {best[1].cost:.2f} of the oracle and breaks the SLO "
-                f"{best[1].broken:.2%} of the time; {limit:.2f} of that is {limit * best[1].cost:.2f} of it. Ours costs {ours.cost:.2f}."
+                f"{best[1].broken:.2%} of the time; {limit:.2f} of that is {limit * best[1].cost:.2f}; "
+                f"ours costs {ours.cost:.2f}."
             )
     if ours.changes_per_hour > GOAL_CHANGES_OF_HPA * hpa.changes_per_hour:
         lines.append(

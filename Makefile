@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint crash bench-quick bench-kinesis bench-jdbc clean
+.PHONY: help setup demo test check lint crash bench-quick bench-kinesis bench-jdbc bench-autoscaling clean
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -19,10 +19,12 @@ demo: setup ## click events through a Glue script into a table, live; ARGS="--se
 	@$(BIN)/gluepot demo $(ARGS)
 
 test: lint ## all that CI runs: lint and every test
-	@$(BIN)/pytest
+	@# Those with servers and jobs of their own use the cores by themselves.
+	@$(BIN)/pytest --numprocesses 2 --dist loadfile tests/unit tests/spark
+	@$(BIN)/pytest --ignore tests/unit --ignore tests/spark
 
 check: lint ## before a commit: lint and the unit tests
-	@$(BIN)/pytest tests/unit -m "not slow"
+	@$(BIN)/pytest --numprocesses 2 tests/unit -m "not slow"
 
 lint: setup ## format, lint rules, types, import directions
 	@$(BIN)/ruff format --check --quiet
@@ -42,6 +44,9 @@ bench-kinesis: setup ## CPU of reading a Kinesis stream, side by side with boto3
 
 bench-jdbc: setup ## read 1 M rows of PostgreSQL, side by side with Spark's own JDBC reader
 	@$(BIN)/python -m benchmarks.jdbc $(ARGS)
+
+bench-autoscaling: setup ## goals of the rule for the number of workers, simulated; ARGS="--document docs/autoscaling.md"
+	@$(BIN)/python -m benchmarks.autoscaling $(ARGS)
 
 clean: ## remove what the targets above made in this folder; the cache stays
 	@rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist build spark-warehouse

@@ -52,6 +52,7 @@ def run(
     on_batch_failure: Literal["fail", "quarantine"] = "fail",
     after: list[str] | None = None,
     after_secs: float = 3600.0,
+    advice_log: Path | None = None,
     verbose: Annotated[bool, Parameter(alias="-v")] = False,
 ) -> None:
     """Run a job script as AWS Glue does.
@@ -75,6 +76,7 @@ def run(
         after: begin when this job has committed something that the last run of this one has not seen; both have
             bookmarks in one ledger. May be repeated.
         after_secs: how long to wait for that.
+        advice_log: append what the advisor sees and says after each batch, for `gluepot advise`; only on local masters.
         verbose: stack traces.
     """
     from gluepot.run import RunSettings  # noqa: PLC0415  metrics and live view are not needed by the other commands
@@ -102,6 +104,7 @@ def run(
             after=tuple(after or ()),
             after_secs=after_secs,
             lease_secs=lease_secs,
+            advice_log=advice_log,
             live=sys.stderr.isatty() and not verbose,
         ),
     )
@@ -122,6 +125,61 @@ def demo(*, seconds: int = 60, rate: int = 2000, output: Literal["text", "json"]
     show(result, output)
     if result.lost or result.duplicated:
         raise SystemExit(FAILED)
+
+
+@app.command
+def advise(
+    log: Path,
+    *,
+    sla_secs: float | None = None,
+    max_workers: int = 1000,
+    slots_per_worker: int = 1,
+    batch_limit: int | None = None,
+    repartitions: bool = False,
+    worker_type: str = "G.1X",
+    usd_per_worker_hour: float | None = None,
+    replay: bool = False,
+    output: Literal["text", "json"] = "text",
+) -> None:
+    """Say from an advice log how many workers each query needs, why, what else would help, and what it costs on Glue.
+
+    Args:
+        log: file that `gluepot run --advice-log` wrote.
+        sla_secs: age that no record should reach.
+        max_workers: never advise more.
+        slots_per_worker: tasks that one worker runs at a time.
+        batch_limit: maxOffsetsPerTrigger as it is.
+        repartitions: the batch function spreads its rows over more tasks than the topic has partitions.
+        worker_type: Glue's, to compare the cost with.
+        usd_per_worker_hour: price of a worker here.
+        replay: show where the number of workers would have changed, batch by batch.
+        output: text for people; json for programs.
+    """
+    from pydantic import ValidationError  # noqa: PLC0415  the other commands start without it
+
+    from gluepot.advise import advise_from  # noqa: PLC0415  as above
+    from streaming.advisor import AdvisorSettings  # noqa: PLC0415  as above
+
+    try:
+        settings = AdvisorSettings(
+            sla_secs=sla_secs,
+            max_workers=max_workers,
+            slots_per_worker=slots_per_worker,
+            batch_limit_rows=batch_limit,
+            repartitions=repartitions,
+        )
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        option = "--" + "-".join(map(str, first["loc"])).replace("_", "-").removesuffix("-rows")
+        raise ConfigError(f"{option} is {first['input']!r}: {first['msg']}.") from wrong
+    advise_from(
+        log,
+        settings,
+        glue_type=worker_type,
+        usd_per_worker_hour=usd_per_worker_hour,
+        replay=replay,
+        output=output,
+    )
 
 
 @app.command

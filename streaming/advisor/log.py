@@ -1,0 +1,65 @@
+"""Shadow mode: after each batch the advice is written down, and nothing is done about it."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import orjson
+
+from etlcore.errors import ConfigError
+from streaming.advisor.advise import RECENT_BATCHES, advise
+from streaming.advisor.history import Observation, observed
+from streaming.advisor.settings import AdvisorSettings
+from streaming.progress import BatchStats
+
+
+class AdviceLog:
+    """Appends a JSON line per batch: query, observation, advice. Safe to call from the threads of several queries.
+
+    Args:
+        path: of the file; it grows by about 1 kB a batch.
+        workers: tells how many there are now.
+        settings: goals and bounds.
+    """
+
+    def __init__(self, path: Path, workers: Callable[[], int], settings: AdvisorSettings) -> None:
+        self._path, self._workers, self._settings = path, workers, settings
+        self._histories: dict[str, deque[Observation]] = {}
+        self._turn = threading.Lock()
+
+    def update(self, stats: BatchStats) -> None:
+        """Take in a committed batch; OSError where the file cannot be written."""
+        with self._turn:
+            history = self._histories.setdefault(stats.query, deque(maxlen=RECENT_BATCHES))
+            history.append(observed(stats, self._workers()))
+            advice = advise(list(history), self._settings)
+            line = {"query": stats.query, "observation": history[-1].to_json(), "advice": advice.to_json()}
+            with self._path.open("ab") as file:
+                file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+
+
+def recorded(lines: Iterable[bytes]) -> Mapping[str, list[Observation]]:
+    """Return the observations of an advice log by query, in the order in which they were written.
+
+    A last line that was cut off, as a killed job leaves it, is left out.
+
+    Raises:
+        ConfigError: another line is none of an advice log.
+    """
+    found: dict[str, list[Observation]] = {}
+    every = list(lines)
+    for number, line in enumerate(every, 1):
+        try:
+            entry = orjson.loads(line)
+            query, plain = entry["query"], entry["observation"]
+        except (orjson.JSONDecodeError, KeyError, TypeError) as wrong:
+            if number == len(every) and not line.endswith(b"\n"):
+                break
+            raise ConfigError(
+                f"Line {number} is none of an advice log ({wrong}); give a file that `gluepot run --advice-log` wrote."
+            ) from wrong
+        found.setdefault(query, []).append(Observation.from_json(plain))
+    return found

@@ -1,0 +1,89 @@
+"""How many workers: the rule, as numbers in and a number out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from streaming.advisor.forecast import Forecast
+from streaming.advisor.history import Observation
+from streaming.advisor.model import BatchModel
+from streaming.advisor.settings import AdvisorSettings
+
+EVEN_WITHIN = 0.2
+"""Up to so many more workers, relative, are taken if then each has the same number of partitions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sizing:
+    """What the rule says.
+
+    Args:
+        workers: to have.
+        needed: what the load alone would need: before bounds, partitions and the dead band.
+        fewest: what the forecast's maximum needs; fewer are never advised.
+        cap: most workers that the partitions can keep busy, or None.
+        excess_rows: rows that wait beyond what the next window takes anyway.
+    """
+
+    workers: int
+    needed: int
+    fewest: int
+    cap: int | None
+    excess_rows: float
+
+
+def window_is_too_short(model: BatchModel, window_secs: float, target_use: float) -> bool:
+    """Tell whether the fixed cost alone uses up what of the window a batch may take: then workers do not help."""
+    return window_secs > 0 and model.fixed_secs / window_secs >= target_use
+
+
+def size(last: Observation, model: BatchModel, load: Forecast, settings: AdvisorSettings, partitions: int) -> Sizing:
+    """Return how many workers to have: `n* = ceil((lam + L/C + D/C) / (mu * (rho - F/W)))`, held where close.
+
+    `L` is what waits beyond one window of arrivals. `D` is what piles up while a worker comes, that is only what the
+    present workers do not manage: Spark goes on meanwhile, where Flink, whose sum this is, stops (`lam * R`).
+
+    Args:
+        last: the newest batch; its window is not 0 and not too short.
+        model: of the batch time.
+        load: arrival rates.
+        settings: goals and bounds.
+        partitions: of the topic or stream; 0 where unknown.
+    """
+    window = last.window_secs
+    rho = settings.use_of(window)
+    per_worker = model.worker_rate * (rho - model.fixed_secs / window)
+    excess = max(0.0, last.waiting - load.now * window)
+    present = last.workers * model.worker_rate * max(0.0, 1.0 - model.fixed_secs / window)
+    piling_up = max(0.0, load.ahead - present) * settings.worker_start_secs
+    catching_up = (excess + piling_up) / settings.catch_up_secs
+    rate = max(load.ahead, load.now) + catching_up
+    needed = max(1, math.ceil(rate / per_worker))
+    fewest = max(1, math.ceil((load.highest + catching_up) / per_worker))
+    cap = math.ceil(partitions / settings.slots_per_worker) if partitions and not settings.repartitions else None
+
+    ordered = last.ordered_workers
+    wanted = ordered
+    if rate > ordered * per_worker * (1.0 + settings.dead_band):
+        wanted = needed
+    elif fewest < ordered and load.highest + catching_up < (ordered - 1) * per_worker * (1.0 - settings.dead_band):
+        wanted = fewest
+    if cap and wanted != ordered:
+        wanted = _evenly(wanted, partitions, settings)
+    upper = min(settings.max_workers, cap) if cap else settings.max_workers
+    return Sizing(max(settings.min_workers, min(wanted, upper)), needed, fewest, cap, excess)
+
+
+def _evenly(workers: int, partitions: int, settings: AdvisorSettings) -> int:
+    """Return the workers, or a few more if with those every slot has one task fewer to do after another.
+
+    Where every partition is one task, 16 partitions take two rounds on 15 slots as on 8, and one on 16.
+    """
+    slots = settings.slots_per_worker
+    rounds = math.ceil(partitions / (workers * slots))
+    if rounds > 1:
+        fewer_rounds = math.ceil(partitions / ((rounds - 1) * slots))
+        if fewer_rounds <= workers * (1.0 + EVEN_WITHIN):
+            return fewer_rounds
+    return workers

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -53,6 +54,7 @@ def run(
     after: list[str] | None = None,
     after_secs: float = 3600.0,
     advice_log: Path | None = None,
+    stream_option: list[str] | None = None,
     verbose: Annotated[bool, Parameter(alias="-v")] = False,
 ) -> None:
     """Run a job script as AWS Glue does.
@@ -77,6 +79,8 @@ def run(
             bookmarks in one ledger. May be repeated.
         after_secs: how long to wait for that.
         advice_log: append what the advisor sees and says after each batch, for `gluepot advise`; only on local masters.
+        stream_option: NAME=VALUE; wins over what the script says of its streams, such as maxOffsetsPerTrigger=50000.
+            Without a value it takes an option of the script away. May be repeated.
         verbose: stack traces.
     """
     from gluepot.run import RunSettings  # noqa: PLC0415  metrics and live view are not needed by the other commands
@@ -105,9 +109,17 @@ def run(
             after_secs=after_secs,
             lease_secs=lease_secs,
             advice_log=advice_log,
+            stream_options=_pairs(stream_option or ()),
             live=sys.stderr.isatty() and not verbose,
         ),
     )
+
+
+def _pairs(texts: Sequence[str]) -> dict[str, str]:
+    wrong = next((text for text in texts if "=" not in text.lstrip("=")), None)
+    if wrong is not None:
+        raise ConfigError(f"--stream-option is {wrong!r}; write NAME=VALUE, for example maxOffsetsPerTrigger=50000.")
+    return {name: value for name, _, value in (text.partition("=") for text in texts)}
 
 
 @app.command
@@ -125,6 +137,83 @@ def demo(*, seconds: int = 60, rate: int = 2000, output: Literal["text", "json"]
     show(result, output)
     if result.lost or result.duplicated:
         raise SystemExit(FAILED)
+
+
+@app.command
+def produce(
+    topic: str,
+    *,
+    bootstrap: str | None = None,
+    connection: str | None = None,
+    connections: Path | None = None,
+    kinesis: bool = False,
+    region: str = "",
+    endpoint: str = "",
+    file: Path | None = None,
+    rate: float = 1000.0,
+    shape: Literal["steady", "ramp", "sine", "burst"] = "steady",
+    peak: float | None = None,
+    period_secs: float = 60.0,
+    burst_secs: float = 5.0,
+    seconds: float | None = None,
+    count: int | None = None,
+    keys: int | None = None,
+    skew: float = 0.0,
+    seed: int = 1,
+    number_field: str | None = None,
+    journal: Path | None = None,
+    output: Literal["text", "json"] = "text",
+) -> None:
+    """Send records to a topic or stream, at a rate that has a shape, until Ctrl-C, --seconds or --count.
+
+    Args:
+        topic: of Kafka, or with --kinesis a stream; must be there.
+        bootstrap: a broker, host:port.
+        connection: or a connection that names it.
+        connections: the connections file, if it is none of the usual ones.
+        kinesis: send to Kinesis.
+        region: of the stream, if not that of the environment.
+        endpoint: URL of the service, if not the usual one.
+        file: records to send again and again, one a line; without it made-up click events.
+        rate: records a second; 0 with steady sends as fast as they are taken.
+        shape: steady; ramp, sine and burst go from the rate to the peak.
+        peak: highest rate of ramp, sine and burst; four times the rate unless given.
+        period_secs: of sine and burst; how long a ramp rises.
+        burst_secs: how long a burst is.
+        seconds: end after so long.
+        count: end after so many records.
+        keys: give each record one of so many keys; without it they have none.
+        skew: how unevenly keys are drawn: exponent of Zipf's law; 0 for evenly.
+        seed: of the keys.
+        number_field: put the number of each record, from 0, into this field of its JSON.
+        journal: append a line for each acknowledged record: number, sha256, topic, partition, offset.
+        output: text for people; json for one object.
+    """
+    from gluepot.produce.commands import produce_to  # noqa: PLC0415  clients of Kafka and AWS take their time to load
+
+    produce_to(
+        topic,
+        bootstrap=bootstrap,
+        connection=connection,
+        connections=connections,
+        kinesis=kinesis,
+        region=region,
+        endpoint=endpoint,
+        file=file,
+        rate=rate,
+        shape_name=shape,
+        peak=peak,
+        period_secs=period_secs,
+        burst_secs=burst_secs,
+        seconds=seconds,
+        count=count,
+        key_count=keys,
+        skew=skew,
+        seed=seed,
+        number_field=number_field,
+        journal=journal,
+        output=output,
+    )
 
 
 @app.command

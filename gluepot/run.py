@@ -8,7 +8,7 @@ import runpy
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -51,6 +51,7 @@ class RunSettings:
         after: jobs whose progress is waited for.
         after_secs: how long.
         advice_log: file that observations and advice are appended to after each batch; None for none.
+        stream_options: of streams, by name; win over the script's. An empty text takes an option of the script away.
         live: show one live line per query.
     """
 
@@ -70,6 +71,7 @@ class RunSettings:
     after: tuple[str, ...] = ()
     after_secs: float = 0.0
     advice_log: Path | None = None
+    stream_options: Mapping[str, str] = field(default_factory=dict)
     live: bool = False
 
 
@@ -96,7 +98,7 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
         log.info("parameter_ignored", parameter=ignored.name, reason=ignored.reason)
     streams = streams or StreamSession()
     streams.job, streams.drain, streams.lease_secs = parameters.job_name, settings.drain, settings.lease_secs
-    streams.on_batch_failure = settings.on_batch_failure
+    streams.on_batch_failure, streams.stream_options = settings.on_batch_failure, settings.stream_options
     if settings.after:
         _wait_for_jobs(parameters.job_name, settings, streams.clock)
     with ExitStack() as stack:
@@ -131,7 +133,7 @@ def _open_ops(settings: RunSettings, parameters: JobParameters, streams: StreamS
     own = {
         name: value if isinstance(value, bool | int | float | None) else str(value)
         for name in RunSettings.__slots__
-        if name not in {"arguments", "metrics_token"}
+        if name not in {"arguments", "metrics_token", "stream_options"}
         for value in [getattr(settings, name)]
     }
     ops = OpsSettings(

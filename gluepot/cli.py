@@ -217,6 +217,56 @@ def produce(
 
 
 @app.command
+def bench(
+    script: Path,
+    *arguments: str,
+    sla: str | None = None,
+    rate: float | None = None,
+    cores: int | None = None,
+    sample: Path | None = None,
+    minutes: float = 10.0,
+    connections: Path | None = None,
+    worker_type: str = "G.1X",
+    usd_per_core_hour: float | None = None,
+    output: Literal["text", "json"] = "text",
+) -> None:
+    """Find the settings that a script of a Kafka stream needs: workers, partitions, window, batch limit, and the cost.
+
+    Runs the unchanged script again and again on a broker of its own: batches of rising sizes on one core, then on more.
+    All Kafka streams of the script read the preloaded records; what it writes goes into a folder that is removed.
+
+    Args:
+        script: the script.
+        arguments: what it gets, after `--`; {run} in them becomes a folder of the run. Places to write to that are not
+            given are made up, and so are JOB_NAME and TempDir.
+        sla: age that no record should reach: 10s, 2min. Without it the highest rate is looked for.
+        rate: records a second that arrive. Without it the settings are for what the measured cores can take.
+        cores: most cores to run on; all of this machine unless given.
+        sample: records to preload, one a line; without it the demo's click events.
+        minutes: no run is begun that would end later.
+        connections: the connections file, for what the script reads beside the stream.
+        worker_type: Glue's, for the cost there.
+        usd_per_core_hour: price of a core here.
+        output: text for people; json for one object.
+    """
+    from gluepot.bench.commands import bench_script  # noqa: PLC0415  the other commands start without a broker
+
+    bench_script(
+        script,
+        arguments,
+        sla=sla,
+        rate=rate,
+        cores=cores,
+        sample=sample,
+        minutes=minutes,
+        connections=connections,
+        glue_type=worker_type,
+        usd_per_core_hour=usd_per_core_hour,
+        output=output,
+    )
+
+
+@app.command
 def advise(
     log: Path,
     *,

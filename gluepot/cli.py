@@ -55,6 +55,8 @@ def run(
     after_secs: float = 3600.0,
     advice_log: Path | None = None,
     stream_option: list[str] | None = None,
+    max_workers: int | None = None,
+    advisor: list[str] | None = None,
     verbose: Annotated[bool, Parameter(alias="-v")] = False,
 ) -> None:
     """Run a job script as AWS Glue does.
@@ -78,9 +80,13 @@ def run(
         after: begin when this job has committed something that the last run of this one has not seen; both have
             bookmarks in one ledger. May be repeated.
         after_secs: how long to wait for that.
-        advice_log: append what the advisor sees and says after each batch, for `gluepot advise`; only on local masters.
+        advice_log: append what the advisor sees and says after each batch, for `gluepot advise`.
         stream_option: NAME=VALUE; wins over what the script says of its streams, such as maxOffsetsPerTrigger=50000.
             Without a value it takes an option of the script away. May be repeated.
+        max_workers: most workers that the advice, and with --enable-auto-scaling true after `--` the job, may come to.
+            Each is a Spark executor.
+        advisor: NAME=VALUE of the advice: sla_secs, min_workers, hold_secs, catch_up_secs, worker_start_secs,
+            cool_down_secs, ... May be repeated.
         verbose: stack traces.
     """
     from gluepot.run import RunSettings  # noqa: PLC0415  metrics and live view are not needed by the other commands
@@ -109,17 +115,19 @@ def run(
             after_secs=after_secs,
             lease_secs=lease_secs,
             advice_log=advice_log,
-            stream_options=_pairs(stream_option or ()),
+            stream_options=_pairs("--stream-option", stream_option, "maxOffsetsPerTrigger=50000"),
+            advisor=_pairs("--advisor", advisor, "sla_secs=60")
+            | ({} if max_workers is None else {"max_workers": str(max_workers)}),
             live=sys.stderr.isatty() and not verbose,
         ),
     )
 
 
-def _pairs(texts: Sequence[str]) -> dict[str, str]:
-    wrong = next((text for text in texts if "=" not in text.lstrip("=")), None)
+def _pairs(option: str, texts: Sequence[str] | None, example: str) -> dict[str, str]:
+    wrong = next((text for text in texts or () if "=" not in text.lstrip("=")), None)
     if wrong is not None:
-        raise ConfigError(f"--stream-option is {wrong!r}; write NAME=VALUE, for example maxOffsetsPerTrigger=50000.")
-    return {name: value for name, _, value in (text.partition("=") for text in texts)}
+        raise ConfigError(f"{option} is {wrong!r}; write NAME=VALUE, for example {example}.")
+    return {name: value for name, _, value in (text.partition("=") for text in texts or ())}
 
 
 @app.command

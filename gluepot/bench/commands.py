@@ -22,9 +22,9 @@ from gluepot.bench.arguments import arguments_of_run, asked_names
 from gluepot.bench.conclude import Goal, fits, scaling, settings_for
 from gluepot.bench.job import Job
 from gluepot.bench.measured import Measured, models
-from gluepot.bench.plan import BATCHES, WARM_UP_BATCHES, Bounds, bounds, remaining
+from gluepot.bench.plan import BATCHES, WARM_UP_BATCHES, Bounds, bounds, remaining, within
 from gluepot.bench.preload import Preload
-from gluepot.bench.report import Report, as_json, as_text
+from gluepot.bench.report import Report, as_json, as_text, on_cores
 from gluepot.produce import demo_payloads, file_payloads
 from gluepot.servers.kafka import KafkaBroker
 
@@ -102,16 +102,18 @@ def _measure(
     with KafkaBroker(folder / "kafka") as broker:
         preload = Preload(broker.bootstrap, limits.cores, payloads, clock)
         while plan := remaining(done, limits):
-            following, left_secs = plan[0], deadline - clock.monotonic()
-            if done and following.secs > left_secs:
-                _say(f"{left_secs:.0f} s are left, the next run needs {following.secs:.0f}; that is all.")
+            left_secs = deadline - clock.monotonic()
+            kept = within(plan, left_secs) if done else plan
+            if not kept:
+                _say(f"{max(0.0, left_secs):.0f} s are left, the next run needs {plan[0].secs:.0f}; that is all.")
                 break
+            following = kept[0]
             place = folder / f"run-{len(done)}"
             place.mkdir()
             preload.ensure(following.run, WARM_UP_BATCHES + BATCHES)
             about = (
-                f"run {len(done) + 1} of {len(done) + len(plan)}: {following.run.limit_rows:,} rows a batch,"
-                f" {following.run.cores} cores; about {_minutes(sum(one.secs for one in plan))} to go"
+                f"run {len(done) + 1} of {len(done) + len(kept)}: {following.run.limit_rows:,} rows a batch,"
+                f" {on_cores(following.run.cores)}; about {_minutes(sum(one.secs for one in kept))} to go"
             )
             arguments = arguments_of_run(asked, given, place)
             options = preload.options(following.run)

@@ -90,6 +90,22 @@ def remaining(done: Sequence[Measured], limits: Bounds) -> list[Planned]:
     return [planned(run) for run in runs]
 
 
+def within(plan: Sequence[Planned], left_secs: float) -> list[Planned]:
+    """Return the runs of a plan that the time is enough for, in its order; those that tell most are kept.
+
+    Those are the largest batches on one core, then the largest and the smallest on the most cores, then the others.
+    """
+    fewest = [one for one in plan if one.run.cores == 1][-1:]
+    widest = [one for one in plan if one.run.cores == max(every.run.cores for every in plan)]
+    wish = dict.fromkeys([*fewest, *widest[-1:], *widest[:1], *plan])
+    kept = set()
+    for one in wish:
+        if one.secs <= left_secs:
+            kept.add(one)
+            left_secs -= one.secs
+    return [one for one in plan if one in kept]
+
+
 def _sizes_to_come(sizes: Sequence[int], model: BatchModel, limits: Bounds) -> list[int]:
     """Return the batch sizes of one partition that are left, rising in even ratios to the largest."""
     found = list(sizes)

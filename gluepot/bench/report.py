@@ -101,6 +101,11 @@ def as_text(report: Report) -> str:
     return "\n".join(lines)
 
 
+def on_cores(cores: int) -> str:
+    """Return the number with its noun."""
+    return "1 core" if cores == 1 else f"{cores} cores"
+
+
 def _runs(fits: Sequence[Fit]) -> list[str]:
     lines = ["  cores  rows a batch   p50 s   model  error    rows/s"]
     longest = max(one.measured.p50_secs for one in fits)
@@ -116,7 +121,7 @@ def _runs(fits: Sequence[Fit]) -> list[str]:
 
 def _model(report: Report) -> list[str]:
     lines = [
-        f"  {cores} cores: {model.fixed_secs:.2f} s of every batch are fixed, then a core does"
+        f"  {on_cores(cores)}: {model.fixed_secs:.2f} s of every batch are fixed, then a core does"
         f" {model.worker_rate:,.0f} rows/s ({report.scaling[cores]:.0%} of one alone)"
         for cores, model in report.known.items()
     ]
@@ -131,11 +136,12 @@ def _model(report: Report) -> list[str]:
 
 def _answer(report: Report, found: Settings) -> list[str]:
     glue = glue_cost(found.cores, report.kind)
-    known = "measured" if found.measured else f"not measured: in a straight line from {max(report.known)} cores"
+    most = on_cores(max(report.known))
+    known = "measured" if found.measured else f"not measured: in a straight line from {most}"
     wanted = "" if report.goal.sla_secs is None else f" within {report.goal.sla_secs:g} s"
     latency = f"latency p50 {_between(found.p50)}, p99 {_between(found.p99)} ({CONFIDENCE:.0%} interval)"
     lines = [
-        f"For {found.rate:,.0f} rows/s{wanted}: {found.cores} cores ({known}), {found.partitions} partitions or more,",
+        f"For {found.rate:,.0f} rows/s{wanted}: {on_cores(found.cores)} ({known}), as many partitions or more,",
         f"  windowSize {found.window_secs:g} s, maxOffsetsPerTrigger {found.limit_rows:,}",
         f"  a batch takes {found.batch_secs:.1f} s; {latency}",
     ]
@@ -148,7 +154,7 @@ def _answer(report: Report, found: Settings) -> list[str]:
     )
     here = _here(report, found)
     if here is not None:
-        lines.append(f"  here: {found.cores} cores, {here:.2f} USD a day")
+        lines.append(f"  here: {on_cores(found.cores)}, {here:.2f} USD a day")
     lines += [f"  prices: {PRICE_SOURCE}", "", "To paste:"]
     lines += [
         f'  {place}: "{name}": "{value}",' for place, options in patch(found).items() for name, value in options.items()

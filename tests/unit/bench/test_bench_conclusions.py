@@ -103,7 +103,7 @@ def test_a_person_reads_the_runs_the_fit_the_answer_and_what_to_paste(done):
     text = as_text(report(done, Goal(10, 20_000)))
     assert text.count("█") > 40
     assert "every run is predicted within 15% at p50" in text
-    assert "For 20,000 rows/s within 10 s: 1 cores (measured), 1 partitions or more" in text
+    assert "For 20,000 rows/s within 10 s: 1 core (measured), as many partitions or more" in text
     assert 'connection_options: "maxOffsetsPerTrigger": "' in text
     assert 'forEachBatch options: "windowSize": "5 seconds"' in text
     assert "2 G.1X, one of them the driver" in text

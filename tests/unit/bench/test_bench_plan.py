@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gluepot.bench.measured import Run
-from gluepot.bench.plan import FIRST_ROWS, Bounds, bounds, remaining
+from gluepot.bench.plan import FIRST_ROWS, Bounds, bounds, remaining, within
 from tests.unit.bench.made import START_SECS, all_runs, linear, run_on
 
 LIMITS = Bounds(cores=2, largest_secs=3.0, most_rows=1_000_000)
@@ -56,3 +56,17 @@ def test_what_is_left_is_foretold_within_a_quarter_after_two_runs():
 def test_the_room_for_records_bounds_a_batch():
     assert bounds(2, None, 13_000_000, 100.0) == Bounds(2, 3.0, 10_000)
     assert bounds(2, 4.0, 13_000_000, 100.0).largest_secs == 2.0
+
+
+def test_with_time_for_all_of_it_the_plan_is_kept():
+    plan = remaining([run_on(linear(0.3, 30_000), Run(1, 1000))], LIMITS)
+    assert within(plan, sum(one.secs for one in plan)) == plan
+
+
+def test_with_less_time_the_largest_batches_stay_and_the_order_too():
+    plan = remaining([run_on(linear(0.3, 30_000), Run(1, rows)) for rows in (1000, 8000)], LIMITS)
+    largest, smallest_of_two, largest_of_two = plan[2], plan[3], plan[5]
+    three = [largest, smallest_of_two, largest_of_two]
+    assert within(plan, sum(one.secs for one in three) + 1) == three
+    assert within(plan, largest.secs) == [largest]
+    assert within(plan, 1.0) == []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from etlcore.clock import Clock, SystemClock
 from streaming.lease import TTL_SECS
+from streaming.pausing import Pauses
 from streaming.progress import BatchStats
 from streaming.settings import OnBatchFailure
 from streaming.status import JobStatus
@@ -50,6 +51,7 @@ class StreamSession:
         lease_secs: after how long without a sign of life another driver may take a query over.
         stand_in: makes the streams that scripts ask for, of connection type and options, in a test; None for real ones.
         stop: set to end every query after its running batch.
+        pauses: which queries are to begin no further batch for a while.
     """
 
     job: str = "job"
@@ -62,6 +64,7 @@ class StreamSession:
     lease_secs: float = TTL_SECS
     stand_in: Callable[[SparkSession, str, Mapping[str, Any]], DataFrame] | None = None
     stop: threading.Event = field(default_factory=threading.Event)
+    pauses: Pauses = field(default_factory=Pauses)
 
 
 _current = StreamSession()

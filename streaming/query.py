@@ -195,7 +195,7 @@ class Query:
             self._drain.look()
 
     def _attempt(self) -> BaseException | None:
-        """Start the query and wait for its end; return what ended it, or None for an end or pause that was asked for."""
+        """Start the query and wait for its end; return what ended it, None for an end or a pause asked for."""
         self._run.error = None
         self._run.failed_batch = None
         self._run.stopping = False
@@ -227,7 +227,7 @@ class Query:
                     return None
             except StreamingQueryException as failure:
                 return self._cause(failure)
-            # Planners that were told to stop plan nothing more, so a pause taken back in this moment is carried out too.
+            # Planners told to stop plan nothing more, so a pause that is taken back in this moment is carried out too.
             if not (self._run.stopping or self._ending() or self._pausing()):
                 continue
             with self._run.gate:

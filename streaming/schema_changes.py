@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-
 from dataclasses import dataclass
 
 import pyarrow as pa

@@ -140,7 +140,7 @@ class CommitRecord:
     @property
     def rejects_paths(self) -> Sequence[str]:
         """Final paths of the files of rejected records."""
-        return [file.path for file in self.files if file.rejects]
+        return tuple(file.path for file in self.files if file.rejects)
 
     def as_part(self) -> ManifestPart:
         """Return what it says of input and output as one task's part would, its files where they are published."""

@@ -10,8 +10,9 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from etlcore.clock import Clock
 from etlcore.errors import ConfigError
@@ -27,7 +28,13 @@ from streaming.session import ENDLESS, Drain, StreamSession
 from streaming.settings import OnBatchFailure
 from streaming.stopping import stop_on_signals
 
+if TYPE_CHECKING:
+    from streaming.advisor import AdviceLog
+
 log = get_logger(__name__)
+
+
+_FROM_ENVIRONMENT = frozenset({"metrics_port", "metrics_host", "metrics_by_partition", "transforms"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +110,11 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
         files = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gluepot-files-")))
         parameters, transforms = _with_transforms(parameters, settings.transforms, files)
         stack.enter_context(_environment(parameters, settings))
-        if settings.metrics_port is not None or parameters.enable_metrics:
-            stack.callback(_open_ops(settings, parameters, streams))
-        if settings.advice_log:
-            from streaming.advisor import AdviceLog, AdvisorSettings  # noqa: PLC0415  numpy takes its time to load
-
-            # The one process is one worker with so many slots; that more would help is advice too.
-            slots = AdvisorSettings(slots_per_worker=local_slots(settings.master, os.cpu_count() or 1))
-            advice = AdviceLog(settings.advice_log, lambda: 1, slots)
+        advice = _advice_log(settings)
+        if advice is not None:
             streams.watchers.append(advice.update)
+        if settings.metrics_port is not None or parameters.enable_metrics:
+            stack.callback(_open_ops(settings, parameters, streams, advice))
         if settings.live:
             from rich.console import Console  # noqa: PLC0415  nothing else needs it, and it takes its time to load
 
@@ -124,25 +127,46 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
             runpy.run_path(str(settings.script), run_name="__main__")
 
 
-def _open_ops(settings: RunSettings, parameters: JobParameters, streams: StreamSession) -> Callable[[], None]:
-    """Serve metrics and health; return what ends that."""
+def _advice_log(settings: RunSettings) -> AdviceLog | None:
+    if settings.advice_log is None:
+        return None
+    from streaming.advisor import AdviceLog, AdvisorSettings  # noqa: PLC0415  numpy takes its time to load
+
+    # The one process is one worker with so many slots; that more would help is advice too.
+    slots = AdvisorSettings(slots_per_worker=local_slots(settings.master, os.cpu_count() or 1))
+    return AdviceLog(settings.advice_log, lambda: 1, slots)
+
+
+def _open_ops(
+    settings: RunSettings, parameters: JobParameters, streams: StreamSession, advice: AdviceLog | None
+) -> Callable[[], None]:
+    """Serve metrics, health and the page; return what ends that."""
+    from gluepot.ops.page.origins import RunOption  # noqa: PLC0415  as below
     from gluepot.ops.start import OpsSettings, start  # noqa: PLC0415  HTTP and metrics libraries take their time to load
 
-    own = {
-        name: value if isinstance(value, bool | int | float | None) else str(value)
-        for name in RunSettings.__slots__
-        if name not in {"arguments", "metrics_token"}
-        for value in [getattr(settings, name)]
-    }
+    own = [
+        RunOption(
+            one.name,
+            _plain(getattr(settings, one.name)),
+            _plain(one.default),
+            f"GLUEPOT_{one.name.upper()}" if one.name in _FROM_ENVIRONMENT else "",
+        )
+        for one in fields(RunSettings)
+        if one.name not in {"arguments", "metrics_token"}
+    ]
     ops = OpsSettings(
         port=settings.metrics_port or 0,
         host=settings.metrics_host,
         token=settings.metrics_token,
         by_partition=settings.metrics_by_partition,
     )
-    server = start(ops, parameters, own, streams)
-    log.info("metrics", url=server.url)
-    return server.stop
+    opened = start(ops, parameters, own, streams, advice.newest if advice else None)
+    log.info("metrics", url=opened.server.url, page=opened.server.page_url)
+    return opened.stop
+
+
+def _plain(value: object) -> bool | float | str | None:
+    return value if isinstance(value, bool | int | float | None) else str(value)
 
 
 def _wait_for_jobs(job: str, settings: RunSettings, clock: Clock) -> None:

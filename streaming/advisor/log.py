@@ -10,6 +10,7 @@ from pathlib import Path
 import orjson
 
 from etlcore.errors import ConfigError
+from streaming.advisor.advice import Advice
 from streaming.advisor.advise import RECENT_BATCHES, advise
 from streaming.advisor.history import Observation, observed
 from streaming.advisor.settings import AdvisorSettings
@@ -28,14 +29,19 @@ class AdviceLog:
     def __init__(self, path: Path, workers: Callable[[], int], settings: AdvisorSettings) -> None:
         self._path, self._workers, self._settings = path, workers, settings
         self._histories: dict[str, deque[Observation]] = {}
+        self._newest: dict[str, Advice] = {}
         self._turn = threading.Lock()
+
+    def newest(self, query: str) -> Advice | None:
+        """Return the last advice on a query; None before the first. Does not wait."""
+        return self._newest.get(query)
 
     def update(self, stats: BatchStats) -> None:
         """Take in a committed batch; OSError where the file cannot be written."""
         with self._turn:
             history = self._histories.setdefault(stats.query, deque(maxlen=RECENT_BATCHES))
             history.append(observed(stats, self._workers()))
-            advice = advise(list(history), self._settings)
+            advice = self._newest[stats.query] = advise(list(history), self._settings)
             line = {"query": stats.query, "observation": history[-1].to_json(), "advice": advice.to_json()}
             with self._path.open("ab") as file:
                 file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))

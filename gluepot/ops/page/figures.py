@@ -47,13 +47,13 @@ def size(size_bytes: float | None) -> Figure:
 
 
 def span(secs: float | None) -> Figure:
-    """Return a length of time: `850 ms`, `2.1 s`, `3:20 min`, `2:05 h`, `3.2 d`."""
+    """Return a length of time: `850 ms`, `2.1 s`, `5 s`, `3:20 min`, `2:05 h`, `3.2 d`."""
     if secs is None:
         return Figure(UNKNOWN)
     if secs < 0.9995:
         return Figure(f"{secs * 1_000:.0f}", "ms")
     if secs < 9.95:
-        return Figure(f"{secs:.1f}", "s")
+        return Figure(f"{secs:.1f}".removesuffix(".0"), "s")
     whole = round(secs)
     if whole < _MINUTE_SECS:
         return Figure(f"{whole}", "s")

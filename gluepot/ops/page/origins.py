@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gluepot.ops.configuration import without_secrets
+from gluepot.ops.page.figures import span
 
 DEFAULT = "default"
 _GROUPS = (
@@ -15,6 +16,20 @@ _GROUPS = (
     ("driver_env_vars", "--customer-driver-env-vars"),
     ("executor_env_vars", "--customer-executor-env-vars"),
 )
+
+
+_OF_SCRIPT = {
+    "window_size_secs": "windowSize",
+    "checkpoint_location": "checkpointLocation",
+    "batch_max_retries": "batchMaxRetries",
+    "persist": "persistDataFrame",
+    "storage_level": "storageLevel",
+    "rejects_path": "rejectsPath",
+    "allow_overlap": "allowOverlap",
+    "on_batch_failure": "onBatchFailure",
+    "quarantine_limit": "quarantineLimit",
+}
+"""What scripts call the fields of `StreamSettings`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +93,11 @@ def of_job(config: Mapping[str, Any]) -> list[Setting]:
 def of_query(settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[Setting]:
     """Return how a query runs: what differs from the default was set by the script, or by `gluepot run` for it."""
     return [
-        Setting(name, _text(value), DEFAULT if name in defaults and value == defaults[name] else "forEachBatch options")
+        Setting(
+            _OF_SCRIPT.get(name, name),
+            str(span(value)) if name.endswith("_secs") else _text(value),
+            DEFAULT if name in defaults and value == defaults[name] else "forEachBatch options",
+        )
         for name, value in without_secrets(settings).items()
     ]
 

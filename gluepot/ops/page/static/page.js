@@ -27,7 +27,7 @@
   const rate = (number) => `${count(number)}${SPACE}/s`;
   const span = (secs) => {
     if (secs < 0.9995) return `${Math.round(secs * 1000)}${SPACE}ms`;
-    if (secs < 9.95) return `${secs.toFixed(1)}${SPACE}s`;
+    if (secs < 9.95) return `${secs.toFixed(1).replace(/\.0$/, "")}${SPACE}s`;
     const whole = Math.round(secs);
     if (whole < 60) return `${whole}${SPACE}s`;
     return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}${SPACE}min`;
@@ -67,6 +67,12 @@
     ticks: { show: false },
   });
 
+  // Times of day, UTC; with seconds where ticks are closer than a minute.
+  const times = (_, ticks) => {
+    const until = ticks.length > 1 && ticks[1] - ticks[0] < 60 ? 19 : 16;
+    return ticks.map((secs) => new Date(secs * 1000).toISOString().slice(11, until));
+  };
+
   const say = (id, plot) => {
     const { keys, text } = lines[id];
     const n = plot.cursor.idx ?? plot.data[0].length - 1;
@@ -103,7 +109,7 @@
           cursor: { sync: { key: "batches" }, y: false, drag: { x: false, y: false }, points: { size: 7 } },
           scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.15 : 1] } },
           axes: [
-            { ...axis(), space: 70, values: (_, secs) => secs.map((one) => new Date(one * 1000).toISOString().slice(11, 19)) },
+            { ...axis(), size: 28, space: 64, incrs: [5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600], values: times },
             { ...axis(), size: 46, values: (_, numbers) => numbers.map(ofAxis) },
           ],
           series: [{}, ...keys.map(line)],

@@ -40,14 +40,19 @@ class AdviceLog:
         self._path, self._workers, self._settings = path, workers, settings
         self._ordered, self._follow = ordered or workers, follow
         self._histories: dict[str, deque[Observation]] = {}
+        self._newest: dict[str, Advice] = {}
         self._turn = threading.Lock()
+
+    def newest(self, query: str) -> Advice | None:
+        """Return the last advice on a query; None before the first. Does not wait."""
+        return self._newest.get(query)
 
     def update(self, stats: BatchStats) -> None:
         """Take in a committed batch; OSError where the file cannot be written."""
         with self._turn:
             history = self._histories.setdefault(stats.query, deque(maxlen=RECENT_BATCHES))
             history.append(observed(stats, self._workers(), self._ordered()))
-            advice = advise(list(history), self._settings)
+            advice = self._newest[stats.query] = advise(list(history), self._settings)
             if self._path is not None:
                 line = {"query": stats.query, "observation": history[-1].to_json(), "advice": advice.to_json()}
                 with self._path.open("ab") as file:

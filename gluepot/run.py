@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import runpy
 import shutil
 import sys
@@ -22,6 +21,7 @@ from gluepot.custom_transforms import CustomTransform, attached, fetched, in_fol
 from gluepot.job_parameters import JobParameters
 from gluepot.spark_conf import job_conf, properties_text
 from streaming import session
+from streaming.capacity import local_slots
 from streaming.lease import TTL_SECS
 from streaming.session import ENDLESS, Drain, StreamSession
 from streaming.settings import OnBatchFailure
@@ -110,7 +110,8 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
 
             # The one process is one worker with so many slots; that more would help is advice too.
             slots = AdvisorSettings(slots_per_worker=local_slots(settings.master, os.cpu_count() or 1))
-            advice = AdviceLog(settings.advice_log, lambda: 1, slots)
+            told = streams.metrics.advise if streams.metrics else None
+            advice = AdviceLog(settings.advice_log, lambda: 1, slots, told)
             streams.watchers.append(advice.update)
         if settings.live:
             from rich.console import Console  # noqa: PLC0415  nothing else needs it, and it takes its time to load
@@ -162,14 +163,6 @@ def _with_transforms(
     paths = dict.fromkeys([*(str(path) for path, _ in given), *(str(one.module) for one in found)])
     transforms = {one.module: one for one in [*found, *(one for _, one in given if one is not None)]}
     return replace(parameters, extra_py_files=tuple(paths)), list(transforms.values())
-
-
-def local_slots(master: str, cpus: int) -> int:
-    """Return the tasks that a local master runs at a time: `local` 1, `local[4]` and `local[4,2]` 4, `local[*]` all."""
-    given = re.fullmatch(r"local\[(\d+|\*)(,.*)?\]", master)
-    if given is None:
-        return 1
-    return cpus if given[1] == "*" else max(1, int(given[1]))
 
 
 @contextmanager

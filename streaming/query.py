@@ -23,6 +23,7 @@ from etlcore.failpoints import reach
 from etlcore.logging import bind_context, get_logger
 from streaming import lease, retry
 from streaming.batch import BatchContext, BatchFunction, StreamSchema, run_known, run_rows
+from streaming.capacity import capacity_of
 from streaming.checkpoints.start import refuse_damage
 from streaming.frames import StreamFrame
 from streaming.inputs import Inputs
@@ -306,6 +307,8 @@ class Query:
             file_sizes_bytes=tuple(context.file_sizes_bytes),
             schema_changes=dict(context.schema_changes),
             rejected=dict(context.rejected),
+            streams=sorted({(one.SOURCE, stream) for one in held for stream in one.streams()}),
+            positions={f"{stream}-{shard}": end for one in held for (stream, shard), end in one.ends().items()},
             attempts=attempts,
             lag_records=behind,
             lag_secs={shard: age if behind.get(shard, 1) else 0.0 for shard, age in ages.items()},
@@ -356,6 +359,7 @@ class Query:
         self._tell(last_commit_epoch=stats.committed_epoch)
         if self._session.metrics:
             self._session.metrics.observe(stats)
+            self._session.metrics.capacity(capacity_of(self._frame.sparkSession))
         for watch in self._session.watchers:
             watch(stats)
         log.info(

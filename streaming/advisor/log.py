@@ -10,6 +10,7 @@ from pathlib import Path
 import orjson
 
 from etlcore.errors import ConfigError
+from streaming.advisor.advice import Advice
 from streaming.advisor.advise import RECENT_BATCHES, advise
 from streaming.advisor.history import Observation, observed
 from streaming.advisor.settings import AdvisorSettings
@@ -23,10 +24,17 @@ class AdviceLog:
         path: of the file; it grows by about 1 kB a batch.
         workers: tells how many there are now.
         settings: goals and bounds.
+        told: hears each advice too, with its query's name.
     """
 
-    def __init__(self, path: Path, workers: Callable[[], int], settings: AdvisorSettings) -> None:
-        self._path, self._workers, self._settings = path, workers, settings
+    def __init__(
+        self,
+        path: Path,
+        workers: Callable[[], int],
+        settings: AdvisorSettings,
+        told: Callable[[str, Advice], None] | None = None,
+    ) -> None:
+        self._path, self._workers, self._settings, self._told = path, workers, settings, told
         self._histories: dict[str, deque[Observation]] = {}
         self._turn = threading.Lock()
 
@@ -39,6 +47,8 @@ class AdviceLog:
             line = {"query": stats.query, "observation": history[-1].to_json(), "advice": advice.to_json()}
             with self._path.open("ab") as file:
                 file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+        if self._told:
+            self._told(stats.query, advice)
 
 
 def recorded(lines: Iterable[bytes]) -> Mapping[str, list[Observation]]:

@@ -157,6 +157,8 @@ COUNTERS = (
     Metric("retries", "Batches started again after a failure."),
     Metric("failures", "Failed attempts of a batch."),
     Metric("empty_batches", "Triggers that found no record."),
+    Metric("group_commits", "Commits to a consumer group after a batch (`commitGroupOffsets`)."),
+    Metric("group_commit_failures", "Those that failed; the batch is not affected."),
 )
 
 HISTOGRAMS = (

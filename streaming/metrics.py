@@ -108,6 +108,11 @@ class StreamMetrics:
         """Count a failed attempt, whether or not another follows."""
         self._count("failures", 1, query)
 
+    def group_commits(self, query: str, told: int, failed: int) -> None:
+        """Count commits to consumer groups after a batch."""
+        self._count("group_commits", told, query)
+        self._count("group_commit_failures", failed, query)
+
     def empty(self, query: str) -> None:
         """Count a trigger that found nothing; the batch size shown is then 0, as in Glue."""
         self._count("empty_batches", 1, query)

@@ -283,6 +283,7 @@ class Query:
         attempts, run.failures = run.failures + 1, 0
         run.last_held = held
         self._mirror.done(query_id, batch_id, held)
+        self._tell_groups(held)
         run.done_batches += filled
         self._tell(failures_in_a_row=0)
         if not filled:
@@ -383,6 +384,12 @@ class Query:
 
     def _tell(self, **changes: Any) -> None:
         self._session.status.tell(self._name, **changes)
+
+    def _tell_groups(self, held: Sequence[StreamPositions[Any]]) -> None:
+        """Tell consumer groups of a batch, after its publish: a group must never be ahead of the table."""
+        told, failed = self._inputs.commit_groups(held)
+        if self._session.metrics:
+            self._session.metrics.group_commits(self._name, told, failed)
 
     def _count(self, what: str) -> None:
         if self._session.metrics:

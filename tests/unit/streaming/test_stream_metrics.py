@@ -135,6 +135,13 @@ def test_failures_retries_and_empty_triggers_are_counted(registry, metrics):
     assert sample(registry, "batch_rows") == 0
 
 
+def test_commits_to_groups_are_counted_apart_from_those_that_failed(registry, metrics):
+    metrics.group_commits("clicks", told=2, failed=1)
+    metrics.group_commits("clicks", told=3, failed=0)
+    assert sample(registry, "group_commits_total") == 5
+    assert sample(registry, "group_commit_failures_total") == 1
+
+
 def test_an_announced_query_shows_its_counters_at_zero(registry, metrics):
     metrics.announce("clicks", window_secs=30.0)
     assert sample(registry, "failures_total") == 0

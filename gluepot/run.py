@@ -116,6 +116,8 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
             streams.watchers.append(advice.update)
         if settings.metrics_port is not None or parameters.enable_metrics:
             stack.callback(_open_ops(settings, parameters, streams, advice))
+        if advice is not None and streams.metrics is not None:
+            advice.followers.append(streams.metrics.advise)
         if settings.live:
             from rich.console import Console  # noqa: PLC0415  nothing else needs it, and it takes its time to load
 

@@ -20,7 +20,7 @@ import psutil
 
 from etlcore.clock import SystemClock
 from gluepot.demo.events import BROKEN_EVERY, events
-from gluepot.demo.producer import SteadyProducer
+from gluepot.demo.producer import KafkaProducer
 from gluepot.servers.kafka import KafkaBroker
 from gluepot.servers.topics import create_topic
 
@@ -180,7 +180,7 @@ def _preload(bootstrap: str, records: int, partitions: int) -> int:
 
     from itertools import islice  # noqa: PLC0415
 
-    SteadyProducer(bootstrap, TOPIC, rate=10_000_000, clock=SystemClock()).send(islice(good(), records))
+    KafkaProducer(bootstrap, TOPIC, rate=10_000_000, clock=SystemClock()).send(islice(good(), records))
     return payload_bytes
 
 

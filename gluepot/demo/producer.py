@@ -1,21 +1,61 @@
-"""Sending events at a steady rate."""
+"""Sending events at a steady rate, to a topic or to a stream."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import random
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Protocol
 
 from confluent_kafka import KafkaError, Message, Producer
 
+from connectors.kinesis.client import KinesisClient
+from connectors.kinesis.put import Put, calls
+from connectors.kinesis.settings import StreamAddress
+from connectors.kinesis.sink import put_all
 from etlcore.clock import Clock
 from etlcore.errors import TransientError
 from gluepot.demo.events import Event
 
 SLICES_PER_SEC = 20
+MAX_SLICE = 10_000
 FULL_WAIT_SECS = 0.1
 
 
-class SteadyProducer:
-    """Sends events with acknowledgement, so many a second, and counts what the broker has.
+class SteadyProducer(Protocol):
+    """Sends events, so many a second, and counts those that arrived.
+
+    Attributes:
+        acknowledged: events that the source has for sure.
+    """
+
+    acknowledged: int
+
+    def send(self, events: Iterable[Event]) -> None:
+        """Send all events; returns when each of them is acknowledged.
+
+        Raises:
+            TransientError: some were not.
+        """
+
+
+def slices(events: Iterable[Event], rate: int, clock: Clock) -> Iterator[list[Event]]:
+    """Yield events in the parts that are due together, a twentieth of a second's at a time; waits in between.
+
+    Args:
+        events: in order.
+        rate: events a second.
+        clock: paces them.
+    """
+    began, sent, left = clock.monotonic(), 0, iter(events)
+    while part := list(islice(left, min(MAX_SLICE, max(1, rate // SLICES_PER_SEC)))):
+        yield part
+        sent += len(part)
+        clock.sleep(max(0.0, began + sent / rate - clock.monotonic()))
+
+
+class KafkaProducer:
+    """A `SteadyProducer` into a topic.
 
     Args:
         bootstrap: `host:port`.
@@ -34,18 +74,13 @@ class SteadyProducer:
         self.acknowledged = 0
 
     def send(self, events: Iterable[Event]) -> None:
-        """Send all events; returns when the broker has acknowledged each of them.
-
-        Raises:
-            TransientError: some were not acknowledged.
-        """
-        began, sent = self._clock.monotonic(), 0
-        for event in events:
-            self._produce(event)
-            sent += 1
-            if sent % max(1, self._rate // SLICES_PER_SEC) == 0:
-                self._producer.poll(0)
-                self._clock.sleep(max(0.0, began + sent / self._rate - self._clock.monotonic()))
+        """See `SteadyProducer`."""
+        sent = 0
+        for part in slices(events, self._rate, self._clock):
+            for event in part:
+                self._produce(event)
+            sent += len(part)
+            self._producer.poll(0)
         self._producer.flush()
         if self.acknowledged < sent:
             raise TransientError(f"The broker acknowledged {self.acknowledged} of {sent} events; see its log.")
@@ -61,3 +96,27 @@ class SteadyProducer:
 
     def _count(self, error: KafkaError | None, _: Message) -> None:
         self.acknowledged += error is None
+
+
+class KinesisProducer:
+    """A `SteadyProducer` into a stream.
+
+    Args:
+        address: of the stream.
+        rate: events a second.
+        clock: paces the sending.
+    """
+
+    def __init__(self, address: StreamAddress, rate: int, clock: Clock) -> None:
+        self._client = KinesisClient(address)
+        self._rate = rate
+        self._clock = clock
+        self._chance = random.Random().random  # noqa: S311  jitter
+        self.acknowledged = 0
+
+    def send(self, events: Iterable[Event]) -> None:
+        """See `SteadyProducer`."""
+        for part in slices(events, self._rate, self._clock):
+            for call in calls(Put(str(event.number), event.payload) for event in part):
+                put_all(self._client, call, self._clock, self._chance)
+                self.acknowledged += len(call)

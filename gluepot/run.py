@@ -9,8 +9,9 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from etlcore.clock import Clock
 from etlcore.errors import ConfigError
@@ -26,7 +27,13 @@ from streaming.session import ENDLESS, Drain, StreamSession
 from streaming.settings import OnBatchFailure
 from streaming.stopping import stop_on_signals
 
+if TYPE_CHECKING:
+    from streaming.advisor import AdviceLog
+
 log = get_logger(__name__)
+
+
+_FROM_ENVIRONMENT = frozenset({"metrics_port", "metrics_host", "metrics_by_partition", "transforms"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +111,13 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
         files = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gluepot-files-")))
         parameters, transforms = _with_transforms(parameters, settings.transforms, files)
         stack.enter_context(_environment(parameters, settings))
+        advice = _advice_log(settings, parameters, streams.clock)
+        if advice is not None:
+            streams.watchers.append(advice.update)
         if settings.metrics_port is not None or parameters.enable_metrics:
-            stack.callback(_open_ops(settings, parameters, streams))
-        if settings.advice_log or parameters.enable_auto_scaling:
-            from gluepot.scaling import advisor  # noqa: PLC0415  numpy takes its time to load
-
-            watch = advisor(settings.master, parameters, settings.advice_log, settings.advisor, streams.clock)
-            streams.watchers.append(watch.update)
+            stack.callback(_open_ops(settings, parameters, streams, advice))
+        if advice is not None and streams.metrics is not None:
+            advice.followers.append(streams.metrics.advise)
         if settings.live:
             from rich.console import Console  # noqa: PLC0415  nothing else needs it, and it takes its time to load
 
@@ -123,25 +130,44 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
             runpy.run_path(str(settings.script), run_name="__main__")
 
 
-def _open_ops(settings: RunSettings, parameters: JobParameters, streams: StreamSession) -> Callable[[], None]:
-    """Serve metrics and health; return what ends that."""
+def _advice_log(settings: RunSettings, parameters: JobParameters, clock: Clock) -> AdviceLog | None:
+    if settings.advice_log is None and not parameters.enable_auto_scaling:
+        return None
+    from gluepot.scaling import advisor  # noqa: PLC0415  numpy takes its time to load
+
+    return advisor(settings.master, parameters, settings.advice_log, settings.advisor, clock)
+
+
+def _open_ops(
+    settings: RunSettings, parameters: JobParameters, streams: StreamSession, advice: AdviceLog | None
+) -> Callable[[], None]:
+    """Serve metrics, health and the page; return what ends that."""
+    from gluepot.ops.page.origins import RunOption  # noqa: PLC0415  as below
     from gluepot.ops.start import OpsSettings, start  # noqa: PLC0415  HTTP and metrics libraries take their time to load
 
-    own = {
-        name: value if isinstance(value, bool | int | float | None) else str(value)
-        for name in RunSettings.__slots__
-        if name not in {"arguments", "metrics_token", "stream_options"}
-        for value in [getattr(settings, name)]
-    }
+    own = [
+        RunOption(
+            one.name,
+            _plain(getattr(settings, one.name)),
+            _plain(one.default if one.default_factory is MISSING else one.default_factory()),
+            f"GLUEPOT_{one.name.upper()}" if one.name in _FROM_ENVIRONMENT else "",
+        )
+        for one in fields(RunSettings)
+        if one.name not in {"arguments", "metrics_token"}
+    ]
     ops = OpsSettings(
         port=settings.metrics_port or 0,
         host=settings.metrics_host,
         token=settings.metrics_token,
         by_partition=settings.metrics_by_partition,
     )
-    server = start(ops, parameters, own, streams)
-    log.info("metrics", url=server.url)
-    return server.stop
+    opened = start(ops, parameters, own, streams, advice.newest if advice else None)
+    log.info("metrics", url=opened.server.url, page=opened.server.page_url)
+    return opened.stop
+
+
+def _plain(value: object) -> bool | float | str | None:
+    return value if isinstance(value, bool | int | float | None) else str(value)
 
 
 def _wait_for_jobs(job: str, settings: RunSettings, clock: Clock) -> None:

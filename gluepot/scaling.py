@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from etlcore.errors import ConfigError
 from etlcore.logging import get_logger
 from gluepot.job_parameters import JobParameters
 from streaming.advisor import AdviceLog, AdvisorSettings
+from streaming.capacity import local_slots
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -51,7 +51,7 @@ def advisor(
     if not parameters.enable_auto_scaling:
         return AdviceLog(path, cluster.workers, settings)
     scaler = Scaler(cluster, settings, clock)
-    return AdviceLog(path, cluster.workers, settings, ordered=cluster.ordered, follow=scaler.follow)
+    return AdviceLog(path, cluster.workers, settings, ordered=cluster.ordered, followers=[scaler.follow])
 
 
 def cluster_slots(parameters: JobParameters) -> int:
@@ -80,11 +80,3 @@ def _settings(chosen: Mapping[str, str], slots: int) -> AdvisorSettings:
         first = wrong.errors()[0]
         name = ".".join(map(str, first["loc"])) or "settings"
         raise ConfigError(f"--advisor {name} is {first['input']!r}: {first['msg']}.") from wrong
-
-
-def local_slots(master: str, cpus: int) -> int:
-    """Return the tasks that a local master runs at a time: `local` 1, `local[4]` and `local[4,2]` 4, `local[*]` all."""
-    given = re.fullmatch(r"local\[(\d+|\*)(,.*)?\]", master)
-    if given is None:
-        return 1
-    return cpus if given[1] == "*" else max(1, int(given[1]))

@@ -25,7 +25,7 @@ class AdviceLog:
         workers: tells how many there are now.
         settings: goals and bounds.
         ordered: tells how many are there or asked for; None where nobody asks for any.
-        follow: is given query and advice after each batch; None leaves it at the log.
+        followers: are given query and advice after each batch; more may be added.
     """
 
     def __init__(
@@ -35,25 +35,31 @@ class AdviceLog:
         settings: AdvisorSettings,
         *,
         ordered: Callable[[], int] | None = None,
-        follow: Callable[[str, Advice], object] | None = None,
+        followers: Iterable[Callable[[str, Advice], object]] = (),
     ) -> None:
         self._path, self._workers, self._settings = path, workers, settings
-        self._ordered, self._follow = ordered or workers, follow
+        self._ordered = ordered or workers
+        self.followers = list(followers)
         self._histories: dict[str, deque[Observation]] = {}
+        self._newest: dict[str, Advice] = {}
         self._turn = threading.Lock()
+
+    def newest(self, query: str) -> Advice | None:
+        """Return the last advice on a query; None before the first. Does not wait."""
+        return self._newest.get(query)
 
     def update(self, stats: BatchStats) -> None:
         """Take in a committed batch; OSError where the file cannot be written."""
         with self._turn:
             history = self._histories.setdefault(stats.query, deque(maxlen=RECENT_BATCHES))
             history.append(observed(stats, self._workers(), self._ordered()))
-            advice = advise(list(history), self._settings)
+            advice = self._newest[stats.query] = advise(list(history), self._settings)
             if self._path is not None:
                 line = {"query": stats.query, "observation": history[-1].to_json(), "advice": advice.to_json()}
                 with self._path.open("ab") as file:
                     file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
-            if self._follow is not None:
-                self._follow(stats.query, advice)
+            for follow in self.followers:
+                follow(stats.query, advice)
 
 
 def recorded(lines: Iterable[bytes]) -> Mapping[str, list[Observation]]:

@@ -49,6 +49,8 @@ class BatchStats:
         file_sizes_bytes: sizes of the files with records, rejects not among them.
         schema_changes: columns of the stream's records that are new or changed their type, by kind.
         rejected: records diverted, by reason.
+        streams: kind and name of the streams read.
+        positions: where the next batch begins, by shard (`topic-partition`).
         attempts: 1 when the first try succeeded.
         lag_records: records behind the newest one, by shard (`topic-partition`).
         lag_secs: age of the newest record read, 0 when nothing is behind it, by shard (`topic-partition`).
@@ -73,6 +75,8 @@ class BatchStats:
     file_sizes_bytes: Sequence[int] = ()
     schema_changes: Mapping[str, int] = field(default_factory=dict)
     rejected: Mapping[str, int] = field(default_factory=dict)
+    streams: Sequence[tuple[str, str]] = ()
+    positions: Mapping[str, int] = field(default_factory=dict)
     attempts: int = 1
     lag_records: Mapping[str, int] = field(default_factory=dict)
     lag_secs: Mapping[str, float] = field(default_factory=dict)

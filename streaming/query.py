@@ -23,6 +23,7 @@ from etlcore.failpoints import reach
 from etlcore.logging import bind_context, get_logger
 from streaming import lease, retry
 from streaming.batch import BatchContext, BatchFunction, StreamSchema, run_known, run_rows
+from streaming.capacity import capacity_of
 from streaming.checkpoints.start import refuse_damage
 from streaming.frames import StreamFrame
 from streaming.inputs import Inputs
@@ -301,6 +302,7 @@ class Query:
         attempts, run.failures = run.failures + 1, 0
         run.last_held = held
         self._mirror.done(query_id, batch_id, held)
+        self._tell_groups(held)
         run.done_batches += filled
         self._tell(failures_in_a_row=0)
         if not filled:
@@ -325,6 +327,8 @@ class Query:
             file_sizes_bytes=tuple(context.file_sizes_bytes),
             schema_changes=dict(by_kind(context.column_changes)),
             rejected=dict(context.rejected),
+            streams=sorted({(one.SOURCE, stream) for one in held for stream in one.streams()}),
+            positions={f"{stream}-{shard}": end for one in held for (stream, shard), end in one.ends().items()},
             attempts=attempts,
             lag_records=behind,
             lag_secs={shard: age if behind.get(shard, 1) else 0.0 for shard, age in ages.items()},
@@ -378,6 +382,7 @@ class Query:
         self._tell(last_commit_epoch=stats.committed_epoch)
         if self._session.metrics:
             self._session.metrics.observe(stats)
+            self._session.metrics.capacity(capacity_of(self._frame.sparkSession))
         for watch in self._session.watchers:
             watch(stats)
         log.info(
@@ -402,6 +407,12 @@ class Query:
 
     def _tell(self, **changes: Any) -> None:
         self._session.status.tell(self._name, **changes)
+
+    def _tell_groups(self, held: Sequence[StreamPositions[Any]]) -> None:
+        """Tell consumer groups of a batch, after its publish: a group must never be ahead of the table."""
+        told, failed = self._inputs.commit_groups(held)
+        if self._session.metrics:
+            self._session.metrics.group_commits(self._name, told, failed)
 
     def _count(self, what: str) -> None:
         if self._session.metrics:

@@ -16,6 +16,7 @@ from etlcore.logging import heard_by
 from gluepot.job_parameters import JobParameters
 from gluepot.ops.access import checked_token
 from gluepot.ops.configuration import arguments_by_name, without_secrets
+from gluepot.ops.jvm import java_heap
 from gluepot.ops.memory import usage_by_role
 from gluepot.ops.moment import Moment
 from gluepot.ops.page.history import History
@@ -91,7 +92,13 @@ def start(
     streams.metrics = StreamMetrics(registry, parameters.job_name, by_partition=settings.by_partition)
     driver_pid = os.getpid()
     registry.register(
-        Moment(parameters.job_name, streams.status.queries, lambda: usage_by_role(driver_pid), streams.clock.epoch)
+        Moment(
+            parameters.job_name,
+            streams.status.queries,
+            lambda: usage_by_role(driver_pid),
+            java_heap,
+            streams.clock.epoch,
+        )
     )
     versions = {
         "gluepot": version("gluepot"),

@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 from etlcore.errors import CheckpointError
 from gluepot.dlq.folder import LetterFile, LetterFolder
 
-
 _PIECE_ROWS = 1_000
 
 

@@ -131,17 +131,24 @@ def _pairs(option: str, texts: Sequence[str] | None, example: str) -> dict[str, 
 
 
 @app.command
-def demo(*, seconds: int = 60, rate: int = 2000, output: Literal["text", "json"] = "text") -> None:
+def demo(
+    *,
+    seconds: int = 60,
+    rate: int = 2000,
+    source: Literal["kafka", "kinesis"] = "kafka",
+    output: Literal["text", "json"] = "text",
+) -> None:
     """Show the product: a broker, made-up click events, an unchanged Glue script, and a check of every record.
 
     Args:
         seconds: how long events are produced.
         rate: events a second.
+        source: where they go; kinesis needs Node.js for its emulator.
         output: text for people; json for one object.
     """
     from gluepot.demo import run_demo, show  # noqa: PLC0415
 
-    result = run_demo(seconds, rate, live=output == "text" and sys.stderr.isatty())
+    result = run_demo(seconds, rate, live=output == "text" and sys.stderr.isatty(), source=source)
     show(result, output)
     if result.lost or result.duplicated:
         raise SystemExit(FAILED)

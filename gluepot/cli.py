@@ -67,7 +67,7 @@ def run(
         master: Spark master: local[*], spark://host:port, k8s://...
         until_caught_up: end when everything the source held at the start is committed.
         max_batches: end after so many batches.
-        metrics_port: serve Prometheus metrics, health and configuration on this port; 0 takes a free one.
+        metrics_port: serve the job's page, Prometheus metrics and health on this port; 0 takes a free one.
         metrics_host: address of those pages; any but loopback needs a token.
         metrics_token: what their readers must bring: file:/path or env:NAME of it. Probes without details need none.
         metrics_by_partition: show lag by partition, too.

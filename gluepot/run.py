@@ -174,6 +174,8 @@ def _environment(parameters: JobParameters, settings: RunSettings) -> Iterator[N
     before = dict(os.environ)
     os.environ.pop("SPARK_REMOTE", None)  # a classic session, as Glue's
     os.environ["GLUEPOT_GLUE_VERSION"] = parameters.glue_version
+    # For the lines of Spark's log, as bind_process does for ours.
+    os.environ["GLUEPOT_JOB"], os.environ["GLUEPOT_RUN_ID"] = parameters.job_name, parameters.run_id[:12]
     if settings.connections:
         os.environ["GLUEPOT_CONNECTIONS"] = str(settings.connections)
     os.environ.update(parameters.driver_env_vars)

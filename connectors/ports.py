@@ -370,10 +370,11 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The manifest is there now; `files` are the final paths."""
+    """The manifest is there now; `files` are the final paths, `rejects` those of rejected records."""
 
     files: Sequence[str]
     rows: int
+    rejects: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,6 +383,7 @@ class AlreadyCommitted:
 
     files: Sequence[str]
     rows: int
+    rejects: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

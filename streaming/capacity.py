@@ -44,4 +44,4 @@ def capacity_of(spark: SparkSession) -> Capacity:
     context = spark.sparkContext
     known = context._jsc.sc().getExecutorMemoryStatus().size()  # type: ignore[attr-defined]  # noqa: SLF001  Python has no other way
     cores = int(context.getConf().get("spark.executor.cores") or 1)
-    return capacity(context.master, known - 1, cores, os.cpu_count() or 1)
+    return capacity(str(context.master), known - 1, cores, os.cpu_count() or 1)

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from connectors.kafka.feed import KafkaFeed
+from connectors.kafka.settings import KafkaReadSettings
 from etlcore.clock import SystemClock
 from etlcore.errors import ConfigError
 from gluepot.demo.check import TableCheck, check_table
 from gluepot.demo.events import BROKEN_EVERY, events
-from gluepot.demo.producer import SteadyProducer
+from gluepot.produce import Produced, Steady, produce
 from gluepot.run import RunSettings, run
 from gluepot.servers.kafka import KafkaBroker
 from gluepot.servers.topics import create_topic
@@ -109,6 +111,7 @@ def run_demo(seconds: int, rate: int, *, live: bool) -> DemoResult:
     folder.mkdir(parents=True)
     script, table, total = script_path(), folder / "table", seconds * rate
     clock = SystemClock()
+    sent = Produced(0, 0.0)
     streams = StreamSession()
     ending = _Ending(streams)
     streams.watchers.append(ending.on_batch)
@@ -117,16 +120,18 @@ def run_demo(seconds: int, rate: int, *, live: bool) -> DemoResult:
         create_topic(broker.bootstrap, TOPIC, PARTITIONS)
         connections = folder / "connections.yaml"
         connections.write_text(CONNECTIONS.format(bootstrap=broker.bootstrap))
-        producer = SteadyProducer(broker.bootstrap, TOPIC, rate, clock)
+        settings = KafkaReadSettings.from_options({"bootstrap.servers": broker.bootstrap, "topicName": TOPIC})
 
-        def produce() -> None:
+        def send() -> None:
+            nonlocal sent
+            records = ((event.payload, str(event.number).encode()) for event in events(total))
             try:
-                producer.send(events(total))
+                sent = produce(records, Steady(rate), KafkaFeed(settings, TOPIC), clock)
             except BaseException as error:  # noqa: BLE001  raised in the main thread, below
                 failures.append(error)
-            ending.on_produced(producer.acknowledged)
+            ending.on_produced(sent.acknowledged)
 
-        sending = threading.Thread(target=produce, daemon=True)
+        sending = threading.Thread(target=send, daemon=True)
         began = clock.epoch()
         sending.start()
         run(_settings(script, folder, table, connections, live=live), streams)
@@ -135,7 +140,7 @@ def run_demo(seconds: int, rate: int, *, live: bool) -> DemoResult:
         raise failures[0]
     malformed = total // BROKEN_EVERY
     return DemoResult(
-        produced=producer.acknowledged,
+        produced=sent.acknowledged,
         malformed=malformed,
         table=table,
         found=check_table(table, total - malformed, total, BROKEN_EVERY),

@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint crash bench-quick bench-kinesis bench-jdbc bench-autoscaling clean
+.PHONY: help setup demo test check lint crash bench-quick bench-kinesis bench-jdbc bench-planning bench-autoscaling clean
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -44,6 +44,9 @@ bench-kinesis: setup ## CPU of reading a Kinesis stream, side by side with boto3
 
 bench-jdbc: setup ## read 1 M rows of PostgreSQL, side by side with Spark's own JDBC reader
 	@$(BIN)/python -m benchmarks.jdbc $(ARGS)
+
+bench-planning: setup ## find one new file among 200,000, beside a bare listing of the folders
+	@$(BIN)/python -m benchmarks.planning $(ARGS)
 
 bench-autoscaling: setup ## goals of the rule for the number of workers, simulated; ARGS="--document docs/autoscaling.md"
 	@$(BIN)/python -m benchmarks.autoscaling $(ARGS)

@@ -100,7 +100,8 @@ class GlueContext(SQLContext):
             raise NotSupportedHere(
                 f"create_data_frame.from_options(connection_type={connection_type!r})", "Use 'kafka' or 'kinesis'."
             )
-        return new_stream(self.spark_session, stream_source(connection_type, as_options(connection_options)))
+        options = {**as_options(connection_options), **session.current().stream_options}
+        return new_stream(self.spark_session, stream_source(connection_type, options))
 
     def create_dynamic_frame_from_options(
         self,

@@ -68,7 +68,7 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
     if settings.catalog is not None:
         catalog_update.update(current_catalog(), settings.catalog, outcome.files, parts)
     _columns.learn(target, planned.key, parts)
-    batch.record(outcome, parts)
+    batch.record(outcome, parts, target)
     if current_batch() is None and (run := jobrun.current()) and run.bookmarks:
         run.bookmarks.wrote(LedgerWrite(planned.key.ctx, settings.path, outcome.rows, len(outcome.files)))
 

@@ -79,7 +79,7 @@ def write(
         Exception: whatever failed the Spark job or the publishing; what the tasks staged is gone by then.
     """
     if (planned.ranges or planned.offsets_digest) and (record := commit.adopted(target, planned)):
-        return AlreadyCommitted(record.data_paths, record.rows_out), [record.as_part()]
+        return AlreadyCommitted(record.data_paths, record.rows_out, record.rejects_paths), [record.as_part()]
     attempt = f"{planned.token}/{uuid4().hex}"
     try:
         parts = _run(spark, pipeline, _staging(sink, attempt))

@@ -220,6 +220,23 @@ class PlannedSource(StreamSource, Protocol):
         """Return the ranges of a batch read; ConfigError where the source has no end to stop at."""
 
 
+@runtime_checkable
+class GroupedSource(Protocol):
+    """A stream source whose position other tools look for where the source keeps those of groups of consumers."""
+
+    @property
+    def group(self) -> str:
+        """The group to write to; empty for none."""
+
+    def commit_group(self, batch: StreamPositions[Any]) -> None:
+        """Write down the end of a batch as the group's position; nothing reads it to go on.
+
+        Raises:
+            TransientError: the source was away.
+            PermanentError, ConfigError: it refuses; the group has members of its own, or may not be written to.
+        """
+
+
 class InputSplit(Protocol):
     """What one task reads of a batch source; small, picklable."""
 
@@ -353,10 +370,11 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The manifest is there now; `files` are the final paths."""
+    """The manifest is there now; `files` are the final paths, `rejects` those of rejected records."""
 
     files: Sequence[str]
     rows: int
+    rejects: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,6 +383,7 @@ class AlreadyCommitted:
 
     files: Sequence[str]
     rows: int
+    rejects: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

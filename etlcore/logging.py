@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 import sys
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import TextIO
 
 from etlcore.plain_structlog import structlog  # isort: skip  before the other imports of it
@@ -25,6 +26,7 @@ FOREIGN_LOGGERS = ("py4j", "pyspark")
 _NAME = "logger_name"  # structlog takes `logger` as an argument of its own
 
 _process_context: dict[str, object] = {}
+_listeners: list[Callable[[EventDict], None]] = []
 
 
 def configure(*, json: bool | None = None, level: str = "INFO", verbose: bool = False) -> None:
@@ -87,6 +89,16 @@ def bind_context(**values: object) -> AbstractContextManager[None]:
     return bound_contextvars(**values)
 
 
+@contextmanager
+def heard_by(listener: Callable[[EventDict], None]) -> Iterator[None]:
+    """Hand every line to a listener, too, while this is open: as values, secrets masked. It must not log or wait."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
 def _before_rendering(*, verbose: bool) -> list[Processor]:
     return [
         structlog.processors.add_log_level,
@@ -96,6 +108,7 @@ def _before_rendering(*, verbose: bool) -> list[Processor]:
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="ts"),
         _mask_secrets,
         structlog.processors.format_exc_info if verbose else _error_in_one_line,
+        _tell_listeners,
     ]
 
 
@@ -138,6 +151,12 @@ def _merge_process_context(_: WrappedLogger, __: str, event: EventDict) -> Event
 
 def _mask_secrets(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
     return mask(event)
+
+
+def _tell_listeners(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    for listener in _listeners:
+        listener(dict(event))
+    return event
 
 
 def _error_in_one_line(_: WrappedLogger, __: str, event: EventDict) -> EventDict:

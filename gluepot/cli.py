@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -53,6 +54,9 @@ def run(
     after: list[str] | None = None,
     after_secs: float = 3600.0,
     advice_log: Path | None = None,
+    stream_option: list[str] | None = None,
+    max_workers: int | None = None,
+    advisor: list[str] | None = None,
     verbose: Annotated[bool, Parameter(alias="-v")] = False,
 ) -> None:
     """Run a job script as AWS Glue does.
@@ -76,7 +80,13 @@ def run(
         after: begin when this job has committed something that the last run of this one has not seen; both have
             bookmarks in one ledger. May be repeated.
         after_secs: how long to wait for that.
-        advice_log: append what the advisor sees and says after each batch, for `gluepot advise`; only on local masters.
+        advice_log: append what the advisor sees and says after each batch, for `gluepot advise`.
+        stream_option: NAME=VALUE; wins over what the script says of its streams, such as maxOffsetsPerTrigger=50000.
+            Without a value it takes an option of the script away. May be repeated.
+        max_workers: most workers that the advice, and with --enable-auto-scaling true after `--` the job, may come to.
+            Each is a Spark executor.
+        advisor: NAME=VALUE of the advice: sla_secs, min_workers, hold_secs, catch_up_secs, worker_start_secs,
+            cool_down_secs, ... May be repeated.
         verbose: stack traces.
     """
     from gluepot.run import RunSettings  # noqa: PLC0415  metrics and live view are not needed by the other commands
@@ -105,9 +115,19 @@ def run(
             after_secs=after_secs,
             lease_secs=lease_secs,
             advice_log=advice_log,
+            stream_options=_pairs("--stream-option", stream_option, "maxOffsetsPerTrigger=50000"),
+            advisor=_pairs("--advisor", advisor, "sla_secs=60")
+            | ({} if max_workers is None else {"max_workers": str(max_workers)}),
             live=sys.stderr.isatty() and not verbose,
         ),
     )
+
+
+def _pairs(option: str, texts: Sequence[str] | None, example: str) -> dict[str, str]:
+    wrong = next((text for text in texts or () if "=" not in text.lstrip("=")), None)
+    if wrong is not None:
+        raise ConfigError(f"{option} is {wrong!r}; write NAME=VALUE, for example {example}.")
+    return {name: value for name, _, value in (text.partition("=") for text in texts or ())}
 
 
 @app.command
@@ -132,6 +152,133 @@ def demo(
     show(result, output)
     if result.lost or result.duplicated:
         raise SystemExit(FAILED)
+
+
+@app.command
+def produce(
+    topic: str,
+    *,
+    bootstrap: str | None = None,
+    connection: str | None = None,
+    connections: Path | None = None,
+    kinesis: bool = False,
+    region: str = "",
+    endpoint: str = "",
+    file: Path | None = None,
+    rate: float = 1000.0,
+    shape: Literal["steady", "ramp", "sine", "burst"] = "steady",
+    peak: float | None = None,
+    period_secs: float = 60.0,
+    burst_secs: float = 5.0,
+    seconds: float | None = None,
+    count: int | None = None,
+    keys: int | None = None,
+    skew: float = 0.0,
+    seed: int = 1,
+    number_field: str | None = None,
+    journal: Path | None = None,
+    output: Literal["text", "json"] = "text",
+) -> None:
+    """Send records to a topic or stream, at a rate that has a shape, until Ctrl-C, --seconds or --count.
+
+    Args:
+        topic: of Kafka, or with --kinesis a stream; must be there.
+        bootstrap: a broker, host:port.
+        connection: or a connection that names it.
+        connections: the connections file, if it is none of the usual ones.
+        kinesis: send to Kinesis.
+        region: of the stream, if not that of the environment.
+        endpoint: URL of the service, if not the usual one.
+        file: records to send again and again, one a line; without it made-up click events.
+        rate: records a second; 0 with steady sends as fast as they are taken.
+        shape: steady; ramp, sine and burst go from the rate to the peak.
+        peak: highest rate of ramp, sine and burst; four times the rate unless given.
+        period_secs: of sine and burst; how long a ramp rises.
+        burst_secs: how long a burst is.
+        seconds: end after so long.
+        count: end after so many records.
+        keys: give each record one of so many keys; without it they have none.
+        skew: how unevenly keys are drawn: exponent of Zipf's law; 0 for evenly.
+        seed: of the keys.
+        number_field: put the number of each record, from 0, into this field of its JSON.
+        journal: append a line for each acknowledged record: number, sha256, topic, partition, offset.
+        output: text for people; json for one object.
+    """
+    from gluepot.produce.commands import produce_to  # noqa: PLC0415  clients of Kafka and AWS take their time to load
+
+    produce_to(
+        topic,
+        bootstrap=bootstrap,
+        connection=connection,
+        connections=connections,
+        kinesis=kinesis,
+        region=region,
+        endpoint=endpoint,
+        file=file,
+        rate=rate,
+        shape_name=shape,
+        peak=peak,
+        period_secs=period_secs,
+        burst_secs=burst_secs,
+        seconds=seconds,
+        count=count,
+        key_count=keys,
+        skew=skew,
+        seed=seed,
+        number_field=number_field,
+        journal=journal,
+        output=output,
+    )
+
+
+@app.command
+def bench(
+    script: Path,
+    *arguments: str,
+    sla: str | None = None,
+    rate: float | None = None,
+    cores: int | None = None,
+    sample: Path | None = None,
+    minutes: float = 10.0,
+    connections: Path | None = None,
+    worker_type: str = "G.1X",
+    usd_per_core_hour: float | None = None,
+    output: Literal["text", "json"] = "text",
+) -> None:
+    """Find the settings that a script of a Kafka stream needs: workers, partitions, window, batch limit, and the cost.
+
+    Runs the unchanged script again and again on a broker of its own: batches of rising sizes on one core, then on more.
+    All Kafka streams of the script read the preloaded records; what it writes goes into a folder that is removed.
+
+    Args:
+        script: the script.
+        arguments: what it gets, after `--`; {run} in them becomes a folder of the run. Places to write to that are not
+            given are made up, and so are JOB_NAME and TempDir.
+        sla: age that no record should reach: 10s, 2min. Without it the highest rate is looked for.
+        rate: records a second that arrive. Without it the settings are for what the measured cores can take.
+        cores: most cores to run on; all of this machine unless given.
+        sample: records to preload, one a line; without it the demo's click events.
+        minutes: no run is begun that would end later.
+        connections: the connections file, for what the script reads beside the stream.
+        worker_type: Glue's, for the cost there.
+        usd_per_core_hour: price of a core here.
+        output: text for people; json for one object.
+    """
+    from gluepot.bench.commands import bench_script  # noqa: PLC0415  the other commands start without a broker
+
+    bench_script(
+        script,
+        arguments,
+        sla=sla,
+        rate=rate,
+        cores=cores,
+        sample=sample,
+        minutes=minutes,
+        connections=connections,
+        glue_type=worker_type,
+        usd_per_core_hour=usd_per_core_hour,
+        output=output,
+    )
 
 
 @app.command

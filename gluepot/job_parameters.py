@@ -17,7 +17,6 @@ PYTHON_FILES = (".py", ".zip", ".egg", ".whl")
 _LOGS = "logs go to stderr"
 _OWN_COMMIT = "files are published by Gluepot's own commit"
 _OWN_ENVIRONMENT = "install modules into the environment that Gluepot runs in"
-_WORKERS = "workers are those of the Spark master"
 MEANINGLESS = {
     "class": "it names a Scala class",
     "scriptLocation": "the script is the argument of `gluepot run`",
@@ -36,8 +35,7 @@ MEANINGLESS = {
     "continuous-log-conversionPattern": _LOGS,
     "custom-logGroup-prefix": _LOGS,
     "custom-logStream-prefix": _LOGS,
-    "enable-auto-scaling": _WORKERS,
-    "auto-scale-within-microbatch": _WORKERS,
+    "auto-scale-within-microbatch": "workers change between batches only",
     "enable-s3-parquet-optimized-committer": _OWN_COMMIT,
     "enable-rename-algorithm-v2": _OWN_COMMIT,
     "enable-lakeformation-fine-grained-access": "there is no Lake Formation outside AWS",
@@ -80,6 +78,7 @@ class JobParameters:
         extra_jars: files for the Java class path.
         user_jars_first: those jars before Spark's own.
         extra_files: files for the working folder.
+        enable_auto_scaling: the number of workers follows the load.
         enable_metrics: the flag is there, whatever its value.
         datalake_formats: of `DATALAKE_FORMATS`.
         spark_event_logs_path: where the Spark UI's event log goes; None when not enabled.
@@ -100,6 +99,7 @@ class JobParameters:
     extra_jars: tuple[str, ...] = ()
     user_jars_first: bool = False
     extra_files: tuple[str, ...] = ()
+    enable_auto_scaling: bool = False
     enable_metrics: bool = False
     datalake_formats: tuple[str, ...] = ()
     spark_event_logs_path: str | None = None
@@ -149,6 +149,7 @@ class JobParameters:
             extra_jars=_comma_list(last, "extra-jars"),
             user_jars_first=_is_true(last, "user-jars-first"),
             extra_files=_comma_list(last, "extra-files"),
+            enable_auto_scaling=_is_true(last, "enable-auto-scaling"),
             enable_metrics="enable-metrics" in last,
             datalake_formats=_datalake_formats(_comma_list(last, "datalake-formats")),
             spark_event_logs_path=last.get("spark-event-logs-path") if _is_true(last, "enable-spark-ui") else None,

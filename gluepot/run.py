@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 import runpy
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from etlcore.clock import Clock
 from etlcore.errors import ConfigError
@@ -27,7 +27,13 @@ from streaming.session import ENDLESS, Drain, StreamSession
 from streaming.settings import OnBatchFailure
 from streaming.stopping import stop_on_signals
 
+if TYPE_CHECKING:
+    from streaming.advisor import AdviceLog
+
 log = get_logger(__name__)
+
+
+_FROM_ENVIRONMENT = frozenset({"metrics_port", "metrics_host", "metrics_by_partition", "transforms"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,8 @@ class RunSettings:
         after: jobs whose progress is waited for.
         after_secs: how long.
         advice_log: file that observations and advice are appended to after each batch; None for none.
+        advisor: fields of `AdvisorSettings`, for the advice and for the workers with --enable-auto-scaling.
+        stream_options: of streams, by name; win over the script's. An empty text takes an option of the script away.
         live: show one live line per query.
     """
 
@@ -70,6 +78,8 @@ class RunSettings:
     after: tuple[str, ...] = ()
     after_secs: float = 0.0
     advice_log: Path | None = None
+    advisor: Mapping[str, str] = field(default_factory=dict)
+    stream_options: Mapping[str, str] = field(default_factory=dict)
     live: bool = False
 
 
@@ -87,8 +97,6 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
     """
     if not settings.script.is_file():
         raise ConfigError(f"There is no script {settings.script}; give the path of a Python file.")
-    if settings.advice_log and not settings.master.startswith("local"):
-        raise ConfigError(f"--advice-log counts workers on local masters only; --master is {settings.master}.")
     argv = [str(settings.script), *settings.arguments]
     parameters = JobParameters.parse(argv, settings.glue_version or DEFAULT_GLUE_VERSION)
     bind_process(job=parameters.job_name, run_id=parameters.run_id[:12])
@@ -96,22 +104,20 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
         log.info("parameter_ignored", parameter=ignored.name, reason=ignored.reason)
     streams = streams or StreamSession()
     streams.job, streams.drain, streams.lease_secs = parameters.job_name, settings.drain, settings.lease_secs
-    streams.on_batch_failure = settings.on_batch_failure
+    streams.on_batch_failure, streams.stream_options = settings.on_batch_failure, settings.stream_options
     if settings.after:
         _wait_for_jobs(parameters.job_name, settings, streams.clock)
     with ExitStack() as stack:
         files = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gluepot-files-")))
         parameters, transforms = _with_transforms(parameters, settings.transforms, files)
         stack.enter_context(_environment(parameters, settings))
-        if settings.metrics_port is not None or parameters.enable_metrics:
-            stack.callback(_open_ops(settings, parameters, streams))
-        if settings.advice_log:
-            from streaming.advisor import AdviceLog, AdvisorSettings  # noqa: PLC0415  numpy takes its time to load
-
-            # The one process is one worker with so many slots; that more would help is advice too.
-            slots = AdvisorSettings(slots_per_worker=local_slots(settings.master, os.cpu_count() or 1))
-            advice = AdviceLog(settings.advice_log, lambda: 1, slots)
+        advice = _advice_log(settings, parameters, streams.clock)
+        if advice is not None:
             streams.watchers.append(advice.update)
+        if settings.metrics_port is not None or parameters.enable_metrics:
+            stack.callback(_open_ops(settings, parameters, streams, advice))
+        if advice is not None and streams.metrics is not None:
+            advice.followers.append(streams.metrics.advise)
         if settings.live:
             from rich.console import Console  # noqa: PLC0415  nothing else needs it, and it takes its time to load
 
@@ -124,25 +130,44 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
             runpy.run_path(str(settings.script), run_name="__main__")
 
 
-def _open_ops(settings: RunSettings, parameters: JobParameters, streams: StreamSession) -> Callable[[], None]:
-    """Serve metrics and health; return what ends that."""
+def _advice_log(settings: RunSettings, parameters: JobParameters, clock: Clock) -> AdviceLog | None:
+    if settings.advice_log is None and not parameters.enable_auto_scaling:
+        return None
+    from gluepot.scaling import advisor  # noqa: PLC0415  numpy takes its time to load
+
+    return advisor(settings.master, parameters, settings.advice_log, settings.advisor, clock)
+
+
+def _open_ops(
+    settings: RunSettings, parameters: JobParameters, streams: StreamSession, advice: AdviceLog | None
+) -> Callable[[], None]:
+    """Serve metrics, health and the page; return what ends that."""
+    from gluepot.ops.page.origins import RunOption  # noqa: PLC0415  as below
     from gluepot.ops.start import OpsSettings, start  # noqa: PLC0415  HTTP and metrics libraries take their time to load
 
-    own = {
-        name: value if isinstance(value, bool | int | float | None) else str(value)
-        for name in RunSettings.__slots__
-        if name not in {"arguments", "metrics_token"}
-        for value in [getattr(settings, name)]
-    }
+    own = [
+        RunOption(
+            one.name,
+            _plain(getattr(settings, one.name)),
+            _plain(one.default if one.default_factory is MISSING else one.default_factory()),
+            f"GLUEPOT_{one.name.upper()}" if one.name in _FROM_ENVIRONMENT else "",
+        )
+        for one in fields(RunSettings)
+        if one.name not in {"arguments", "metrics_token"}
+    ]
     ops = OpsSettings(
         port=settings.metrics_port or 0,
         host=settings.metrics_host,
         token=settings.metrics_token,
         by_partition=settings.metrics_by_partition,
     )
-    server = start(ops, parameters, own, streams)
-    log.info("metrics", url=server.url)
-    return server.stop
+    opened = start(ops, parameters, own, streams, advice.newest if advice else None)
+    log.info("metrics", url=opened.server.url, page=opened.server.page_url)
+    return opened.stop
+
+
+def _plain(value: object) -> bool | float | str | None:
+    return value if isinstance(value, bool | int | float | None) else str(value)
 
 
 def _wait_for_jobs(job: str, settings: RunSettings, clock: Clock) -> None:
@@ -162,14 +187,6 @@ def _with_transforms(
     paths = dict.fromkeys([*(str(path) for path, _ in given), *(str(one.module) for one in found)])
     transforms = {one.module: one for one in [*found, *(one for _, one in given if one is not None)]}
     return replace(parameters, extra_py_files=tuple(paths)), list(transforms.values())
-
-
-def local_slots(master: str, cpus: int) -> int:
-    """Return the tasks that a local master runs at a time: `local` 1, `local[4]` and `local[4,2]` 4, `local[*]` all."""
-    given = re.fullmatch(r"local\[(\d+|\*)(,.*)?\]", master)
-    if given is None:
-        return 1
-    return cpus if given[1] == "*" else max(1, int(given[1]))
 
 
 @contextmanager

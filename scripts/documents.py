@@ -1,12 +1,15 @@
-"""Writes the documents that are made of the code: `python -m scripts.documents`."""
+"""Writes what is made of the code, documents and boards: `python -m scripts.documents`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from scripts.dashboards import BOARDS, FOLDER, rendered
 from streaming.metric_names import document
 
 METRICS = Path(__file__).parent.parent / "docs" / "metrics.md"
 
 if __name__ == "__main__":
     METRICS.write_text(document(), encoding="utf-8")
+    for board in BOARDS:
+        (FOLDER / f"{board.uid}.json").write_text(rendered(board), encoding="utf-8")

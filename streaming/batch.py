@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,12 +13,13 @@ from pyspark.sql import DataFrame
 
 from batch.commit import Origin, Target
 from batch.pipeline import RangeInput
-from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange
+from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange, StagedFile
 from connectors.rejects import rejected, rejects_root
 from dynamicframe.schema import merge_schemas
 from etlcore.failpoints import reach
 from streaming.frames import BatchFrame, StreamFrame, storage_level
-from streaming.schema_changes import schema_changes
+from streaming.progress import WrittenFile
+from streaming.schema_changes import ColumnChange, column_changes
 from streaming.settings import StreamSettings
 
 BatchFunction = Callable[[Any, int], Any]
@@ -30,14 +31,14 @@ class StreamSchema:
 
     known: pa.Schema | None = None
 
-    def learn(self, parts: Sequence[ManifestPart]) -> Counter[str]:
-        """Take in what the tasks of a write have seen; return what that changed, by kind: nothing the first time."""
+    def learn(self, parts: Sequence[ManifestPart]) -> list[ColumnChange]:
+        """Take in what the tasks of a write have seen; return what that changed: nothing the first time."""
         before = self.known
         for part in parts:
             if part.source_schema is not None:
                 seen = pa.ipc.read_schema(pa.py_buffer(part.source_schema))
                 self.known = seen if self.known is None else merge_schemas(self.known, seen)
-        return Counter() if before is None or self.known is None else schema_changes(before, self.known)
+        return [] if before is None or self.known is None else column_changes(before, self.known)
 
 
 @dataclass(slots=True)
@@ -71,7 +72,8 @@ class BatchContext:
     bytes_out: int = 0
     files: int = 0
     file_sizes_bytes: list[int] = field(default_factory=list)
-    schema_changes: Counter[str] = field(default_factory=Counter)
+    column_changes: list[ColumnChange] = field(default_factory=list)
+    written: list[WrittenFile] = field(default_factory=list)
     rejected: Counter[str] = field(default_factory=Counter)
     phase_secs: Counter[str] = field(default_factory=Counter)
     newest_epoch_ms: dict[str, int] = field(default_factory=dict)
@@ -87,10 +89,20 @@ class BatchContext:
         key = CommitKey(self.query_id, self.batch_id, name if nth == 1 else f"{name}.{nth}")
         return Manifest(key, (), self.ranges, self.offsets_digest, self.token)
 
-    def record(self, outcome: Committed | AlreadyCommitted, parts: Sequence[ManifestPart]) -> None:
+    def record(
+        self,
+        outcome: Committed | AlreadyCommitted,
+        parts: Sequence[ManifestPart],
+        target: Target | None = None,
+    ) -> None:
         """Add up what a write did. Input is counted once, however many writes read it.
 
         What an earlier attempt of the batch published counts as if this one had: only one attempt is ever reported.
+
+        Args:
+            outcome: of publishing.
+            parts: what the tasks did.
+            target: where the files lie; None for a write of none.
         """
         self.rows_in = max(self.rows_in, sum(part.rows_in for part in parts))
         self.bytes_in = max(self.bytes_in, sum(part.bytes_in for part in parts))
@@ -104,7 +116,19 @@ class BatchContext:
             self.phase_secs.update(part.phase_secs)
             for shard, newest in part.newest_epoch_ms.items():
                 self.newest_epoch_ms[shard] = max(self.newest_epoch_ms.get(shard, 0), newest)
-        self.schema_changes += self.schema.learn(parts)
+        self.column_changes += self.schema.learn(parts)
+        if target is not None:
+            self.written += _written(target, outcome, files)
+
+
+def _written(
+    target: Target, outcome: Committed | AlreadyCommitted, files: Sequence[StagedFile]
+) -> Iterator[WrittenFile]:
+    """Yield the files under the names they were published by, which are those of the outcome, in the same order."""
+    for storage, paths, rejects in ((target.table, outcome.files, False), (target.rejects, outcome.rejects, True)):
+        of_kind = (file for file in files if file.rejects == rejects)
+        for path, file in zip(paths, of_kind, strict=False):  # a sink other than of files names none
+            yield WrittenFile(storage.url, path, file.size_bytes, file.rows, rejects)
 
 
 _running: ContextVar[BatchContext | None] = ContextVar("gluepot_batch", default=None)

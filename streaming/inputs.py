@@ -10,7 +10,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from connectors.handover import OPTION
-from connectors.ports import SourceRange, coalesced
+from connectors.ports import GroupedSource, SourceRange, coalesced
 from connectors.positions import StreamPositions
 from etlcore.checkpoint import Checkpoint
 from etlcore.errors import EtlError, TransientError
@@ -122,6 +122,24 @@ class Inputs:
                 return None
             found.update(ends)
         return found
+
+    def commit_groups(self, held: Sequence[StreamPositions[Any]]) -> tuple[int, int]:
+        """Tell consumer groups where a published batch ends; return how many were told, and how many were not.
+
+        Only tools look there, so that a failure is a warning and the stream goes on.
+        """
+        told = failed = 0
+        for stream, batch in zip(self._streams, held, strict=True):
+            source = stream.source
+            if not (isinstance(source, GroupedSource) and source.group):
+                continue
+            try:
+                source.commit_group(batch)
+                told += 1
+            except EtlError as refused:
+                failed += 1
+                log.warning("group_commit_failed", group=source.group, reason=str(refused))
+        return told, failed
 
     def backlog(self, held: Sequence[StreamPositions[Any]]) -> dict[str, int]:
         """Return the records behind a batch by `stream-shard`; empty while a source is away, which is no failure."""

@@ -25,7 +25,7 @@ class Metric:
     Args:
         name: without the prefix `gluepot_`, and for counters without the suffix `_total`.
         meaning: the help text, unit included.
-        label: label beside `job` and `query`, or empty.
+        by: labels beside `job` and `query`.
         glue: AWS's name of the same number (job metrics of the Glue guide), or empty.
         of_job: whether it is of the job as a whole and has no label `query`.
         opt_in: whether it is shown on request only (`--metrics-by-partition`).
@@ -33,7 +33,7 @@ class Metric:
 
     name: str
     meaning: str
-    label: str = ""
+    by: tuple[str, ...] = ()
     glue: str = ""
     of_job: bool = False
     opt_in: bool = False
@@ -47,7 +47,7 @@ class Metric:
     def labels(self) -> tuple[str, ...]:
         """Label names in the order in which values are given."""
         own = ("job",) if self.of_job else ("job", "query")
-        return (*own, self.label) if self.label else own
+        return own + self.by
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,8 @@ class Distribution(Metric):
 
     buckets: tuple[float, ...] = BATCH_SECS_BUCKETS
 
+
+_EXECUTORS = "glue.driver.ExecutorAllocationManager.executors"
 
 GAUGES = (
     Metric("batch_rows", "Records in the last batch.", glue="glue.driver.streaming.numRecords"),
@@ -77,12 +79,36 @@ GAUGES = (
         "Age of the newest record read, in the partition where it is oldest; 0 when nothing is behind it.",
         glue="glue.driver.streaming.maxConsumerLagInMs (in ms)",
     ),
-    Metric("lag_records", "Records behind the newest one.", label="partition", opt_in=True),
+    Metric("source_info", "Always 1: the stream that the query reads.", by=("source", "stream")),
+    Metric("partitions", "Partitions or shards of the query's streams."),
+    Metric("workers", "Workers at the end of the last batch.", of_job=True, glue=f"{_EXECUTORS}.numberAllExecutors"),
+    Metric("task_slots", "Tasks that run at a time, all workers together.", of_job=True),
     Metric(
-        "lag_seconds", "Age of the newest record read; 0 when nothing is behind it.", label="partition", opt_in=True
+        "position",
+        "Where the next batch begins: the offset behind the last record committed. Not of Kinesis, whose sequence"
+        " numbers are too long for a metric.",
+        by=("partition",),
+        opt_in=True,
+    ),
+    Metric("lag_records", "Records behind the newest one.", by=("partition",), opt_in=True),
+    Metric(
+        "lag_seconds", "Age of the newest record read; 0 when nothing is behind it.", by=("partition",), opt_in=True
     ),
 )
 """Set with each batch."""
+
+ADVICE = (
+    Metric(
+        "advised_workers",
+        "Workers that the advisor wants; what an autoscaler follows.",
+        glue=f"{_EXECUTORS}.numberMaxNeededExecutors",
+    ),
+    Metric("advice_confidence", "0 to 1: how well the advisor's model of a batch fits."),
+    Metric("advice_limit", "1 for what holds the stream back first, 0 for all else.", by=("limit",)),
+    Metric("batch_fixed_seconds", "Cost of a batch however small, as learned; absent before."),
+    Metric("worker_rate", "Rows per second of one worker, as learned; absent before."),
+)
+"""Set with each batch where there is an advisor (`--advice-log`)."""
 
 AT_SCRAPE = (
     Metric("last_commit_age_seconds", "Time since the last commit, or since the page was opened before the first."),
@@ -93,12 +119,31 @@ AT_SCRAPE = (
         "resident_memory_bytes",
         "Resident memory by role: driver (Python), jvm, workers (all Python workers together, shared pages counted in"
         " each). Linux only.",
-        label="role",
+        by=("role",),
         of_job=True,
     ),
-    Metric("processes", "Processes by role: driver, jvm, workers. Linux only.", label="role", of_job=True),
+    Metric("run_start_timestamp_seconds", "When this run began, in seconds since 1970 UTC.", of_job=True),
+    Metric(
+        "jvm_heap_used_bytes",
+        "Heap of the driver's Java in use after its last collection. Linux only.",
+        of_job=True,
+        glue="glue.driver.jvm.heap.used",
+    ),
+    Metric("jvm_heap_capacity_bytes", "Heap that the driver's Java has now. Linux only.", of_job=True),
+    Metric("processes", "Processes by role: driver, jvm, workers. Linux only.", by=("role",), of_job=True),
 )
 """Gauges that are asked for when somebody looks."""
+
+COUNTED_AT_SCRAPE = (
+    Metric(
+        "cpu_seconds",
+        "Processor time by role: driver (Python), jvm, workers; its rate is cores used. Linux only.",
+        by=("role",),
+        of_job=True,
+    ),
+    Metric("jvm_gc_seconds", "Time the driver's Java spent on collecting garbage. Linux only.", of_job=True),
+)
+"""Counters that are asked for when somebody looks."""
 
 COUNTERS = (
     Metric("rows_in", "Records read.", glue="glue.driver.aggregate.recordsRead"),
@@ -106,18 +151,20 @@ COUNTERS = (
     Metric("bytes_in", "Payload bytes read.", glue="glue.driver.aggregate.bytesRead"),
     Metric("bytes_out", "Bytes of published files.", glue="glue.driver.bytesWrittten"),  # AWS's own spelling
     Metric("files_written", "Published files.", glue="glue.driver.filesWritten"),
-    Metric("rows_rejected", "Records diverted to the rejects.", label="reason"),
-    Metric("schema_changes", "Columns of the stream that are new (added) or changed their type (type).", label="kind"),
+    Metric("rows_rejected", "Records diverted to the rejects.", by=("reason",)),
+    Metric("schema_changes", "Columns of the stream that are new (added) or changed their type (type).", by=("kind",)),
     Metric("batches", "Committed batches."),
     Metric("retries", "Batches started again after a failure."),
     Metric("failures", "Failed attempts of a batch."),
     Metric("empty_batches", "Triggers that found no record."),
+    Metric("group_commits", "Commits to a consumer group after a batch (`commitGroupOffsets`)."),
+    Metric("group_commit_failures", "Those that failed; the batch is not affected."),
 )
 
 HISTOGRAMS = (
     Distribution("batch_duration_seconds", "Time from the begin of a batch to its commit."),
     Distribution(
-        "batch_phase_seconds", "Time by phase of a batch; phases in tasks are sums over tasks.", label="phase"
+        "batch_phase_seconds", "Time by phase of a batch; phases in tasks are sums over tasks.", by=("phase",)
     ),
     Distribution(
         "record_latency_seconds",
@@ -135,7 +182,9 @@ def document() -> str:
         ("Counters", "Exposed with the suffix `_total`. They start at 0 with the process.", COUNTERS, "_total"),
         ("Histograms", "Exposed as `_bucket`, `_sum` and `_count`.", HISTOGRAMS, ""),
         ("Gauges of the last batch", "Set when a batch is committed.", GAUGES, ""),
+        ("Advice", "Set when a batch is committed, with `--advice-log`.", ADVICE, ""),
         ("Gauges of the moment", "Worked out when the page is asked for, while a batch runs, too.", AT_SCRAPE, ""),
+        ("Counters of the moment", "Likewise; exposed with the suffix `_total`.", COUNTED_AT_SCRAPE, "_total"),
     )
     return _HEAD + "".join(
         f"\n## {title}\n\n{said}\n\n{_table(metrics, suffix)}" for title, said, metrics, suffix in sections

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from streaming.metric_names import COUNTERS, GAUGES, HISTOGRAMS, MOST_LABEL_VALUES, PREFIX
+from streaming.capacity import Capacity
+from streaming.metric_names import ADVICE, COUNTERS, GAUGES, HISTOGRAMS, MOST_LABEL_VALUES, PREFIX
 from streaming.progress import BatchStats, input_rate, process_rate, window_ratio
 
+if TYPE_CHECKING:
+    from streaming.advisor import Advice
+
 OTHER = "other"
+SCHEMA_CHANGES = ("added", "type")
+MOST_EXACT = 2**53
+"""Whole numbers beyond this are not exact in a metric, which is a double."""
 
 
 class StreamMetrics:
@@ -24,7 +32,7 @@ class StreamMetrics:
     def __init__(self, registry: CollectorRegistry, job: str, *, by_partition: bool = False) -> None:
         self._job = job
         self._by_partition = by_partition
-        gauges = [one for one in GAUGES if by_partition or not one.opt_in]
+        gauges = [one for one in (*GAUGES, *ADVICE) if by_partition or not one.opt_in]
         self._gauges = {one.name: Gauge(PREFIX + one.name, one.help, one.labels, registry=registry) for one in gauges}
         self._counters = {
             one.name: Counter(PREFIX + one.name, one.help, one.labels, registry=registry) for one in COUNTERS
@@ -39,8 +47,10 @@ class StreamMetrics:
     def announce(self, query: str, window_secs: float) -> None:
         """Show a query's counters at zero before anything happened, so that a first failure is seen as a rise."""
         for metric in COUNTERS:
-            if not metric.label:
+            if not metric.by:
                 self._count(metric.name, 0, query)
+        for kind in SCHEMA_CHANGES:
+            self._count("schema_changes", 0, query, kind)
         self._set("window_seconds", window_secs, query)
 
     def observe(self, stats: BatchStats) -> None:
@@ -72,6 +82,23 @@ class StreamMetrics:
         for size_bytes in stats.file_sizes_bytes:
             self._take("file_size_bytes", size_bytes, query)
         self._show_lag(stats)
+        self._show_source(stats)
+
+    def capacity(self, capacity: Capacity) -> None:
+        """Show what the job has to work with."""
+        self._set("workers", capacity.workers)
+        self._set("task_slots", capacity.slots)
+
+    def advise(self, query: str, advice: Advice) -> None:
+        """Show what the advisor says after a batch."""
+        self._set("advised_workers", advice.wanted_workers, query)
+        self._set("advice_confidence", advice.confidence, query)
+        for limit in type(advice.limit):
+            self._set("advice_limit", limit is advice.limit, query, limit.value)
+        if advice.fixed_secs is not None:
+            self._set("batch_fixed_seconds", advice.fixed_secs, query)
+        if advice.worker_rate is not None:
+            self._set("worker_rate", advice.worker_rate, query)
 
     def retry(self, query: str) -> None:
         """Count a batch that is started again."""
@@ -80,6 +107,11 @@ class StreamMetrics:
     def failure(self, query: str) -> None:
         """Count a failed attempt, whether or not another follows."""
         self._count("failures", 1, query)
+
+    def group_commits(self, query: str, told: int, failed: int) -> None:
+        """Count commits to consumer groups after a batch."""
+        self._count("group_commits", told, query)
+        self._count("group_commit_failures", failed, query)
 
     def empty(self, query: str) -> None:
         """Count a trigger that found nothing; the batch size shown is then 0, as in Glue."""
@@ -96,6 +128,15 @@ class StreamMetrics:
         if self._by_partition:
             self._show_partitions("lag_records", stats.query, stats.lag_records)
             self._show_partitions("lag_seconds", stats.query, stats.lag_secs)
+
+    def _show_source(self, stats: BatchStats) -> None:
+        for source, stream in stats.streams:
+            self._set("source_info", 1, stats.query, source, self._bounded("source_info", stats.query, stream))
+        if stats.positions:
+            self._set("partitions", len(stats.positions), stats.query)
+        if self._by_partition:
+            exact = {shard: end for shard, end in stats.positions.items() if end <= MOST_EXACT}
+            self._show_partitions("position", stats.query, exact)
 
     def _bounded(self, name: str, query: str, value: str) -> str:
         """Return the label value to count under, so that a metric has no more than so many series."""

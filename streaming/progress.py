@@ -6,6 +6,28 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from connectors.ports import SourceRange
+from streaming.schema_changes import ColumnChange
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A file that a batch published.
+
+    Args:
+        root: URL of the folder it was written below.
+        path: relative to that.
+        size_bytes: its length.
+        rows: records in it.
+        rejects: whether these are rejected records.
+    """
+
+    root: str
+    path: str
+    size_bytes: int
+    rows: int
+    rejects: bool = False
+
 
 @dataclass(frozen=True, slots=True)
 class BatchStats:
@@ -27,10 +49,15 @@ class BatchStats:
         file_sizes_bytes: sizes of the files with records, rejects not among them.
         schema_changes: columns of the stream's records that are new or changed their type, by kind.
         rejected: records diverted, by reason.
+        streams: kind and name of the streams read.
+        positions: where the next batch begins, by shard (`topic-partition`).
         attempts: 1 when the first try succeeded.
         lag_records: records behind the newest one, by shard (`topic-partition`).
         lag_secs: age of the newest record read, 0 when nothing is behind it, by shard (`topic-partition`).
         latency_secs: from the creation of the newest record read to the commit, by shard (`topic-partition`).
+        ranges: what was read; empty for a stream of a foreign source.
+        written: the files published, those of rejected records among them.
+        column_changes: what `schema_changes` counts, column by column.
     """
 
     query: str
@@ -48,10 +75,15 @@ class BatchStats:
     file_sizes_bytes: Sequence[int] = ()
     schema_changes: Mapping[str, int] = field(default_factory=dict)
     rejected: Mapping[str, int] = field(default_factory=dict)
+    streams: Sequence[tuple[str, str]] = ()
+    positions: Mapping[str, int] = field(default_factory=dict)
     attempts: int = 1
     lag_records: Mapping[str, int] = field(default_factory=dict)
     lag_secs: Mapping[str, float] = field(default_factory=dict)
     latency_secs: Mapping[str, float] = field(default_factory=dict)
+    ranges: Sequence[SourceRange] = ()
+    written: Sequence[WrittenFile] = ()
+    column_changes: Sequence[ColumnChange] = ()
 
     @property
     def committed_epoch(self) -> float:

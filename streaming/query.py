@@ -23,12 +23,15 @@ from etlcore.failpoints import reach
 from etlcore.logging import bind_context, get_logger
 from streaming import lease, retry
 from streaming.batch import BatchContext, BatchFunction, StreamSchema, run_known, run_rows
+from streaming.capacity import capacity_of
 from streaming.checkpoints.start import refuse_damage
 from streaming.frames import StreamFrame
 from streaming.inputs import Inputs
 from streaming.mirror import Mirror, closing_note
+from streaming.pausing import rest
 from streaming.progress import BatchStats
 from streaming.quarantine import Quarantine
+from streaming.schema_changes import by_kind
 from streaming.session import ENDLESS, StreamSession
 from streaming.settings import StreamSettings
 from streaming.stopping import stop_on_signals
@@ -138,6 +141,9 @@ class Query:
             self._tell(lease="held")
             self._before_first_start()
             while not self._ending():
+                if self._pausing():
+                    self._pause()
+                    continue
                 failure = self._attempt()
                 self._lease.check()
                 if failure is None:
@@ -162,6 +168,16 @@ class Query:
                         log.error("query_failed", attempts=self._run.failures, reason=str(failure))
                         raise failure
 
+    def _pause(self) -> None:
+        """Rest between two batches, with the lease, until somebody lets the query go on or it is to end."""
+        log.info("query_paused")
+        self._tell(paused=True)
+        try:
+            rested_secs = rest(self._pausing, self._ending, self._session.clock)
+        finally:
+            self._tell(paused=False)
+        log.info("query_resumed", paused_secs=round(rested_secs, 1))
+
     def _own(self) -> lease.Lease:
         return lease.take(self._checkpoint.storage, self._session.clock, ttl_secs=self._session.lease_secs)
 
@@ -180,7 +196,7 @@ class Query:
             self._drain.look()
 
     def _attempt(self) -> BaseException | None:
-        """Start the query and wait for its end; return what ended it, or None for an end that was asked for."""
+        """Start the query and wait for its end; return what ended it, None for an end or a pause asked for."""
         self._run.error = None
         self._run.failed_batch = None
         self._run.stopping = False
@@ -200,7 +216,7 @@ class Query:
             query.stop()
 
     def _wait(self, query: StreamingQuery) -> BaseException | None:
-        """Wait for the query's end, and bring it about between two batches when it is asked for.
+        """Wait for the query's end, and bring it about between two batches when that, or a pause, is asked for.
 
         `stop()` while the batch function runs interrupts Python in mid-call and can end the stream's thread with a
         StackOverflowError (Spark 4.1), so it is called only while no batch is running; a batch that begins in the same
@@ -212,7 +228,8 @@ class Query:
                     return None
             except StreamingQueryException as failure:
                 return self._cause(failure)
-            if not self._ending():
+            # Planners told to stop plan nothing more, so a pause that is taken back in this moment is carried out too.
+            if not (self._run.stopping or self._ending() or self._pausing()):
                 continue
             with self._run.gate:
                 self._run.stopping = True
@@ -233,6 +250,9 @@ class Query:
             self._tell(lease="lost")
         return lost or self._session.stop.is_set() or self._drained()
 
+    def _pausing(self) -> bool:
+        return self._session.pauses.hold(self._name)
+
     def _drained(self) -> bool:
         drain = self._session.drain
         if drain.max_batches is not None and self._run.done_batches >= drain.max_batches:
@@ -242,7 +262,7 @@ class Query:
     def _on_batch(self, frame: DataFrame, batch_id: int) -> None:
         with self._run.gate:
             # Asked here too: the next batch may begin before the waiting thread looks again.
-            if self._run.stopping or self._ending():
+            if self._run.stopping or self._ending() or self._pausing():
                 self._run.error = StopBetweenBatches()
                 raise self._run.error
             self._run.in_function = True
@@ -282,6 +302,7 @@ class Query:
         attempts, run.failures = run.failures + 1, 0
         run.last_held = held
         self._mirror.done(query_id, batch_id, held)
+        self._tell_groups(held)
         run.done_batches += filled
         self._tell(failures_in_a_row=0)
         if not filled:
@@ -304,12 +325,17 @@ class Query:
             bytes_out=context.bytes_out,
             files=context.files,
             file_sizes_bytes=tuple(context.file_sizes_bytes),
-            schema_changes=dict(context.schema_changes),
+            schema_changes=dict(by_kind(context.column_changes)),
             rejected=dict(context.rejected),
+            streams=sorted({(one.SOURCE, stream) for one in held for stream in one.streams()}),
+            positions={f"{stream}-{shard}": end for one in held for (stream, shard), end in one.ends().items()},
             attempts=attempts,
             lag_records=behind,
             lag_secs={shard: age if behind.get(shard, 1) else 0.0 for shard, age in ages.items()},
             latency_secs=ages,
+            ranges=ranges,
+            written=tuple(context.written),
+            column_changes=tuple(context.column_changes),
         )
         run.last_started_epoch = began_epoch
         self._report(stats)
@@ -356,6 +382,7 @@ class Query:
         self._tell(last_commit_epoch=stats.committed_epoch)
         if self._session.metrics:
             self._session.metrics.observe(stats)
+            self._session.metrics.capacity(capacity_of(self._frame.sparkSession))
         for watch in self._session.watchers:
             watch(stats)
         log.info(
@@ -371,7 +398,8 @@ class Query:
     @contextmanager
     def _told(self) -> Iterator[None]:
         """Let the job's status know of the query while this is open, and of its end."""
-        self._tell(window_secs=self._settings.window_size_secs, ended=False)
+        settings = self._settings.model_dump()
+        self._tell(window_secs=self._settings.window_size_secs, settings=settings, ended=False)
         try:
             yield
         finally:
@@ -379,6 +407,12 @@ class Query:
 
     def _tell(self, **changes: Any) -> None:
         self._session.status.tell(self._name, **changes)
+
+    def _tell_groups(self, held: Sequence[StreamPositions[Any]]) -> None:
+        """Tell consumer groups of a batch, after its publish: a group must never be ahead of the table."""
+        told, failed = self._inputs.commit_groups(held)
+        if self._session.metrics:
+            self._session.metrics.group_commits(self._name, told, failed)
 
     def _count(self, what: str) -> None:
         if self._session.metrics:

@@ -3,22 +3,43 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import pyarrow as pa
 
 ADDED, TYPE = "added", "type"
 
 
-def schema_changes(before: pa.Schema, after: pa.Schema) -> Counter[str]:
-    """Count the columns that are new (`added`) or have another type (`type`); a column that is gone is none.
+@dataclass(frozen=True, slots=True)
+class ColumnChange:
+    """What happened to one column of a stream's records.
 
-    Names are not part of the answer: they are the records', and without bound.
+    Args:
+        column: its name.
+        kind: `added` or `type`.
+        after: its type now.
+        before: its type before; None for a new one.
     """
+
+    column: str
+    kind: str
+    after: str
+    before: str | None = None
+
+
+def column_changes(before: pa.Schema, after: pa.Schema) -> list[ColumnChange]:
+    """Return the columns that are new (`added`) or have another type (`type`); a column that is gone is no change."""
     types = {column.name: column.type for column in before}
-    changes: Counter[str] = Counter()
-    for column in after:
-        if column.name not in types:
-            changes[ADDED] += 1
-        elif column.type != types[column.name]:
-            changes[TYPE] += 1
-    return changes
+    return [
+        ColumnChange(column.name, TYPE, str(column.type), str(types[column.name]))
+        if column.name in types
+        else ColumnChange(column.name, ADDED, str(column.type))
+        for column in after
+        if column.name not in types or column.type != types[column.name]
+    ]
+
+
+def by_kind(changes: Iterable[ColumnChange]) -> Counter[str]:
+    """Count changes by kind. Names are not part of the answer: they are the records', and without bound."""
+    return Counter(change.kind for change in changes)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from etlcore.clock import Clock, SystemClock
 from streaming.lease import TTL_SECS
+from streaming.pausing import Pauses
 from streaming.progress import BatchStats
 from streaming.settings import OnBatchFailure
 from streaming.status import JobStatus
@@ -48,8 +49,10 @@ class StreamSession:
         drain: when queries end by themselves.
         on_batch_failure: `onBatchFailure` of queries whose options do not say it.
         lease_secs: after how long without a sign of life another driver may take a query over.
+        stream_options: win over those that scripts give their streams; an empty text takes the script's away.
         stand_in: makes the streams that scripts ask for, of connection type and options, in a test; None for real ones.
         stop: set to end every query after its running batch.
+        pauses: which queries are to begin no further batch for a while.
     """
 
     job: str = "job"
@@ -60,8 +63,10 @@ class StreamSession:
     drain: Drain = ENDLESS
     on_batch_failure: OnBatchFailure = "fail"
     lease_secs: float = TTL_SECS
+    stream_options: Mapping[str, str] = field(default_factory=dict)
     stand_in: Callable[[SparkSession, str, Mapping[str, Any]], DataFrame] | None = None
     stop: threading.Event = field(default_factory=threading.Event)
+    pauses: Pauses = field(default_factory=Pauses)
 
 
 _current = StreamSession()

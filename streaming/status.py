@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -23,6 +24,8 @@ class QueryStatus:
         last_commit_epoch: when a batch was committed last, likewise; None before the first of this run.
         failures_in_a_row: failed attempts since the last good batch.
         ended: the query runs no more.
+        paused: it waits between two batches until somebody lets it go on.
+        settings: how it runs, by the names of `StreamSettings`.
     """
 
     query: str
@@ -34,6 +37,8 @@ class QueryStatus:
     last_commit_epoch: float | None = None
     failures_in_a_row: int = 0
     ended: bool = False
+    paused: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -50,7 +50,7 @@ def publish(target: Target, manifest: Manifest, clock: Clock = _CLOCK) -> Commit
                 raise _fenced(target, manifest, record)
             case Skip(record):
                 abort(target, manifest.key, str(manifest.token))
-                return AlreadyCommitted(record.data_paths, record.rows_out)
+                return AlreadyCommitted(record.data_paths, record.rows_out, record.rejects_paths)
             case Adopt(record):
                 newest = _create(target, record)  # if that is not ours now, it is decided again
             case Write(record, superseded):
@@ -149,7 +149,7 @@ def _write(
         _end(target, intent, record, superseded)
         abort(target, manifest.key, str(manifest.token))
         reach("publish.ended")
-        return Committed(record.data_paths, record.rows_out)
+        return Committed(record.data_paths, record.rows_out, record.rejects_paths)
     _end(target, intent, winner, None)  # what the winner superseded is the winner's to remove
     abort(target, manifest.key, str(manifest.token))
     raise _overtaken(target, manifest, winner)

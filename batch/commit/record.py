@@ -137,6 +137,11 @@ class CommitRecord:
         """Final paths of the data files."""
         return [file.path for file in self.files if not file.rejects]
 
+    @property
+    def rejects_paths(self) -> Sequence[str]:
+        """Final paths of the files of rejected records."""
+        return tuple(file.path for file in self.files if file.rejects)
+
     def as_part(self) -> ManifestPart:
         """Return what it says of input and output as one task's part would, its files where they are published."""
         return ManifestPart(

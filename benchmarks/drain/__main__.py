@@ -18,9 +18,11 @@ from pathlib import Path
 import duckdb
 import psutil
 
+from connectors.kafka.feed import KafkaFeed
+from connectors.kafka.settings import KafkaReadSettings
 from etlcore.clock import SystemClock
 from gluepot.demo.events import BROKEN_EVERY, events
-from gluepot.demo.producer import KafkaProducer
+from gluepot.produce import Unpaced, produce
 from gluepot.servers.kafka import KafkaBroker
 from gluepot.servers.topics import create_topic
 
@@ -180,7 +182,9 @@ def _preload(bootstrap: str, records: int, partitions: int) -> int:
 
     from itertools import islice  # noqa: PLC0415
 
-    KafkaProducer(bootstrap, TOPIC, rate=10_000_000, clock=SystemClock()).send(islice(good(), records))
+    settings = KafkaReadSettings.from_options({"bootstrap.servers": bootstrap, "topicName": TOPIC})
+    sent = ((event.payload, str(event.number).encode()) for event in islice(good(), records))
+    produce(sent, Unpaced(), KafkaFeed(settings, TOPIC), SystemClock())
     return payload_bytes
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from connectors.files.hive import is_partition, partition_values
 from connectors.files.predicate import Predicate
@@ -124,18 +124,21 @@ def _of_one_tree(roots: Sequence[Root], options: ListingOptions, stats: ListingS
     in_excluded_class = keys_of_classes(table, options.excluded_classes)
     by_folder = {root.url[len(table) + 1 :]: root for root in roots}
     seen: set[Root] = set()
+    folder: _Folder | None = None
     for entry in open_source(table).tree(""):
         top = next((above for above in _ancestors(entry.folder) if above in by_folder), None)
         if top is None:
             continue
-        root, inside = by_folder[top], replace(entry, folder=entry.folder[len(top) :].strip("/"))
-        if not _wanted(root, inside, options, stats):
+        root, inside = by_folder[top], entry._replace(folder=entry.folder[len(top) :].strip("/"))
+        if folder is None or folder.root is not root or folder.inside != inside.folder:
+            folder = _folder(root, inside.folder, options)
+        if not _wanted(folder, inside, options, stats):
             continue
-        if entry.key in in_excluded_class:
+        if in_excluded_class and entry.key in in_excluded_class:
             stats.excluded += 1
             continue
         seen.add(root)
-        yield _version(root, inside)
+        yield _version(folder, inside)
     stats.empty += [root for root in roots if root not in seen]
 
 
@@ -170,13 +173,16 @@ def _below(root: Root, options: ListingOptions, stats: ListingStats) -> Iterator
     storage = open_source(root.url)
     walk = storage.tree("") if _is_flat(storage, options) else _pruned(storage, root, "", options, stats)
     in_excluded_class = keys_of_classes(root.url, options.excluded_classes)
+    folder = _folder(root, "", options)
     for entry in walk:
-        if not _wanted(root, entry, options, stats):
+        if entry.folder != folder.inside:
+            folder = _folder(root, entry.folder, options)
+        if not _wanted(folder, entry, options, stats):
             continue
-        if entry.key in in_excluded_class:
+        if in_excluded_class and entry.key in in_excluded_class:
             stats.excluded += 1
             continue
-        yield _version(root, entry)
+        yield _version(folder, entry)
 
 
 def _is_flat(storage: SourceStorage, options: ListingOptions) -> bool:
@@ -192,12 +198,46 @@ def _single(root: Root) -> FileVersion | None:
     if not (slash and parent) or parent == "s3:/":
         return None
     entry = open_source(parent).entry(name)
-    return _version(Root(parent), entry) if entry else None
+    return FileVersion(parent, parent, entry.name, entry.size_bytes, entry.mtime_us, entry.etag) if entry else None
 
 
-def _version(root: Root, entry: Entry) -> FileVersion:
-    at = f"{root.url}/{entry.folder}" if entry.folder else root.url
-    return FileVersion(root.url, at, entry.name, entry.size_bytes, entry.mtime_us, entry.etag, root.under)
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """What holds for every file of a folder, found out once: there are folders of 100,000 files.
+
+    Args:
+        root: that it was found under.
+        inside: its path below that.
+        url: of itself.
+        hidden: a part of its path is.
+        is_listed: it is a partition, or every folder is descended into.
+        may_match: the predicate holds for it.
+    """
+
+    root: Root
+    inside: str
+    url: str
+    hidden: bool
+    is_listed: bool
+    may_match: bool
+
+
+def _folder(root: Root, inside: str, options: ListingOptions) -> _Folder:
+    names = inside.split("/") if inside else []
+    wanted = options.predicate
+    return _Folder(
+        root,
+        inside,
+        f"{root.url}/{inside}" if inside else root.url,
+        any(map(_is_hidden, names)),
+        options.recurse or all(map(is_partition, names)),
+        wanted is None or wanted.matches(_known(f"{root.under}/{inside}")),
+    )
+
+
+def _version(folder: _Folder, entry: Entry) -> FileVersion:
+    root = folder.root
+    return FileVersion(root.url, folder.url, entry.name, entry.size_bytes, entry.mtime_us, entry.etag, root.under)
 
 
 def _pruned(
@@ -218,17 +258,17 @@ def _pruned(
         yield from _pruned(storage, root, below, options, stats)
 
 
-def _wanted(root: Root, entry: Entry, options: ListingOptions, stats: ListingStats) -> bool:
-    if any(map(_is_hidden, entry.key.split("/"))):
+def _wanted(folder: _Folder, entry: Entry, options: ListingOptions, stats: ListingStats) -> bool:
+    if folder.hidden or _is_hidden(entry.name):
         stats.hidden += 1
         return False
-    if not (options.recurse or all(map(is_partition, entry.folder.split("/"))) or not entry.folder):
+    if not folder.is_listed:
         return False
     excluded = options.exclusions
-    if excluded and (excluded.search(entry.key) or excluded.match(f"{root.url}/{entry.key}")):
+    if excluded and (excluded.search(entry.key) or excluded.match(f"{folder.root.url}/{entry.key}")):
         stats.excluded += 1
         return False
-    return options.predicate is None or options.predicate.matches(_known(f"{root.under}/{entry.folder}"))
+    return folder.may_match
 
 
 def _known(folder: str) -> dict[str, str | None]:

@@ -32,15 +32,17 @@ class Verdict(Enum):
     BAND_FULL = "band full"
     OVER_BOUND = "over bound"
 
+    __hash__ = object.__hash__  # that of Enum is made of the name, in Python, for each of 100,000 files
+
     @property
     def is_read(self) -> bool:
         """Whether the run reads it."""
-        return self in {Verdict.NEW, Verdict.OVERWRITTEN, Verdict.LATE}
+        return self is Verdict.NEW or self is Verdict.OVERWRITTEN or self is Verdict.LATE
 
     @property
     def is_deferred(self) -> bool:
         """Whether the next run will find it again."""
-        return self in {Verdict.BAND_FULL, Verdict.OVER_BOUND}
+        return self is Verdict.BAND_FULL or self is Verdict.OVER_BOUND
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +230,8 @@ class _Book:
         of_folder = self.counts.get(file.folder)
         if of_folder is None:
             of_folder = self.counts[file.folder] = (file.partition, Counter())
-        of_folder[1][verdict] += 1
+        counts = of_folder[1]
+        counts[verdict] = counts.get(verdict, 0) + 1
         if self.keep:
             self.judged.append((file, verdict))
 

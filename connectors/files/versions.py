@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from etlcore.errors import CheckpointError
 
@@ -15,9 +15,10 @@ KIND = "files"
 _VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
-class FileVersion:
+class FileVersion(NamedTuple):
     """A file as a listing shows it. Overwritten, it is another version.
+
+    A tuple, because a listing makes 100,000 of them.
 
     Args:
         root: the path of the script that it was found under, canonical.

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from confluent_kafka import IsolationLevel, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka import (
+    ConsumerGroupTopicPartitions,
+    IsolationLevel,
+    KafkaException,
+    TopicCollection,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]  # missing in its __all__
 
 from connectors.kafka.client import with_callbacks
@@ -103,6 +109,24 @@ class Broker:
         """Return the last stable offset of every partition of the subscription."""
         _, partitions = self.partitions()
         return self._list(dict.fromkeys(partitions, LATEST_SPEC))
+
+    def commit_group(self, group: str, ends: Mapping[tuple[str, int], int]) -> None:
+        """Write offsets of a consumer group that has no members.
+
+        Raises:
+            TransientError: the broker cannot be reached.
+            PermanentError, ConfigError: it refuses.
+        """
+        wanted = [TopicPartition(topic, partition, end) for (topic, partition), end in ends.items()]
+        request = [ConsumerGroupTopicPartitions(group, wanted)]
+        (future,) = self._admin.alter_consumer_group_offsets(request, request_timeout=self._timeout_secs).values()
+        doing = f"committing offsets of the group {group}"
+        try:
+            refused = [one.error for one in future.result().topic_partitions if one.error]
+        except KafkaException as failure:
+            raise from_kafka(failure.args[0], doing, self._settings.bootstrap) from failure
+        if refused:
+            raise from_kafka(refused[0], doing, self._settings.bootstrap)
 
     def resolve(self, bound: str | AtOffsets | AtTime, now: Bounds) -> Positions:
         """Turn a starting or ending option into positions, one empty span per partition.

@@ -32,6 +32,22 @@ class Sent:
     error: EtlError | None = None
 
 
+def producer_settings(settings: KafkaReadSettings, timeout_secs: float) -> dict[str, Any]:
+    """Return what a producer for a cluster is told.
+
+    Args:
+        settings: whose bootstrap servers and security settings are used.
+        timeout_secs: how long the broker may take for a record.
+    """
+    client = {k: v for k, v in with_callbacks(settings.client).items() if k.startswith(ADMIN_KEYS)}
+    return {
+        **client,
+        "enable.idempotence": True,  # acks=all, and what the client sends twice is stored once
+        "delivery.timeout.ms": int(timeout_secs * 1000),
+        "log_level": 0,
+    }
+
+
 class KafkaSender:
     """Sends to one cluster. A record that is not acknowledged may still have arrived.
 
@@ -43,15 +59,7 @@ class KafkaSender:
     def __init__(self, settings: KafkaReadSettings, timeout_secs: float = 30.0) -> None:
         self._bootstrap = settings.bootstrap
         self._timeout_secs = timeout_secs
-        client = {k: v for k, v in with_callbacks(settings.client).items() if k.startswith(ADMIN_KEYS)}
-        self._producer = Producer(
-            {
-                **client,
-                "enable.idempotence": True,  # acks=all, and what the client sends twice is stored once
-                "delivery.timeout.ms": int(timeout_secs * 1000),
-                "log_level": 0,
-            }
-        )
+        self._producer = Producer(producer_settings(settings, timeout_secs))
 
     def cluster_of(self, topic: str) -> str:
         """Return the id of the cluster, after finding the topic there.

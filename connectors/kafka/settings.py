@@ -21,6 +21,7 @@ KNOWN = (
     "pollTimeoutMs", "numRetries", "retryIntervalMs", "maxOffsetsPerTrigger", "minOffsetsPerTrigger",
     "maxTriggerDelay", "minPartitions", "failOnDataLoss", "includeHeaders", "schema", "inferSchema", "avroSchema",
     "addRecordTimestamp", "emitConsumerLagMetrics", "typeOfData", "rejectsPath",
+    "commitGroupOffsets",
 )  # fmt: skip
 # Seen in scripts, without effect here: Spark and we control commits and fetch sizes ourselves.
 HARMLESS = frozenset({"enable.auto.commit", "max.partition.fetch.bytes", "database", "tablename", "startingposition"})
@@ -85,6 +86,7 @@ class KafkaReadSettings:
         schema: DDL of the payload, used when `infer_schema` is False; empty when not given.
         delimiter: of csv.
         rejects_path: where records go that a DataFrame has no row for; None: below the checkpoint.
+        group: consumer group that is told of each committed batch, for tools that look there; empty for none.
         retry_deadline_secs: how long an unreachable broker is waited for.
         api_timeout_secs: how long the first answer of a broker that is just starting is waited for; the Java client's
             `default.api.timeout.ms`.
@@ -107,6 +109,7 @@ class KafkaReadSettings:
     schema: str = ""
     delimiter: str = ","
     rejects_path: str | None = None
+    group: str = ""
     retry_deadline_secs: float = 300.0
     api_timeout_secs: float = 30.0
 
@@ -177,8 +180,18 @@ class KafkaReadSettings:
             schema="" if infer else given.text("schema") or given.text("avroSchema"),
             delimiter=given.delimiter(),
             rejects_path=given.text("rejectsPath") or None,
+            group=_group(given, java),
             api_timeout_secs=(given.count(f"kafka.{API_TIMEOUT}") or 30_000) / 1000,
         )
+
+
+def _group(given: ScriptOptions, java: Mapping[str, str]) -> str:
+    """Return the group to commit to: only where the script asks, because Glue and Spark commit to none."""
+    if not given.flag("commitGroupOffsets", default=False):
+        return ""
+    if not java.get("group.id"):
+        raise ConfigError("commitGroupOffsets is true and no group is named; give kafka.group.id, one per job.")
+    return java["group.id"]
 
 
 def _subscription(given: ScriptOptions) -> Topics | Assign | Pattern:

@@ -26,6 +26,8 @@ from etlcore.errors import TransientError
 from etlcore.logging import get_logger
 
 TRY_SECS = 5.0
+GROUP_SECS = 2.0
+"""Longest wait for a group commit: a batch does not wait long for what only tools look at."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,15 @@ class KafkaSource:
         if self.settings.fail_on_data_loss:
             _, lost = resume(held, Broker(self.settings).bounds())
             refuse_loss(lost)
+
+    @property
+    def group(self) -> str:
+        """See `GroupedSource`."""
+        return self.settings.group
+
+    def commit_group(self, batch: Positions) -> None:
+        """See `GroupedSource`."""
+        Broker(self.settings, GROUP_SECS).commit_group(self.group, batch.ends())
 
     def any_record(self, ranges: Iterable[SourceRange]) -> bool:
         """Tell whether ranges hold a record at all: they may hold nothing but transaction markers."""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, NamedTuple, Protocol
 
 SMALL_BYTES = 32 << 20
 """Files up to this size are fetched whole, by one request that also pins their version."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One file of a listing.
+class Entry(NamedTuple):
+    """One file of a listing; a tuple, because there are 100,000 of them.
 
     Args:
         folder: relative to the root, without slashes at its ends; empty for the root.

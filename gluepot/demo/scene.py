@@ -12,6 +12,7 @@ from etlcore.errors import ConfigError
 from gluepot.demo.check import TableCheck, check_table
 from gluepot.demo.events import BROKEN_EVERY, events
 from gluepot.demo.stage import STAGES, Stage
+from gluepot.produce import Produced, Steady, produce
 from gluepot.run import RunSettings, run
 from streaming.progress import BatchStats, duration_quantile
 from streaming.session import StreamSession
@@ -94,20 +95,23 @@ def run_demo(seconds: int, rate: int, *, live: bool, source: str = "kafka") -> D
     folder.mkdir(parents=True)
     table, total = folder / "table", seconds * rate
     clock = SystemClock()
+    sent = Produced(0, 0.0)
     streams = StreamSession()
     ending = _Ending(streams)
     streams.watchers.append(ending.on_batch)
     failures: list[BaseException] = []
-    with STAGES[source](folder, rate, clock) as stage:
+    with STAGES[source](folder, clock) as stage:
 
-        def produce() -> None:
+        def send() -> None:
+            nonlocal sent
+            records = ((event.payload, str(event.number).encode()) for event in events(total))
             try:
-                stage.producer.send(events(total))
+                sent = produce(records, Steady(rate), stage.target, clock)
             except BaseException as error:  # noqa: BLE001  raised in the main thread, below
                 failures.append(error)
-            ending.on_produced(stage.producer.acknowledged)
+            ending.on_produced(sent.acknowledged)
 
-        sending = threading.Thread(target=produce, daemon=True)
+        sending = threading.Thread(target=send, daemon=True)
         began = clock.epoch()
         sending.start()
         run(_settings(stage, folder, table, live=live), streams)
@@ -116,7 +120,7 @@ def run_demo(seconds: int, rate: int, *, live: bool, source: str = "kafka") -> D
         raise failures[0]
     malformed = total // BROKEN_EVERY
     return DemoResult(
-        produced=stage.producer.acknowledged,
+        produced=sent.acknowledged,
         malformed=malformed,
         table=table,
         found=check_table(table, total - malformed, total, BROKEN_EVERY),

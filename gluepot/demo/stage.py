@@ -1,18 +1,22 @@
-"""What a demo of one source needs: a server, a place for events in it, a producer, and the script that reads them."""
+"""What a demo of one source needs: a server, a place for events in it, and the script that reads them."""
 
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from connectors.kafka.feed import KafkaFeed
+from connectors.kafka.settings import KafkaReadSettings
 from connectors.kinesis.client import KinesisClient
 from connectors.kinesis.settings import StreamAddress
 from etlcore.clock import Clock
 from etlcore.errors import ConfigError, TransientError
-from gluepot.demo.producer import KafkaProducer, KinesisProducer, SteadyProducer
+from gluepot.produce import Target
+from gluepot.produce.targets import KinesisTarget
 from gluepot.servers.kafka import KafkaBroker
 from gluepot.servers.kinesis import REGION, KinesisServer, arn
 from gluepot.servers.topics import create_topic
@@ -36,43 +40,44 @@ class Stage:
     """One source, ready.
 
     Args:
-        producer: sends into it.
+        target: takes what is sent into it.
         script: reads it, as Glue Studio writes it.
         arguments: of the script, beside those every script gets.
         connections: the connections file, if it has one.
     """
 
-    producer: SteadyProducer
+    target: Target
     script: Path
     arguments: tuple[str, ...] = ()
     connections: Path | None = None
 
 
 @contextmanager
-def kafka_stage(folder: Path, rate: int, clock: Clock) -> Iterator[Stage]:
+def kafka_stage(folder: Path, _clock: Clock) -> Iterator[Stage]:
     """A broker with a topic, for as long as the context lasts."""
     with KafkaBroker(folder / "kafka") as broker:
         create_topic(broker.bootstrap, NAME, PARTITIONS)
         connections = folder / "connections.yaml"
         connections.write_text(CONNECTIONS.format(bootstrap=broker.bootstrap))
-        producer = KafkaProducer(broker.bootstrap, NAME, rate, clock)
-        yield Stage(producer, example("clickstream.py"), connections=connections)
+        settings = KafkaReadSettings.from_options({"bootstrap.servers": broker.bootstrap, "topicName": NAME})
+        yield Stage(KafkaFeed(settings, NAME), example("clickstream.py"), connections=connections)
 
 
 @contextmanager
-def kinesis_stage(folder: Path, rate: int, clock: Clock) -> Iterator[Stage]:
+def kinesis_stage(folder: Path, clock: Clock) -> Iterator[Stage]:
     """An emulator with a stream, for as long as the context lasts; the environment leads to it, and nowhere else."""
     with (
         KinesisServer(folder / "kinesis") as server,
         _environment({**CREDENTIALS, "AWS_ENDPOINT_URL_KINESIS": server.url}),
     ):
         address = StreamAddress(NAME, arn(NAME), REGION, server.url)
-        _create_stream(KinesisClient(address), clock)
-        producer = KinesisProducer(address, rate, clock)
-        yield Stage(producer, example("clickstream_kinesis.py"), ("--stream_arn", arn(NAME)))
+        client = KinesisClient(address)
+        _create_stream(client, clock)
+        target = KinesisTarget(client, clock, random.Random().random)  # noqa: S311  jitter
+        yield Stage(target, example("clickstream_kinesis.py"), ("--stream_arn", arn(NAME)))
 
 
-STAGES: Mapping[str, Callable[[Path, int, Clock], AbstractContextManager[Stage]]] = {
+STAGES: Mapping[str, Callable[[Path, Clock], AbstractContextManager[Stage]]] = {
     "kafka": kafka_stage,
     "kinesis": kinesis_stage,
 }

@@ -1,11 +1,11 @@
-"""Resident memory and number of a job's processes on this machine, from /proc."""
+"""Memory, processor time and number of a job's processes on this machine, from /proc."""
 
 from __future__ import annotations
 
 import os
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -15,10 +15,19 @@ PROC = Path("/proc")
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the processes of one role use together."""
+    """What the processes of one role use together.
+
+    Args:
+        processes: how many there are.
+        resident_bytes: their memory; pages they share are counted in each.
+        cpu_secs: processor time, that of processes that ended included: it never falls.
+        pids: of the processes.
+    """
 
     processes: int = 0
     resident_bytes: int = 0
+    cpu_secs: float = 0.0
+    pids: tuple[int, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +35,8 @@ class _Process:
     name: str
     parent: int
     resident_bytes: int
+    cpu_secs: float
+    ended_cpu_secs: float
 
 
 def usage_by_role(driver_pid: int, proc: Path = PROC) -> Mapping[Role, Usage]:
@@ -42,8 +53,20 @@ def usage_by_role(driver_pid: int, proc: Path = PROC) -> Mapping[Role, Usage]:
     for pid in _family(processes, driver_pid):
         one = processes[pid]
         role: Role = "driver" if pid == driver_pid else "jvm" if one.name == "java" else "workers"
-        found[role] = Usage(found[role].processes + 1, found[role].resident_bytes + one.resident_bytes)
+        found[role] = _with(found[role], pid, one)
+        # What a process did that is gone is its parent's to tell; below the driver is Java, below Java are workers.
+        below: Role = "jvm" if role == "driver" else "workers"
+        found[below] = replace(found[below], cpu_secs=found[below].cpu_secs + one.ended_cpu_secs)
     return found
+
+
+def _with(usage: Usage, pid: int, one: _Process) -> Usage:
+    return Usage(
+        usage.processes + 1,
+        usage.resident_bytes + one.resident_bytes,
+        usage.cpu_secs + one.cpu_secs,
+        (*usage.pids, pid),
+    )
 
 
 def _family(processes: Mapping[int, _Process], first: int) -> list[int]:
@@ -60,15 +83,23 @@ def _processes(proc: Path) -> dict[int, _Process]:
     found = {}
     for folder in proc.glob("[0-9]*"):
         try:
-            # `pid (name) state parent ... rss ...`, see proc(5); a name may hold spaces and brackets.
+            # `pid (name) state parent ... utime stime cutime cstime ... rss ...`, see proc(5); names may
+            # hold spaces and brackets.
             before, _, after = (folder / "stat").read_text(errors="replace").rpartition(")")
         except OSError:  # it ended while we were looking
             continue
         fields = after.split()
         name = before.partition("(")[2]
-        found[int(folder.name)] = _Process(name, int(fields[1]), int(fields[21]) * _page_bytes())
+        utime, stime, cutime, cstime = (int(ticks) / _ticks_per_sec() for ticks in fields[11:15])
+        found[int(folder.name)] = _Process(
+            name, int(fields[1]), int(fields[21]) * _page_bytes(), utime + stime, cutime + cstime
+        )
     return found
 
 
 def _page_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE")
+
+
+def _ticks_per_sec() -> int:
+    return os.sysconf("SC_CLK_TCK")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from gluepot.ops.jvm import JavaHeap
 from gluepot.ops.memory import Role, Usage
-from streaming.metric_names import AT_SCRAPE, PREFIX
+from streaming.metric_names import AT_SCRAPE, COUNTED_AT_SCRAPE, PREFIX
 from streaming.status import QueryStatus
 
 
@@ -19,6 +20,7 @@ class Moment(Collector):
         job: value of the label `job`.
         queries: asked at each scrape.
         usage: asked at each scrape.
+        heap: of the Java process among some; asked at each scrape.
         epoch: gives the time, in seconds since 1970 UTC.
     """
 
@@ -27,11 +29,13 @@ class Moment(Collector):
         job: str,
         queries: Callable[[], Sequence[QueryStatus]],
         usage: Callable[[], Mapping[Role, Usage]],
+        heap: Callable[[Sequence[int]], JavaHeap | None],
         epoch: Callable[[], float],
     ) -> None:
         self._job = job
         self._queries = queries
         self._usage = usage
+        self._heap = heap
         self._epoch = epoch
         self._opened_epoch = epoch()
 
@@ -40,7 +44,7 @@ class Moment(Collector):
         yield from self._families().values()
 
     def collect(self) -> Iterator[Metric]:
-        """Yield every gauge of `AT_SCRAPE`."""
+        """Yield everything of `AT_SCRAPE` and `COUNTED_AT_SCRAPE`."""
         families, now_epoch = self._families(), self._epoch()
         for one in self._queries():
             labels = (self._job, one.query)
@@ -50,10 +54,22 @@ class Moment(Collector):
             families["running_batch_seconds"].add_metric(labels, max(0.0, now_epoch - began))
             families["lease_held"].add_metric(labels, one.lease == "held")
             families["failures_in_a_row"].add_metric(labels, one.failures_in_a_row)
-        for role, used in self._usage().items():
+        families["run_start_timestamp_seconds"].add_metric((self._job,), self._opened_epoch)
+        usage = self._usage()
+        for role, used in usage.items():
             families["resident_memory_bytes"].add_metric((self._job, role), used.resident_bytes)
             families["processes"].add_metric((self._job, role), used.processes)
+            families["cpu_seconds"].add_metric((self._job, role), used.cpu_secs)
+        heap = self._heap(usage["jvm"].pids) if "jvm" in usage else None
+        if heap is not None:
+            families["jvm_heap_used_bytes"].add_metric((self._job,), heap.used_bytes)
+            families["jvm_heap_capacity_bytes"].add_metric((self._job,), heap.capacity_bytes)
+            families["jvm_gc_seconds"].add_metric((self._job,), heap.gc_secs)
         yield from families.values()
 
-    def _families(self) -> dict[str, GaugeMetricFamily]:
-        return {one.name: GaugeMetricFamily(PREFIX + one.name, one.help, labels=one.labels) for one in AT_SCRAPE}
+    def _families(self) -> dict[str, GaugeMetricFamily | CounterMetricFamily]:
+        gauges = {one.name: GaugeMetricFamily(PREFIX + one.name, one.help, labels=one.labels) for one in AT_SCRAPE}
+        counters = {
+            one.name: CounterMetricFamily(PREFIX + one.name, one.help, labels=one.labels) for one in COUNTED_AT_SCRAPE
+        }
+        return {**gauges, **counters}

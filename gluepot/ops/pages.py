@@ -1,4 +1,4 @@
-"""The pages: what each path answers. All of it from memory, in the server's one thread; nothing waits for a batch."""
+"""What each path answers to programs. All of it from memory, in the server's one thread; nothing waits for a batch."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from etlcore.clock import Clock
-from gluepot.ops.access import TokenRequired
+from gluepot.ops.access import Access, TokenRequired
 from gluepot.ops.exposition import Exposition
 from gluepot.ops.health import Check, liveness, readiness
+from gluepot.ops.page.guard import Refused
+from gluepot.ops.page.routes import refused, routes
+from gluepot.ops.page.view import Observed
 from streaming.status import QueryStatus
 
 
@@ -31,6 +34,7 @@ class Job:
         version: names and versions.
         config: effective configuration, without secrets.
         clock: for ages.
+        page: what the page for people shows.
     """
 
     registry: CollectorRegistry
@@ -39,6 +43,7 @@ class Job:
     version: Mapping[str, str]
     config: Mapping[str, Any]
     clock: Clock
+    page: Observed
 
 
 def application(job: Job, token: str | None = None) -> Starlette:
@@ -48,6 +53,7 @@ def application(job: Job, token: str | None = None) -> Starlette:
         job: what it tells of.
         token: what readers must bring; None for nothing.
     """
+    access = Access(token)
     exposition = Exposition(job.registry, job.clock.monotonic)
 
     def live() -> list[Check]:
@@ -77,8 +83,9 @@ def application(job: Job, token: str | None = None) -> Starlette:
 
     pages = (metrics, livez, readyz, healthz, version, config)
     return Starlette(
-        routes=[Route(f"/{page.__name__}", page) for page in pages],
-        middleware=[] if token is None else [Middleware(TokenRequired, token=token)],
+        routes=[*(Route(f"/{page.__name__}", page) for page in pages), *routes(job.page, access)],
+        middleware=[] if token is None else [Middleware(TokenRequired, access=access)],
+        exception_handlers={Refused: refused},
     )
 
 

@@ -57,8 +57,13 @@ class Server:
     @property
     def url(self) -> str:
         """Where Prometheus finds the metrics."""
+        return f"{self.page_url}metrics"
+
+    @property
+    def page_url(self) -> str:
+        """Where people find the page."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.port}/metrics"
+        return f"http://{host}:{self.port}/"
 
     def stop(self) -> None:
         """Close the port; answers that were begun have a second."""

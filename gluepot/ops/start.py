@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
 from prometheus_client import CollectorRegistry
 
+from etlcore.logging import heard_by
 from gluepot.job_parameters import JobParameters
 from gluepot.ops.access import checked_token
 from gluepot.ops.configuration import arguments_by_name, without_secrets
+from gluepot.ops.jvm import java_heap
 from gluepot.ops.memory import usage_by_role
 from gluepot.ops.moment import Moment
+from gluepot.ops.page.history import History
+from gluepot.ops.page.log_tail import LogTail
+from gluepot.ops.page.origins import RunOption, changed_first, of_job, of_run
+from gluepot.ops.page.view import Observed
 from gluepot.ops.pages import Job, application
 from gluepot.ops.server import Server, serve
+from streaming.advisor.advice import Advice
 from streaming.metrics import StreamMetrics
 from streaming.session import StreamSession
 
@@ -42,14 +50,39 @@ class OpsSettings:
     by_partition: bool = False
 
 
-def start(settings: OpsSettings, parameters: JobParameters, run: Mapping[str, Any], streams: StreamSession) -> Server:
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The ops server of a run, and what it listens to.
+
+    Args:
+        server: it.
+        _listening: ends that.
+    """
+
+    server: Server
+    _listening: ExitStack
+
+    def stop(self) -> None:
+        """Close the port."""
+        self.server.stop()
+        self._listening.close()
+
+
+def start(
+    settings: OpsSettings,
+    parameters: JobParameters,
+    run: Sequence[RunOption],
+    streams: StreamSession,
+    advice: Callable[[str], Advice | None] | None = None,
+) -> Opened:
     """Serve the pages of a run, and let its queries report to them.
 
     Args:
         settings: where.
         parameters: of the job.
-        run: the run's own settings by name, for `/config`.
-        streams: whose queries are shown; gets its metrics.
+        run: the run's own settings.
+        streams: whose queries are shown, paused and stopped; gets its metrics and a watcher.
+        advice: gives the newest advice on a query; None without an advisor.
 
     Raises:
         ConfigError: the address cannot be used, or needs a token.
@@ -59,22 +92,45 @@ def start(settings: OpsSettings, parameters: JobParameters, run: Mapping[str, An
     streams.metrics = StreamMetrics(registry, parameters.job_name, by_partition=settings.by_partition)
     driver_pid = os.getpid()
     registry.register(
-        Moment(parameters.job_name, streams.status.queries, lambda: usage_by_role(driver_pid), streams.clock.epoch)
+        Moment(
+            parameters.job_name,
+            streams.status.queries,
+            lambda: usage_by_role(driver_pid),
+            java_heap,
+            streams.clock.epoch,
+        )
+    )
+    versions = {
+        "gluepot": version("gluepot"),
+        "glue": parameters.glue_version,
+        "spark": version("pyspark"),
+        "python": platform.python_version(),
+    }
+    config = without_secrets(_configuration(parameters, {one.name: one.value for one in run}))
+    page = Observed(
+        name=parameters.job_name,
+        run_id=parameters.run_id[:12],
+        streams=streams,
+        history=History(),
+        log=LogTail(),
+        settings=changed_first([*of_run(run, config["run"], os.environ), *of_job(config)]),
+        version=versions,
+        advice=advice,
     )
     job = Job(
         registry=registry,
         queries=streams.status.queries,
         stopping=streams.stop.is_set,
-        version={
-            "gluepot": version("gluepot"),
-            "glue": parameters.glue_version,
-            "spark": version("pyspark"),
-            "python": platform.python_version(),
-        },
-        config=without_secrets(_configuration(parameters, run)),
+        version=versions,
+        config=config,
         clock=streams.clock,
+        page=page,
     )
-    return serve(application(job, token), settings.host, settings.port)
+    server = serve(application(job, token), settings.host, settings.port)
+    streams.watchers.append(page.history.update)
+    listening = ExitStack()
+    listening.enter_context(heard_by(page.log.take))
+    return Opened(server, listening)
 
 
 def _configuration(parameters: JobParameters, run: Mapping[str, Any]) -> dict[str, Any]:

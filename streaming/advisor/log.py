@@ -1,4 +1,4 @@
-"""Shadow mode: after each batch the advice is written down, and nothing is done about it."""
+"""After each batch the advice is made and written down; somebody may follow it, and nobody need."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import orjson
 
 from etlcore.errors import ConfigError
+from streaming.advisor.advice import Advice
 from streaming.advisor.advise import RECENT_BATCHES, advise
 from streaming.advisor.history import Observation, observed
 from streaming.advisor.settings import AdvisorSettings
@@ -20,25 +21,45 @@ class AdviceLog:
     """Appends a JSON line per batch: query, observation, advice. Safe to call from the threads of several queries.
 
     Args:
-        path: of the file; it grows by about 1 kB a batch.
+        path: of the file; it grows by about 1 kB a batch. None writes none.
         workers: tells how many there are now.
         settings: goals and bounds.
+        ordered: tells how many are there or asked for; None where nobody asks for any.
+        followers: are given query and advice after each batch; more may be added.
     """
 
-    def __init__(self, path: Path, workers: Callable[[], int], settings: AdvisorSettings) -> None:
+    def __init__(
+        self,
+        path: Path | None,
+        workers: Callable[[], int],
+        settings: AdvisorSettings,
+        *,
+        ordered: Callable[[], int] | None = None,
+        followers: Iterable[Callable[[str, Advice], object]] = (),
+    ) -> None:
         self._path, self._workers, self._settings = path, workers, settings
+        self._ordered = ordered or workers
+        self.followers = list(followers)
         self._histories: dict[str, deque[Observation]] = {}
+        self._newest: dict[str, Advice] = {}
         self._turn = threading.Lock()
+
+    def newest(self, query: str) -> Advice | None:
+        """Return the last advice on a query; None before the first. Does not wait."""
+        return self._newest.get(query)
 
     def update(self, stats: BatchStats) -> None:
         """Take in a committed batch; OSError where the file cannot be written."""
         with self._turn:
             history = self._histories.setdefault(stats.query, deque(maxlen=RECENT_BATCHES))
-            history.append(observed(stats, self._workers()))
-            advice = advise(list(history), self._settings)
-            line = {"query": stats.query, "observation": history[-1].to_json(), "advice": advice.to_json()}
-            with self._path.open("ab") as file:
-                file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+            history.append(observed(stats, self._workers(), self._ordered()))
+            advice = self._newest[stats.query] = advise(list(history), self._settings)
+            if self._path is not None:
+                line = {"query": stats.query, "observation": history[-1].to_json(), "advice": advice.to_json()}
+                with self._path.open("ab") as file:
+                    file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+            for follow in self.followers:
+                follow(stats.query, advice)
 
 
 def recorded(lines: Iterable[bytes]) -> Mapping[str, list[Observation]]:

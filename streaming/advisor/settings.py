@@ -25,6 +25,7 @@ class AdvisorSettings(BaseModel):
     catch_up_secs: float = Field(default=240.0, gt=0, description="Time in which a backlog should be gone.")
     worker_start_secs: float = Field(default=90.0, ge=0, description="Time from asking for a worker to having it.")
     hold_secs: float = Field(default=240.0, ge=0, description="Load must have been lower for so long to give back.")
+    cool_down_secs: float = Field(default=60.0, ge=0, description="Between two changes that are made.")
     dead_band: float = Field(default=0.1, ge=0, lt=1, description="Excess over the target that changes nothing.")
     warm_up_batches: int = Field(default=2, ge=0, description="Batches after a start or a change that do not count.")
     batch_limit_rows: int | None = Field(default=None, ge=1, description="maxOffsetsPerTrigger as it is; None: none.")

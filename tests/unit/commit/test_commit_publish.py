@@ -24,7 +24,8 @@ def target() -> Target:
 
 def test_publishing_makes_every_record_visible_and_leaves_only_the_manifest(target):
     outcome = publish(target, staged(target, [FIRST, SECOND], attempt="a", rejected={"malformed_json": 1}))
-    assert outcome == Committed(["day=1/run-7-0-d1.parquet", "day=1/run-7-1-d1.parquet"], 5)
+    rejects = ("_rejects/run-7-0-d1.rejects", "_rejects/run-7-1-d1.rejects")
+    assert outcome == Committed(["day=1/run-7-0-d1.parquet", "day=1/run-7-1-d1.parquet"], 5, rejects)
     assert visible(target.table) == records(FIRST, SECOND)
     assert leftovers(target.table) == []
     assert "_rejects/run-7-0-d1.rejects" in target.table.list("")

@@ -7,7 +7,7 @@ import pytest
 from etlcore.errors import ConfigError
 from gluepot.advise import advise_from
 from gluepot.advise.glue_cost import USD_PER_DPU_HOUR, WORKER_TYPES, glue_cost, worker_type
-from gluepot.run import RunSettings, local_slots, run
+from gluepot.run import RunSettings, run
 from streaming.advisor import AdviceLog, AdvisorSettings
 from streaming.advisor.log import recorded
 from streaming.progress import BatchStats
@@ -106,15 +106,8 @@ def test_a_worker_type_without_a_price_is_refused_with_the_ones_that_have_one():
         worker_type("R.1X")
 
 
-@pytest.mark.parametrize(
-    ("master", "slots"), [("local", 1), ("local[3]", 3), ("local[*]", 8), ("local[4,2]", 4), ("local[*,2]", 8)]
-)
-def test_a_local_master_has_the_slots_that_it_says(master, slots):
-    assert local_slots(master, cpus=8) == slots
-
-
-def test_an_advice_log_on_a_cluster_is_refused_before_anything_starts(tmp_path):
+def test_an_advice_log_on_a_cluster_needs_the_cores_of_a_worker(tmp_path):
     script = tmp_path / "job.py"
     script.write_text("raise SystemExit(9)")
-    with pytest.raises(ConfigError, match="local masters only"):
+    with pytest.raises(ConfigError, match="--executor-cores"):
         run(RunSettings(script, master="spark://somewhere:7077", advice_log=tmp_path / "advice.jsonl"))

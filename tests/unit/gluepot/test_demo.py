@@ -4,27 +4,8 @@ import os
 
 import pytest
 
-from etlcore.clock import FakeClock
 from etlcore.errors import ConfigError
-from gluepot.demo.events import events
-from gluepot.demo.producer import MAX_SLICE, SLICES_PER_SEC, slices
 from gluepot.demo.stage import STAGES, _environment, example
-
-
-def test_events_are_handed_out_a_twentieth_of_a_second_at_a_time():
-    clock = FakeClock(0.0)
-    due = [(clock.monotonic(), len(part)) for part in slices(events(250), 2000, clock)]
-    assert due == [(0.0, 100), (0.05, 100), (0.1, 50)]
-    assert SLICES_PER_SEC == 20
-
-
-def test_a_slice_is_bounded_however_high_the_rate_is():
-    parts = [len(part) for part in slices(events(MAX_SLICE + 1), 10_000_000, FakeClock(0.0))]
-    assert parts == [MAX_SLICE, 1]
-
-
-def test_a_rate_below_one_slice_a_second_still_sends():
-    assert sum(len(part) for part in slices(events(3), 1, FakeClock(0.0))) == 3
 
 
 @pytest.mark.parametrize("name", ["clickstream.py", "clickstream_kinesis.py"])

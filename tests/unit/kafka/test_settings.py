@@ -129,3 +129,13 @@ def test_the_java_clients_api_timeout_is_how_long_a_starting_broker_is_waited_fo
 def test_a_wrong_api_timeout_is_refused():
     with pytest.raises(ConfigError, match=r"timeout\.ms is '1 s'; use a whole number"):
         read(**{"kafka.default.api.timeout.ms": "1 s"})
+
+
+def test_a_named_group_is_committed_to_only_when_the_script_asks():
+    assert read(**{"kafka.group.id": "shop"}).group == ""
+    assert read(**{"kafka.group.id": "shop", "commitGroupOffsets": "true"}).group == "shop"
+
+
+def test_commits_without_a_group_are_refused():
+    with pytest.raises(ConfigError, match=r"no group is named; give kafka\.group\.id"):
+        read(commitGroupOffsets="true")

@@ -4,10 +4,13 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from etlcore.clock import FakeClock
+from gluepot.ops.jvm import JavaHeap
 from gluepot.ops.memory import Usage
 from gluepot.ops.moment import Moment
-from streaming.metric_names import AT_SCRAPE
+from streaming.metric_names import AT_SCRAPE, COUNTED_AT_SCRAPE
 from streaming.status import JobStatus
+
+HEAPS = {(7,): JavaHeap(1_000, 4_000, 0.25)}
 
 
 @pytest.fixture
@@ -25,7 +28,15 @@ def status():
 @pytest.fixture
 def value(status, clock):
     registry = CollectorRegistry()
-    registry.register(Moment("shop", status.queries, lambda: {"jvm": Usage(1, 4_096)}, clock.epoch))
+    registry.register(
+        Moment(
+            "shop",
+            status.queries,
+            lambda: {"jvm": Usage(1, 4_096, 2.5, (7,))},
+            lambda pids: HEAPS[tuple(pids)],
+            clock.epoch,
+        )
+    )
 
     def value(name: str, **labels: str) -> float | None:
         return registry.get_sample_value(f"gluepot_{name}", {"job": "shop", **labels})
@@ -64,5 +75,21 @@ def test_memory_is_shown_by_role(value):
     assert value("processes", role="jvm") == 1
 
 
-def test_every_gauge_of_the_moment_is_there(value):
-    assert {family.name for family in value.registry.collect()} == {f"gluepot_{one.name}" for one in AT_SCRAPE}
+def test_heap_and_collections_are_those_of_the_java_process(value):
+    assert (value("jvm_heap_used_bytes"), value("jvm_heap_capacity_bytes")) == (1_000, 4_000)
+    assert value("jvm_gc_seconds_total") == 0.25
+
+
+def test_processor_time_is_shown_by_role(value):
+    assert value("cpu_seconds_total", role="jvm") == 2.5
+
+
+def test_the_start_of_the_run_stays_what_it_was(value, clock):
+    clock.sleep(30.0)
+    assert value("run_start_timestamp_seconds") == 1_000.0
+
+
+def test_every_number_of_the_moment_is_there(value):
+    assert {family.name for family in value.registry.collect()} == {
+        f"gluepot_{one.name}" for one in (*AT_SCRAPE, *COUNTED_AT_SCRAPE)
+    }

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import httpx
 import pytest
@@ -10,6 +11,7 @@ from etlcore.clock import FakeClock
 from gluepot.ops.exposition import MAX_AGE_SECS
 from gluepot.ops.pages import Job, application
 from streaming.status import JobStatus
+from tests.ops_scene import Scene
 
 TOKEN = "0123456789abcdef"
 
@@ -48,6 +50,7 @@ class World:
             version={"gluepot": "1.2.3"},
             config={"run": {"master": "local[2]"}},
             clock=self.clock,
+            page=Scene(Path(), self.clock).page,
         )
 
     def client(self, token: str | None = None) -> Client:

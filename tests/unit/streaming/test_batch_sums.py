@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from batch.commit import Target
 from batch.commit.record import CommitRecord, FileEntry
 from connectors.ports import AlreadyCommitted, CommitKey, Committed, ManifestPart, StagedFile
+from etlcore.storage import open_storage
 from streaming.batch import BatchContext, StreamSchema
+from streaming.progress import WrittenFile
 
 FILE = StagedFile("staging/a.parquet", "day=1/a.parquet", size_bytes=1_000, rows=10, crc32=1)
 REJECTS = StagedFile("staging/r.parquet", "_rejects/r.parquet", size_bytes=50, rows=2, crc32=2, rejects=True)
@@ -55,5 +58,23 @@ def seen(**columns: pa.DataType) -> ManifestPart:
 def test_columns_of_the_first_batch_are_no_change_and_later_ones_are():
     schema = StreamSchema()
     assert not schema.learn([seen(id=pa.int64())])
-    assert schema.learn([seen(id=pa.int64(), day=pa.string()), seen(hour=pa.int64())]) == {"added": 2}
+    learned = schema.learn([seen(id=pa.int64(), day=pa.string()), seen(hour=pa.int64())])
+    assert [(one.column, one.kind) for one in learned] == [("day", "added"), ("hour", "added")]
     assert not schema.learn([seen(id=pa.int64())])
+
+
+def test_files_are_known_by_the_names_they_were_published_under(tmp_path):
+    table, rejects = open_storage(f"{tmp_path}/table"), open_storage(f"{tmp_path}/rejects")
+    context = BatchContext("query", 1)
+    outcome = Committed(["day=1/a-2.parquet"], 10, ["_rejects/r-2.parquet"])
+    context.record(outcome, [ManifestPart([REJECTS, FILE])], Target(table, rejects))
+    assert context.written == [
+        WrittenFile(table.url, "day=1/a-2.parquet", 1_000, 10),
+        WrittenFile(rejects.url, "_rejects/r-2.parquet", 50, 2, rejects=True),
+    ]
+
+
+def test_a_write_that_names_no_folder_has_no_files():
+    context = BatchContext("query", 1)
+    context.record(Committed((), 10), [ManifestPart(rows_out=10)])
+    assert not context.written

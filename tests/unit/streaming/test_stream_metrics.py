@@ -5,6 +5,9 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.openmetrics.exposition import generate_latest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
+from streaming.advisor import Advice, Limit
+from streaming.capacity import Capacity
+from streaming.metric_names import ADVICE as ADVICE_METRICS
 from streaming.metric_names import COUNTERS, GAUGES, HISTOGRAMS, MOST_LABEL_VALUES
 from streaming.metrics import StreamMetrics
 from streaming.progress import BatchStats
@@ -28,7 +31,11 @@ BATCH = BatchStats(
     lag_records={"events-0": 5, "events-1": 0},
     lag_secs={"events-0": 1.5},
     latency_secs={"events-0": 1.5, "events-1": 3.0},
+    streams=[("kafka", "events")],
+    positions={"events-0": 120, "events-1": 80},
 )
+
+ADVICE = Advice(epoch=1_004.0, workers=2, wanted_workers=2, limit=Limit.UNKNOWN, reason="Too few batches.")
 
 
 @pytest.fixture
@@ -61,6 +68,9 @@ def sample(registry, name, **labels):
         ("lag_total_records", {}, 5),
         ("lag_worst_records", {}, 5),
         ("lag_worst_seconds", {}, 1.5),
+        ("source_info", {"source": "kafka", "stream": "events"}, 1),
+        ("partitions", {}, 2),
+        ("position", {"partition": "events-0"}, 120),
         ("batches_total", {}, 1),
         ("schema_changes_total", {"kind": "added"}, 2),
         ("record_latency_seconds_count", {}, 2),
@@ -125,10 +135,51 @@ def test_failures_retries_and_empty_triggers_are_counted(registry, metrics):
     assert sample(registry, "batch_rows") == 0
 
 
+def test_commits_to_groups_are_counted_apart_from_those_that_failed(registry, metrics):
+    metrics.group_commits("clicks", told=2, failed=1)
+    metrics.group_commits("clicks", told=3, failed=0)
+    assert sample(registry, "group_commits_total") == 5
+    assert sample(registry, "group_commit_failures_total") == 1
+
+
 def test_an_announced_query_shows_its_counters_at_zero(registry, metrics):
     metrics.announce("clicks", window_secs=30.0)
     assert sample(registry, "failures_total") == 0
     assert sample(registry, "window_seconds") == 30.0
+
+
+def test_schema_changes_of_an_announced_query_are_at_zero_by_kind(registry, metrics):
+    metrics.announce("clicks", window_secs=30.0)
+    assert [sample(registry, "schema_changes_total", kind=kind) for kind in ("added", "type")] == [0, 0]
+
+
+def test_a_position_that_a_metric_cannot_hold_exactly_is_not_shown(registry, metrics):
+    metrics.observe(replace(BATCH, positions={"s-shardId-0": 2**53 + 1, "s-shardId-1": 2**53}))
+    assert sample(registry, "position", partition="s-shardId-0") is None
+    assert sample(registry, "position", partition="s-shardId-1") == 2**53
+
+
+def test_capacity_is_of_the_job(registry, metrics):
+    metrics.capacity(Capacity(workers=3, slots=12))
+    assert registry.get_sample_value("gluepot_workers", {"job": "shop"}) == 3
+    assert registry.get_sample_value("gluepot_task_slots", {"job": "shop"}) == 12
+
+
+def test_advice_is_shown_with_the_one_limit_that_holds_the_stream_back(registry, metrics):
+    metrics.advise("clicks", replace(ADVICE, limit=Limit.SKEW))
+    metrics.advise("clicks", replace(ADVICE, limit=Limit.WORKERS, wanted_workers=5, confidence=0.75))
+    assert sample(registry, "advised_workers") == 5
+    assert sample(registry, "advice_confidence") == 0.75
+    assert {limit: sample(registry, "advice_limit", limit=limit) for limit in Limit} == {
+        limit: float(limit == Limit.WORKERS) for limit in Limit
+    }
+
+
+def test_what_the_advisor_has_not_learned_yet_is_absent(registry, metrics):
+    metrics.advise("clicks", ADVICE)
+    assert sample(registry, "worker_rate") is None
+    metrics.advise("clicks", replace(ADVICE, fixed_secs=0.5, worker_rate=2_000.0))
+    assert (sample(registry, "batch_fixed_seconds"), sample(registry, "worker_rate")) == (0.5, 2_000.0)
 
 
 def test_help_names_the_metric_that_glue_has(registry, metrics):
@@ -142,7 +193,7 @@ def test_exposition_is_valid_openmetrics_with_every_metric(registry, metrics):
     metrics.observe(BATCH)
     text = generate_latest(registry).decode()
     names = {family.name for family in text_string_to_metric_families(text)}
-    assert names == {f"gluepot_{m.name}" for m in (*GAUGES, *COUNTERS, *HISTOGRAMS)}
+    assert names == {f"gluepot_{m.name}" for m in (*GAUGES, *ADVICE_METRICS, *COUNTERS, *HISTOGRAMS)}
 
 
 def test_lag_by_partition_is_shown_on_request_only(registry):

@@ -1,0 +1,1 @@
+"""What it costs to find the one new file among very many."""

@@ -1,0 +1,103 @@
+"""Records to a topic as fast as the client takes them; answers are not waited for one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from confluent_kafka import KafkaError, Message, Producer
+
+from connectors.kafka.errors import from_kafka
+from connectors.kafka.sender import ANY_PARTITION, producer_settings
+from connectors.kafka.settings import KafkaReadSettings
+from etlcore.errors import EtlError, TransientError
+
+LINGER_MS = 20
+"""Fuller requests; at the rates this is for they are full long before."""
+FULL_WAIT_SECS = 0.01
+Taken = Callable[[int, int, int], None]
+"""Told of an acknowledged record: its number in order of sending from 0, partition, offset."""
+
+
+class KafkaFeed:
+    """Sends to one topic. A record that is not acknowledged may still have arrived.
+
+    Args:
+        settings: whose bootstrap servers and security settings are used.
+        topic: where to.
+        partition: of the topic; `ANY_PARTITION` leaves it to the key, or to chance without one.
+        taken: told of each acknowledged record; None saves half of the time, and only failures are reported then.
+        timeout_secs: how long the broker may take for a record.
+    """
+
+    def __init__(
+        self,
+        settings: KafkaReadSettings,
+        topic: str,
+        *,
+        partition: int = ANY_PARTITION,
+        taken: Taken | None = None,
+        timeout_secs: float = 30.0,
+    ) -> None:
+        self._bootstrap, self._topic, self._partition = settings.bootstrap, topic, partition
+        self._taken, self._timeout_secs = taken, timeout_secs
+        self._sent = 0
+        self._error: EtlError | None = None
+        self._producer = Producer(
+            {
+                **producer_settings(settings, timeout_secs),
+                "linger.ms": LINGER_MS,
+                "delivery.report.only.error": taken is None,
+                "on_delivery": partial(self._answered, None),
+            }
+        )
+
+    def send(self, records: Iterable[tuple[bytes, bytes | None]]) -> None:
+        """Hand over records, each value and key; wait where the client's queue is full.
+
+        Raises:
+            EtlError: one of those handed over before was not taken.
+        """
+        produce, topic, partition = self._producer.produce, self._topic, self._partition
+        number = self._sent
+        for value, key in records:
+            told = {} if self._taken is None else {"on_delivery": partial(self._answered, number)}
+            while True:
+                try:
+                    produce(topic, value, key, partition, **told)
+                except BufferError:
+                    self._poll(FULL_WAIT_SECS)
+                else:
+                    break
+            number += 1
+        self._sent = number
+        self._poll(0)
+
+    def finish(self) -> int:
+        """Wait for the last answers; return how many records were sent, each of them acknowledged.
+
+        Raises:
+            EtlError: one was not taken, or not in time.
+        """
+        unanswered = self._producer.flush(self._timeout_secs)
+        self._raise()
+        if unanswered:
+            raise TransientError(
+                f"Kafka at {self._bootstrap} did not acknowledge {unanswered} records within"
+                f" {self._timeout_secs:.0f} s; is the broker running?"
+            )
+        return self._sent
+
+    def _poll(self, secs: float) -> None:
+        self._producer.poll(secs)
+        self._raise()
+
+    def _raise(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+    def _answered(self, number: int | None, error: KafkaError | None, message: Message) -> None:
+        if error is not None:
+            self._error = self._error or from_kafka(error, f"sending to topic {self._topic}", self._bootstrap)
+        elif self._taken is not None and number is not None:
+            self._taken(number, message.partition() or 0, message.offset() or 0)

@@ -1,0 +1,163 @@
+"""`gluepot bench`: preload, run by run, report."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Literal
+
+import numpy as np
+
+from etlcore.clock import Clock, SystemClock
+from etlcore.errors import ConfigError
+from gluepot.advise.glue_cost import worker_type
+from gluepot.bench.arguments import arguments_of_run, asked_names
+from gluepot.bench.conclude import Goal, fits, scaling, settings_for
+from gluepot.bench.job import Job
+from gluepot.bench.measured import Measured, models
+from gluepot.bench.plan import BATCHES, WARM_UP_BATCHES, Bounds, bounds, remaining, within
+from gluepot.bench.preload import Preload
+from gluepot.bench.report import Report, as_json, as_text, on_cores
+from gluepot.produce import demo_payloads, file_payloads
+from gluepot.servers.kafka import KafkaBroker
+
+ROOM_BYTES = 512 << 20
+"""Of preloaded records in one partition."""
+PATIENCE = 3.0
+"""A run may take so many times what it should, and a minute."""
+SEED = 1
+"""Of the intervals: equal batches give equal reports."""
+_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)?")
+_UNIT_SECS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def bench_script(
+    script: Path,
+    given: Sequence[str],
+    *,
+    sla: str | None,
+    rate: float | None,
+    cores: int | None,
+    sample: Path | None,
+    minutes: float,
+    connections: Path | None,
+    glue_type: str,
+    usd_per_core_hour: float | None,
+    output: Literal["text", "json"],
+) -> None:
+    """Do what the command `bench` says; see there.
+
+    Raises:
+        ConfigError: a value is wrong, or the script cannot be read.
+        PermanentError: a run failed.
+    """
+    goal, kind = _goal(sla, rate), worker_type(glue_type)
+    most_cores = (os.cpu_count() or 1) if cores is None else cores
+    if most_cores < 1 or minutes <= 0:
+        raise ConfigError(f"--cores is {most_cores} and --minutes {minutes:g}; use numbers above 0.")
+    payloads = demo_payloads() if sample is None else file_payloads(sample)
+    limits = bounds(most_cores, goal.sla_secs, ROOM_BYTES, mean(map(len, payloads)))
+    asked = _asked(script)
+    arguments_of_run(asked, given, Path())  # wrong ones are told before a broker starts
+    clock = SystemClock()
+    began = clock.monotonic()
+    with tempfile.TemporaryDirectory(prefix="gluepot-bench-", ignore_cleanup_errors=True) as folder:
+        job = Job(script.absolute(), connections, clock)
+        done, left_out = _measure(job, asked, given, payloads, limits, Path(folder), began + 60 * minutes, clock)
+    known = models(done)
+    report = Report(
+        script=script.name,
+        goal=goal,
+        fits=fits(done),
+        known=known,
+        scaling=scaling(known),
+        settings=settings_for(goal, done, np.random.default_rng(SEED)),
+        kind=kind,
+        usd_per_core_hour=usd_per_core_hour,
+        left_out=left_out,
+        secs=clock.monotonic() - began,
+    )
+    print(json.dumps(as_json(report), ensure_ascii=False) if output == "json" else as_text(report))
+
+
+def _measure(
+    job: Job,
+    asked: Sequence[str],
+    given: Sequence[str],
+    payloads: Sequence[bytes],
+    limits: Bounds,
+    folder: Path,
+    deadline: float,
+    clock: Clock,
+) -> tuple[list[Measured], int]:
+    """Return the runs that were done by the deadline, and how many were left out."""
+    done: list[Measured] = []
+    with KafkaBroker(folder / "kafka") as broker:
+        preload = Preload(broker.bootstrap, limits.cores, payloads, clock)
+        while plan := remaining(done, limits):
+            left_secs = deadline - clock.monotonic()
+            kept = within(plan, left_secs) if done else plan
+            if not kept:
+                _say(f"{max(0.0, left_secs):.0f} s are left, the next run needs {plan[0].secs:.0f}; that is all.")
+                break
+            following = kept[0]
+            place = folder / f"run-{len(done)}"
+            place.mkdir()
+            preload.ensure(following.run, WARM_UP_BATCHES + BATCHES)
+            about = (
+                f"run {len(done) + 1} of {len(done) + len(kept)}: {following.run.limit_rows:,} rows a batch,"
+                f" {on_cores(following.run.cores)}; about {_minutes(sum(one.secs for one in kept))} to go"
+            )
+            arguments = arguments_of_run(asked, given, place)
+            options = preload.options(following.run)
+            most_secs = PATIENCE * following.secs + 60
+            done.append(job.measure(following.run, options, arguments, place, most_secs, _progress(about)))
+            shutil.rmtree(place, ignore_errors=True)
+            _say(f"{about}: {done[-1].p50_secs:.2f} s at p50, {done[-1].rate:,.0f} rows/s")
+        return done, len(plan)
+
+
+def _goal(sla: str | None, rate: float | None) -> Goal:
+    if rate is not None and rate <= 0:
+        raise ConfigError(f"--rate is {rate:g}; use a number of records a second above 0.")
+    if sla is None:
+        return Goal(None, rate)
+    read = _TIME.fullmatch(sla.strip().lower())
+    if read is None or float(read[1]) == 0:
+        raise ConfigError(f"--sla is {sla!r}; use a time such as 10s, 500ms or 2min.")
+    return Goal(float(read[1]) * _UNIT_SECS[read[2] or "s"], rate)
+
+
+def _asked(script: Path) -> Sequence[str]:
+    if not script.is_file():
+        raise ConfigError(f"There is no script {script}; give the path of a Python file.")
+    try:
+        return asked_names(script.read_text())
+    except (SyntaxError, UnicodeDecodeError) as wrong:
+        raise ConfigError(f"{script} is no Python: {wrong}.") from wrong
+
+
+def _progress(about: str) -> Callable[[int], None]:
+    """Return what keeps a line of a terminal up to date; elsewhere a line at the end of each run is enough."""
+
+    def show(batches: int) -> None:
+        if sys.stderr.isatty():
+            done = "#" * batches + "." * (WARM_UP_BATCHES + BATCHES - batches)
+            print(f"\r[{done}] {about}", end="", file=sys.stderr, flush=True)
+
+    return show
+
+
+def _say(line: str) -> None:
+    print(f"\r\x1b[K{line}" if sys.stderr.isatty() else line, file=sys.stderr, flush=True)
+
+
+def _minutes(secs: float) -> str:
+    return f"{secs:.0f} s" if secs < 90 else f"{secs / 60:.0f} min"

@@ -1,0 +1,29 @@
+"""The points of the charts, column by column as uPlot takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gluepot.ops.page.history import Batch
+
+
+def series(batches: Sequence[Batch]) -> dict[str, list[Any]]:
+    """Return one list per line, all as long as there are batches; None leaves a gap.
+
+    Args:
+        batches: oldest first.
+
+    Returns:
+        `t` in seconds since 1970 UTC; rates in rows per second; `took` and `window` in seconds; `lag` in records.
+    """
+    return {
+        "t": [round(one.committed_epoch, 3) for one in batches],
+        "batch": [one.batch_id for one in batches],
+        # The first batch of a run has no time before it to share its rows out over.
+        "input": [round(one.input_rate, 1) if n else None for n, one in enumerate(batches)],
+        "process": [round(one.process_rate, 1) for one in batches],
+        "took": [round(one.duration_secs, 3) for one in batches],
+        "window": [one.window_secs or None for one in batches],
+        "lag": [one.lag_records for one in batches],
+    }

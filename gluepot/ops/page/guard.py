@@ -1,0 +1,102 @@
+"""Which requests may look and which may change something: nobody acts in the name of a reader from another page.
+
+A browser sends its cookies, and reaches this machine's loopback, for whatever page it has open. So a page is given to
+names of this machine only where no token is needed (a name that somebody else points here would make the other page the
+same origin), and a change needs a request from our own page that brings what only our page holds. A program that sends
+the job's token in a header needs neither: browsers never do that by themselves.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from dataclasses import dataclass, field
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.requests import Request
+
+from gluepot.ops.access import Access, is_loopback
+
+FIELD = "csrf"
+HEADER = "x-gluepot-csrf"
+MOST_FORM_BYTES = 4_096
+
+
+class Refused(Exception):
+    """A request that is not carried out.
+
+    Args:
+        sentence: for whoever sent it.
+        status: of the answer.
+    """
+
+    def __init__(self, sentence: str, status: int = 403) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Decides about requests to the page.
+
+    Args:
+        access: who may look; where nobody needs a token, the address must be one of this machine alone.
+        secret: what a form of our page brings; a new one in each run.
+    """
+
+    access: Access
+    secret: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
+
+    def check_host(self, request: Request) -> None:
+        """Raise `Refused` for a name by which another page may have found us."""
+        host = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
+        if self.access.token is None and not is_loopback(host):
+            raise Refused(
+                f"This page answers to 127.0.0.1 and localhost, not to {host!r}; set GLUEPOT_METRICS_TOKEN to reach it"
+                " by another name.",
+                421,
+            )
+
+    async def form(self, request: Request) -> dict[str, str]:
+        """Return the fields of a request that may change something.
+
+        Raises:
+            Refused: it does not come from our page.
+        """
+        self.check_host(request)
+        fields = await _fields(request)
+        if self.access.token is not None and self.access.allows(request.headers.get("authorization", "").encode(), b""):
+            return fields
+        check_same_origin(request)
+        given = request.headers.get(HEADER) or fields.get(FIELD, "")
+        if not hmac.compare_digest(given.encode(), self.secret.encode()):
+            raise Refused("The page is from before the job began; load it again.")
+        return fields
+
+
+def check_same_origin(request: Request) -> None:
+    """Raise `Refused` unless a browser says that one of our own pages sent the request."""
+    site = request.headers.get("sec-fetch-site", "same-origin")
+    origin = request.headers.get("origin", "")
+    if site != "same-origin" or not origin or urlsplit(origin).netloc != request.headers.get("host"):
+        raise Refused("The request does not come from the page of this job.")
+
+
+async def _fields(request: Request) -> dict[str, str]:
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > MOST_FORM_BYTES:
+            raise Refused(f"A form has at most {MOST_FORM_BYTES:,} bytes.", 413)
+    return {name: values[0] for name, values in parse_qs(body.decode("utf-8", "replace")).items()}
+
+
+async def login_fields(request: Request) -> dict[str, str]:
+    """Return the fields of the form in which a reader gives the token.
+
+    Raises:
+        Refused: it does not come from our page.
+    """
+    check_same_origin(request)
+    return await _fields(request)

@@ -1,0 +1,115 @@
+"""The effective settings of a run and of a query, each with where its value came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gluepot.ops.configuration import without_secrets
+from gluepot.ops.page.figures import span
+
+DEFAULT = "default"
+_GROUPS = (
+    ("arguments", "after --"),
+    ("conf", "--conf"),
+    ("driver_env_vars", "--customer-driver-env-vars"),
+    ("executor_env_vars", "--customer-executor-env-vars"),
+)
+
+
+_OF_SCRIPT = {
+    "window_size_secs": "windowSize",
+    "checkpoint_location": "checkpointLocation",
+    "batch_max_retries": "batchMaxRetries",
+    "persist": "persistDataFrame",
+    "storage_level": "storageLevel",
+    "rejects_path": "rejectsPath",
+    "allow_overlap": "allowOverlap",
+    "on_batch_failure": "onBatchFailure",
+    "quarantine_limit": "quarantineLimit",
+}
+"""What scripts call the fields of `StreamSettings`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One value.
+
+    Args:
+        name: as its user writes it.
+        value: as text.
+        origin: where it came from.
+    """
+
+    name: str
+    value: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunOption:
+    """An option of `gluepot run`.
+
+    Args:
+        name: of the option.
+        value: that holds.
+        default: that would.
+        variable: of the environment, whose value the option takes where the command line gives none; empty for none.
+    """
+
+    name: str
+    value: Any
+    default: Any = None
+    variable: str = ""
+
+
+def of_run(options: Iterable[RunOption], shown: Mapping[str, Any], environ: Mapping[str, str]) -> list[Setting]:
+    """Return the options of `gluepot run`.
+
+    Args:
+        options: as they hold.
+        shown: their values without secrets.
+        environ: of the process.
+    """
+    return [Setting(one.name.replace("_", "-"), _text(shown[one.name]), _origin(one, environ)) for one in options]
+
+
+def _origin(option: RunOption, environ: Mapping[str, str]) -> str:
+    if option.value == option.default:
+        return DEFAULT
+    return option.variable if environ.get(option.variable) == str(option.value) else "command line"
+
+
+def of_job(config: Mapping[str, Any]) -> list[Setting]:
+    """Return what the job was told, from the groups that `/config` has."""
+    return [
+        Setting(name, _text(value), origin)
+        for group, origin in _GROUPS
+        for name, value in config.get(group, {}).items()
+    ]
+
+
+def of_query(settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[Setting]:
+    """Return how a query runs: what differs from the default was set by the script, or by `gluepot run` for it."""
+    return [
+        Setting(
+            _OF_SCRIPT.get(name, name),
+            str(span(value)) if name.endswith("_secs") else _text(value),
+            DEFAULT if name in defaults and value == defaults[name] else "forEachBatch options",
+        )
+        for name, value in without_secrets(settings).items()
+    ]
+
+
+def changed_first(settings: Iterable[Setting]) -> list[Setting]:
+    """Return what somebody set before what nobody touched."""
+    return sorted(settings, key=lambda one: one.origin == DEFAULT)
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return "not set"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)

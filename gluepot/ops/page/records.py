@@ -1,0 +1,107 @@
+"""Rejected records with their bytes, read by a thread of their own: a slow storage keeps no page waiting."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from etlcore.errors import EtlError
+from etlcore.storage import open_storage
+from gluepot.dlq.folder import LetterFile, LetterFolder
+from gluepot.dlq.letters import Letter, read_letters
+from gluepot.dlq.show import printable
+from streaming.progress import WrittenFile
+
+MOST_RECORDS = 10
+MOST_FILE_BYTES = 8 << 20
+MOST_KNOWN = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A rejected record as a page shows it; no character of it acts on the reader.
+
+    Args:
+        reason: a short fixed word.
+        message: a sentence.
+        origin: where it came from.
+        size_bytes: length of its bytes; None without any.
+        text: its bytes as one line of text, cut.
+    """
+
+    reason: str
+    message: str
+    origin: str
+    size_bytes: int | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What is known of one file: its first records, or a sentence on why there are none."""
+
+    records: Sequence[Record] = ()
+    note: str = ""
+
+
+def in_background(work: Callable[[], None]) -> None:
+    """Run something in a thread that ends with the process."""
+    threading.Thread(target=work, name="gluepot-ops-rejects", daemon=True).start()
+
+
+@dataclass(slots=True)
+class RecordReader:
+    """Reads files of rejected records, one at a time, each once: files never change.
+
+    Args:
+        run: starts the reading.
+    """
+
+    run: Callable[[Callable[[], None]], None] = in_background
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _known: dict[WrittenFile, Read] = field(default_factory=dict)
+    _reading: bool = False
+
+    def first_of(self, file: WrittenFile) -> Read | None:
+        """Return the first records of a file; None while it is being read, which this begins."""
+        with self._lock:
+            if (known := self._known.get(file)) is not None or self._reading:
+                return known
+            self._reading = True
+        self.run(lambda: self._read(file))
+        return self._known.get(file)
+
+    def _read(self, file: WrittenFile) -> None:
+        found = Read(note="The file could not be read; standard error says why.")
+        try:
+            found = read(file)
+        finally:
+            with self._lock:
+                self._reading = False
+                self._known[file] = found
+                while len(self._known) > MOST_KNOWN:
+                    del self._known[next(iter(self._known))]
+
+
+def read(file: WrittenFile) -> Read:
+    """Read the first `MOST_RECORDS` records of a file; one that cannot be read, or is large, is told in a sentence."""
+    if file.size_bytes > MOST_FILE_BYTES:
+        return Read(note=f"The file has {file.size_bytes:,} bytes; see it with `gluepot dlq show`.")
+    try:
+        storage = open_storage(file.root)
+        folder = LetterFolder(storage, storage, [LetterFile(file.path)], has_manifests=False)
+        return Read([_shown(letter) for letter in islice(read_letters(folder), MOST_RECORDS)])
+    except EtlError as error:
+        return Read(note=str(error))
+
+
+def _shown(letter: Letter) -> Record:
+    return Record(
+        letter.reason,
+        printable(letter.message.encode()),
+        printable(letter.origin.encode()),
+        None if letter.raw is None else len(letter.raw),
+        printable(letter.raw),
+    )

@@ -1,0 +1,94 @@
+"""`gluepot produce`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import closing, nullcontext
+from pathlib import Path
+from random import Random
+from typing import Any, Literal
+
+from awsglue.options import kafka_read_settings
+from connectors.kafka.sender import KafkaSender
+from connectors.kinesis.client import KinesisClient
+from connectors.kinesis.settings import StreamAddress
+from etlcore.clock import SystemClock
+from etlcore.errors import ConfigError
+from gluepot.produce.journal import Journal
+from gluepot.produce.loop import Produced, Target, produce
+from gluepot.produce.rates import shape
+from gluepot.produce.records import demo_payloads, file_payloads, keys, records
+from gluepot.produce.targets import KinesisTarget, kafka_target
+
+LATE_SHARE = 0.02
+"""Of the time; below it the rate was kept."""
+
+
+def produce_to(
+    topic: str,
+    *,
+    bootstrap: str | None = None,
+    connection: str | None = None,
+    connections: Path | None = None,
+    kinesis: bool = False,
+    region: str = "",
+    endpoint: str = "",
+    file: Path | None = None,
+    rate: float = 1000.0,
+    shape_name: Literal["steady", "ramp", "sine", "burst"] = "steady",
+    peak: float | None = None,
+    period_secs: float = 60.0,
+    burst_secs: float = 5.0,
+    seconds: float | None = None,
+    count: int | None = None,
+    key_count: int | None = None,
+    skew: float = 0.0,
+    seed: int = 1,
+    number_field: str | None = None,
+    journal: Path | None = None,
+    output: Literal["text", "json"] = "text",
+) -> None:
+    """Do what the command `produce` says; see there.
+
+    Raises:
+        ConfigError: a value is wrong, or topic or stream are not there.
+        EtlError: a record was not taken.
+    """
+    paced = shape(shape_name, rate, peak, period_secs, burst_secs)
+    payloads = demo_payloads() if file is None else file_payloads(file)
+    made = records(payloads, None if key_count is None else keys(key_count, skew, seed), number_field)
+    clock = SystemClock()
+    with nullcontext(None) if journal is None else closing(Journal(journal, topic)) as notes:
+        target: Target
+        if kinesis:
+            client = KinesisClient(StreamAddress(topic, region=region, endpoint=endpoint))
+            client.on_stream("DescribeStreamSummary")
+            target = KinesisTarget(client, clock, Random(seed).random, notes)  # noqa: S311  jitter and keys
+        else:
+            settings = kafka_read_settings({**_cluster(bootstrap, connection), "topicName": topic}, connections)
+            KafkaSender(settings).cluster_of(topic)
+            target = kafka_target(settings, topic, notes)
+        told = produce(made, paced, target, clock, secs=seconds, most=count)
+    print(json.dumps(_plain(told)) if output == "json" else _sentence(told, topic))
+
+
+def _cluster(bootstrap: str | None, connection: str | None) -> Mapping[str, Any]:
+    if (bootstrap is None) == (connection is None):
+        raise ConfigError("Which cluster? Give either --bootstrap HOST:PORT or --connection NAME, or --kinesis.")
+    return {"bootstrap.servers": bootstrap} if bootstrap else {"connectionName": connection}
+
+
+def _plain(told: Produced) -> dict[str, float]:
+    return {
+        "acknowledged": told.acknowledged,
+        "secs": round(told.secs, 3),
+        "rate": round(told.rate, 1),
+        "late_secs": round(told.late_secs, 3),
+    }
+
+
+def _sentence(told: Produced, topic: str) -> str:
+    text = f"{told.acknowledged:,} records are in {topic}, sent in {told.secs:.1f} s: {told.rate:,.0f} a second."
+    late = told.late_secs > LATE_SHARE * told.secs
+    return f"{text} That is less than was asked for: the last were {told.late_secs:.1f} s late." if late else text

@@ -1,0 +1,41 @@
+"""After each batch: advice, decision, action."""
+
+from __future__ import annotations
+
+from etlcore.clock import Clock
+from etlcore.logging import get_logger
+from streaming.advisor import Advice, AdvisorSettings
+from streaming.scaling.cluster import Cluster
+from streaming.scaling.decide import Keep, ScaleTo, decide
+
+log = get_logger(__name__)
+
+
+class Scaler:
+    """Follows the advice for the queries of a job; they share its workers, so the largest wish counts.
+
+    Not safe to call from several threads at a time; `AdviceLog` does not.
+
+    Args:
+        cluster: whose workers.
+        settings: bounds and cool-down.
+        clock: for the cool-down.
+    """
+
+    def __init__(self, cluster: Cluster, settings: AdvisorSettings, clock: Clock) -> None:
+        self._cluster, self._settings, self._clock = cluster, settings, clock
+        self._wanted: dict[str, int] = {}
+        self._changed_at: float | None = None
+
+    def follow(self, query: str, advice: Advice) -> Keep | ScaleTo:
+        """Act on the advice for a query, or keep the workers; called between two batches of it."""
+        self._wanted[query] = advice.wanted_workers
+        now = self._clock.monotonic()
+        since = None if self._changed_at is None else now - self._changed_at
+        ordered = self._cluster.ordered()
+        decision = decide(ordered, max(self._wanted.values()), advice.confidence, since, self._settings)
+        if isinstance(decision, ScaleTo):
+            self._cluster.scale_to(decision.workers)
+            self._changed_at = now
+            log.info("workers_changed", query=query, workers=decision.workers, before=ordered, reason=advice.reason)
+        return decision

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import pytest
+
+from streaming.capacity import Capacity, capacity, local_slots
+
+
+@pytest.mark.parametrize(
+    ("master", "slots"), [("local", 1), ("local[3]", 3), ("local[*]", 8), ("local[4,2]", 4), ("local[*,2]", 8)]
+)
+def test_a_local_master_has_the_slots_that_it_says(master, slots):
+    assert local_slots(master, cpus=8) == slots
+
+
+@pytest.mark.parametrize("master", ["local", "local[4]"])
+def test_a_local_master_is_one_worker_whatever_is_registered(master):
+    assert capacity(master, executors=0, executor_cores=1, cpus=8).workers == 1
+
+
+def test_slots_of_a_cluster_are_those_of_its_executors():
+    assert capacity("spark://somewhere:7077", executors=3, executor_cores=4, cpus=8) == Capacity(3, 12)
+
+
+def test_a_cluster_without_executors_has_no_worker():
+    assert capacity("yarn", executors=0, executor_cores=4, cpus=8) == Capacity(0, 0)

@@ -95,7 +95,7 @@ def main() -> None:
     run("install the locked packages", find_uv(), "sync", "--frozen", "--python", sys.executable, *flags)
     run("fetch the Kafka broker", VENV / "bin" / "python", "-m", "gluepot.servers.jars", "fetch", "kafka-broker")
     if shutil.which("npm"):  # no Node.js, no emulator: nothing but tests and demo of Kinesis needs it
-        run("fetch the Kinesis emulator", VENV / "bin" / "python", "-m", "gluepot.servers.npm", "kinesis-local")
+        run("fetch the Kinesis emulator", VENV / "bin" / "python", "-m", "gluepot.servers.npm")
     run("make an archive of Spark's classes", VENV / "bin" / "gluepot", "prepare", "--again")
     STAMP.write_text(stamp)
 

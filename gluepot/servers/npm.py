@@ -1,6 +1,6 @@
 """Packages of the npm registry, locked by version and hash, fetched once into our cache by npm itself.
 
-`python -m gluepot.servers.npm PACKAGE` fills the cache.
+`python -m gluepot.servers.npm` fetches what the cache lacks of them.
 """
 
 from __future__ import annotations
@@ -139,6 +139,7 @@ def _fetch(package: LockedPackage, archive: Path) -> None:
 
 if __name__ == "__main__":
     try:
-        print(f"{ensure(sys.argv[1])} is in the cache.")
+        for name in json.loads(lock_path().read_text()):
+            print(f"{ensure(name)} is in the cache.")
     except EtlError as error:
         sys.exit(str(error))

@@ -23,6 +23,7 @@ Victim = Literal["group", "driver", "jvm", "worker"]
 
 # A quick start matters more than a fast job: hundreds of them follow each other.
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
+LAUNCHER = "org.apache.spark.launcher.Main"
 
 
 # Jobs lead sessions of their own, so nothing but this takes them along when a run is ended from outside.
@@ -76,7 +77,9 @@ class Driver:
             return False
 
     def jvm(self) -> list[psutil.Process]:
-        return [one for one in self.members() if any("SparkSubmit" in part for part in one.info["cmdline"])]
+        """Spark's own; not the short-lived one before it, which only prints its command line and may be done already."""
+        spark = [one for one in self.members() if any("SparkSubmit" in part for part in one.info["cmdline"])]
+        return [one for one in spark if LAUNCHER not in one.info["cmdline"]]
 
     def workers(self) -> list[psutil.Process]:
         """Python workers that run tasks: children of the daemon that Spark forks them from, and named as it is."""

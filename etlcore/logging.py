@@ -16,7 +16,7 @@ from structlog.contextvars import bound_contextvars, merge_contextvars
 from structlog.typing import EventDict, ExcInfo, FilteringBoundLogger, Processor, WrappedLogger
 
 from etlcore.errors import ConfigError
-from etlcore.masking import mask
+from etlcore.masking import mask, mask_text
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
@@ -106,8 +106,8 @@ def _before_rendering(*, verbose: bool) -> list[Processor]:
         _merge_process_context,
         merge_contextvars,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="ts"),
-        _mask_secrets,
         structlog.processors.format_exc_info if verbose else _error_in_one_line,
+        _mask_secrets,
         _tell_listeners,
     ]
 
@@ -150,7 +150,7 @@ def _merge_process_context(_: WrappedLogger, __: str, event: EventDict) -> Event
 
 
 def _mask_secrets(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    return mask(event)
+    return {name: mask_text(value) if isinstance(value, str) else value for name, value in mask(event).items()}
 
 
 def _tell_listeners(_: WrappedLogger, __: str, event: EventDict) -> EventDict:

@@ -1,4 +1,4 @@
-"""Which values are secret, judged by the name they go under."""
+"""Which values are secret, judged by the name they go under, in mappings and in texts."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ MASK = "***"
 # `key` only as a word or at the end (`access_key_id`, `apikey`): `partition_keys` and `keyspace` are no secrets.
 _SECRET_NAME = re.compile(r"passw|secret|token|jaas|credential|key$|(?<![a-z])key(?![a-z])")
 _CAMEL_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_NAMED = re.compile(r"""(?P<name>["']?[\w.-]+["']?\s*[=:]\s*)(?P<value>"[^"]*"|'[^']*'|[^\s,;&}]+)""")
+_USER_OF_URL = re.compile(r"(?<=//)[^/@\s]+(?=@)")
 
 
 def is_secret(name: str) -> bool:
@@ -29,3 +31,13 @@ def _masked(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_masked(item) for item in value]
     return value
+
+
+def mask_text(text: str) -> str:
+    """Return a text with `***` for what follows the name of a secret (`password=...`) and for the user of a URL."""
+    return _NAMED.sub(_named, _USER_OF_URL.sub(MASK, text))
+
+
+def _named(found: re.Match[str]) -> str:
+    name = found["name"].strip(" \"'=:")
+    return f"{found['name']}{MASK}" if is_secret(name) else found[0]

@@ -17,6 +17,7 @@ from etlcore.java import ensure_java
 _FOLDER = Path(__file__).parent / "spark_conf"
 DEFAULTS = _FOLDER / "spark-defaults.conf"
 LOGGING = _FOLDER / "log4j2.properties"
+LOGGING_JSON = _FOLDER / "log4j2-json.properties"
 
 _PROPERTIES = "--properties-file"
 _LOGGING = "-Dlog4j2.configurationFile"
@@ -47,7 +48,9 @@ def prepare(environ: MutableMapping[str, str], properties: Path | None = None) -
         environ["PYSPARK_SUBMIT_ARGS"] = with_properties(arguments, DEFAULTS)
     options = environ.get("SPARK_SUBMIT_OPTS", "")
     if "SPARK_CONF_DIR" not in environ and _LOGGING not in options:
-        options = f"{options} {_LOGGING}={shlex.quote(str(LOGGING))}".strip()
+        # The rule of our own lines, see etlcore.logging.
+        logging = LOGGING if sys.stderr.isatty() else LOGGING_JSON
+        options = f"{options} {_LOGGING}={shlex.quote(str(logging))}".strip()
     environ["SPARK_SUBMIT_OPTS"] = class_archive.with_archive(options, class_archive.archive_path(java.version))
 
 

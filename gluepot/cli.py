@@ -46,6 +46,7 @@ def run(
     metrics_host: Annotated[str, Parameter(env_var="GLUEPOT_METRICS_HOST")] = "127.0.0.1",
     metrics_token: Annotated[str | None, Parameter(env_var="GLUEPOT_METRICS_TOKEN")] = None,
     metrics_by_partition: Annotated[bool, Parameter(env_var="GLUEPOT_METRICS_BY_PARTITION")] = False,
+    cloudwatch_names: Annotated[bool, Parameter(env_var="GLUEPOT_CLOUDWATCH_NAMES")] = False,
     lease_secs: float = 15.0,
     connections: Path | None = None,
     transforms: Annotated[str | None, Parameter(env_var="GLUEPOT_TRANSFORMS")] = None,
@@ -71,6 +72,7 @@ def run(
         metrics_host: address of those pages; any but loopback needs a token.
         metrics_token: what their readers must bring: file:/path or env:NAME of it. Probes without details need none.
         metrics_by_partition: show lag by partition, too.
+        cloudwatch_names: show AWS Glue's own metrics, too, as Prometheus' exporter for CloudWatch names them.
         lease_secs: a driver not heard of for so long may be replaced by another one on the same checkpoint.
         connections: the connections file, if it is none of the usual ones.
         transforms: a folder of custom visual transforms, local or s3://; each is a JSON and a Python file.
@@ -109,6 +111,7 @@ def run(
             metrics_host=metrics_host,
             metrics_token=metrics_token,
             metrics_by_partition=metrics_by_partition,
+            cloudwatch_names=cloudwatch_names,
             drain=Drain(until_caught_up, max_batches),
             on_batch_failure=on_batch_failure,
             after=tuple(after or ()),

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 
-_FROM_ENVIRONMENT = frozenset({"metrics_port", "metrics_host", "metrics_by_partition", "transforms"})
+_FROM_ENVIRONMENT = frozenset(
+    {"metrics_port", "metrics_host", "metrics_by_partition", "cloudwatch_names", "transforms"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class RunSettings:
         metrics_host: address it listens on.
         metrics_token: what its readers must bring, or a reference to it; None for nothing, on loopback only.
         metrics_by_partition: show lag by partition, too.
+        cloudwatch_names: show AWS Glue's own metrics, too.
         drain: when streams end by themselves.
         lease_secs: after how long without a sign of life another driver may take a stream over.
         on_batch_failure: what follows when the retries of a batch are used up, unless the script says it.
@@ -72,6 +75,7 @@ class RunSettings:
     metrics_host: str = "127.0.0.1"
     metrics_token: str | None = field(default=None, repr=False)
     metrics_by_partition: bool = False
+    cloudwatch_names: bool = False
     drain: Drain = ENDLESS
     lease_secs: float = TTL_SECS
     on_batch_failure: OnBatchFailure = "fail"
@@ -153,13 +157,14 @@ def _open_ops(
             f"GLUEPOT_{one.name.upper()}" if one.name in _FROM_ENVIRONMENT else "",
         )
         for one in fields(RunSettings)
-        if one.name not in {"arguments", "metrics_token"}
+        if one.name not in {"arguments", "metrics_token", "stream_options"}
     ]
     ops = OpsSettings(
         port=settings.metrics_port or 0,
         host=settings.metrics_host,
         token=settings.metrics_token,
         by_partition=settings.metrics_by_partition,
+        cloudwatch_names=settings.cloudwatch_names,
     )
     opened = start(ops, parameters, own, streams, advice.newest if advice else None)
     log.info("metrics", url=opened.server.url, page=opened.server.page_url)
@@ -198,6 +203,8 @@ def _environment(parameters: JobParameters, settings: RunSettings) -> Iterator[N
     before = dict(os.environ)
     os.environ.pop("SPARK_REMOTE", None)  # a classic session, as Glue's
     os.environ["GLUEPOT_GLUE_VERSION"] = parameters.glue_version
+    # For the lines of Spark's log, as bind_process does for ours.
+    os.environ["GLUEPOT_JOB"], os.environ["GLUEPOT_RUN_ID"] = parameters.job_name, parameters.run_id[:12]
     if settings.connections:
         os.environ["GLUEPOT_CONNECTIONS"] = str(settings.connections)
     os.environ.update(parameters.driver_env_vars)

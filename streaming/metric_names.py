@@ -198,6 +198,8 @@ _HEAD = f"""<!-- Made from streaming/metric_names.py by `python -m scripts.docum
 `job` is the job's name, `query` that of a stream: scrape with `honor_labels: true`, or Prometheus renames the first.
 `reason` shows at most {MOST_LABEL_VALUES} values; what comes later is `other`.
 Metrics with the label `partition` are there with `--metrics-by-partition` only.
+With `--cloudwatch-names`, AWS Glue's own metrics are there too, as Prometheus' exporter for CloudWatch names them
+(`glue_glue_driver_streaming_num_records_average`): boards made of those need no change.
 
 A counter counts what this process committed. An attempt that failed adds to `failures_total` and to nothing else; what
 it had published counts once, with the attempt that succeeds. Over restarts, the table's manifests

@@ -1,4 +1,4 @@
-"""What a demo of one source needs: a server, a place for events in it, what sends to it, and a script that reads."""
+"""What a demo of one source needs: a server, a place for events in it, and the script that reads them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from connectors.kafka.feed import KafkaFeed
 from connectors.kafka.settings import KafkaReadSettings
 from connectors.kinesis.client import KinesisClient
 from connectors.kinesis.settings import StreamAddress
 from etlcore.clock import Clock
 from etlcore.errors import ConfigError, TransientError
-from gluepot.produce.loop import Target
-from gluepot.produce.targets import KinesisTarget, kafka_target
+from gluepot.produce import Target
+from gluepot.produce.targets import KinesisTarget
 from gluepot.servers.kafka import KafkaBroker
 from gluepot.servers.kinesis import REGION, KinesisServer, arn
 from gluepot.servers.topics import create_topic
@@ -39,7 +40,7 @@ class Stage:
     """One source, ready.
 
     Args:
-        target: sends into it.
+        target: takes what is sent into it.
         script: reads it, as Glue Studio writes it.
         arguments: of the script, beside those every script gets.
         connections: the connections file, if it has one.
@@ -52,14 +53,14 @@ class Stage:
 
 
 @contextmanager
-def kafka_stage(folder: Path, _: Clock) -> Iterator[Stage]:
+def kafka_stage(folder: Path, _clock: Clock) -> Iterator[Stage]:
     """A broker with a topic, for as long as the context lasts."""
     with KafkaBroker(folder / "kafka") as broker:
         create_topic(broker.bootstrap, NAME, PARTITIONS)
         connections = folder / "connections.yaml"
         connections.write_text(CONNECTIONS.format(bootstrap=broker.bootstrap))
         settings = KafkaReadSettings.from_options({"bootstrap.servers": broker.bootstrap, "topicName": NAME})
-        yield Stage(kafka_target(settings, NAME), example("clickstream.py"), connections=connections)
+        yield Stage(KafkaFeed(settings, NAME), example("clickstream.py"), connections=connections)
 
 
 @contextmanager

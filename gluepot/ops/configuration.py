@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from etlcore.masking import MASK, is_secret, mask
-
-_NAMED = re.compile(r"""(?P<name>["']?[\w.-]+["']?\s*[=:]\s*)(?P<value>"[^"]*"|'[^']*'|[^\s,;&}]+)""")
-_USER_OF_URL = re.compile(r"(?<=//)[^/@\s]+(?=@)")
+from etlcore.masking import mask, mask_text
 
 
 def without_secrets(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -32,14 +28,9 @@ def arguments_by_name(arguments: Sequence[str]) -> dict[str, str]:
 
 def _shown(value: object) -> object:
     if isinstance(value, str):
-        return _NAMED.sub(_masked, _USER_OF_URL.sub(MASK, value))
+        return mask_text(value)
     if isinstance(value, Mapping):
         return {name: _shown(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
         return [_shown(one) for one in value]
     return value
-
-
-def _masked(found: re.Match[str]) -> str:
-    name = found["name"].strip(" \"'=:")
-    return f"{found['name']}{MASK}" if is_secret(name) else found[0]

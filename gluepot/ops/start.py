@@ -15,6 +15,7 @@ from prometheus_client import CollectorRegistry
 from etlcore.logging import heard_by
 from gluepot.job_parameters import JobParameters
 from gluepot.ops.access import checked_token
+from gluepot.ops.cloudwatch import GlueNames
 from gluepot.ops.configuration import arguments_by_name, without_secrets
 from gluepot.ops.jvm import java_heap
 from gluepot.ops.memory import usage_by_role
@@ -42,12 +43,14 @@ class OpsSettings:
         host: address to listen on.
         token: what readers must bring, or a reference to it; None for nothing, on loopback only.
         by_partition: show lag by partition, too.
+        cloudwatch_names: show AWS Glue's own metrics, too.
     """
 
     port: int = 0
     host: str = "127.0.0.1"
     token: str | None = field(default=None, repr=False)
     by_partition: bool = False
+    cloudwatch_names: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,10 @@ def start(
             streams.clock.epoch,
         )
     )
+    if settings.cloudwatch_names:
+        names = GlueNames(parameters.job_name, parameters.run_id, streams.clock.epoch)
+        registry.register(names)
+        streams.watchers.append(names.update)
     versions = {
         "gluepot": version("gluepot"),
         "glue": parameters.glue_version,

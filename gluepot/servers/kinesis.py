@@ -33,7 +33,7 @@ class KinesisServer(EmbeddedServer):
 
     def _prepared(self) -> tuple[list[str], dict[str, str]]:
         self.folder.mkdir(parents=True, exist_ok=True)
-        node, package = npm.require_program("node"), npm.ensure(PACKAGE, self.folder)
+        node, package = npm.require_program("node"), npm.unpack(npm.ensure(PACKAGE), self.folder)
         before = Path(__file__).with_name("preload.cjs")
         command = [node, "--require", str(before), str(package / "main.js")]
         return command, settings(self._port, ports.free_port(SystemRandom()), package / "server.json")

@@ -1,4 +1,7 @@
-"""Packages of the npm registry, locked by version and hash, fetched once into our cache by npm itself."""
+"""Packages of the npm registry, locked by version and hash, fetched once into our cache by npm itself.
+
+`python -m gluepot.servers.npm` fetches what the cache lacks of them.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tarfile
 import tempfile
 from dataclasses import dataclass
@@ -15,7 +19,7 @@ from importlib import resources
 from pathlib import Path
 
 from etlcore.cachedir import cache_root
-from etlcore.errors import ConfigError, PermanentError, TransientError
+from etlcore.errors import ConfigError, EtlError, PermanentError, TransientError
 
 FETCH_SECS = 300.0
 
@@ -53,15 +57,13 @@ def find_package(text: str, name: str) -> LockedPackage:
         raise ConfigError(f"The npm lock has no {name} ({error!r}); restore deploy/npm.lock.json.") from error
 
 
-def ensure(name: str, folder: Path) -> Path:
-    """Unpack a locked package and return the folder of its files; fetches the archive where the cache lacks it.
+def ensure(name: str) -> Path:
+    """Return the archive of a locked package, fetching it where our cache lacks it; checked against the lock each time.
 
-    The archive is checked against the lock each time. Safe to call from several processes at once for different
-    folders. Needs no network when nothing lacks.
+    Safe to call from several processes at once. Needs no network when nothing lacks.
 
     Args:
         name: of the package, in deploy/npm.lock.json.
-        folder: gets the files, below `package`; those of an earlier version are removed.
 
     Raises:
         ConfigError: the package is not locked, or there is no npm to fetch it with.
@@ -72,6 +74,11 @@ def ensure(name: str, folder: Path) -> Path:
     archive = cache_root(os.environ) / "npm" / package.archive
     if not archive.exists() or integrity_of(archive) != package.integrity:
         _fetch(package, archive)
+    return archive
+
+
+def unpack(archive: Path, folder: Path) -> Path:
+    """Unpack an archive and return the folder of its files, `package` below `folder`; what was there is removed."""
     shutil.rmtree(folder / "package", ignore_errors=True)
     with tarfile.open(archive) as packed:
         packed.extractall(folder, filter="data")
@@ -128,3 +135,11 @@ def _fetch(package: LockedPackage, archive: Path) -> None:
                 " deploy/npm.lock.json; something between here and the npm registry changed it, so find out what.",
             )
         fetched.replace(archive)
+
+
+if __name__ == "__main__":
+    try:
+        for name in json.loads(lock_path().read_text()):
+            print(f"{ensure(name)} is in the cache.")
+    except EtlError as error:
+        sys.exit(str(error))

@@ -185,14 +185,14 @@ class Stream:
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """What the stream holds, shard by shard, as boto3 reads it."""
+        """What the stream holds, shard by shard, as boto3 reads it, with the shard's id beside."""
         found: list[dict[str, Any]] = []
         for shard in self.client.list_shards(StreamName=self.name)["Shards"]:
             at = self.client.get_shard_iterator(
                 StreamName=self.name, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
             )["ShardIterator"]
             while (answer := self.client.get_records(ShardIterator=at))["Records"]:
-                found += answer["Records"]
+                found += [{**one, "ShardId": shard["ShardId"]} for one in answer["Records"]]
                 at = answer["NextShardIterator"]
         return found
 

@@ -195,3 +195,13 @@ def log_a_failure():
         _ = password / 0
     except ZeroDivisionError:
         logs.get_logger("x").exception("failed")
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_secrets_within_messages_and_errors_are_masked(capsys, verbose):
+    logs.configure(json=True, verbose=verbose)
+    failed = ConfigError("login failed for password=hunter2")
+    logs.get_logger("x").error("jdbc://me:hunter2@db failed", reason="token: hunter2", exc_info=failed)
+    shown = capsys.readouterr().err
+    assert "failed" in shown
+    assert "hunter2" not in shown

@@ -1,6 +1,6 @@
 import pytest
 
-from etlcore.masking import is_secret, mask
+from etlcore.masking import is_secret, mask, mask_text
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,16 @@ def test_masking_leaves_the_original_alone():
     values = {"password": "p"}
     mask(values)
     assert values == {"password": "p"}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("sasl.password=hunter2, retries=3", "sasl.password=***, retries=3"),
+        ('{"secret_key": "hunter2", "topic": "t"}', '{"secret_key": ***, "topic": "t"}'),
+        ("postgresql://me:hunter2@db/shop", "postgresql://***@db/shop"),
+        ("offset 7 of clicks-0", "offset 7 of clicks-0"),
+    ],
+)
+def test_secrets_within_a_text_are_masked(text, shown):
+    assert mask_text(text) == shown

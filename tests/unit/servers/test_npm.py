@@ -9,7 +9,7 @@ import pytest
 
 from etlcore.errors import ConfigError, PermanentError, TransientError
 from gluepot.servers import npm
-from gluepot.servers.npm import ensure, find_package, integrity_of, lock_path
+from gluepot.servers.npm import ensure, find_package, integrity_of, lock_path, unpack
 
 
 def archive(path, name="package/main.js", content=b"1"):
@@ -60,34 +60,34 @@ def test_a_hash_is_what_npm_writes(tmp_path):
 def test_what_the_cache_lacks_is_fetched_once(cache):
     npm_does(cache, f'cp {cache}/registry.tgz p-1.0.0.tgz; echo "$@" >> {cache}/asked')
     for _ in range(2):
-        assert (ensure("p", cache / "here") / "main.js").read_bytes() == b"1"
+        assert (unpack(ensure("p"), cache / "here") / "main.js").read_bytes() == b"1"
     assert (cache / "asked").read_text() == "pack p@1.0.0 --ignore-scripts\n"
 
 
 def test_an_archive_that_was_changed_in_the_cache_is_fetched_again(cache):
     npm_does(cache, f"cp {cache}/registry.tgz p-1.0.0.tgz")
     archive(cache / "home" / "npm" / "p-1.0.0.tgz", content=b"forged")
-    assert (ensure("p", cache / "here") / "main.js").read_bytes() == b"1"
+    assert (unpack(ensure("p"), cache / "here") / "main.js").read_bytes() == b"1"
 
 
 def test_a_fetched_archive_that_is_not_the_locked_one_is_refused_and_not_kept(cache):
     npm_does(cache, "echo forged > p-1.0.0.tgz")
     with pytest.raises(PermanentError, match=r"p-1\.0\.0\.tgz has sha512-.* is locked"):
-        ensure("p", cache / "here")
+        ensure("p")
     assert list((cache / "home" / "npm").iterdir()) == []
 
 
 def test_a_registry_that_is_away_is_said_in_npms_last_words(cache):
     npm_does(cache, "echo first >&2; echo no route >&2; exit 1")
     with pytest.raises(TransientError, match=r"npm package p 1\.0\.0 could not be fetched \(no route\)"):
-        ensure("p", cache / "here")
+        ensure("p")
 
 
 def test_files_of_an_earlier_version_do_not_stay(cache):
     npm_does(cache, f"cp {cache}/registry.tgz p-1.0.0.tgz")
     (cache / "here" / "package").mkdir(parents=True)
     (cache / "here" / "package" / "old.js").touch()
-    assert [path.name for path in ensure("p", cache / "here").iterdir()] == ["main.js"]
+    assert [path.name for path in unpack(ensure("p"), cache / "here").iterdir()] == ["main.js"]
 
 
 def test_a_machine_without_node_is_told_what_to_install(monkeypatch, tmp_path):

@@ -1,0 +1,117 @@
+"""AWS Glue's own metrics under the names that Prometheus' exporter for CloudWatch gives them, for boards made of those.
+
+Names and types are those of the Glue guide (job and observability metrics). `glue.driver.aggregate.bytesRead` of the
+namespace `Glue` is `glue_glue_driver_aggregate_bytes_read_sum` there; its dimensions are labels in the same spelling.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from streaming.progress import BatchStats
+
+REPORT_SECS = 30
+"""How often Glue reports; a metric of type `count` is what came together since the report before."""
+
+ALL_RUNS = "ALL"
+_STATISTICS = {"count": ("sum",), "gauge": ("average", "maximum")}
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+@dataclass(frozen=True, slots=True)
+class GlueMetric:
+    """One of Glue's metrics.
+
+    Args:
+        name: in CloudWatch.
+        type: `count` adds up between reports, `gauge` is that of the batch committed last.
+        value: of a batch; None where it is not known.
+    """
+
+    name: str
+    type: Literal["count", "gauge"]
+    value: Callable[[BatchStats], float | None]
+
+    def exported(self, statistic: str) -> str:
+        """Return the exporter's name of one of its statistics."""
+        return re.sub(r"\W+", "_", f"glue_{_HUMP.sub('_', self.name).lower()}_{statistic}")
+
+
+GLUE_METRICS = (
+    GlueMetric("glue.driver.aggregate.bytesRead", "count", lambda stats: stats.bytes_in),
+    GlueMetric("glue.driver.aggregate.recordsRead", "count", lambda stats: stats.rows_in),
+    GlueMetric("glue.driver.aggregate.elapsedTime", "count", lambda stats: stats.duration_secs * 1000),
+    GlueMetric("glue.driver.recordsWritten", "count", lambda stats: stats.rows_out),
+    GlueMetric("glue.driver.bytesWrittten", "count", lambda stats: stats.bytes_out),  # AWS's own spelling
+    GlueMetric("glue.driver.filesWritten", "count", lambda stats: stats.files),
+    GlueMetric("glue.driver.streaming.numRecords", "gauge", lambda stats: stats.rows_in),
+    GlueMetric("glue.driver.streaming.batchProcessingTimeInMs", "gauge", lambda stats: stats.duration_secs * 1000),
+    GlueMetric(
+        "glue.driver.streaming.maxConsumerLagInMs",
+        "gauge",
+        lambda stats: max(stats.lag_secs.values()) * 1000 if stats.lag_secs else None,
+    ),
+)
+
+
+class GlueNames(Collector):
+    """Shows a job's batches under Glue's names. Safe to use from any thread; waits for no batch.
+
+    Args:
+        job: value of the dimension `JobName`.
+        run_id: of `JobRunId`; everything is shown for `ALL`, too.
+        epoch: gives the time, in seconds since 1970 UTC.
+    """
+
+    def __init__(self, job: str, run_id: str, epoch: Callable[[], float]) -> None:
+        self._job = job
+        self._runs = (run_id, ALL_RUNS)
+        self._epoch = epoch
+        self._gauges: dict[str, float] = {}
+        self._counts: dict[str, dict[int, float]] = {}
+        self._turn = threading.Lock()
+
+    def update(self, stats: BatchStats) -> None:
+        """Take in a committed batch."""
+        report = int(self._epoch() // REPORT_SECS)
+        with self._turn:
+            for metric in GLUE_METRICS:
+                value = metric.value(stats)
+                if value is None:
+                    continue
+                if metric.type == "gauge":
+                    self._gauges[metric.name] = value
+                    continue
+                counts = self._counts.get(metric.name, {})
+                kept = {one: counts[one] for one in counts if one >= report - 1}
+                self._counts[metric.name] = {**kept, report: kept.get(report, 0.0) + value}
+
+    def describe(self) -> Iterator[Metric]:
+        """Yield nothing: what there is depends on the batches."""
+        return iter(())
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield what there is; as in Glue, a metric without data is not shown."""
+        last_report = int(self._epoch() // REPORT_SECS) - 1
+        with self._turn:
+            values = {**self._gauges}
+            values |= {name: by[last_report] for name, by in self._counts.items() if last_report in by}
+        for metric in GLUE_METRICS:
+            if metric.name not in values:
+                continue
+            for statistic in _STATISTICS[metric.type]:
+                family = GaugeMetricFamily(
+                    metric.exported(statistic),
+                    f"CloudWatch metric Glue {metric.name}, {statistic}.",
+                    labels=("job", "job_name", "job_run_id", "type"),
+                )
+                for run in self._runs:
+                    family.add_metric(("glue", self._job, run, metric.type), values[metric.name])
+                yield family

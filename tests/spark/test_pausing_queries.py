@@ -34,12 +34,14 @@ class PausedInBatch0:
         return status
 
     def _watch(self) -> None:
-        wait_until(lambda: self._query().paused, "the pause")
-        for _ in range(2):
-            now = self._query()
-            self.looks.append((list(self.batches), now.paused, now.lease))
-            rest(0.5)
-        self._act(session.current(), self._query().query)
+        try:
+            wait_until(lambda: self._query().paused, "the pause")
+            for _ in range(2):
+                now = self._query()
+                self.looks.append((list(self.batches), now.paused, now.lease))
+                rest(0.5)
+        finally:  # else the job would pause for ever
+            self._act(session.current(), self._query().query)
 
     def join(self) -> None:
         self._watching.join()

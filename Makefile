@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint crash bench-quick bench-kinesis bench-jdbc bench-planning bench-autoscaling clean
+.PHONY: help setup browser demo test check lint crash bench-quick bench-kinesis bench-jdbc bench-planning bench-autoscaling clean
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -31,6 +31,9 @@ lint: setup ## format, lint rules, types, import directions
 	@$(BIN)/ruff check --quiet
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+
+browser: ## install the Chromium that the tests of the ops page drive (Debian's package, as root); without one they are skipped
+	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -qq --no-install-recommends chromium fonts-dejavu-core; } >/dev/null
 
 crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker" LANES=local SEED=1
 	@$(BIN)/python -m tests.crash --kills $(or $(KILLS),20) $(VICTIMS:%=--victim %) $(LANES:%=--lane %) $(SEED:%=--seed %) \

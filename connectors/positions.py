@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from connectors.ports import SourceRange
@@ -54,6 +54,8 @@ class StreamPositions(Generic[ShardT]):
     VERSION: ClassVar[int]
     STREAMS: ClassVar[str]
     """What the entry calls its streams."""
+    DENSE: ClassVar[bool] = True
+    """Whether the width of a span is a bound of its records."""
 
     @classmethod
     def shard(cls, text: str) -> ShardT:
@@ -64,6 +66,16 @@ class StreamPositions(Generic[ShardT]):
     def at(cls, stream_ids: Mapping[str, str], offsets: Mapping[tuple[str, ShardT], int]) -> Self:
         """Return empty spans: places to start from."""
         return cls(dict(stream_ids), {shard: Span(offset, offset) for shard, offset in offsets.items()})
+
+    @classmethod
+    def spoken(cls, position: int) -> str:
+        """Return a position as people know it."""
+        return str(position)
+
+    def place(self) -> Self:
+        """Return where the next batch starts: empty spans, and what holds beyond this batch."""
+        spans = {shard: Span(end, end) for shard, end in self.ends().items()}
+        return replace(self, spans=spans, after="", notes=self.lasting_notes())
 
     @property
     def check(self) -> str:
@@ -183,6 +195,30 @@ class StreamPositions(Generic[ShardT]):
             f" ({', '.join(others) or f'not of {cls.SOURCE.capitalize()}'}), this one reads"
             f" {', '.join(sorted(wanted or []))}; use another checkpointLocation, or delete the folder to start over.",
         )
+
+
+def one_place(entries: Sequence[StreamPositions[Any]]) -> StreamPositions[Any]:
+    """Return where a query goes on behind a batch, all of its streams in one.
+
+    Args:
+        entries: what the batch held of each of them, one or more.
+
+    Raises:
+        CheckpointError: they are of different kinds, so no one place can hold them.
+    """
+    kinds = {type(one) for one in entries}
+    if len(kinds) != 1:
+        raise CheckpointError(
+            f"The query reads {' and '.join(sorted(kind.SOURCE for kind in kinds)) or 'nothing'}; only a query over one"
+            " kind of source can be moved, so start it with a new checkpointLocation instead.",
+        )
+    places = [one.place() for one in entries]
+    return replace(
+        places[0],
+        stream_ids={stream: one for place in places for stream, one in place.stream_ids.items()},
+        spans={shard: span for place in places for shard, span in place.spans.items()},
+        notes={shard: note for place in places for shard, note in place.notes.items()},
+    )
 
 
 def _checksum(streams: Any, after: Any) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
+from connectors.json_values import json_values
 from connectors.ports import Outgoing, RecordShape
-from connectors.textfiles.json_values import json_values
 from dynamicframe.chunk import Chunk
 from etlcore.errors import ConfigError
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
@@ -31,13 +32,29 @@ def rejects_root(rejects_path: str | None, checkpoint: str | None) -> str | None
     return f"{checkpoint.rstrip('/')}/{FOLDER}"
 
 
-def rejected(root: str, ranges: Sequence[SourceRange]) -> Counter[str]:
-    """Return how many records of some ranges were put aside, by reason."""
-    counts: Counter[str] = Counter()
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """A file of records that were put aside.
+
+    Args:
+        path: below the folder of such files.
+        size_bytes: its length.
+        by_reason: records in it, by reason.
+    """
+
+    path: str
+    size_bytes: int
+    by_reason: Counter[str]
+
+
+def put_aside(root: str, ranges: Sequence[SourceRange]) -> list[Aside]:
+    """Return the files of records of some ranges."""
+    found = []
     for wanted in ranges:
-        for content in _files(root, wanted):
-            counts.update(pq.read_table(pa.BufferReader(content), columns=["reason"]).column(0).to_pylist())
-    return counts
+        for number, content in enumerate(_files(root, wanted)):
+            reasons = pq.read_table(pa.BufferReader(content), columns=["reason"]).column(0).to_pylist()
+            found.append(Aside(_key(wanted, number), len(content), Counter(reasons)))
+    return found
 
 
 def discard(root: str, ranges: Sequence[SourceRange]) -> None:

@@ -1,6 +1,6 @@
 """The start file: where a query without history begins, if somebody has said so by `gluepot checkpoint rewind`.
 
-    <checkpoint>/gluepot/start.json    empty spans at the chosen offsets, in the form of the offset log
+    <checkpoint>/gluepot/start.json    empty spans at the chosen positions, in the form of the offset log
 
 It counts until the first entry of the offset log is there, and comes before `startingOffsets`.
 """
@@ -59,8 +59,7 @@ def parse_start(text: bytes) -> StreamPositions[Any]:
 
 def write_start(storage: Storage, start: StreamPositions[Any]) -> None:
     """Let the next query without history begin at the ends of `start`."""
-    chosen = type(start).at(start.stream_ids, start.ends())
-    storage.put(START_FILE, json.dumps(chosen.to_json()).encode())
+    storage.put(START_FILE, json.dumps(start.place().to_json()).encode())
 
 
 def of_stream(
@@ -81,11 +80,12 @@ def of_stream(
         CheckpointError: a stream has no place to start.
     """
     spans = {(stream, shard): span for (stream, shard), span in start.spans.items() if covers(stream, shard)}
-    there = {stream for stream, _ in spans}
+    notes = {(stream, shard): note for (stream, shard), note in start.notes.items() if covers(stream, shard)}
+    there = {stream for stream, _ in (*spans, *notes)}
     if missing := set(streams or ()) - there:
         raise CheckpointError(
             f"{location}/{START_FILE} does not say where to start in {', '.join(sorted(missing))}; run `gluepot"
             f" checkpoint rewind {location}` again with all of them, or remove the file to start as the script says.",
         )
     ids = {stream: one for stream, one in start.stream_ids.items() if stream in there}
-    return replace(start, stream_ids=ids, spans=spans)
+    return replace(start, stream_ids=ids, spans=spans, notes=notes)

@@ -68,7 +68,7 @@ def run(
         master: Spark master: local[*], spark://host:port, k8s://...
         until_caught_up: end when everything the source held at the start is committed.
         max_batches: end after so many batches.
-        metrics_port: serve Prometheus metrics, health and configuration on this port; 0 takes a free one.
+        metrics_port: serve the job's page, Prometheus metrics and health on this port; 0 takes a free one.
         metrics_host: address of those pages; any but loopback needs a token.
         metrics_token: what their readers must bring: file:/path or env:NAME of it. Probes without details need none.
         metrics_by_partition: show lag by partition, too.
@@ -134,17 +134,24 @@ def _pairs(option: str, texts: Sequence[str] | None, example: str) -> dict[str, 
 
 
 @app.command
-def demo(*, seconds: int = 60, rate: int = 2000, output: Literal["text", "json"] = "text") -> None:
+def demo(
+    *,
+    seconds: int = 60,
+    rate: int = 2000,
+    source: Literal["kafka", "kinesis"] = "kafka",
+    output: Literal["text", "json"] = "text",
+) -> None:
     """Show the product: a broker, made-up click events, an unchanged Glue script, and a check of every record.
 
     Args:
         seconds: how long events are produced.
         rate: events a second.
+        source: where they go; kinesis needs Node.js for its emulator.
         output: text for people; json for one object.
     """
     from gluepot.demo import run_demo, show  # noqa: PLC0415
 
-    result = run_demo(seconds, rate, live=output == "text" and sys.stderr.isatty())
+    result = run_demo(seconds, rate, live=output == "text" and sys.stderr.isatty(), source=source)
     show(result, output)
     if result.lost or result.duplicated:
         raise SystemExit(FAILED)

@@ -157,7 +157,7 @@ def _open_ops(
             f"GLUEPOT_{one.name.upper()}" if one.name in _FROM_ENVIRONMENT else "",
         )
         for one in fields(RunSettings)
-        if one.name not in {"arguments", "metrics_token"}
+        if one.name not in {"arguments", "metrics_token", "stream_options"}
     ]
     ops = OpsSettings(
         port=settings.metrics_port or 0,

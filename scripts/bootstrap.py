@@ -23,7 +23,7 @@ NEEDED_BYTES = 2 * GIB_BYTES
 VENV = REPOSITORY / ".venv"
 STAMP = VENV / ".bootstrapped"
 TOOLS = REPOSITORY / ".tools" / "uv"
-INPUTS = ("pyproject.toml", "uv.lock", "deploy/jars.lock.json")
+INPUTS = ("pyproject.toml", "uv.lock", "deploy/jars.lock.json", "deploy/npm.lock.json")
 
 
 def stamp_text(extras: list[str]) -> str:
@@ -94,6 +94,8 @@ def main() -> None:
     flags = [flag for extra in extras for flag in ("--extra", extra)]
     run("install the locked packages", find_uv(), "sync", "--frozen", "--python", sys.executable, *flags)
     run("fetch the Kafka broker", VENV / "bin" / "python", "-m", "gluepot.servers.jars", "fetch", "kafka-broker")
+    if shutil.which("npm"):  # no Node.js, no emulator: nothing but tests and demo of Kinesis needs it
+        run("fetch the Kinesis emulator", VENV / "bin" / "python", "-m", "gluepot.servers.npm")
     run("make an archive of Spark's classes", VENV / "bin" / "gluepot", "prepare", "--again")
     STAMP.write_text(stamp)
 

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from batch.commit import Origin, Target
 from batch.pipeline import RangeInput
 from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange, StagedFile
-from connectors.rejects import rejected, rejects_root
+from connectors.rejects import put_aside, rejects_root
 from dynamicframe.schema import merge_schemas
 from etlcore.failpoints import reach
 from streaming.frames import BatchFrame, StreamFrame, storage_level
@@ -167,7 +167,11 @@ def run_known(
         _call(function, batch, context)
         root = rejects_root(source.rejects_path, settings.checkpoint_location)
         if batch.rows_read and source.declared is not None and root is not None and not context.rejected:
-            context.rejected.update(rejected(root, given.ranges))
+            for file in put_aside(root, given.ranges):
+                context.rejected.update(file.by_reason)
+                context.written.append(
+                    WrittenFile(root, file.path, file.size_bytes, file.by_reason.total(), rejects=True)
+                )
     finally:
         batch.release()
 

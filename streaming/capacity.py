@@ -42,6 +42,6 @@ def capacity(master: str, executors: int, executor_cores: int, cpus: int) -> Cap
 def capacity_of(spark: SparkSession) -> Capacity:
     """Return what a session has at this moment; two short calls to the driver's Java, none to the cluster."""
     context = spark.sparkContext
-    known = context._jsc.sc().getExecutorMemoryStatus().size()  # type: ignore[attr-defined]  # noqa: SLF001  Python has no other way
+    known = context._jsc.sc().getExecutorMemoryStatus().size()  # noqa: SLF001  Python has no other way
     cores = int(context.getConf().get("spark.executor.cores") or 1)
     return capacity(str(context.master), known - 1, cores, os.cpu_count() or 1)

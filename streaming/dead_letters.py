@@ -22,6 +22,7 @@ from connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange
 from etlcore.errors import EtlError
 from etlcore.storage import open_storage
 from streaming.bisection import Ranges
+from streaming.progress import WrittenFile
 
 FOLDER = "gluepot/dead_letters"
 _CTX = "dead_letters"
@@ -69,7 +70,9 @@ class DeadLetters:
                 self.publish(batch_id, n, (), ())
         return rounds
 
-    def publish(self, batch_id: int, nth: int, letters: Iterable[DeadLetter], ranges: Sequence[SourceRange]) -> None:
+    def publish(
+        self, batch_id: int, nth: int, letters: Iterable[DeadLetter], ranges: Sequence[SourceRange]
+    ) -> list[WrittenFile]:
         """Make the dead letters of a round visible and the decision final, both or neither.
 
         Args:
@@ -77,6 +80,9 @@ class DeadLetters:
             nth: the round, counted from 1.
             letters: the records in the ranges; none takes a round back.
             ranges: their positions.
+
+        Returns:
+            The files of the letters.
 
         Raises:
             EtlError: as the storage or the source raises; nothing is decided then.
@@ -95,7 +101,11 @@ class DeadLetters:
             raise
         rows = sum(file.by_reason.values())
         part = ManifestPart(files=files, ranges=tuple(ranges), rows_in=rows, rejected=file.by_reason)
-        commit.publish(self._target, Manifest(key, [part], token=self._token))
+        outcome = commit.publish(self._target, Manifest(key, [part], token=self._token))
+        return [
+            WrittenFile(self._target.rejects.url, path, file.size_bytes, file.rows, rejects=True)
+            for path, file in zip(outcome.rejects, files, strict=False)
+        ]
 
     def _key(self, batch_id: int, nth: int) -> CommitKey:
         return CommitKey(self._query_id, batch_id, _CTX if nth == 1 else f"{_CTX}.{nth}")

@@ -176,7 +176,7 @@ class Quarantine:
         )
         free = rounds.index(()) if () in rounds else len(rounds)
         failpoints.reach("quarantine.found")
-        self._letters(context).publish(context.batch_id, free + 1, letters, at)
+        context.written += self._letters(context).publish(context.batch_id, free + 1, letters, at)
         failpoints.reach("quarantine.decided")
         self._decided = context.batch_id, (*rounds[:free], at, *rounds[free + 1 :])
         first = at[0]

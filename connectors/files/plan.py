@@ -145,6 +145,9 @@ def plan(
     names = _Names(state)
     candidates = []
     for file in listing:
+        if state.holds(file):
+            book.enter(file, Verdict.ALREADY_READ)
+            continue
         verdict = _judged(file, state, options, names)
         if verdict.is_read:
             candidates.append((file, verdict))
@@ -173,8 +176,6 @@ def plan_range(listing: Iterable[FileVersion], after: FilesState, upto: FilesSta
 
 
 def _judged(file: FileVersion, state: FilesState, options: PlanOptions, names: _Names) -> Verdict:
-    if state.holds(file):
-        return Verdict.ALREADY_READ
     if file.folder not in state.folders or state.started_us is None:
         return Verdict.NEW
     if options.look_back_ms is not None and file.mtime_us < state.started_us - options.look_back_ms * 1000:
@@ -214,7 +215,7 @@ class _Names:
 
     def of(self, folder: str) -> frozenset[str]:
         if folder not in self._of:
-            self._of[folder] = frozenset(one.split(":", 3)[3] for one in self._state.folders.get(folder, ()))
+            self._of[folder] = frozenset(name for name, *_ in self._state.folders.get(folder, ()))
         return self._of[folder]
 
 

@@ -15,6 +15,10 @@ KIND = "files"
 _VERSION = 1
 
 
+Identity = tuple[str, int, int, str]
+"""Of a version, within its folder: name, size in bytes, time of modification in microseconds, etag."""
+
+
 class FileVersion(NamedTuple):
     """A file as a listing shows it. Overwritten, it is another version.
 
@@ -54,9 +58,9 @@ class FileVersion(NamedTuple):
         return f"{self.under}/{self.inside}".strip("/")
 
     @property
-    def identity(self) -> str:
-        """Text that is equal for the same version of the same name, within a folder."""
-        return _identity(self.name, self.size_bytes, self.mtime_us, self.etag)
+    def identity(self) -> Identity:
+        """Equal for the same version of the same name, within a folder."""
+        return self[2:6]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +68,15 @@ class FilesState:
     """Which versions of which files were read, by identity: no clock decides, so none can be wrong.
 
     Glue remembers the time of the last run and the names of its last `maxBand` (glue-api 4.5); a file that arrives
-    with an older time than that is never read. Remembering all of them costs some 60 bytes per file.
+    with an older time than that is never read. Remembering all of them costs some 60 bytes per file in
+    the ledger.
 
     Args:
         folders: identities by folder.
         started_us: when the newest run that is part of it began; None for none.
     """
 
-    folders: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    folders: Mapping[str, frozenset[Identity]] = field(default_factory=dict)
     started_us: int | None = None
 
     def holds(self, file: FileVersion) -> bool:
@@ -130,20 +135,15 @@ def state_of(bodies: Sequence[str]) -> FilesState:
     Raises:
         CheckpointError: one of them cannot be read.
     """
-    folders: dict[str, set[str]] = {}
+    folders: dict[str, set[Identity]] = {}
     started_us = None
     for body in bodies:
         with _readable(body):
             plain = _parsed(body)
             started_us = plain["started_us"]
             for folder, rows in plain["folders"].items():
-                identities = (_identity(name, size_bytes, mtime_us, etag) for name, size_bytes, mtime_us, etag in rows)
-                folders.setdefault(folder, set()).update(identities)
+                folders.setdefault(folder, set()).update(map(tuple, rows))
     return FilesState({folder: frozenset(identities) for folder, identities in folders.items()}, started_us)
-
-
-def _identity(name: str, size_bytes: int, mtime_us: int, etag: str) -> str:
-    return f"{size_bytes}:{mtime_us}:{etag}:{name}"
 
 
 def _parsed(body: str) -> Any:
@@ -166,5 +166,5 @@ def _readable(body: str) -> Iterator[None]:
 
 def digest_of(files: Iterable[FileVersion]) -> str:
     """Return text that is equal for equal sets of versions."""
-    lines = sorted(f"{file.folder}\0{file.identity}" for file in files)
+    lines = sorted(f"{file.folder}\0{file.size_bytes}:{file.mtime_us}:{file.etag}:{file.name}" for file in files)
     return hashlib.sha256("\1".join(lines).encode("utf-8", "surrogateescape")).hexdigest()

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from connectors.filesink.folders import partition_path
-from connectors.filesink.values import texts
+from connectors.value_texts import texts
 from dynamicframe.schema import choice_to_string
 from etlcore.errors import ConfigError
 

@@ -9,7 +9,7 @@ from dynamicframe.cast import try_cast
 
 
 def typed(texts: pa.StringArray, kind: pa.DataType) -> pa.Array:
-    """Return the values that `connectors.filesink.values.texts` wrote; null stays null.
+    """Return the values that `connectors.value_texts.texts` wrote; null stays null.
 
     Args:
         texts: of one column.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Any
 
 from confluent_kafka import KafkaError, Message, Producer
 
@@ -61,7 +62,7 @@ class KafkaFeed:
         produce, topic, partition = self._producer.produce, self._topic, self._partition
         number = self._sent
         for value, key in records:
-            told = {} if self._taken is None else {"on_delivery": partial(self._answered, number)}
+            told: dict[str, Any] = {} if self._taken is None else {"on_delivery": partial(self._answered, number)}
             while True:
                 try:
                     produce(topic, value, key, partition, **told)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from binascii import a2b_base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+from pybase64 import b64decode
 
 from connectors.kinesis.positions import behind, fingerprint
 
@@ -48,7 +48,7 @@ class Extent:
 def to_arrow(records: Sequence[Mapping[str, Any]]) -> tuple[pa.RecordBatch, int]:
     """Return the `Records` of an answer, as the service spells them, in order, and the sum of their fingerprints."""
     sequences = [one["SequenceNumber"] for one in records]
-    payloads = [a2b_base64(one["Data"]) for one in records]
+    payloads = [b64decode(one["Data"], validate=True) for one in records]
     block = pa.RecordBatch.from_arrays(
         [
             pa.array(sequences, pa.string()),

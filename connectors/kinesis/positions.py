@@ -116,11 +116,17 @@ class Positions(StreamPositions[str]):
     SOURCE: ClassVar[str] = SOURCE
     VERSION: ClassVar[int] = 1
     STREAMS: ClassVar[str] = "streams"
+    DENSE: ClassVar[bool] = False
 
     @classmethod
     def shard(cls, text: str) -> str:
         """Return the shard's id."""
         return text
+
+    @classmethod
+    def spoken(cls, position: int) -> str:
+        """Return the sequence number before a position."""
+        return f"behind {sequence_before(position)}"
 
     def lasting_notes(self) -> dict[tuple[str, str], str]:
         """Return which shards have ended and where those begin that have no record yet."""

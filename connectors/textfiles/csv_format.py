@@ -12,9 +12,9 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
-from connectors.filesink.values import texts
+from connectors.json_values import iso_text, json_values
 from connectors.textfiles.compression import GATHER_BYTES, Compression, TextFile, text_ending
-from connectors.textfiles.json_values import iso_text, json_values
+from connectors.value_texts import texts
 from dynamicframe.schema import choice_to_string, without_nulls
 from etlcore.errors import ConfigError
 

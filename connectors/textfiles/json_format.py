@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
+from connectors.json_values import json_values
 from connectors.textfiles.compression import GATHER_BYTES, Compression, TextFile, text_ending
-from connectors.textfiles.json_values import json_values
 
 
 @dataclass(frozen=True, slots=True)

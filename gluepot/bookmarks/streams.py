@@ -6,12 +6,14 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Any
 
 from batch.ledger import Ledger
-from connectors.kafka.positions import Positions
+from connectors.positions import StreamPositions, one_place
+from connectors.registry import positions_class
 from connectors.start import write_start
 from etlcore.clock import Clock
-from etlcore.errors import ConfigError
+from etlcore.errors import CheckpointError, ConfigError
 from etlcore.storage import open_storage
 from gluepot.checkpoint import moves
 from gluepot.checkpoint.rewind import history, start_over
@@ -33,7 +35,7 @@ class StreamMove:
 
     ctx: str
     checkpoint: str
-    start: Positions
+    start: StreamPositions[Any]
     moves: Sequence[moves.Move]
 
     def lines(self) -> Iterator[str]:
@@ -52,26 +54,27 @@ def stream_contexts(ledger: Ledger, job: str, ctx: str | None = None) -> list[st
     return [one for one in names if any(is_stream([change.body]) for change in ledger.history(job, one) if change.body)]
 
 
-def place_of(mark: StreamMark) -> Positions:
+def place_of(mark: StreamMark) -> StreamPositions[Any]:
     """Return where a mirrored query goes on, all of its streams together.
 
     Raises:
-        CheckpointError: the mark is of a source whose offsets are not known here.
+        CheckpointError: the mark is of a source whose positions are not known here, or of several kinds of source.
     """
-    ids: dict[str, str] = {}
-    offsets: dict[tuple[str, int], int] = {}
+    places = []
     for plain in mark.places:
-        one = Positions.from_json(plain)
-        ids |= one.stream_ids
-        offsets |= one.ends()
-    return Positions.at(ids, offsets)
+        kind = positions_class(str(plain.get("source")))
+        if kind is None:
+            raise CheckpointError(f"A bookmark is of the source {plain.get('source')!r}; use a newer Gluepot.")
+        places.append(kind.from_json(plain))
+    return one_place(places)
 
 
 def place_text(mark: StreamMark) -> str:
     """Return the place for a person: `clicks 0:23 1:40`."""
     by_topic: dict[str, list[str]] = {}
-    for (topic, partition), end in sorted(place_of(mark).ends().items()):
-        by_topic.setdefault(topic, []).append(f"{partition}:{end}")
+    place = place_of(mark)
+    for (topic, partition), end in sorted(place.ends().items()):
+        by_topic.setdefault(topic, []).append(f"{partition}:{place.spoken(end)}")
     return "; ".join(f"{topic} {' '.join(ends)}" for topic, ends in by_topic.items())
 
 

@@ -164,7 +164,7 @@ def rewind(
     """Make the next run start from somewhere else. Give one of --to-batch, --to-offsets, --to-timestamp, --from-table.
 
     All but --to-batch make it a new query: the old history goes to gluepot/backup below the location. Records that a
-    table holds already are refused there, unless forEachBatch has allowOverlap.
+    table holds already are refused there, unless forEachBatch has allowOverlap. A query over Kinesis knows --to-batch.
 
     Args:
         location: the checkpointLocation, a path or a URI.
@@ -192,6 +192,8 @@ def rewind(
     with _alone(storage, dry_run=dry_run):
         snapshot = read(storage)
         before = moves.standing(snapshot)
+        if to_offsets is not None or to_timestamp is not None:
+            moves.require_offsets(before, "--to-offsets" if to_timestamp is None else "--to-timestamp")
         options = {"connectionName": connection, "bootstrap.servers": bootstrap}
         broker = {name: value for name, value in options.items() if value}
         topics = topic or sorted({name for name, _ in before.spans})

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from batch.commit.record import CommitRecord
-from connectors.kafka.positions import Positions
+from connectors.kafka.positions import SOURCE, Positions
+from connectors.positions import StreamPositions
 from etlcore.errors import ConfigError
 from streaming.checkpoints.chain import judge
 from streaming.checkpoints.snapshot import Snapshot
@@ -20,59 +22,84 @@ class Move:
     """What happens to one partition.
 
     Args:
-        topic: where.
-        partition: where.
-        before: the offset the checkpoint would go on from; None if it knows none.
-        after: the offset it goes on from now.
+        topic: where; also a stream.
+        partition: where; also a shard.
+        before: the position the checkpoint would go on from; None if it knows none.
+        after: the position it goes on from now.
+        kind: of the source.
     """
 
     topic: str
-    partition: int
+    partition: int | str
     before: int | None
     after: int
+    kind: type[StreamPositions[Any]] = Positions
 
     @property
-    def again(self) -> int:
-        """Records that are read a second time, at most."""
-        return 0 if self.before is None else max(0, self.before - self.after)
+    def again(self) -> int | None:
+        """Records that are read a second time, at most; None if it is some and positions do not tell how many."""
+        return self._records(0 if self.before is None else max(0, self.before - self.after))
 
     @property
-    def skipped(self) -> int:
-        """Records that are never read, at most."""
-        return 0 if self.before is None else max(0, self.after - self.before)
+    def skipped(self) -> int | None:
+        """Records that are never read, at most; None as in `again`."""
+        return self._records(0 if self.before is None else max(0, self.after - self.before))
+
+    def _records(self, width: int) -> int | None:
+        return width if self.kind.DENSE or not width else None
 
     def __str__(self) -> str:
-        where = f"{self.topic} partition {self.partition}"
+        where = f"{self.topic} {'partition' if self.kind.DENSE else 'shard'} {self.partition}"
         if self.before is None:
-            return f"{where} starts at {self.after}"
-        effect = (
-            f"{self.again} read again" if self.again else f"{self.skipped} skipped" if self.skipped else "no change"
-        )
-        return f"{where} goes from {self.before} to {self.after}: {effect}"
+            return f"{where} starts at {self.kind.spoken(self.after)}"
+        effect = "no change"
+        if self.again != 0:
+            effect = f"{self.again or 'what lies between is'} read again"
+        elif self.skipped != 0:
+            effect = f"{self.skipped or 'what lies between is'} skipped"
+        return f"{where} goes from {self.kind.spoken(self.before)} to {self.kind.spoken(self.after)}: {effect}"
 
 
-def standing(snapshot: Snapshot) -> Positions:
-    """Return where the checkpoint would go on: behind the newest batch that is done. Empty if that is not known."""
+def standing(snapshot: Snapshot) -> StreamPositions[Any]:
+    """Return where the checkpoint would go on: behind the newest batch that is done. Empty if that is not known.
+
+    Of a query over several kinds of source it is the first one's place.
+    """
     chain, done = judge(snapshot.offsets()), set(snapshot.batches("commits"))
     entry = chain.whole(chain.top)
-    if entry is None:
+    if entry is None or not entry.positions:
         return Positions()
+    kind = type(entry.positions[0])
     ids: dict[str, str] = {}
-    offsets: dict[tuple[str, int], int] = {}
+    offsets: dict[tuple[str, Any], int] = {}
     for one in entry.positions:
-        ids |= one.stream_ids
-        offsets |= {p: span.end if chain.top in done else span.start for p, span in one.spans.items()}
-    return Positions.at(ids, offsets)
+        if isinstance(one, kind):
+            ids |= one.stream_ids
+            offsets |= {p: span.end if chain.top in done else span.start for p, span in one.spans.items()}
+    return kind.at(ids, offsets)
 
 
-def moves(before: Positions, after: Positions) -> list[Move]:
+def require_offsets(before: StreamPositions[Any], option: str) -> None:
+    """Make sure that a checkpoint's positions are offsets, which a user can name.
+
+    Raises:
+        ConfigError: they are not.
+    """
+    if not before.DENSE:
+        raise ConfigError(
+            f"{option} works on offsets, and this checkpoint holds sequence numbers of {before.SOURCE.capitalize()}; go"
+            " back with --to-batch, or start at a time with startingPosition and a new checkpointLocation.",
+        )
+
+
+def moves(before: StreamPositions[Any], after: StreamPositions[Any]) -> list[Move]:
     """Compare two places, partition by partition. A topic created again has offsets that cannot be compared."""
     was = before.ends()
     found = []
     for (topic, partition), end in sorted(after.ends().items()):
         known, chosen = before.stream_ids.get(topic), after.stream_ids.get(topic)
         same = not (known and chosen and known != chosen)
-        found.append(Move(topic, partition, was.get((topic, partition)) if same else None, end))
+        found.append(Move(topic, partition, was.get((topic, partition)) if same else None, end, type(after)))
     return found
 
 
@@ -110,6 +137,11 @@ def from_records(records: Iterable[CommitRecord], table: str, ctx: str | None) -
     for one in records:
         if one.ranges and ctx in {None, one.key.ctx}:
             by_ctx.setdefault(one.key.ctx, []).append(one)
+    if other := {one.source for some in by_ctx.values() for record in some for one in record.ranges} - {SOURCE}:
+        raise ConfigError(
+            f"--from-table works on offsets, and {table} was written from {', '.join(sorted(other))}; go back with"
+            " --to-batch instead.",
+        )
     if not by_ctx:
         whose = f" of {ctx!r}" if ctx else ""
         raise ConfigError(f"The table {table} has no manifest{whose} with offsets; give --to-offsets instead.")

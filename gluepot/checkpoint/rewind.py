@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
-from connectors.kafka.positions import Positions
+from connectors.positions import StreamPositions, one_place
 from connectors.start import START_FILE, write_start
 from etlcore.clock import Clock
 from etlcore.errors import ConfigError
@@ -17,7 +18,7 @@ from streaming.checkpoints.snapshot import Snapshot
 _HISTORY = frozenset({"metadata", "offsets", "commits", "sources", "state", "checksum", "temporary"})
 
 
-def start_over(storage: Storage, snapshot: Snapshot, start: Positions, clock: Clock) -> str:
+def start_over(storage: Storage, snapshot: Snapshot, start: StreamPositions[Any], clock: Clock) -> str:
     """Let the next run be a new query that begins at `start`; the old one goes into the backup folder.
 
     A crash in between leaves either what was there or a folder that a start refuses: the id goes first.
@@ -53,11 +54,12 @@ def go_back(storage: Storage, snapshot: Snapshot, batch_id: int, clock: Clock) -
     return backup
 
 
-def end_of(snapshot: Snapshot, batch_id: int) -> Positions:
+def end_of(snapshot: Snapshot, batch_id: int) -> StreamPositions[Any]:
     """Return where a batch ends that can be gone back to.
 
     Raises:
         ConfigError: it is not there, not done, or not whole.
+        CheckpointError: it holds records of more than one kind of source.
     """
     chain, done = judge(snapshot.offsets()), set(snapshot.batches("commits"))
     usable = [n for n in sorted(done & chain.sound) if n == 0 or n - 1 in chain.sound]
@@ -65,6 +67,4 @@ def end_of(snapshot: Snapshot, batch_id: int) -> Positions:
     if batch_id not in usable or entry is None:
         there = f"batches {usable[0]} to {usable[-1]}" if usable else "none"
         raise ConfigError(f"--to-batch is {batch_id}; {snapshot.location} can go back to {there}.")
-    ids = {topic: one for positions in entry.positions for topic, one in positions.stream_ids.items()}
-    ends = {partition: end for positions in entry.positions for partition, end in positions.ends().items()}
-    return Positions.at(ids, ends)
+    return one_place(entry.positions)

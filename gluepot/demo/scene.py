@@ -1,4 +1,4 @@
-"""The demo itself: broker, producer, job, check."""
+"""The demo itself: server, producer, job, check."""
 
 from __future__ import annotations
 
@@ -7,28 +7,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from connectors.kafka.feed import KafkaFeed
-from connectors.kafka.settings import KafkaReadSettings
 from etlcore.clock import SystemClock
 from etlcore.errors import ConfigError
 from gluepot.demo.check import TableCheck, check_table
 from gluepot.demo.events import BROKEN_EVERY, events
+from gluepot.demo.stage import STAGES, Stage
 from gluepot.produce import Produced, Steady, produce
 from gluepot.run import RunSettings, run
-from gluepot.servers.kafka import KafkaBroker
-from gluepot.servers.topics import create_topic
 from streaming.progress import BatchStats, duration_quantile
 from streaming.session import StreamSession
-
-TOPIC, PARTITIONS = "clicks", 2
-CONNECTIONS = """\
-connections:
-  clickstream:
-    type: kafka
-    properties:
-      KAFKA_BOOTSTRAP_SERVERS: {bootstrap}
-      KAFKA_SSL_ENABLED: "false"
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +23,7 @@ class DemoResult:
     """What the demo prints.
 
     Args:
-        produced: events the broker acknowledged, broken ones included.
+        produced: events the server acknowledged, broken ones included.
         malformed: those broken on purpose.
         table: folder of the table.
         found: what DuckDB found in it.
@@ -90,17 +77,14 @@ class _Ending:
             self._streams.stop.set()
 
 
-def script_path() -> Path:
-    """Return `examples/clickstream.py`, from the checkout or from the installed package."""
-    here = Path(__file__).resolve()
-    for folder in (here.parents[2] / "examples", here.parents[1] / "examples"):
-        if (folder / "clickstream.py").is_file():
-            return folder / "clickstream.py"
-    raise ConfigError("The demo's script examples/clickstream.py is not installed; run the demo from a checkout.")
-
-
-def run_demo(seconds: int, rate: int, *, live: bool) -> DemoResult:
+def run_demo(seconds: int, rate: int, *, live: bool, source: str = "kafka") -> DemoResult:
     """Run everything in a new folder below `.gluepot/demo`.
+
+    Args:
+        seconds: how long events are sent.
+        rate: events a second.
+        live: show the job while it runs.
+        source: where they are sent to, a key of `STAGES`.
 
     Raises:
         ConfigError: a value is not above 0, or something the demo needs is missing.
@@ -109,24 +93,20 @@ def run_demo(seconds: int, rate: int, *, live: bool) -> DemoResult:
         raise ConfigError(f"seconds is {seconds} and rate is {rate}; use whole numbers above 0.")
     folder = Path(".gluepot/demo", datetime.now(UTC).strftime("%Y%m%d-%H%M%S")).absolute()
     folder.mkdir(parents=True)
-    script, table, total = script_path(), folder / "table", seconds * rate
+    table, total = folder / "table", seconds * rate
     clock = SystemClock()
     sent = Produced(0, 0.0)
     streams = StreamSession()
     ending = _Ending(streams)
     streams.watchers.append(ending.on_batch)
     failures: list[BaseException] = []
-    with KafkaBroker(folder / "kafka") as broker:
-        create_topic(broker.bootstrap, TOPIC, PARTITIONS)
-        connections = folder / "connections.yaml"
-        connections.write_text(CONNECTIONS.format(bootstrap=broker.bootstrap))
-        settings = KafkaReadSettings.from_options({"bootstrap.servers": broker.bootstrap, "topicName": TOPIC})
+    with STAGES[source](folder, clock) as stage:
 
         def send() -> None:
             nonlocal sent
             records = ((event.payload, str(event.number).encode()) for event in events(total))
             try:
-                sent = produce(records, Steady(rate), KafkaFeed(settings, TOPIC), clock)
+                sent = produce(records, Steady(rate), stage.target, clock)
             except BaseException as error:  # noqa: BLE001  raised in the main thread, below
                 failures.append(error)
             ending.on_produced(sent.acknowledged)
@@ -134,7 +114,7 @@ def run_demo(seconds: int, rate: int, *, live: bool) -> DemoResult:
         sending = threading.Thread(target=send, daemon=True)
         began = clock.epoch()
         sending.start()
-        run(_settings(script, folder, table, connections, live=live), streams)
+        run(_settings(stage, folder, table, live=live), streams)
         sending.join()
     if failures:
         raise failures[0]
@@ -147,10 +127,12 @@ def run_demo(seconds: int, rate: int, *, live: bool) -> DemoResult:
         batches=len(ending.history),
         p50_batch_seconds=round(duration_quantile(ending.history, 0.5) or 0.0, 3),
         first_commit_seconds=round(ending.history[0].committed_epoch - began, 1) if ending.history else 0.0,
-        script=script,
+        script=stage.script,
     )
 
 
-def _settings(script: Path, folder: Path, table: Path, connections: Path, *, live: bool) -> RunSettings:
+def _settings(stage: Stage, folder: Path, table: Path, *, live: bool) -> RunSettings:
     arguments = ("--JOB_NAME", "clickstream", "--TempDir", str(folder / "temp"), "--output_path", str(table))
-    return RunSettings(script=script, arguments=arguments, connections=connections, live=live)
+    return RunSettings(
+        script=stage.script, arguments=(*arguments, *stage.arguments), connections=stage.connections, live=live
+    )

@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 from etlcore.errors import CheckpointError
 from gluepot.dlq.folder import LetterFile, LetterFolder
 
+_PIECE_ROWS = 1_000
+
 
 @dataclass(frozen=True, slots=True)
 class Letter:
@@ -67,7 +69,7 @@ EVERY_LETTER = Wanted()
 
 
 def read_letters(folder: LetterFolder, wanted: Wanted = EVERY_LETTER) -> Iterator[Letter]:
-    """Yield the letters that are meant, one file in memory at a time.
+    """Yield the letters that are meant, one file in memory at a time, a piece of it decoded.
 
     Raises:
         CheckpointError: a file is gone or is none of ours.
@@ -78,15 +80,17 @@ def read_letters(folder: LetterFolder, wanted: Wanted = EVERY_LETTER) -> Iterato
 
 
 def _letters(folder: LetterFolder, file: LetterFile) -> Iterator[Letter]:
-    for row, held in enumerate(_table(folder, file).to_pylist()):
+    rows = (held for batch in _batches(folder, file) for held in batch.to_pylist())
+    for row, held in enumerate(rows):
         headers = [(header["key"], header["value"]) for header in held.pop("headers", None) or ()]
         yield Letter(file, row, headers=headers, **held)
 
 
-def _table(folder: LetterFolder, file: LetterFile) -> pa.Table:
+def _batches(folder: LetterFolder, file: LetterFile) -> Iterator[pa.RecordBatch]:
+    """Yield a file in pieces, because who wants its first letters should not pay for all."""
     where = f"{folder.storage.url}/{file.path}"
     try:
-        return pq.read_table(pa.BufferReader(folder.storage.get(file.path)))
+        yield from pq.ParquetFile(pa.BufferReader(folder.storage.get(file.path))).iter_batches(_PIECE_ROWS)
     except FileNotFoundError as gone:
         raise CheckpointError(f"{where} is gone although a manifest names it; restore it, or purge") from gone
     except pa.ArrowException as odd:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import closing, nullcontext
 from pathlib import Path
 from random import Random
+from time import process_time
 from typing import Any, Literal
 
 from awsglue.options import kafka_read_settings
@@ -69,8 +70,10 @@ def produce_to(
             settings = kafka_read_settings({**_cluster(bootstrap, connection), "topicName": topic}, connections)
             KafkaSender(settings).cluster_of(topic)
             target = kafka_target(settings, topic, notes)
+        busy_before = process_time()
         told = produce(made, paced, target, clock, secs=seconds, most=count)
-    print(json.dumps(_plain(told)) if output == "json" else _sentence(told, topic))
+        cpu_secs = process_time() - busy_before
+    print(json.dumps(_plain(told, cpu_secs)) if output == "json" else _sentence(told, cpu_secs, topic))
 
 
 def _cluster(bootstrap: str | None, connection: str | None) -> Mapping[str, Any]:
@@ -79,16 +82,20 @@ def _cluster(bootstrap: str | None, connection: str | None) -> Mapping[str, Any]
     return {"bootstrap.servers": bootstrap} if bootstrap else {"connectionName": connection}
 
 
-def _plain(told: Produced) -> dict[str, float]:
+def _plain(told: Produced, cpu_secs: float) -> dict[str, float]:
     return {
         "acknowledged": told.acknowledged,
         "secs": round(told.secs, 3),
         "rate": round(told.rate, 1),
         "late_secs": round(told.late_secs, 3),
+        "cpu_secs": round(cpu_secs, 3),
     }
 
 
-def _sentence(told: Produced, topic: str) -> str:
-    text = f"{told.acknowledged:,} records are in {topic}, sent in {told.secs:.1f} s: {told.rate:,.0f} a second."
+def _sentence(told: Produced, cpu_secs: float, topic: str) -> str:
+    text = (
+        f"{told.acknowledged:,} records are in {topic}, sent in {told.secs:.1f} s: {told.rate:,.0f} a second,"
+        f" with {cpu_secs:.1f} s of CPU."
+    )
     late = told.late_secs > LATE_SHARE * told.secs
     return f"{text} That is less than was asked for: the last were {told.late_secs:.1f} s late." if late else text

@@ -117,7 +117,7 @@ def shape(name: str, rate: float, peak: float | None, period_secs: float, burst_
     highest = 4 * rate if peak is None else peak
     if rate < 0 or highest < rate:
         raise ConfigError(f"--rate is {rate:g} and --peak {highest:g}; use 0 or more, and a peak not below the rate.")
-    if period_secs <= 0 or not 0 < burst_secs <= period_secs:
+    if period_secs <= 0 or (name == "burst" and not 0 < burst_secs <= period_secs):
         raise ConfigError(
             f"--period-secs is {period_secs:g} and --burst-secs {burst_secs:g}; use numbers above 0, and a burst not"
             " longer than its period."

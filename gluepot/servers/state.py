@@ -33,6 +33,11 @@ class ServerState:
         """`host:port`."""
         return f"{LOOPBACK}:{self.port}"
 
+    @property
+    def address(self) -> str:
+        """What clients are given: `host:port` of a broker, the URL of what speaks HTTP."""
+        return f"http://{self.bootstrap}" if self.server == "kinesis" else self.bootstrap
+
 
 def dump_state(state: ServerState) -> str:
     """Return the text of the state file."""

@@ -9,7 +9,7 @@ from tests.e2e.jobs import EXAMPLES
 
 def test_the_unchanged_example_is_measured_and_gets_its_settings(launch):
     script = EXAMPLES / "clickstream.py"
-    goal = ("--sla", "10s", "--rate", "1000", "--cores", "1", "--minutes", "0.3")
+    goal = ("--sla", "10s", "--rate", "200", "--cores", "1", "--minutes", "0.3")
     job = launch.gluepot("bench", script, *goal, "--output", "json")
     assert job.exit_code(secs=180) == 0, job.err
     report = json.loads(job.out)

@@ -14,10 +14,12 @@ SECONDS, RATE = 5, 1000
 BROKEN_EVERY = 997
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory):
+@pytest.fixture(scope="module", params=["kafka", "kinesis"])
+def demo(request, tmp_path_factory):
     with launcher(tmp_path_factory.mktemp("demo")) as launch:
-        job = launch.gluepot("demo", "--seconds", str(SECONDS), "--rate", str(RATE), "--output", "json")
+        job = launch.gluepot(
+            "demo", "--seconds", str(SECONDS), "--rate", str(RATE), "--source", request.param, "--output", "json"
+        )
         assert job.exit_code(secs=120) == 0, job.err
         yield json.loads(job.out)
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -184,19 +185,39 @@ class Stream:
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """What the stream holds, shard by shard, as boto3 reads it."""
+        """What the stream holds, shard by shard, as boto3 reads it, with the shard's id beside."""
         found: list[dict[str, Any]] = []
         for shard in self.client.list_shards(StreamName=self.name)["Shards"]:
             at = self.client.get_shard_iterator(
                 StreamName=self.name, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
             )["ShardIterator"]
             while (answer := self.client.get_records(ShardIterator=at))["Records"]:
-                found += answer["Records"]
+                found += [{**one, "ShardId": shard["ShardId"]} for one in answer["Records"]]
                 at = answer["NextShardIterator"]
         return found
 
     def rest(self, secs: float) -> None:
         SystemClock().sleep(secs)
+
+    @contextmanager
+    def records_arriving(self, records: int = 20, pause_secs: float = 0.05) -> Iterator[list[int]]:
+        """Send numbered records for as long as the context lasts; yields the numbers sent so far."""
+        sent: list[int] = []
+        done = threading.Event()
+
+        def send() -> None:
+            while not done.wait(pause_secs):
+                numbers = range(len(sent), len(sent) + records)
+                self.send_json(*({"n": n} for n in numbers))
+                sent.extend(numbers)
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        try:
+            yield sent
+        finally:
+            done.set()
+            sender.join()
 
     def after(self, secs: float, do: Callable[[], None]) -> threading.Timer:
         timer = threading.Timer(secs, do)

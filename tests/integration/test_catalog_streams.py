@@ -1,4 +1,4 @@
-"""A Kafka table of the catalog, read by a job with bookmarks that makes known what it writes."""
+"""Tables of Kafka and Kinesis in the catalog, read by a job with bookmarks that makes known what it writes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def catalog(tmp_path, monkeypatch, topic):
     session.install(session.StreamSession())
 
 
-def run(glue_context, tmp_path):
+def run(glue_context, tmp_path, table="clicks"):
     """Read the table to its end and write it to another table."""
     job = Job(glue_context)
     job.init("copy", {"job_bookmark_option": "job-bookmark-enable"})
@@ -57,7 +57,7 @@ def run(glue_context, tmp_path):
         sink.setCatalogInfo("web", "copy")
         sink.writeFrame(DynamicFrame.fromDF(data_frame, glue_context, "frame"))
 
-    frame = glue_context.create_data_frame.from_catalog("web", "clicks", transformation_ctx="source0")
+    frame = glue_context.create_data_frame.from_catalog("web", table, transformation_ctx="source0")
     assert frame.schema.simpleString() == "struct<id:bigint,day:string>"
     options = {"windowSize": "1 second", "checkpointLocation": str(tmp_path / "copier")}
     glue_context.forEachBatch(frame=frame, batch_function=work, options=options)
@@ -82,3 +82,24 @@ def test_a_stream_of_the_catalog_registers_its_partitions_and_is_mirrored_in_the
     copied = glue_context.create_dynamic_frame.from_catalog("web", "copy").toDF().select("id").collect()
     assert sorted(row.id for row in copied) == [1, 2, 3]
     assert json.loads(json.dumps(table.to_json()))["Parameters"]["classification"] == "parquet"
+
+
+def test_a_kinesis_table_is_read_with_its_columns_on_from_where_the_last_run_ended(
+    glue_context, catalog, kinesis_stream, tmp_path
+):
+    about = {
+        "typeOfData": "kinesis",
+        "streamName": kinesis_stream.name,
+        "endpointUrl": kinesis_stream.endpoint,
+        "startingPosition": "TRIM_HORIZON",
+    }
+    columns = [{"Name": "id", "Type": "bigint"}, {"Name": "day", "Type": "string"}]
+    storage = {"Columns": columns, "Parameters": about}
+    catalog.add_table(Table("web", "events", {"StorageDescriptor": storage, "Parameters": {"classification": "json"}}))
+    kinesis_stream.send_json({"id": 1, "day": "a"}, {"id": 2, "day": "b"})
+    run(glue_context, tmp_path, "events")
+    kinesis_stream.send_json({"id": 3, "day": "c"})
+    newest, *_ = run(glue_context, tmp_path, "events")
+    assert newest.places[0]["source"] == "kinesis"
+    copied = glue_context.create_dynamic_frame.from_catalog("web", "copy").toDF().select("id").collect()
+    assert sorted(row.id for row in copied) == [1, 2, 3]

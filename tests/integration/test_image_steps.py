@@ -134,6 +134,7 @@ def test_every_file_of_the_packages_is_in_the_wheel(image):
     assert packages >= {"awsglue", "batch", "gluepot"}
     assert {path for path in build_files(site) if path.parts[0] in packages} == expected | {
         Path("gluepot/servers/jars.lock.json"),
+        Path("gluepot/servers/npm.lock.json"),
         *(Path("gluepot") / path for path in build_files(image.context) if path.parts[0] == "examples"),
     }
 
@@ -149,7 +150,7 @@ def build_files(folder: Path) -> set[Path]:
 
 
 def test_demo_finds_its_script(image):
-    script = image.python("from gluepot.demo.scene import script_path; print(script_path())")
+    script = image.python("from gluepot.demo.stage import example; print(example('clickstream.py'))")
     assert Path(script).read_text() == (image.context / "examples/clickstream.py").read_text()
 
 

@@ -18,7 +18,6 @@ from starlette.requests import Request
 from gluepot.ops.access import Access, is_loopback
 
 FIELD = "csrf"
-HEADER = "x-gluepot-csrf"
 MOST_FORM_BYTES = 4_096
 
 
@@ -50,7 +49,7 @@ class Guard:
 
     def check_host(self, request: Request) -> None:
         """Raise `Refused` for a name by which another page may have found us."""
-        host = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
+        host = _host_name(request.headers.get("host", ""))
         if self.access.token is None and not is_loopback(host):
             raise Refused(
                 f"This page answers to 127.0.0.1 and localhost, not to {host!r}; set GLUEPOT_METRICS_TOKEN to reach it"
@@ -69,17 +68,25 @@ class Guard:
         if self.access.token is not None and self.access.allows(request.headers.get("authorization", "").encode(), b""):
             return fields
         check_same_origin(request)
-        given = request.headers.get(HEADER) or fields.get(FIELD, "")
-        if not hmac.compare_digest(given.encode(), self.secret.encode()):
+        if not hmac.compare_digest(fields.get(FIELD, "").encode(), self.secret.encode()):
             raise Refused("The page is from before the job began; load it again.")
         return fields
+
+
+def _host_name(host: str) -> str:
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:  # a bracket too few
+        return ""
 
 
 def check_same_origin(request: Request) -> None:
     """Raise `Refused` unless a browser says that one of our own pages sent the request."""
     site = request.headers.get("sec-fetch-site", "same-origin")
     origin = request.headers.get("origin", "")
-    if site != "same-origin" or not origin or urlsplit(origin).netloc != request.headers.get("host"):
+    if site != "same-origin" or origin not in {
+        f"{scheme}://{request.headers.get('host')}" for scheme in ("http", "https")
+    }:
         raise Refused("The request does not come from the page of this job.")
 
 

@@ -6,9 +6,12 @@ import threading
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from streaming.progress import BatchStats, WrittenFile, input_rate, process_rate, window_ratio
 from streaming.schema_changes import ColumnChange
+
+WhatT = TypeVar("WhatT")
 
 MOST_QUERIES = 64
 MOST_BATCHES = 240
@@ -85,12 +88,12 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class FromBatch:
+class FromBatch(Generic[WhatT]):
     """Something a batch brought: a file, or the change of a column."""
 
     batch_id: int
     committed_epoch: float
-    what: WrittenFile | ColumnChange
+    what: WhatT
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +132,9 @@ class QueryHistory:
     """
 
     batches: Sequence[Batch] = ()
-    files: Sequence[FromBatch] = ()
-    rejects: Sequence[FromBatch] = ()
-    changes: Sequence[FromBatch] = ()
+    files: Sequence[FromBatch[WrittenFile]] = ()
+    rejects: Sequence[FromBatch[WrittenFile]] = ()
+    changes: Sequence[FromBatch[ColumnChange]] = ()
     positions: Sequence[Position] = ()
     shards: int = 0
     rejected: Mapping[str, int] = field(default_factory=dict)
@@ -148,9 +151,9 @@ NOTHING = QueryHistory()
 @dataclass(slots=True)
 class _Kept:
     batches: deque[Batch] = field(default_factory=lambda: deque(maxlen=MOST_BATCHES))
-    files: deque[FromBatch] = field(default_factory=lambda: deque(maxlen=MOST_FILES))
-    rejects: deque[FromBatch] = field(default_factory=lambda: deque(maxlen=MOST_REJECTS_FILES))
-    changes: deque[FromBatch] = field(default_factory=lambda: deque(maxlen=MOST_CHANGES))
+    files: deque[FromBatch[WrittenFile]] = field(default_factory=lambda: deque(maxlen=MOST_FILES))
+    rejects: deque[FromBatch[WrittenFile]] = field(default_factory=lambda: deque(maxlen=MOST_REJECTS_FILES))
+    changes: deque[FromBatch[ColumnChange]] = field(default_factory=lambda: deque(maxlen=MOST_CHANGES))
     positions: Sequence[Position] = ()
     shards: int = 0
     rejected: Counter[str] = field(default_factory=Counter)

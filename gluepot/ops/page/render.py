@@ -6,6 +6,7 @@ import hashlib
 import mimetypes
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -37,6 +38,7 @@ class StaticFile:
     content_type: str
 
 
+@cache
 def static_files() -> Mapping[str, StaticFile]:
     """Return style, scripts and icon by name."""
     root = files(__package__)
@@ -49,7 +51,8 @@ def static_files() -> Mapping[str, StaticFile]:
     return found
 
 
-def templates(static: Mapping[str, StaticFile]) -> Environment:
+@cache
+def templates() -> Environment:
     """Return the templates; every value they print is escaped, and a missing one is an error."""
     environment = Environment(
         loader=PackageLoader(__package__ or "", "templates"),
@@ -68,6 +71,6 @@ def templates(static: Mapping[str, StaticFile]) -> Environment:
         "iso_time": figures.iso_time,
     }
     environment.filters.update(filters)
-    tags = {name: hashlib.sha256(file.body).hexdigest()[:12] for name, file in static.items()}
+    tags = {name: hashlib.sha256(file.body).hexdigest()[:12] for name, file in static_files().items()}
     environment.globals["asset"] = lambda name: f"/static/{name}?{tags[name]}"
     return environment

@@ -32,7 +32,7 @@ def routes(job: Observed, access: Access) -> list[Route]:
     """
     guard = Guard(access)
     static = static_files()
-    pages = templates(static)
+    pages = templates()
 
     def rendered(name: str, shown: View) -> Response:
         return HTMLResponse(pages.get_template(name).render(view=shown, csrf=guard.secret), headers=HEADERS)

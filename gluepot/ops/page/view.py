@@ -14,6 +14,7 @@ from gluepot.ops.page.origins import Setting
 from gluepot.ops.page.records import Read, RecordReader
 from gluepot.ops.page.verdict import WORST_FIRST, Verdict, verdict
 from streaming.advisor.advice import Advice
+from streaming.progress import WrittenFile
 from streaming.session import StreamSession
 from streaming.settings import StreamSettings
 from streaming.status import QueryStatus
@@ -85,7 +86,7 @@ class Phase:
 class RejectsFile:
     """A file of rejected records and what is known of its first ones; None while they are read."""
 
-    at: FromBatch
+    at: FromBatch[WrittenFile]
     read: Read | None
 
 

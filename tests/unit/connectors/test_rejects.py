@@ -1,10 +1,11 @@
 import json
+from collections import Counter
 from contextlib import suppress
 
 import duckdb
 
 from connectors.ports import SourceRange
-from connectors.rejects import RejectsAside, rejected, rejects_root
+from connectors.rejects import RejectsAside, put_aside, rejects_root
 from dynamicframe.chunk import Coordinates, ErrorRecord
 from etlcore import logging
 
@@ -43,7 +44,7 @@ def test_writing_a_range_again_leaves_one_copy(tmp_path):
             aside.add([error(12)])
 
     assert names(tmp_path) == ["clicks-3-10-20.1.rejects", "clicks-3-10-20.rejects"]
-    assert rejected(str(tmp_path), [RANGE]) == {"malformed_json": 2}
+    assert sum((one.by_reason for one in put_aside(str(tmp_path), [RANGE])), Counter()) == {"malformed_json": 2}
 
 
 def test_a_range_without_errors_leaves_no_file_and_says_nothing(tmp_path, capsys):
@@ -52,7 +53,7 @@ def test_a_range_without_errors_leaves_no_file_and_says_nothing(tmp_path, capsys
         aside.add([])
 
     assert (names(tmp_path), capsys.readouterr().err) == ([], "")
-    assert rejected(str(tmp_path), [RANGE]) == {}
+    assert put_aside(str(tmp_path), [RANGE]) == []
 
 
 def test_a_range_that_fails_half_way_completes_nothing(tmp_path):

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from connectors.json_values import json_values
 from connectors.textfiles import json_sink
-from connectors.textfiles.json_values import json_values
 from dynamicframe.columns import batch_of
 from etlcore.errors import ConfigError
 from tests.unit.filesink.staged import KEY, data_files, path, write

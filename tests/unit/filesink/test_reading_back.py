@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from connectors.filesink.typed import typed
-from connectors.filesink.values import texts
 from connectors.registry import READERS, SINKS
+from connectors.value_texts import texts
 from dynamicframe.schema import choice_to_string
 from tests.unit.filesink.staged import KEY, path, write
 

@@ -48,7 +48,7 @@ def test_shapes_are_found_by_name_and_peak_at_four_times_the_rate():
     assert shape("steady", 5, None, 60, 5) == Steady(5)
     assert shape("steady", 0, None, 60, 5) == Unpaced()
     assert shape("ramp", 5, None, 60, 5) == Ramp(5, 20, 60)
-    assert shape("sine", 5, 10, 60, 5) == Sine(5, 10, 60)
+    assert shape("sine", 5, 10, 4, 5) == Sine(5, 10, 4)
     assert shape("burst", 5, 10, 60, 5) == Burst(5, 10, 60, 5)
 
 

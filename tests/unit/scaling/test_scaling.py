@@ -87,7 +87,11 @@ def test_queries_share_the_workers_so_the_largest_wish_counts():
 def test_the_advice_of_each_batch_is_followed_where_somebody_follows(tmp_path):
     farm, followed = Farm(2), []
     log = AdviceLog(
-        None, farm.workers, SETTINGS, ordered=lambda: 3, follow=lambda query, one: followed.append((query, one.workers))
+        None,
+        farm.workers,
+        SETTINGS,
+        ordered=lambda: 3,
+        followers=[lambda query, one: followed.append((query, one.workers))],
     )
     log.update(BatchStats("clicks", 0, 60.0, 0.0, 5.0, rows_in=100))
     assert followed == [("clicks", 3)]

@@ -18,7 +18,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from connectors.filesink.values import text
+from connectors.value_texts import text
 from dynamicframe.chunk import is_choice
 
 Encode = Callable[[Any], Any]

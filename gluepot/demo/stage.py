@@ -1,0 +1,116 @@
+"""What a demo of one source needs: a server, a place for events in it, and the script that reads them."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from connectors.kafka.feed import KafkaFeed
+from connectors.kafka.settings import KafkaReadSettings
+from connectors.kinesis.client import KinesisClient
+from connectors.kinesis.settings import StreamAddress
+from etlcore.clock import Clock
+from etlcore.errors import ConfigError, TransientError
+from gluepot.produce import Target
+from gluepot.produce.targets import KinesisTarget
+from gluepot.servers.kafka import KafkaBroker
+from gluepot.servers.kinesis import REGION, KinesisServer, arn
+from gluepot.servers.topics import create_topic
+
+NAME, PARTITIONS = "clicks", 2
+CONNECTIONS = """\
+connections:
+  clickstream:
+    type: kafka
+    properties:
+      KAFKA_BOOTSTRAP_SERVERS: {bootstrap}
+      KAFKA_SSL_ENABLED: "false"
+"""
+CREDENTIALS = {"AWS_ACCESS_KEY_ID": "demo", "AWS_SECRET_ACCESS_KEY": "demo", "AWS_REGION": REGION}
+"""Of a user who exists nowhere: whatever goes wrong, the demo reaches no account."""
+ACTIVE_SECS, POLL_SECS = 30.0, 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One source, ready.
+
+    Args:
+        target: takes what is sent into it.
+        script: reads it, as Glue Studio writes it.
+        arguments: of the script, beside those every script gets.
+        connections: the connections file, if it has one.
+    """
+
+    target: Target
+    script: Path
+    arguments: tuple[str, ...] = ()
+    connections: Path | None = None
+
+
+@contextmanager
+def kafka_stage(folder: Path, _clock: Clock) -> Iterator[Stage]:
+    """A broker with a topic, for as long as the context lasts."""
+    with KafkaBroker(folder / "kafka") as broker:
+        create_topic(broker.bootstrap, NAME, PARTITIONS)
+        connections = folder / "connections.yaml"
+        connections.write_text(CONNECTIONS.format(bootstrap=broker.bootstrap))
+        settings = KafkaReadSettings.from_options({"bootstrap.servers": broker.bootstrap, "topicName": NAME})
+        yield Stage(KafkaFeed(settings, NAME), example("clickstream.py"), connections=connections)
+
+
+@contextmanager
+def kinesis_stage(folder: Path, clock: Clock) -> Iterator[Stage]:
+    """An emulator with a stream, for as long as the context lasts; the environment leads to it, and nowhere else."""
+    with (
+        KinesisServer(folder / "kinesis") as server,
+        _environment({**CREDENTIALS, "AWS_ENDPOINT_URL_KINESIS": server.url}),
+    ):
+        address = StreamAddress(NAME, arn(NAME), REGION, server.url)
+        client = KinesisClient(address)
+        _create_stream(client, clock)
+        target = KinesisTarget(client, clock, random.Random().random)  # noqa: S311  jitter
+        yield Stage(target, example("clickstream_kinesis.py"), ("--stream_arn", arn(NAME)))
+
+
+STAGES: Mapping[str, Callable[[Path, Clock], AbstractContextManager[Stage]]] = {
+    "kafka": kafka_stage,
+    "kinesis": kinesis_stage,
+}
+
+
+def example(name: str) -> Path:
+    """Return a script of `examples/`, from the checkout or from the installed package."""
+    here = Path(__file__).resolve()
+    for folder in (here.parents[2] / "examples", here.parents[1] / "examples"):
+        if (folder / name).is_file():
+            return folder / name
+    raise ConfigError(f"The demo's script examples/{name} is not installed; run the demo from a checkout.")
+
+
+def _create_stream(client: KinesisClient, clock: Clock) -> None:
+    client.call("CreateStream", {"StreamName": NAME, "ShardCount": PARTITIONS})
+    deadline = clock.monotonic() + ACTIVE_SECS
+    while client.on_stream("DescribeStreamSummary")["StreamDescriptionSummary"]["StreamStatus"] != "ACTIVE":
+        if clock.monotonic() > deadline:
+            raise TransientError(f"{client.where} was not active within {ACTIVE_SECS:.0f} s; run the demo again.")
+        clock.sleep(POLL_SECS)
+
+
+@contextmanager
+def _environment(wanted: Mapping[str, str]) -> Iterator[None]:
+    """Set variables for this process and those it starts, for as long as the context lasts."""
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

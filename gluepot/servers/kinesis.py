@@ -1,0 +1,69 @@
+"""A Kinesis emulator on this machine, for development and tests: kinesis-mock, which LocalStack uses too.
+
+It knows shards, splits, merges, iterators that expire and enhanced fan-out; credentials it does not check. Streams and
+records are in its memory and end with it.
+"""
+
+from __future__ import annotations
+
+import http.client
+from http import HTTPStatus
+from pathlib import Path
+from random import SystemRandom
+
+from etlcore.disk import GIB_BYTES
+from gluepot.servers import npm, ports
+from gluepot.servers.embedded import EmbeddedServer
+
+PACKAGE = "kinesis-local"
+ACCOUNT, REGION = "000000000000", "us-east-1"
+SHARD_LIMIT = 10_000
+
+
+class KinesisServer(EmbeddedServer):
+    """One emulator; see `EmbeddedServer`."""
+
+    TITLE = "Kinesis emulator"
+    NEEDED_BYTES = GIB_BYTES
+
+    @property
+    def url(self) -> str:
+        """For `endpointUrl` and `AWS_ENDPOINT_URL_KINESIS`."""
+        return f"http://{self.bootstrap}"
+
+    def _prepared(self) -> tuple[list[str], dict[str, str]]:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        node, package = npm.require_program("node"), npm.unpack(npm.ensure(PACKAGE), self.folder)
+        before = Path(__file__).with_name("preload.cjs")
+        command = [node, "--require", str(before), str(package / "main.js")]
+        return command, settings(self._port, ports.free_port(SystemRandom()), package / "server.json")
+
+    def _answers(self) -> bool:
+        asked = http.client.HTTPConnection(ports.LOOPBACK, self._port, timeout=1.0)
+        try:
+            asked.request("GET", "/healthcheck")
+            return asked.getresponse().status == HTTPStatus.OK
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            asked.close()
+
+
+def settings(port: int, tls_port: int, certificate: Path) -> dict[str, str]:
+    """Return the emulator's environment; the meaning of each is in kinesis-mock's README."""
+    return {
+        "KINESIS_MOCK_PLAIN_PORT": str(port),
+        "KINESIS_MOCK_TLS_PORT": str(tls_port),
+        "KINESIS_MOCK_CERT_PATH": str(certificate),
+        "AWS_ACCOUNT_ID": ACCOUNT,
+        "AWS_REGION": REGION,
+        "SHARD_LIMIT": str(SHARD_LIMIT),
+        "SHOULD_PERSIST_DATA": "false",
+        "LOAD_DATA_IF_EXISTS": "false",
+        "LOG_LEVEL": "WARN",
+    }
+
+
+def arn(stream: str) -> str:
+    """Return the ARN that the emulator gives a stream."""
+    return f"arn:aws:kinesis:{REGION}:{ACCOUNT}:stream/{stream}"

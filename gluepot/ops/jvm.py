@@ -65,7 +65,7 @@ def long_counters(data: bytes) -> Mapping[str, int]:
         raise ValueError("This is no file of HotSpot's counters.")
     order = "<" if data[4] else ">"
     at, entries = struct.unpack_from(f"{order}ii", data, 24)
-    found = {}
+    found: dict[str, int] = {}
     for _ in range(entries):
         length, name_at, vector, kind, _flags, _unit, _changes, value_at = struct.unpack_from(
             f"{order}iiibbbbi", data, at

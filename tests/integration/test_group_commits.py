@@ -17,9 +17,8 @@ def group():
 
 
 def committed(bootstrap, group):
-    answer = AdminClient({"bootstrap.servers": bootstrap}).list_consumer_group_offsets(
-        [ConsumerGroupTopicPartitions(group)]
-    )
+    client = AdminClient({"bootstrap.servers": bootstrap})  # its answers come for as long as it is held
+    answer = client.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])
     return {one.partition: one.offset for one in answer[group].result().topic_partitions}
 
 

@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser demo test check lint crash bench-quick bench-kinesis bench-jdbc bench-planning bench-autoscaling clean
+.PHONY: help setup packages demo test check lint crash bench-quick bench-kinesis bench-jdbc bench-planning bench-autoscaling clean
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -32,8 +32,9 @@ lint: setup ## format, lint rules, types, import directions
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-browser: ## install the Chromium that the tests of the ops page drive (Debian's package, as root); without one they are skipped
-	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -qq --no-install-recommends chromium fonts-dejavu-core; } >/dev/null
+packages: ## install what the tests of the ops page, alerts and dashboards need (Debian's Chromium and Prometheus, as root); else they are skipped
+	@{ command -v chromium && command -v promtool; } >/dev/null || \
+		{ apt-get update -qq && apt-get install -qq --no-install-recommends chromium fonts-dejavu-core prometheus; } >/dev/null
 
 crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker" LANES=local SEED=1
 	@$(BIN)/python -m tests.crash --kills $(or $(KILLS),20) $(VICTIMS:%=--victim %) $(LANES:%=--lane %) $(SEED:%=--seed %) \

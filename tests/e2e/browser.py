@@ -25,7 +25,7 @@ def chromium(playwright: Playwright) -> str:
     own = Path(playwright.chromium.executable_path)
     found = next(filter(None, installed), str(own) if own.exists() else None)
     if found is None:
-        pytest.skip("No Chromium is here; `make browser` installs Debian's, `playwright install chromium` another.")
+        pytest.skip("No Chromium is here; `make packages` installs Debian's, `playwright install chromium` another.")
     return found
 
 

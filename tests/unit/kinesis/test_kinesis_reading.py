@@ -20,7 +20,7 @@ from tests.unit.kinesis.packed import aggregate
 from tests.unit.kinesis.shelf import STREAM, Shelf, settings
 
 HASTE = 100
-WAIT_SECS = 500.0  # of the hasty clock
+WAIT_SECS = 3000.0  # of the hasty clock
 
 
 class HastyClock(SystemClock):
@@ -56,7 +56,7 @@ class World:
         self._monkeypatch = monkeypatch
 
     def start(self, **options):
-        read = settings(**{"maxFetchTimeInMs": "100000"} | options)
+        read = settings(**{"maxFetchTimeInMs": "1000000"} | options)
         self._monkeypatch.setattr("connectors.kinesis.planner.KinesisClient", lambda address: self.shelf)
         self._monkeypatch.setitem(reader._clients, read.address, self.shelf)
         self.source = KinesisSource(read, folder=self.folder)
@@ -252,7 +252,7 @@ def test_a_position_the_stream_no_longer_has_is_a_loss_unless_that_is_accepted(w
     world.start()
     with pytest.raises(DataLoss, match="failOnDataLoss"):
         world.batch()
-    world.start(failOnDataLoss="false")
+    world.start(failOnDataLoss="false", maxFetchTimeInMs="20000")
 
     assert world.batch() == numbered(5, 9)
 

@@ -43,7 +43,7 @@
   };
   const plots = new Map();
 
-  const points = () => JSON.parse(byId("series").textContent);
+  const points = () => JSON.parse(byId("series").dataset.points);
 
   const overWindow = (plot) => {
     const [, took, window] = plot.data;

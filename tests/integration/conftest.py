@@ -219,11 +219,6 @@ class Stream:
             done.set()
             sender.join()
 
-    def after(self, secs: float, do: Callable[[], None]) -> threading.Timer:
-        timer = threading.Timer(secs, do)
-        timer.start()
-        return timer
-
 
 @pytest.fixture
 def new_kinesis_stream(kinesis: str) -> Callable[..., Stream]:

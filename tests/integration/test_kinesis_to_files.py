@@ -83,16 +83,14 @@ def test_a_bounded_read_ends_at_what_the_stream_holds_now(glue_context, kinesis_
 
 
 def test_latest_means_from_the_first_start_on(job, kinesis_stream):
-    kinesis_stream.send_json(*numbered(0, 10))
+    kinesis_stream.send_json(*numbered(-10, 0))
     kinesis_stream.rest(0.05)
-    sender = kinesis_stream.after(5.0, lambda: kinesis_stream.send_json(*numbered(10, 20)))
-
     drain = session.Drain(max_batches=1)
-    job.drain(kinesis_stream.options(startingPosition="latest"), connection_type="kinesis", drain=drain)
-    sender.join()
+    with kinesis_stream.records_arriving(pause_secs=0.5):
+        job.drain(kinesis_stream.options(startingPosition="latest"), connection_type="kinesis", drain=drain)
 
     assert numbers(job)
-    assert set(numbers(job)) <= set(range(10, 20))
+    assert min(numbers(job)) >= 0
 
 
 def test_the_offset_log_holds_what_the_manifest_says(job, kinesis_stream):

@@ -14,6 +14,7 @@ from awsglue.unsupported import NotSupportedHere
 from awsglue.writing import publish, publish_table, send
 from batch.catalog_update import CatalogTarget
 from connectors.jdbc.endpoint import JDBC_TYPES
+from connectors.options import warn_ignored
 from connectors.ports import CommitKey, Sink
 from connectors.registry import RECORD_SINKS, SINKS
 from etlcore.errors import ConfigError, did_you_mean
@@ -85,8 +86,7 @@ def sink_settings(
             f"writing to connection_type {connection_type!r}",
             "Use 's3' (also for a local folder), 'kafka', 'kinesis' or a database such as 'postgresql'.",
         )
-    for name in options.keys() - set(KNOWN_OPTIONS):
-        log.warning("option_ignored", option=name, hint=did_you_mean(name, KNOWN_OPTIONS).strip())
+    warn_ignored(log, options, KNOWN_OPTIONS)
     path = str(options.get("path") or "")
     if not path:
         raise ConfigError(

@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
+from structlog.typing import FilteringBoundLogger
+
 from dynamicframe.declared import DeclaredPayload
 from etlcore.errors import ConfigError, did_you_mean
 from etlcore.logging import get_logger
@@ -100,7 +102,23 @@ class ScriptOptions:
         understood = {name.lower() for name in known} | set(harmless)
         for lower, (name, _) in self._given.items():
             if lower not in understood and not (prefix and lower.startswith(prefix)):
-                get_logger(__name__).warning("option_ignored", option=name, hint=did_you_mean(name, known).strip())
+                _warn_ignored(get_logger(__name__), name, known)
+
+
+def warn_ignored(log: FilteringBoundLogger, options: Mapping[str, Any], known: Collection[str]) -> None:
+    """Say which options of a read or a write mean nothing, with the name that was probably meant.
+
+    Args:
+        log: of the module whose options they are.
+        options: as a script gives them.
+        known: names that mean something, letter by letter.
+    """
+    for name in options.keys() - set(known):
+        _warn_ignored(log, name, known)
+
+
+def _warn_ignored(log: FilteringBoundLogger, name: str, known: Collection[str]) -> None:
+    log.warning("option_ignored", option=name, hint=did_you_mean(name, known).strip())
 
 
 def epoch_ms(name: str, text: str) -> int:

@@ -16,7 +16,8 @@ from connectors.files.plan import MAX_BAND_MS, PlanOptions
 from connectors.files.predicate import parse_predicate
 from connectors.files.source import FilesSource
 from connectors.files.storage_classes import read_classes
-from etlcore.errors import ConfigError, did_you_mean
+from connectors.options import warn_ignored
+from etlcore.errors import ConfigError
 from etlcore.logging import get_logger
 from etlcore.storage import canonical_url
 
@@ -82,8 +83,7 @@ class FileReadSettings:
         Raises:
             ConfigError: an option is missing or not understood.
         """
-        for name in options.keys() - set(KNOWN_OPTIONS):
-            log.warning("option_ignored", option=name, hint=did_you_mean(name, KNOWN_OPTIONS).strip())
+        warn_ignored(log, options, KNOWN_OPTIONS)
         for name in options.keys() & _WITHOUT_EFFECT.keys():
             log.info("option_without_effect", option=name, reason=_WITHOUT_EFFECT[name])
         asked = [text for text in (predicate, str(options.get("catalogPartitionPredicate") or "")) if text.strip()]

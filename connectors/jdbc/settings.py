@@ -8,7 +8,8 @@ from typing import Any
 
 from connectors.jdbc.endpoint import JdbcEndpoint, without_secrets
 from connectors.jdbc.relation import Query, Table, read_relation
-from etlcore.errors import ConfigError, did_you_mean
+from connectors.options import warn_ignored
+from etlcore.errors import ConfigError
 from etlcore.logging import get_logger
 
 HASH_PARTITIONS = 7  # Glue's default (glue-api 5.7)
@@ -103,8 +104,7 @@ class JdbcReadSettings:
         Raises:
             ConfigError: an option is missing or not understood.
         """
-        for name in options.keys() - set(KNOWN_OPTIONS):
-            log.warning("option_ignored", option=name, hint=did_you_mean(name, KNOWN_OPTIONS).strip())
+        warn_ignored(log, options, KNOWN_OPTIONS)
         return cls(
             endpoint=JdbcEndpoint.from_options({**(connection or {}), **options}),
             relation=read_relation({**(connection or {}), **options}),

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 from connectors.jdbc.endpoint import JdbcEndpoint
+from connectors.options import warn_ignored
 from etlcore.errors import ConfigError, NotSupported, did_you_mean
 from etlcore.logging import get_logger
 
@@ -75,8 +76,7 @@ class JdbcWriteSettings:
         Raises:
             ConfigError: an option is missing or not understood.
         """
-        for name in options.keys() - set(KNOWN_OPTIONS):
-            log.warning("option_ignored", option=name, hint=did_you_mean(name, KNOWN_OPTIONS).strip())
+        warn_ignored(log, options, KNOWN_OPTIONS)
         table = str(options.get("dbtable") or options.get("tableName") or "").strip()
         if not table:
             raise ConfigError("The write has no dbtable; give connection_options={'dbtable': 'schema.table', ...}.")

@@ -5,19 +5,21 @@ Several parts of Gluepot may live in one database: each has tables and a history
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import stamina
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
 
 from etlcore.errors import CheckpointError, ConfigError, TransientError
 
-_BUSY_MS = 30_000
+_BUSY_SECS = 30.0
 _MIGRATION_LOCK = 7_305_001  # any number, as long as every Gluepot asks PostgreSQL for the same one
 
 
@@ -112,8 +114,8 @@ def _engine(url: URL) -> Engine:
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # transactions are begun below, not by the driver's guess
-        connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
-        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA busy_timeout = {_BUSY_SECS * 1000:.0f}")
+        _write_ahead(connection)
         connection.execute("PRAGMA synchronous = FULL")  # a commit survives a power cut
 
     @event.listens_for(engine, "begin")
@@ -122,6 +124,15 @@ def _engine(url: URL) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
+
+
+@stamina.retry(
+    on=sqlite3.OperationalError, attempts=None, timeout=_BUSY_SECS, wait_initial=0.01, wait_max=0.2, wait_jitter=0.1
+)
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    # The first to open a new database changes its mode. SQLite tells the others that come in that moment at once that
+    # it is locked: two that wait for each other's read lock would wait for ever, so the busy timeout is not for them.
+    connection.execute("PRAGMA journal_mode = WAL")
 
 
 def _migrate(engine: Engine, part: Part) -> None:

@@ -137,7 +137,7 @@ AT_SCRAPE = (
 COUNTED_AT_SCRAPE = (
     Metric(
         "throttled_reads",
-        "Reads that the service refused because they came too often; they are done again later. Of Kinesis.",
+        "Reads ahead that the service refused because they came too often; they are done again later. Of Kinesis.",
     ),
     Metric(
         "cpu_seconds",

@@ -8,7 +8,7 @@ import pytest
 
 from gluepot.servers.kafka import KafkaBroker
 from tests.postgresql import postgresql_endpoint
-from tests.servers import kafka_endpoint, kinesis_endpoint
+from tests.servers import docker_answers, kafka_endpoint, kinesis_endpoint, localstack_in_container
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
@@ -41,6 +41,15 @@ def aws_credentials() -> Iterator[None]:
 def kinesis(aws_credentials: None) -> Iterator[str]:
     """URL of a Kinesis emulator that all tests share."""
     with kinesis_endpoint() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def localstack(aws_credentials: None) -> Iterator[str]:
+    """URL of LocalStack in a container; a test that asks for it is skipped where no Docker engine answers."""
+    if not docker_answers():
+        pytest.skip("LocalStack was not run: no Docker engine answers here")
+    with localstack_in_container() as url:
         yield url
 
 

@@ -11,6 +11,8 @@ from gluepot.servers.kafka import KafkaBroker
 
 ENDPOINT = "GLUEPOT_TEST_KAFKA"
 IMAGE = "confluentinc/cp-kafka:7.9.0"
+LOCALSTACK_IMAGE = "localstack/localstack:4.14.0"
+"""The last one that wants no token."""
 DOCKER_ANSWER_SECS = 2
 
 
@@ -45,6 +47,15 @@ def kafka_in_container() -> Iterator[str]:
         container.with_env(name, value)
     with container:
         yield container.get_bootstrap_server()
+
+
+@contextmanager
+def localstack_in_container() -> Iterator[str]:
+    """Run LocalStack in a container for as long as the context lasts; yield its URL."""
+    from testcontainers.community.localstack import LocalStackContainer
+
+    with LocalStackContainer(LOCALSTACK_IMAGE).with_services("kinesis") as container:
+        yield container.get_url()
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import json
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from uuid import uuid4
 
 import boto3
@@ -54,9 +55,9 @@ def kafka_stream(request):
     return Stream(source(bootstrap), source("127.0.0.1:1"), ranged, lambda a, b: list(range(a, b)), RECORDS)
 
 
-def kinesis_stream(request):
+def kinesis_stream(request, server="kinesis"):
     """The stream read again by sequence numbers, as on a machine that has no spool."""
-    url = request.getfixturevalue("kinesis")
+    url = request.getfixturevalue(server)
     name = f"contract-{uuid4().hex[:8]}"
     client = boto3.client("kinesis", endpoint_url=url, region_name="us-east-1")
     client.create_stream(StreamName=name, ShardCount=1)
@@ -87,7 +88,14 @@ def kinesis_stream(request):
     )
 
 
-@pytest.fixture(scope="module", params=[kafka_stream, kinesis_stream], ids=["kafka", "kinesis"])
+localstack_stream = partial(kinesis_stream, server="localstack")
+
+
+@pytest.fixture(
+    scope="module",
+    params=[kafka_stream, kinesis_stream, localstack_stream],
+    ids=["kafka", "kinesis", "localstack"],
+)
 def stream(request):
     return request.param(request)
 

@@ -127,7 +127,8 @@ class Job:
         kind = settings.pop("connection_type", "kafka")
         seen: list[Any] = []
         drain = session.Drain(until_caught_up=True) if "drain" not in settings else settings.pop("drain")
-        session.install(session.StreamSession(drain=drain, watchers=[seen.append]))
+        stop = settings.pop("stop", threading.Event())
+        session.install(session.StreamSession(drain=drain, watchers=[seen.append], stop=stop))
         frame = self.glue_context.create_data_frame.from_options(connection_type=kind, connection_options=options)
         self.glue_context.forEachBatch(
             frame=frame,
@@ -136,6 +137,37 @@ class Job:
         )
         self.batches += seen
         return seen
+
+    def run_beside(
+        self, act: Callable[[], None], options: dict[str, Any], function: Any = None, **settings: Any
+    ) -> list[Any]:
+        """Run the job, windows and all, for as long as a function takes in a thread of its own."""
+        from streaming import session
+
+        stop, failures = threading.Event(), []
+
+        def acting() -> None:
+            try:
+                act()
+            except BaseException as error:  # noqa: BLE001  raised below, in the test
+                failures.append(error)
+            finally:
+                stop.set()
+
+        thread = threading.Thread(target=acting)
+        thread.start()
+        try:
+            seen = self.drain(options, function, drain=session.ENDLESS, stop=stop, **settings)
+        finally:
+            thread.join()
+        if failures:
+            raise failures[0]
+        return seen
+
+    def published(self) -> int:
+        """Rows of the table as its manifests say, also while the job writes."""
+        manifests = (self.table / "_gluepot/commits").glob("[!.]*.json")
+        return sum(json.loads(path.read_text())["rows_out"] for path in manifests)
 
     def rows(self, columns: str = "*") -> list[tuple[Any, ...]]:
         """The table as DuckDB reads it; no row where there is no file."""
@@ -198,6 +230,14 @@ class Stream:
 
     def rest(self, secs: float) -> None:
         SystemClock().sleep(secs)
+
+    def rest_until(self, reached: Callable[[], object], secs: float) -> None:
+        """Return once something is true; fails if it is not, in time."""
+        clock = SystemClock()
+        deadline = clock.monotonic() + secs
+        while not reached():
+            assert clock.monotonic() < deadline, f"not within {secs:.0f} s"
+            clock.sleep(0.1)
 
     @contextmanager
     def records_arriving(self, records: int = 20, pause_secs: float = 0.05) -> Iterator[list[int]]:

@@ -80,15 +80,24 @@ def spoilt_kinesis(kinesis: str) -> Iterator[tuple[Spoiler, str]]:
         yield spoiler, url
 
 
+def throttled_reads() -> int:
+    """What the metric of the job that ran last says."""
+    (query,) = session.current().status.queries()
+    return query.throttled_reads
+
+
 def test_no_batch_fails_and_nothing_is_lost(job, kinesis_stream, spoilt_kinesis):
     spoiler, url = spoilt_kinesis
     options = kinesis_stream.options(endpointUrl=url, retryIntervalMs="50", maxRetryIntervalMs="200")
     told = {"connection_type": "kinesis", "windowSize": "0 seconds", "batchMaxRetries": 0}
 
+    refused = 0
     with kinesis_stream.records_arriving() as sent:
         while not spoiler.over.is_set():
             job.drain(options, drain=session.Drain(max_batches=3), **told)
+            refused += throttled_reads()
     job.drain(options, **told)
 
     assert set(spoiler.spoilt) == {kind for kind, _, _ in SCHEDULE}
     assert sorted(n for (n,) in job.rows("n")) == sent
+    assert 0 < refused <= spoiler.spoilt["throttled"]

@@ -17,7 +17,7 @@ import numpy as np
 
 from etlcore.clock import Clock, SystemClock
 from etlcore.errors import ConfigError
-from gluepot.advise.glue_cost import worker_type
+from gluepot.advise.glue_cost import worker_type as worker_type_of
 from gluepot.bench.arguments import arguments_of_run, asked_names
 from gluepot.bench.conclude import Goal, fits, scaling, settings_for
 from gluepot.bench.job import Job
@@ -40,37 +40,50 @@ _UNIT_SECS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 def bench_script(
     script: Path,
-    given: Sequence[str],
-    *,
-    sla: str | None,
-    rate: float | None,
-    cores: int | None,
-    sample: Path | None,
-    minutes: float,
-    connections: Path | None,
-    glue_type: str,
-    usd_per_core_hour: float | None,
-    output: Literal["text", "json"],
+    *arguments: str,
+    sla: str | None = None,
+    rate: float | None = None,
+    cores: int | None = None,
+    sample: Path | None = None,
+    minutes: float = 10.0,
+    connections: Path | None = None,
+    worker_type: str = "G.1X",
+    usd_per_core_hour: float | None = None,
+    output: Literal["text", "json"] = "text",
 ) -> None:
-    """Do what the command `bench` says; see there.
+    """Measure a script and report what it needs; the command line has the rest of the description.
+
+    Args:
+        script: the script.
+        arguments: what it gets, after `--`; {run} in them becomes a folder of the run. Places to write to that are not
+            given are made up, and so are JOB_NAME and TempDir.
+        sla: age that no record should reach: 10s, 2min. Without it the highest rate is looked for.
+        rate: records a second that arrive. Without it the settings are for what the measured cores can take.
+        cores: most cores to run on; all of this machine unless given.
+        sample: records to preload, one a line; without it the demo's click events.
+        minutes: no run is begun that would end later.
+        connections: the connections file, for what the script reads beside the stream.
+        worker_type: Glue's, for the cost there.
+        usd_per_core_hour: price of a core here.
+        output: text for people; json for one object.
 
     Raises:
         ConfigError: a value is wrong, or the script cannot be read.
         PermanentError: a run failed.
     """
-    goal, kind = _goal(sla, rate), worker_type(glue_type)
+    goal, kind = _goal(sla, rate), worker_type_of(worker_type)
     most_cores = (os.cpu_count() or 1) if cores is None else cores
     if most_cores < 1 or minutes <= 0:
         raise ConfigError(f"--cores is {most_cores} and --minutes {minutes:g}; use numbers above 0.")
     payloads = demo_payloads() if sample is None else file_payloads(sample)
     limits = bounds(most_cores, goal.sla_secs, ROOM_BYTES, mean(map(len, payloads)))
     asked = _asked(script)
-    arguments_of_run(asked, given, Path())  # wrong ones are told before a broker starts
+    arguments_of_run(asked, arguments, Path())  # wrong ones are told before a broker starts
     clock = SystemClock()
     began = clock.monotonic()
     with tempfile.TemporaryDirectory(prefix="gluepot-bench-", ignore_cleanup_errors=True) as folder:
         job = Job(script.absolute(), connections, clock)
-        done, left_out = _measure(job, asked, given, payloads, limits, Path(folder), began + 60 * minutes, clock)
+        done, left_out = _measure(job, asked, arguments, payloads, limits, Path(folder), began + 60 * minutes, clock)
     known = models(done)
     report = Report(
         script=script.name,

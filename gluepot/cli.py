@@ -69,6 +69,7 @@ def run(
     after_secs: float = 3600.0,
     advice_log: Path | None = None,
     stream_option: list[str] | None = None,
+    batch_option: list[str] | None = None,
     max_workers: int | None = None,
     advisor: list[str] | None = None,
     verbose: Annotated[bool, Parameter(alias="-v")] = False,
@@ -98,6 +99,8 @@ def run(
         advice_log: append what the advisor sees and says after each batch, for `gluepot advise`.
         stream_option: NAME=VALUE; wins over what the script says of its streams, such as maxOffsetsPerTrigger=50000.
             Without a value it takes an option of the script away. May be repeated.
+        batch_option: NAME=VALUE; wins over what the script gives forEachBatch, such as windowSize="10 seconds". May be
+            repeated.
         max_workers: most workers that the advice, and with --enable-auto-scaling true after `--` the job, may come to.
             Each is a Spark executor.
         advisor: NAME=VALUE of the advice: sla_secs, min_workers, hold_secs, catch_up_secs, worker_start_secs,
@@ -132,6 +135,7 @@ def run(
             lease_secs=lease_secs,
             advice_log=advice_log,
             stream_options=_pairs("--stream-option", stream_option, "maxOffsetsPerTrigger=50000"),
+            batch_options=_pairs("--batch-option", batch_option, 'windowSize="10 seconds"'),
             advisor=_pairs("--advisor", advisor, "sla_secs=60")
             | ({} if max_workers is None else {"max_workers": str(max_workers)}),
             live=sys.stderr.isatty() and not verbose,

@@ -62,6 +62,7 @@ class RunSettings:
         advice_log: file that observations and advice are appended to after each batch; None for none.
         advisor: fields of `AdvisorSettings`, for the advice and for the workers with --enable-auto-scaling.
         stream_options: of streams, by name; win over the script's. An empty text takes an option of the script away.
+        batch_options: of `forEachBatch`, by name; win over the script's.
         live: show one live line per query.
     """
 
@@ -84,6 +85,7 @@ class RunSettings:
     advice_log: Path | None = None
     advisor: Mapping[str, str] = field(default_factory=dict)
     stream_options: Mapping[str, str] = field(default_factory=dict)
+    batch_options: Mapping[str, str] = field(default_factory=dict)
     live: bool = False
 
 
@@ -108,7 +110,8 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
         log.info("parameter_ignored", parameter=ignored.name, reason=ignored.reason)
     streams = streams or StreamSession()
     streams.job, streams.drain, streams.lease_secs = parameters.job_name, settings.drain, settings.lease_secs
-    streams.on_batch_failure, streams.stream_options = settings.on_batch_failure, settings.stream_options
+    streams.on_batch_failure = settings.on_batch_failure
+    streams.stream_options, streams.batch_options = settings.stream_options, settings.batch_options
     if settings.after:
         _wait_for_jobs(parameters.job_name, settings, streams.clock)
     with ExitStack() as stack:
@@ -157,7 +160,7 @@ def _open_ops(
             f"GLUEPOT_{one.name.upper()}" if one.name in _FROM_ENVIRONMENT else "",
         )
         for one in fields(RunSettings)
-        if one.name not in {"arguments", "metrics_token", "stream_options"}
+        if one.name not in {"arguments", "metrics_token", "stream_options", "batch_options"}
     ]
     ops = OpsSettings(
         port=settings.metrics_port or 0,

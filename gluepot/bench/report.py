@@ -8,6 +8,7 @@ from typing import Any
 
 from gluepot.advise.glue_cost import PRICE_SOURCE, WorkerType, glue_cost
 from gluepot.bench.conclude import CONFIDENCE, Between, Fit, Goal, Impossible, Settings
+from gluepot.bench.hold import Held
 from streaming.advisor.model import CLOSE, BatchModel
 
 BAR = 40
@@ -25,6 +26,7 @@ class Report:
         known: the model by number of cores.
         scaling: what a core does beside others, relative to one alone, by number of cores.
         settings: what follows for the goal.
+        held: how they did under a steady load; None where that was not run.
         kind: of Glue's workers.
         usd_per_core_hour: here; None where nobody said.
         left_out: runs that there was no time for.
@@ -37,6 +39,7 @@ class Report:
     known: Mapping[int, BatchModel]
     scaling: Mapping[int, float]
     settings: Settings | Impossible
+    held: Held | None
     kind: WorkerType
     usd_per_core_hour: float | None
     left_out: int
@@ -73,6 +76,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "scaling": {str(cores): round(share, 3) for cores, share in report.scaling.items()},
         "model_is_close": all(one.is_close for one in report.fits),
         "settings": answer,
+        "held": None if report.held is None else report.held.to_json(),
         "left_out_runs": report.left_out,
         "secs": round(report.secs, 1),
     }
@@ -98,6 +102,8 @@ def as_text(report: Report) -> str:
             lines += ["", sentence]
         case Settings() as found:
             lines += ["", *_answer(report, found)]
+    if report.held is not None:
+        lines += ["", *_held(report.held)]
     return "\n".join(lines)
 
 
@@ -160,6 +166,16 @@ def _answer(report: Report, found: Settings) -> list[str]:
         f'  {place}: "{name}": "{value}",' for place, options in patch(found).items() for name, value in options.items()
     ]
     return lines
+
+
+def _held(one: Held) -> list[str]:
+    within = "" if one.sla_secs is None else f", the SLA is {one.sla_secs:g} s"
+    lag = "grew" if one.lag_grows else "stood still"
+    return [
+        f"Run at {one.rate:,.0f} rows/s for {one.secs:.0f} s: {'it holds' if one.holds else 'it does NOT hold'}.",
+        f"  latency p50 {one.p50_secs:.1f} s, p99 {one.p99_secs:.1f} s, worst {one.worst_secs:.1f} s{within}",
+        f"  the lag {lag}: {one.first_waiting:,} records behind early batches, {one.last_waiting:,} behind late ones",
+    ]
 
 
 def _between(one: Between) -> str:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.autoscaling.svg import Axis, Line, chart
+from gluepot.svg_chart import Axis, Line, chart
 from streaming.advisor.history import Observation
 from streaming.advisor.log import recorded
 

@@ -27,6 +27,7 @@ from gluepot.bench.conclude import Goal, Settings, fits, scaling, settings_for
 from gluepot.bench.hold import Held, held
 from gluepot.bench.job import Job
 from gluepot.bench.measured import Measured, Run, models
+from gluepot.bench.page import as_html
 from gluepot.bench.plan import BATCHES, WARM_UP_BATCHES, Bounds, bounds, remaining, within
 from gluepot.bench.preload import Preload, stream_options
 from gluepot.bench.report import Report, as_json, as_text, on_cores
@@ -59,6 +60,7 @@ def bench_script(
     connections: Path | None = None,
     worker_type: str = "G.1X",
     usd_per_core_hour: float | None = None,
+    html: Path | None = None,
     output: Literal["text", "json"] = "text",
 ) -> None:
     """Measure a script and report what it needs; the command line has the rest of the description.
@@ -77,6 +79,7 @@ def bench_script(
         connections: the connections file, for what the script reads beside the stream.
         worker_type: Glue's, for the cost there.
         usd_per_core_hour: price of a core here.
+        html: write the report as a page into this file, too.
         output: text for people; json for one object.
 
     Raises:
@@ -116,6 +119,8 @@ def bench_script(
         left_out=left_out,
         secs=clock.monotonic() - began,
     )
+    if html is not None:
+        html.write_text(as_html(report))
     print(json.dumps(as_json(report), ensure_ascii=False) if output == "json" else as_text(report))
 
 

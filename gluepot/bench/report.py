@@ -94,16 +94,21 @@ def as_text(report: Report) -> str:
     """Return the report for a person."""
     lines = [f"{report.script}: {len(report.fits)} runs in {report.secs / 60:.1f} min", ""]
     lines += _runs(report.fits)
-    lines += ["", *_model(report)]
+    lines += ["", *fit_lines(report)]
     if report.left_out:
         lines.append(f"  {report.left_out} more runs were planned and left out: the time was over.")
     match report.settings:
         case Impossible(sentence):
             lines += ["", sentence]
         case Settings() as found:
-            lines += ["", *_answer(report, found)]
+            lines += ["", *answer_lines(report, found), "", "To paste:"]
+            lines += [
+                f'  {place}: "{name}": "{value}",'
+                for place, options in patch(found).items()
+                for name, value in options.items()
+            ]
     if report.held is not None:
-        lines += ["", *_held(report.held)]
+        lines += ["", *held_lines(report.held)]
     return "\n".join(lines)
 
 
@@ -125,7 +130,8 @@ def _runs(fits: Sequence[Fit]) -> list[str]:
     return lines
 
 
-def _model(report: Report) -> list[str]:
+def fit_lines(report: Report) -> list[str]:
+    """Return what was learned and how near it is."""
     lines = [
         f"  {on_cores(cores)}: {model.fixed_secs:.2f} s of every batch are fixed, then a core does"
         f" {model.worker_rate:,.0f} rows/s ({report.scaling[cores]:.0%} of one alone)"
@@ -140,7 +146,8 @@ def _model(report: Report) -> list[str]:
     return lines
 
 
-def _answer(report: Report, found: Settings) -> list[str]:
+def answer_lines(report: Report, found: Settings) -> list[str]:
+    """Return the settings, what they lead to and what they cost."""
     glue = glue_cost(found.cores, report.kind)
     most = on_cores(max(report.known))
     known = "measured" if found.measured else f"not measured: in a straight line from {most}"
@@ -161,14 +168,12 @@ def _answer(report: Report, found: Settings) -> list[str]:
     here = _here(report, found)
     if here is not None:
         lines.append(f"  here: {on_cores(found.cores)}, {here:.2f} USD a day")
-    lines += [f"  prices: {PRICE_SOURCE}", "", "To paste:"]
-    lines += [
-        f'  {place}: "{name}": "{value}",' for place, options in patch(found).items() for name, value in options.items()
-    ]
+    lines.append(f"  prices: {PRICE_SOURCE}")
     return lines
 
 
-def _held(one: Held) -> list[str]:
+def held_lines(one: Held) -> list[str]:
+    """Return how the settings did under a steady load."""
     within = "" if one.sla_secs is None else f", the SLA is {one.sla_secs:g} s"
     lag = "grew" if one.lag_grows else "stood still"
     return [

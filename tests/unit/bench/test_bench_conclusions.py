@@ -2,23 +2,14 @@
 
 import json
 
-import numpy as np
 import pytest
 
-from gluepot.advise.glue_cost import worker_type
 from gluepot.bench.conclude import Goal, Impossible, Settings, fits, scaling, settings_for
-from gluepot.bench.hold import Held
 from gluepot.bench.measured import models
-from gluepot.bench.plan import Bounds
-from gluepot.bench.report import Report, as_json, as_text
-from tests.unit.bench.made import all_runs, linear
+from gluepot.bench.report import as_json, as_text
+from tests.unit.bench.made import LIMITS, all_runs, chance, linear, report
 
-LIMITS = Bounds(cores=2, largest_secs=3.0, most_rows=1_000_000)
 PLANT = linear(0.3, 30_000, efficiency=0.8)
-
-
-def chance():
-    return np.random.default_rng(1)
 
 
 @pytest.fixture(scope="module")
@@ -92,15 +83,6 @@ def test_fixed_cost_that_fills_the_window_is_no_matter_of_cores():
     found = settings_for(Goal(sla_secs=2, rate=1000), slow, chance())
     assert isinstance(found, Impossible)
     assert "fixed cost" in found.sentence
-
-
-def report(done, goal):
-    known = models(done)
-    settings = settings_for(goal, done, chance())
-    steady = Held(20_000, 300.0, 60, 3.5, 6.5, 7.0, 21_000, 20_000, 5.0, goal.sla_secs)
-    return Report(
-        "job.py", goal, fits(done), known, scaling(known), settings, steady, worker_type("G.1X"), 0.05, 1, 200.0
-    )
 
 
 def test_a_person_reads_the_runs_the_fit_the_answer_and_what_to_paste(done):

@@ -9,7 +9,7 @@ from importlib.resources import files
 from jinja2 import Environment, StrictUndefined
 
 from gluepot.bench.conclude import Fit, Impossible
-from gluepot.bench.report import Report, answer_lines, fit_lines, held_lines, patch
+from gluepot.bench.report import Report, answer_lines, fit_lines, held_lines, on_cores, patch
 from gluepot.svg_chart import Axis, Line, chart
 
 NICE = (1, 2, 5, 10)
@@ -40,7 +40,7 @@ def batch_time_plot(report: Report) -> str:
     for cores, model in report.known.items():
         runs = sorted((_rows(one), one.measured.p50_secs) for one in report.fits if one.measured.run.cores == cores)
         ends = [(0.0, model.batch_secs(0, cores)), (runs[-1][0], model.batch_secs(runs[-1][0], cores))]
-        lines += [Line(f"{cores} cores: measured", runs, marks=True), Line(f"{cores} cores: model", ends)]
+        lines += [Line(f"{on_cores(cores)}: measured", runs, marks=True), Line(f"{on_cores(cores)}: model", ends)]
     return chart(
         "Time of a batch by its size, median",
         Axis("rows in a batch", 0, most_rows, [(at, f"{at:,.0f}") for at in _ticks(most_rows)]),

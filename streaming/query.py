@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +27,7 @@ from streaming.capacity import capacity_of
 from streaming.checkpoints.start import refuse_damage
 from streaming.frames import StreamFrame
 from streaming.inputs import Inputs
+from streaming.lag import Lag, LagWatch
 from streaming.mirror import Mirror, closing_note
 from streaming.pausing import rest
 from streaming.progress import BatchStats
@@ -118,6 +119,7 @@ class Query:
         self._name = name
         self._checkpoint = Checkpoint(settings.checkpoint_location)
         self._inputs = Inputs(frame, self._checkpoint)
+        self._lag = LagWatch(self._inputs.backlog, session.clock)
         self._schema = StreamSchema()
         self._run = _Run()
         self._quarantine = Quarantine(self._stream, function, settings, self._end_search_if_stopping)
@@ -137,9 +139,11 @@ class Query:
             self._told(),
             self._own() as self._lease,
             closing_note(self._mirror),
+            ExitStack() as watching,
         ):
             self._tell(lease="held")
             self._before_first_start()
+            watching.enter_context(self._lag_shown())
             while not self._ending():
                 if self._pausing():
                     self._pause()
@@ -302,13 +306,14 @@ class Query:
         attempts, run.failures = run.failures + 1, 0
         run.last_held = held
         self._mirror.done(query_id, batch_id, held)
+        self._lag.committed(held, context.newest_epoch_ms)
         self._tell_groups(held)
         run.done_batches += filled
         self._tell(failures_in_a_row=0)
         if not filled:
             self._count("empty")
             return
-        behind = self._inputs.backlog(held)
+        lag = self._lag.look()
         now_epoch = clock.epoch()
         ages = {shard: max(0.0, now_epoch - newest / 1000) for shard, newest in context.newest_epoch_ms.items()}
         stats = BatchStats(
@@ -330,12 +335,13 @@ class Query:
             streams=sorted({(one.SOURCE, stream) for one in held for stream in one.streams()}),
             positions={f"{stream}-{shard}": end for one in held for (stream, shard), end in one.ends().items()},
             attempts=attempts,
-            lag_records=behind,
-            lag_secs={shard: age if behind.get(shard, 1) else 0.0 for shard, age in ages.items()},
+            lag_records=lag.records,
+            lag_secs=lag.secs,
             latency_secs=ages,
             ranges=ranges,
             written=tuple(context.written),
             column_changes=tuple(context.column_changes),
+            rows_in_table=dict(context.rows_in_table),
         )
         run.last_started_epoch = began_epoch
         self._report(stats)
@@ -404,6 +410,21 @@ class Query:
             yield
         finally:
             self._tell(ended=True, lease="lost" if self._lease and self._lease.is_lost else "none")
+
+    @contextmanager
+    def _lag_shown(self) -> Iterator[None]:
+        """Show the lag at every moment while this is open, not only when a batch ends: the worst one has none."""
+        metrics = self._session.metrics
+        if metrics is None or not self._inputs:
+            yield
+            return
+        self._lag.committed(self._inputs.committed(), {})
+
+        def show(lag: Lag) -> None:
+            metrics.lag(self._name, lag)
+
+        with self._lag.looking(show):
+            yield
 
     def _tell(self, **changes: Any) -> None:
         self._session.status.tell(self._name, **changes)

@@ -121,6 +121,12 @@ def publish_table(spark: SparkSession, frame: DynamicFrame, settings: JdbcWriteS
         run.bookmarks.wrote(LedgerWrite(planned.key.ctx, target, outcome.rows, 0))
 
 
+def written_outside_of_streams() -> tuple[int, int]:
+    """Return the rows and files that this process wrote outside of batch functions."""
+    runs = [_run, *_bookmarked.values()]
+    return sum(one.rows_out for one in runs), sum(one.files for one in runs)
+
+
 def _run_outside_of_streams() -> BatchContext:
     run = jobrun.current()
     marks = run.bookmarks if run else None

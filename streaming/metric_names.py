@@ -152,6 +152,15 @@ COUNTED_AT_SCRAPE = (
 )
 """Counters that are asked for when somebody looks."""
 
+AT_END = (
+    Metric("run_success", "1 if the run ended well, 0 if not.", of_job=True),
+    Metric("run_end_timestamp_seconds", "When the run ended, in seconds since 1970 UTC.", of_job=True),
+    Metric("run_duration_seconds", "From the begin of the run to its end.", of_job=True),
+    Metric("run_rows_out", "Records written outside of streams.", of_job=True),
+    Metric("run_files_written", "Files published outside of streams.", of_job=True),
+)
+"""Gauges of a run that has ended; only a push gateway keeps them."""
+
 COUNTERS = (
     Metric("rows_in", "Records read.", glue="glue.driver.aggregate.recordsRead"),
     Metric("rows_out", "Records written.", glue="glue.driver.recordsWritten"),
@@ -210,6 +219,7 @@ def document() -> str:
         ),
         ("Advice", "Set when a batch is committed, with `--advice-log`.", ADVICE, ""),
         ("Gauges of the moment", "Worked out when the page is asked for, while a batch runs, too.", AT_SCRAPE, ""),
+        ("At the end", "Sent with all others to a push gateway (`--push-gateway`) when a run ends.", AT_END, ""),
         ("Counters of the moment", "Likewise; exposed with the suffix `_total`.", COUNTED_AT_SCRAPE, "_total"),
     )
     return _HEAD + "".join(

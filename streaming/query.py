@@ -26,7 +26,7 @@ from streaming.batch import BatchContext, BatchFunction, StreamSchema, run_known
 from streaming.capacity import capacity_of
 from streaming.checkpoints.start import refuse_damage
 from streaming.frames import StreamFrame
-from streaming.inputs import Inputs
+from streaming.inputs import Inputs, named
 from streaming.lag import Lag, LagWatch
 from streaming.mirror import Mirror, closing_note
 from streaming.pausing import rest
@@ -276,8 +276,10 @@ class Query:
             self._tell(batch_id=batch_id, batch_began_epoch=self._session.clock.epoch())
             reach("batch.planned")
             with bind_context(query=self._name, batch=batch_id):
-                self._one(frame, batch_id, self._lease.token)
-                reach("batch.done")
+                held = self._inputs.held(batch_id) if self._inputs else []
+                with bind_context(**named(held)):
+                    self._one(frame, batch_id, self._lease.token, held)
+                    reach("batch.done")
         except BaseException as error:
             self._run.error = error
             self._run.failed_batch = batch_id
@@ -286,11 +288,10 @@ class Query:
             self._run.in_function = False
             self._tell(batch_began_epoch=None)
 
-    def _one(self, frame: DataFrame, batch_id: int, token: int) -> None:
+    def _one(self, frame: DataFrame, batch_id: int, token: int, held: list[StreamPositions[Any]]) -> None:
         clock, run = self._session.clock, self._run
         began, began_epoch = clock.monotonic(), clock.epoch()
         query_id = self._checkpoint.query_id() or ""
-        held = self._inputs.held(batch_id) if self._inputs else []
         ranges = self._inputs.ranges(held)
         context = BatchContext(
             query_id=query_id,

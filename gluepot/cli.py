@@ -60,6 +60,7 @@ def run(
     metrics_token: Annotated[str | None, Parameter(env_var="GLUEPOT_METRICS_TOKEN")] = None,
     metrics_by_partition: Annotated[bool, Parameter(env_var="GLUEPOT_METRICS_BY_PARTITION")] = False,
     cloudwatch_names: Annotated[bool, Parameter(env_var="GLUEPOT_CLOUDWATCH_NAMES")] = False,
+    push_gateway: Annotated[str | None, Parameter(env_var="GLUEPOT_PUSH_GATEWAY")] = None,
     lease_secs: float = 15.0,
     connections: Path | None = None,
     transforms: Annotated[str | None, Parameter(env_var="GLUEPOT_TRANSFORMS")] = None,
@@ -87,6 +88,7 @@ def run(
         metrics_token: what their readers must bring: file:/path or env:NAME of it. Probes without details need none.
         metrics_by_partition: show lag by partition, too.
         cloudwatch_names: show AWS Glue's own metrics, too, as Prometheus' exporter for CloudWatch names them.
+        push_gateway: URL of a Prometheus push gateway that gets the metrics when the run ends, for short jobs.
         lease_secs: a driver not heard of for so long may be replaced by another one on the same checkpoint.
         connections: the connections file, if it is none of the usual ones.
         transforms: a folder of custom visual transforms, local or s3://; each is a JSON and a Python file.
@@ -128,6 +130,7 @@ def run(
             metrics_token=metrics_token,
             metrics_by_partition=metrics_by_partition,
             cloudwatch_names=cloudwatch_names,
+            push_gateway=push_gateway,
             drain=Drain(until_caught_up, max_batches),
             on_batch_failure=on_batch_failure,
             after=tuple(after or ()),

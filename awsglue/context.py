@@ -14,6 +14,7 @@ from awsglue import catalog_reads, catalog_writes, data_catalog
 from awsglue.collection import DynamicFrameCollection
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.file_reads import FILE_TYPES, file_frame, file_settings
+from awsglue.lake_catalogs import use_local_catalogs
 from awsglue.options import as_options, stream_source
 from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame
 from awsglue.resolving import as_spec
@@ -78,6 +79,7 @@ class GlueContext(SQLContext):
             super().__init__(spark.sparkContext, spark)
         self.spark_session = spark
         register_tables(spark)
+        use_local_catalogs(spark)
         self.create_data_frame = DataFrameReader(self)
         self.create_dynamic_frame = DynamicFrameReader(self)
         self.write_dynamic_frame = DynamicFrameWriter(self)
@@ -359,6 +361,7 @@ class GlueContext(SQLContext):
         options: Mapping[str, Any] = {},
     ) -> None:
         """Run a function on every micro-batch of a stream (glue-api 2). Returns only when the job ends its streams."""
+        use_local_catalogs(self.spark_session)
         streams = session.current()
         settings = StreamSettings.from_glue({"onBatchFailure": streams.on_batch_failure, **as_options(options)})
         for_each_batch(frame, batch_function, settings, streams)

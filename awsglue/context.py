@@ -10,17 +10,19 @@ from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession, SQLContext
 from pyspark.sql.types import StructType
 
-from awsglue import catalog_reads, catalog_writes, data_catalog
+from awsglue import catalog_reads, catalog_writes, data_catalog, lake_tables
 from awsglue.collection import DynamicFrameCollection
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.file_reads import FILE_TYPES, file_frame, file_settings
 from awsglue.lake_catalogs import use_local_catalogs
+from awsglue.lake_tables import LakeTarget
 from awsglue.options import as_options, stream_source
 from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame
 from awsglue.resolving import as_spec
 from awsglue.sinks import DataFrameWriter, DataSink, DynamicFrameWriter
 from awsglue.sources import DataSource, StreamingDataSource
 from awsglue.unsupported import GLUE_CONTEXT, NotSupportedHere, missing
+from awsglue.writing import append
 from batch import purge
 from batch.purge import PurgeOptions
 from batch.table.spark import register as register_tables
@@ -256,7 +258,11 @@ class GlueContext(SQLContext):
         if isinstance(frame, DataFrame):  # Glue's library refuses it, AWS's own samples do it
             frame = DynamicFrame.fromDF(frame, self, "frame")
         where = data_catalog.names(database, table_name, catalog_id, kwargs)
-        write = catalog_writes.table_write(data_catalog.current_catalog().table(*where), as_options(additional_options))
+        table = lake_tables.lookup(self.spark_session, *where, as_options(additional_options))
+        if isinstance(table, LakeTarget):
+            append(self.spark_session, frame.toDF(), table, transformation_ctx)
+            return frame
+        write = catalog_writes.table_write(table, as_options(additional_options))
         sink = DataSink(self, "s3", write.options, write.format, transformation_ctx)
         sink.setFormat(write.format, **write.format_options)
         sink.setCatalogInfo(*where)
@@ -282,7 +288,11 @@ class GlueContext(SQLContext):
             )
             return
         where = data_catalog.names(database, table_name, catalog_id, kwargs)
-        catalog_writes.write_by_spark(frame, data_catalog.current_catalog().table(*where), options)
+        table = lake_tables.lookup(self.spark_session, *where, options)
+        if isinstance(table, LakeTarget):
+            append(self.spark_session, frame, table, transformation_ctx)
+            return
+        catalog_writes.write_by_spark(frame, table, options)
 
     def write_dynamic_frame_from_jdbc_conf(
         self,

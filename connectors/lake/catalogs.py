@@ -9,7 +9,7 @@ those back in every new session.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -89,7 +89,7 @@ def mapped(conf: Mapping[str, str], local: LocalCatalog) -> Mapped:
     """
     settings: dict[str, str] = {}
     catalogs = []
-    for name in _iceberg_catalogs(conf):
+    for name in iceberg_catalogs(conf):
         given = _properties(conf, name)
         was = _aws_service(given)
         if was is None:
@@ -103,10 +103,11 @@ def mapped(conf: Mapping[str, str], local: LocalCatalog) -> Mapped:
 
 def names_aws(conf: Mapping[str, str]) -> bool:
     """Tell whether settings name an Iceberg catalog of AWS."""
-    return any(_aws_service(_properties(conf, name)) for name in _iceberg_catalogs(conf))
+    return any(_aws_service(_properties(conf, name)) for name in iceberg_catalogs(conf))
 
 
-def _iceberg_catalogs(conf: Mapping[str, str]) -> Iterable[str]:
+def iceberg_catalogs(conf: Mapping[str, str]) -> Iterator[str]:
+    """Yield the names of the catalogs that are Iceberg's."""
     for key, value in conf.items():
         if (match := _CATALOG.fullmatch(key)) and value in _ICEBERG:
             yield match[1]

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from deltalake import DeltaTable
-from pyiceberg.table import StaticTable
 
 from tests.e2e.conftest import Topic
 from tests.e2e.jobs import EXAMPLES, Job, Launcher, arguments
+from tests.e2e.lake import delta_rows, iceberg_rows
 
 KILLED = 128 + 9
 
@@ -58,24 +55,11 @@ class Lake:
         return self._launch.gluepot(*run, env=env)
 
     def order_rows(self) -> dict[int, str]:
-        """Status of each order, as PyIceberg reads the newest snapshot; an order that is there twice fails."""
-        table = self._orders_table()
-        rows = table.scan(selected_fields=("order_id", "status")).to_arrow().to_pylist() if table else []
+        """Status of each order; an order that is there twice fails."""
+        rows = iceberg_rows(self.folder / "state", "orders", "order_id", "status")
         found = {row["order_id"]: row["status"] for row in rows}
         assert len(found) == len(rows)
         return found
-
-    def _orders_table(self) -> StaticTable | None:
-        database = self.folder / "state" / "catalog.db"
-        if not database.exists():
-            return None
-        with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as opened:
-            try:
-                found = opened.execute("SELECT metadata_location FROM iceberg_tables WHERE table_name = 'orders'")
-            except sqlite3.OperationalError:  # the job has not made it yet
-                return None
-            row = found.fetchone()
-        return StaticTable.from_metadata(row[0]) if row else None
 
 
 @pytest.fixture
@@ -119,7 +103,7 @@ def test_clicks_are_appended_to_delta_with_columns_that_come_later(lake, topic, 
     topic.send([json.dumps({**click, "n": 2, "page": "/cart"}).encode()])
     ended_well(lake.clicks("--until-caught-up"))
 
-    rows = DeltaTable(tmp_path / "clicks").to_pyarrow_table(columns=["n", "page", "day"]).to_pylist()
+    rows = delta_rows(tmp_path / "clicks", "n", "page", "day")
 
     assert sorted((row["n"], row["page"], str(row["day"])) for row in rows) == [
         (1, None, "2026-01-02"),

@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 
 from cyclopts import App, CycloptsError, Parameter, UnknownOptionError
 
+from connectors.lake import AWS
 from etlcore import logging
 from etlcore.errors import ConfigError, EtlError, LeaseHeld
 from gluepot.servers import commands as servers
@@ -39,6 +40,7 @@ app.command(
 )
 app.command("gluepot.bookmarks:app", name="bookmarks", help="What jobs have read, and how to change that.")
 app.command("gluepot.catalog:app", name="catalog", help="The Data Catalog: databases, tables, partitions.")
+app.command("gluepot.datalake:app", name="jars", help="Java archives of the table formats Iceberg and Delta.")
 app.command("gluepot.bookmarks:jobs_app", name="jobs", help="The runs of jobs with bookmarks.")
 app.command(
     "gluepot.produce.commands:produce_to",
@@ -64,6 +66,8 @@ def run(
     lease_secs: float = 15.0,
     connections: Path | None = None,
     transforms: Annotated[str | None, Parameter(env_var="GLUEPOT_TRANSFORMS")] = None,
+    jars_dir: Annotated[Path | None, Parameter(env_var="GLUEPOT_JARS_DIR")] = None,
+    aws: Annotated[bool, Parameter(env_var=AWS)] = False,
     glue_version: str | None = None,
     on_batch_failure: Literal["fail", "quarantine"] = "fail",
     after: list[str] | None = None,
@@ -92,6 +96,8 @@ def run(
         lease_secs: a driver not heard of for so long may be replaced by another one on the same checkpoint.
         connections: the connections file, if it is none of the usual ones.
         transforms: a folder of custom visual transforms, local or s3://; each is a JSON and a Python file.
+        jars_dir: a folder with the archives of --datalake-formats, as `gluepot jars fetch --jars-dir` fills it.
+        aws: use the Glue catalogs that the script names for Iceberg; without it a local one takes their place.
         glue_version: whose behaviour the script sees: 3.0, 4.0, 5.0, 5.1 or 6.0.
         on_batch_failure: what follows when the retries of a batch are used up: the job fails, or the records it fails
             on become dead letters and the stream goes on.
@@ -125,6 +131,8 @@ def run(
             glue_version=glue_version,
             connections=connections,
             transforms=transforms,
+            jars_dir=jars_dir,
+            aws=aws,
             metrics_port=metrics_port,
             metrics_host=metrics_host,
             metrics_token=metrics_token,

@@ -30,7 +30,7 @@ def plot(batches: Sequence[Observation]) -> str:
         Line("batch time, in windows", over_time([one.secs / one.window_secs for one in batches]), marks=True),
         Line("workers", over_time([one.workers for one in batches]), thick=True),
         Line("workers asked for", over_time([one.ordered_workers for one in batches])),
-        Line("rows a second / 100", over_time([one.rows / one.window_secs / 100 for one in batches])),
+        Line("rows a second / 100", over_time([one.rows / max(one.window_secs, one.secs) / 100 for one in batches])),
     ]
     highest = math.ceil(max(value for line in lines for _, value in line.points))
     step_secs = max(10, round(whole_secs / TICKS / 10) * 10)

@@ -127,12 +127,12 @@ def test_the_history_of_customers_is_kept_once_also_after_a_kill(lake):
     assert sorted(found) == [(1, "Oslo", True, True), (1, "Rome", False, False), (2, "Bern", True, True)]
 
 
-def test_clicks_are_appended_to_delta_with_columns_that_come_later(lake, tmp_path):
-    def append() -> None:
-        lake.run("clicks_delta.py", "--datalake-formats", "delta", output_path=tmp_path / "clicks")
+def test_clicks_are_appended_once_to_delta_with_columns_that_come_later(lake, tmp_path):
+    def append(failpoint: str = "") -> None:
+        lake.run("clicks_delta.py", "--datalake-formats", "delta", failpoint=failpoint, output_path=tmp_path / "clicks")
 
     lake.send({"n": 1, "clicked_at": "2026-01-02T10:00:00Z"})
-    append()
+    append("batch.done")
     lake.send({"n": 2, "clicked_at": "2026-01-02T11:00:00Z", "page": "/cart"})
     append()
 

@@ -373,7 +373,8 @@ class GlueContext(SQLContext):
         """Run a function on every micro-batch of a stream (glue-api 2). Returns only when the job ends its streams."""
         use_local_catalogs(self.spark_session)
         streams = session.current()
-        settings = StreamSettings.from_glue({"onBatchFailure": streams.on_batch_failure, **as_options(options)})
+        wanted = {**as_options(options), **streams.batch_options}
+        settings = StreamSettings.from_glue({"onBatchFailure": streams.on_batch_failure, **wanted})
         for_each_batch(frame, batch_function, settings, streams)
 
     def add_ingestion_time_columns(self, frame: DataFrame, time_granularity: str) -> DataFrame:

@@ -34,6 +34,7 @@ _run = BatchContext(query_id=uuid4().hex, batch_id=0)
 _bookmarked: dict[str, BatchContext] = {}
 _recovered: set[tuple[str, str, int]] = set()
 _histories: dict[tuple[str, str, int], commit.History] = {}
+_tallies: dict[tuple[str, str, int], commit.Tally] = {}
 _recovering = Lock()
 _found: set[str] = set()
 _columns = TableColumns()
@@ -61,6 +62,7 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
             records = commit.live(target.table)
             _columns.begin(target, planned.key, records)
             _histories[first] = commit.History.of(records, planned.key.query_id)
+            _tallies[first] = commit.Tally.of(records, planned.key)
             _recovered.add(first)
         # A batch with dead letters lacks them on purpose, also where an earlier try published them; that they are in
         # the checkpoint shows that it is the query's own.
@@ -77,6 +79,9 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
         catalog_update.update(current_catalog(), settings.catalog, outcome.files, parts)
     _columns.learn(target, planned.key, parts)
     batch.record(outcome, parts, target)
+    with _recovering:
+        _tallies[first] = _tallies[first].after(planned.key, outcome.rows)
+        batch.rows_in_table[target.table.url] = _tallies[first].total
     if current_batch() is None and (run := jobrun.current()) and run.bookmarks:
         run.bookmarks.wrote(LedgerWrite(planned.key.ctx, settings.path, outcome.rows, len(outcome.files)))
 
@@ -148,6 +153,12 @@ def append(spark: SparkSession, frame: DataFrame, target: LakeTarget, ctx: str) 
     reach("lake.appending")
     table.append(frame, commit, target.options)
     reach("lake.appended")
+
+
+def written_outside_of_streams() -> tuple[int, int]:
+    """Return the rows and files that this process wrote outside of batch functions."""
+    runs = [_run, *_bookmarked.values()]
+    return sum(one.rows_out for one in runs), sum(one.files for one in runs)
 
 
 def _run_outside_of_streams() -> BatchContext:

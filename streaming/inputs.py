@@ -10,12 +10,15 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from connectors.handover import OPTION
-from connectors.ports import GroupedSource, SourceRange, coalesced
+from connectors.ports import GroupedSource, SourceRange, ThrottledSource, coalesced
 from connectors.positions import StreamPositions
 from etlcore.checkpoint import Checkpoint
 from etlcore.errors import EtlError, TransientError
 from etlcore.logging import get_logger
 from streaming.frames import StreamFrame, opened_streams
+
+MOST_NAMED = 5
+"""Streams that a log line names; a pattern may cover hundreds."""
 
 log = get_logger(__name__)
 
@@ -141,6 +144,10 @@ class Inputs:
                 log.warning("group_commit_failed", group=source.group, reason=str(refused))
         return told, failed
 
+    def throttled_reads(self) -> list[int]:
+        """Return how many reads were refused because they came too often, of each source that has such a limit."""
+        return [one.source.throttled_reads() for one in self._streams if isinstance(one.source, ThrottledSource)]
+
     def backlog(self, held: Sequence[StreamPositions[Any]]) -> dict[str, int]:
         """Return the records behind a batch by `stream-shard`; empty while a source is away, which is no failure."""
         try:
@@ -149,3 +156,10 @@ class Inputs:
         except TransientError as away:
             log.warning("lag_unknown", reason=str(away))
             return {}
+
+
+def named(held: Sequence[StreamPositions[Any]]) -> dict[str, str]:
+    """Return what the log lines of a batch say of its streams: `stream`, their names; nothing for foreign sources."""
+    names = sorted({stream for one in held for stream in one.streams()})
+    more = [f"and {len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+    return {"stream": ", ".join([*names[:MOST_NAMED], *more])} if names else {}

@@ -51,7 +51,7 @@ SOURCE = Board(
                     COUNT,
                 ),
                 Panel(
-                    "Age of the newest record read",
+                    "How long the oldest record has waited",
                     "In the partition or shard that is furthest behind.",
                     [Line(_of_stream("max", of_job("lag_worst_seconds")), STREAM_NAME)],
                     SECS,
@@ -111,6 +111,17 @@ SOURCE = Board(
                     [
                         Line(
                             _of_stream("sum", rate("batch_phase_seconds_sum", FETCHING)),
+                            STREAM_NAME,
+                        )
+                    ],
+                    COUNT,
+                ),
+                Panel(
+                    "Reads refused",
+                    "By the service, in 5 min, because they came too often. Of Kinesis.",
+                    [
+                        Line(
+                            _of_stream("sum", f"increase(gluepot_throttled_reads_total{{{JOB}}}[5m])"),
                             STREAM_NAME,
                         )
                     ],

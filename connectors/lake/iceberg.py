@@ -28,7 +28,7 @@ class IcebergTable:
         jvm = spark._jvm.org.apache.iceberg  # type: ignore[union-attr]  # noqa: SLF001  snapshots without a Spark job
         table = jvm.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, self.name)  # noqa: SLF001
         table.refresh()  # each session keeps what it knows of a table; the last append may be another session's
-        for snapshot in jvm.util.SnapshotUtil.currentAncestors(table):
+        for snapshot in jvm.util.SnapshotUtil.currentAncestors(table).iterator():
             if (found := LakeCommit.of(dict(snapshot.summary()))) is not None:
                 yield found
 

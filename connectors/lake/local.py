@@ -11,18 +11,21 @@ from etlcore.logging import get_logger
 from etlcore.statedir import state_root
 
 AWS = "GLUEPOT_AWS"
-"""Set, to anything, where the catalogs of AWS are meant."""
+"""`true` where the catalogs of AWS are meant."""
 
 WAREHOUSE = "GLUEPOT_WAREHOUSE"
 """A folder that stands for S3 in the warehouses of catalogs, with a folder below it for each bucket."""
 
+_YES = frozenset({"true", "1", "yes", "on"})
 _S3_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 
 log = get_logger(__name__)
 
 
 def localized(conf: Mapping[str, str], environ: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the settings that take AWS out of a run's Iceberg catalogs, and say what they change; none with `AWS`.
+    """Return the settings that take AWS out of a run's Iceberg catalogs; the log says what they change.
+
+    None where the environment says that AWS is meant.
 
     Args:
         conf: Spark settings.
@@ -31,7 +34,7 @@ def localized(conf: Mapping[str, str], environ: Mapping[str, str]) -> Mapping[st
     Raises:
         ConfigError: the database of the Data Catalog is one that Java cannot reach.
     """
-    if environ.get(AWS) or not names_aws(conf):
+    if environ.get(AWS, "").lower() in _YES or not names_aws(conf):
         return {}
     made = mapped(conf, local_catalog(environ))
     for one in made.catalogs:

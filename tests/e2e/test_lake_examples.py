@@ -10,54 +10,46 @@ import pytest
 
 from tests.e2e.conftest import Topic
 from tests.e2e.jobs import EXAMPLES, Job, Launcher, arguments
-from tests.e2e.lake import delta_rows, iceberg_rows
+from tests.e2e.lake import delta_rows, glue_catalog, iceberg_rows
 
 KILLED = 128 + 9
 
 
-def change(order_id: int, status: str, minute: int) -> bytes:
-    at = f"2026-01-02T10:{minute:02d}:00Z"
-    return json.dumps({"order_id": order_id, "status": status, "total": order_id + 0.5, "updated_at": at}).encode()
-
-
 class Lake:
-    """One job's folders: the state with the catalog in it, the warehouse, the checkpoint."""
+    """A topic and the folders of one job: the state with the catalog in it, the warehouse, the checkpoint."""
 
     def __init__(self, folder: Path, launch: Launcher, topic: Topic) -> None:
-        self.folder = folder
+        self.state = folder / "state"
+        self.warehouse = folder / "warehouse"
+        self._temp = folder / "temp"
         self._launch = launch
         self._topic = topic
 
-    def orders(self, *flags: str, failpoint: str = "") -> Job:
-        """Start the job that merges changes of orders."""
-        return self._start(
-            "orders_iceberg.py", flags, failpoint, datalake_formats="iceberg", catalog="glue_catalog", database_name="shop",
-            table_name="orders", primary_key="order_id", kafka_bootstrap_servers=self._topic.bootstrap,
-            kafka_topic_name=self._topic.name, iceberg_s3_path=self.folder / "warehouse",
-            lock_table_name="locks", aws_region="us-east-1",
+    def send(self, *documents: object) -> None:
+        self._topic.send(json.dumps(document).encode() for document in documents)
+
+    def run(self, script: str, *flags: str, failpoint: str = "", **given: object) -> Job:
+        """Run an example until it has caught up with the topic."""
+        topic = {"bootstrap_servers": self._topic.bootstrap, "topic": self._topic.name}
+        more = arguments(JOB_NAME="lake", TempDir=self._temp, window_size="1 second", **topic, **given)
+        env = {"GLUEPOT_STATE": str(self.state), "GLUEPOT_FAILPOINT": failpoint}
+        run = ("run", EXAMPLES / script, "--master", "local[2]", "--until-caught-up", "--")
+        job = self._launch.gluepot(*run, *flags, *more, env=env)
+        assert job.exit_code() == (KILLED if failpoint else 0), job.err
+        return job
+
+    def merge_orders(self, failpoint: str = "") -> Job:
+        return self.run(
+            "orders_iceberg.py", "--datalake-formats", "iceberg", failpoint=failpoint, catalog="glue_catalog",
+            database_name="shop", table_name="orders", primary_key="order_id", iceberg_s3_path=self.warehouse,
+            kafka_bootstrap_servers=self._topic.bootstrap, kafka_topic_name=self._topic.name, lock_table_name="locks",
+            aws_region="us-east-1",
         )  # fmt: skip
 
-    def clicks(self, *flags: str, failpoint: str = "") -> Job:
-        """Start the job that appends clicks."""
-        return self._start(
-            "clicks_delta.py", flags, failpoint, datalake_formats="delta", bootstrap_servers=self._topic.bootstrap,
-            topic=self._topic.name, output_path=self.folder / "clicks",
-        )  # fmt: skip
-
-    def _start(
-        self, script: str, flags: tuple[str, ...], failpoint: str, datalake_formats: str, **given: object
-    ) -> Job:
-        more = arguments(JOB_NAME="lake", TempDir=self.folder / "temp", window_size="1 second", **given)
-        formats = ("--datalake-formats", datalake_formats)
-        conf = ("--conf", "spark.sql.shuffle.partitions=2")
-        env = {"GLUEPOT_STATE": str(self.folder / "state"), "GLUEPOT_FAILPOINT": failpoint}
-        run = ("run", EXAMPLES / script, "--master", "local[2]", *flags, "--", *formats, *conf, *more)
-        return self._launch.gluepot(*run, env=env)
-
-    def order_rows(self) -> dict[int, str]:
-        """Status of each order; an order that is there twice fails."""
-        rows = iceberg_rows(self.folder / "state", "orders", "order_id", "status")
-        found = {row["order_id"]: row["status"] for row in rows}
+    def rows(self, table: str, key: str, *columns: str) -> dict[Any, tuple[Any, ...]]:
+        """Columns of an Iceberg table by key; a key that is there twice fails."""
+        rows = iceberg_rows(self.state, table, key, *columns)
+        found = {row[key]: tuple(row[name] for name in columns) for row in rows}
         assert len(found) == len(rows)
         return found
 
@@ -67,45 +59,82 @@ def lake(tmp_path: Path, launch: Launcher, topic: Topic) -> Lake:
     return Lake(tmp_path, launch, topic)
 
 
-def ended_well(job: Job) -> Job:
-    assert job.exit_code() == 0, job.err
-    return job
+def order(order_id: int, status: str, minute: int) -> dict[str, object]:
+    at = f"2026-01-02T10:{minute:02d}:00Z"
+    return {"order_id": order_id, "status": status, "total": order_id + 0.5, "updated_at": at}
 
 
-def test_changes_are_merged_into_iceberg_and_the_log_says_where_the_table_is(lake, topic):
-    topic.send([change(1, "new", 0), change(2, "new", 1), change(1, "paid", 5), change(3, "new", 2)])
-    job = ended_well(lake.orders("--until-caught-up"))
-    topic.send([change(2, "shipped", 9), change(3, "deleted", 9), change(4, "new", 9)])
-    ended_well(lake.orders("--until-caught-up"))
+def test_changes_are_merged_into_iceberg_as_if_each_batch_had_run_once(lake):
+    lake.send(*(order(n, "new", 0) for n in range(50)))
+    job = lake.merge_orders()
+    lake.send(*(order(n, "paid", 1) for n in range(0, 50, 2)), *(order(n, "deleted", 2) for n in range(5, 50, 10)))
+    lake.merge_orders(failpoint="batch.done")
+    lake.send(order(0, "late", 0), order(1, "shipped", 9), order(99, "new", 9))
+    lake.merge_orders()
 
-    assert lake.order_rows() == {1: "paid", 2: "shipped", 4: "new"}
+    left = {n: ("new" if n % 2 else "paid",) for n in range(50) if n % 10 != 5}
+    assert lake.rows("orders", "order_id", "status") == {**left, 1: ("shipped",), 99: ("new",)}
     (told,) = job.said("catalog_mapped")
     assert (told["catalog"], told["was"]) == ("glue_catalog", "org.apache.iceberg.aws.glue.GlueCatalog")
     assert told["left_out"] == ["lock-impl", "lock.table"]
 
 
-def test_a_merge_that_is_killed_is_made_once_by_the_next_start(lake, topic):
-    topic.send([change(n, "new", 0) for n in range(50)])
-    ended_well(lake.orders("--until-caught-up"))
-    topic.send([change(n, "paid", 1) for n in range(0, 50, 2)])
-    topic.send([change(n, "deleted", 2) for n in range(5, 50, 10)])
-    assert lake.orders("--until-caught-up", failpoint="batch.done").exit_code() == KILLED
-
-    ended_well(lake.orders("--until-caught-up"))
-
-    assert lake.order_rows() == {n: "new" if n % 2 else "paid" for n in range(50) if n % 10 != 5}
+def change(table: str, operation: str, second: int, **data: object) -> dict[str, object]:
+    at = f"2026-01-02T10:00:{second:02d}Z"
+    return {"data": data, "metadata": {"operation": operation, "table-name": table, "timestamp": at}}
 
 
-def test_clicks_are_appended_to_delta_with_columns_that_come_later(lake, topic, tmp_path):
-    click: dict[str, Any] = {"n": 1, "clicked_at": "2026-01-02T10:00:00Z"}
-    topic.send([json.dumps(click).encode()])
-    ended_well(lake.clicks("--until-caught-up"))
-    topic.send([json.dumps({**click, "n": 2, "page": "/cart"}).encode()])
-    ended_well(lake.clicks("--until-caught-up"))
+def test_changes_of_several_tables_find_their_tables_also_after_a_kill(lake):
+    def apply(failpoint: str = "") -> None:
+        flags = ("--datalake-formats", "iceberg", *glue_catalog(lake.warehouse))
+        keys = json.dumps({"customers": "customer_id", "items": "item_id"})
+        lake.run("cdc_tables_iceberg.py", *flags, failpoint=failpoint, database="shop", primary_keys=keys)
 
-    rows = delta_rows(tmp_path / "clicks", "n", "page", "day")
+    lake.send(
+        change("customers", "load", 0, customer_id=1, name="Ada"),
+        change("customers", "load", 0, customer_id=2, name="Bob"),
+        change("items", "insert", 1, item_id=7, price=1.5),
+    )
+    apply("batch.done")
+    lake.send(
+        change("customers", "update", 2, customer_id=1, name="Ada L."),
+        change("customers", "delete", 3, customer_id=2, name="Bob"),
+        change("items", "insert", 4, item_id=8, price=2.5),
+        change("items", "update", 5, item_id=8, price=3.5),
+    )
+    apply()
 
-    assert sorted((row["n"], row["page"], str(row["day"])) for row in rows) == [
-        (1, None, "2026-01-02"),
-        (2, "/cart", "2026-01-02"),
-    ]
+    assert lake.rows("customers", "customer_id", "name") == {1: ("Ada L.",)}
+    assert lake.rows("items", "item_id", "price") == {7: (1.5,), 8: (3.5,)}
+
+
+def test_the_history_of_customers_is_kept_once_also_after_a_kill(lake):
+    def keep(failpoint: str = "") -> None:
+        flags = ("--datalake-formats", "iceberg", *glue_catalog(lake.warehouse))
+        lake.run("customers_scd2.py", *flags, failpoint=failpoint, table="glue_catalog.shop.customers")
+
+    lake.send({"customer_id": 1, "city": "Rome", "changed_at": "2026-01-01T00:00:00Z"})
+    keep()
+    lake.send(
+        {"customer_id": 1, "city": "Oslo", "changed_at": "2026-02-01T00:00:00Z"},
+        {"customer_id": 2, "city": "Bern", "changed_at": "2026-02-02T00:00:00Z"},
+    )
+    keep("batch.done")
+    keep()
+
+    rows = iceberg_rows(lake.state, "customers", "customer_id", "city", "valid_to", "is_current")
+    found = [(row["customer_id"], row["city"], row["valid_to"] is None, row["is_current"]) for row in rows]
+    assert sorted(found) == [(1, "Oslo", True, True), (1, "Rome", False, False), (2, "Bern", True, True)]
+
+
+def test_clicks_are_appended_once_to_delta_with_columns_that_come_later(lake, tmp_path):
+    def append(failpoint: str = "") -> None:
+        lake.run("clicks_delta.py", "--datalake-formats", "delta", failpoint=failpoint, output_path=tmp_path / "clicks")
+
+    lake.send({"n": 1, "clicked_at": "2026-01-02T10:00:00Z"})
+    append("batch.done")
+    lake.send({"n": 2, "clicked_at": "2026-01-02T11:00:00Z", "page": "/cart"})
+    append()
+
+    rows = [(row["n"], row["page"], str(row["day"])) for row in delta_rows(tmp_path / "clicks", "n", "page", "day")]
+    assert sorted(rows) == [(1, None, "2026-01-02"), (2, "/cart", "2026-01-02")]

@@ -47,6 +47,7 @@ def test_the_catalog_lies_in_the_state_folder_which_is_made(tmp_path):
 
 def test_nothing_is_mapped_for_who_means_aws(tmp_path):
     assert localized(GLUE, {"GLUEPOT_STATE": str(tmp_path), AWS: "true"}) == {}
+    assert localized(GLUE, {"GLUEPOT_STATE": str(tmp_path), AWS: "false"}) != {}
 
 
 def test_a_job_without_iceberg_leaves_no_folder(tmp_path):

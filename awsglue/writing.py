@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from awsglue.data_catalog import current_catalog
 from batch import catalog_update, commit, execute, jobrun
+from batch.commit.record import input_text
 from batch.ledger import LedgerWrite
 from batch.table_columns import TableColumns
 from connectors.jdbc.target import JdbcWriteSettings
+from connectors.lake.commits import LakeCommit, is_published
 from connectors.ports import Committed, RecordSink
+from etlcore.failpoints import reach
+from etlcore.logging import get_logger
 from streaming.batch import BatchContext, current_batch
 
 if TYPE_CHECKING:
     from awsglue.dynamicframe import DynamicFrame
+    from awsglue.lake_tables import LakeTarget
     from awsglue.sinks import SinkSettings
+
+log = get_logger(__name__)
 
 # Writes outside of a stream: one run of the process, its writes counted like those of a batch.
 _run = BatchContext(query_id=uuid4().hex, batch_id=0)
@@ -26,6 +34,7 @@ _run = BatchContext(query_id=uuid4().hex, batch_id=0)
 _bookmarked: dict[str, BatchContext] = {}
 _recovered: set[tuple[str, str, int]] = set()
 _histories: dict[tuple[str, str, int], commit.History] = {}
+_tallies: dict[tuple[str, str, int], commit.Tally] = {}
 _recovering = Lock()
 _found: set[str] = set()
 _columns = TableColumns()
@@ -53,6 +62,7 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
             records = commit.live(target.table)
             _columns.begin(target, planned.key, records)
             _histories[first] = commit.History.of(records, planned.key.query_id)
+            _tallies[first] = commit.Tally.of(records, planned.key)
             _recovered.add(first)
         # A batch with dead letters lacks them on purpose, also where an earlier try published them; that they are in
         # the checkpoint shows that it is the query's own.
@@ -69,6 +79,9 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
         catalog_update.update(current_catalog(), settings.catalog, outcome.files, parts)
     _columns.learn(target, planned.key, parts)
     batch.record(outcome, parts, target)
+    with _recovering:
+        _tallies[first] = _tallies[first].after(planned.key, outcome.rows)
+        batch.rows_in_table[target.table.url] = _tallies[first].total
     if current_batch() is None and (run := jobrun.current()) and run.bookmarks:
         run.bookmarks.wrote(LedgerWrite(planned.key.ctx, settings.path, outcome.rows, len(outcome.files)))
 
@@ -114,6 +127,38 @@ def publish_table(spark: SparkSession, frame: DynamicFrame, settings: JdbcWriteS
     target = f"{settings.endpoint.shown} {settings.table}"
     if current_batch() is None and (run := jobrun.current()) and run.bookmarks:
         run.bookmarks.wrote(LedgerWrite(planned.key.ctx, target, outcome.rows, 0))
+
+
+def append(spark: SparkSession, frame: DataFrame, target: LakeTarget, ctx: str) -> None:
+    """Append rows to a table of a lake; a micro-batch that the table holds already is left out.
+
+    Raises:
+        CheckpointError: the table holds the batch with other records, or later batches of the query.
+        Exception: whatever failed the Spark job; the table is as it was then.
+    """
+    batch = current_batch()
+    table = target.table
+    if batch is None:
+        table.append(frame, None, target.options)
+        return
+    planned = batch.next_write(ctx)
+    if batch.rehearsed is not None:
+        frame.write.format("noop").mode("overwrite").save()
+        return
+    text = input_text(planned.input_ranges, planned.offsets_digest)
+    commit = LakeCommit(planned.key, sha256(text.encode()).hexdigest())
+    if is_published(commit, table.commits(spark, commit), table.name):
+        log.info("batch_already_in_table", table=table.name, write=planned.key.ctx)
+        return
+    reach("lake.appending")
+    table.append(frame, commit, target.options)
+    reach("lake.appended")
+
+
+def written_outside_of_streams() -> tuple[int, int]:
+    """Return the rows and files that this process wrote outside of batch functions."""
+    runs = [_run, *_bookmarked.values()]
+    return sum(one.rows_out for one in runs), sum(one.files for one in runs)
 
 
 def _run_outside_of_streams() -> BatchContext:

@@ -1,6 +1,7 @@
 """Structured logs on stderr: one event with key-values per line, for our own modules, Py4J's and PySpark's alike.
 
-Keys of every line: `ts` (ISO, UTC), `level`, `logger`, `msg`; then `job`, `run_id`, `query`, `batch` where known.
+Keys of every line: `ts` (ISO, UTC), `level`, `logger`, `msg`; then `job`, `run_id`, `query`, `batch`, `stream`
+where known.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def bind_process(**values: object) -> None:
 
 
 def bind_context(**values: object) -> AbstractContextManager[None]:
-    """Add `query`, `batch` to the lines of this thread while the returned context is open."""
+    """Add `query`, `batch`, `stream` to the lines of this thread while the returned context is open."""
     return bound_contextvars(**values)
 
 

@@ -13,12 +13,14 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from connectors.lake import AWS, localized
 from etlcore.clock import Clock
 from etlcore.errors import ConfigError
 from etlcore.glue_version import DEFAULT as DEFAULT_GLUE_VERSION
 from etlcore.logging import bind_process, get_logger
 from etlcore.spark_env import prepare
 from gluepot.custom_transforms import CustomTransform, attached, fetched, in_folder
+from gluepot.datalake import archives_of, with_formats
 from gluepot.job_parameters import JobParameters
 from gluepot.spark_conf import job_conf, properties_text
 from streaming import session
@@ -28,13 +30,25 @@ from streaming.settings import OnBatchFailure
 from streaming.stopping import stop_on_signals
 
 if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+    from gluepot.ops.start import Opened, OpsSettings
     from streaming.advisor import AdviceLog
 
 log = get_logger(__name__)
 
 
 _FROM_ENVIRONMENT = frozenset(
-    {"metrics_port", "metrics_host", "metrics_by_partition", "cloudwatch_names", "transforms"}
+    {
+        "metrics_port",
+        "metrics_host",
+        "metrics_by_partition",
+        "cloudwatch_names",
+        "push_gateway",
+        "transforms",
+        "jars_dir",
+        "aws",
+    }
 )
 
 
@@ -49,11 +63,14 @@ class RunSettings:
         glue_version: whose behaviour a script sees.
         connections: connections file; None to look in the usual places.
         transforms: folder of custom visual transforms, local or `s3://`; None for none but those of --extra-py-files.
+        jars_dir: folder of the archives of --datalake-formats; None for our cache.
+        aws: Iceberg catalogs of AWS are meant as they are named.
         metrics_port: port of the ops server; None for none, 0 for a free one.
         metrics_host: address it listens on.
         metrics_token: what its readers must bring, or a reference to it; None for nothing, on loopback only.
         metrics_by_partition: show lag by partition, too.
         cloudwatch_names: show AWS Glue's own metrics, too.
+        push_gateway: URL of the Prometheus push gateway that gets the metrics when the run ends; None for none.
         drain: when streams end by themselves.
         lease_secs: after how long without a sign of life another driver may take a stream over.
         on_batch_failure: what follows when the retries of a batch are used up, unless the script says it.
@@ -62,6 +79,7 @@ class RunSettings:
         advice_log: file that observations and advice are appended to after each batch; None for none.
         advisor: fields of `AdvisorSettings`, for the advice and for the workers with --enable-auto-scaling.
         stream_options: of streams, by name; win over the script's. An empty text takes an option of the script away.
+        batch_options: of `forEachBatch`, by name; win over the script's.
         live: show one live line per query.
     """
 
@@ -71,11 +89,14 @@ class RunSettings:
     glue_version: str | None = None
     connections: Path | None = None
     transforms: str | None = None
+    jars_dir: Path | None = None
+    aws: bool = False
     metrics_port: int | None = None
     metrics_host: str = "127.0.0.1"
     metrics_token: str | None = field(default=None, repr=False)
     metrics_by_partition: bool = False
     cloudwatch_names: bool = False
+    push_gateway: str | None = None
     drain: Drain = ENDLESS
     lease_secs: float = TTL_SECS
     on_batch_failure: OnBatchFailure = "fail"
@@ -84,6 +105,7 @@ class RunSettings:
     advice_log: Path | None = None
     advisor: Mapping[str, str] = field(default_factory=dict)
     stream_options: Mapping[str, str] = field(default_factory=dict)
+    batch_options: Mapping[str, str] = field(default_factory=dict)
     live: bool = False
 
 
@@ -108,7 +130,8 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
         log.info("parameter_ignored", parameter=ignored.name, reason=ignored.reason)
     streams = streams or StreamSession()
     streams.job, streams.drain, streams.lease_secs = parameters.job_name, settings.drain, settings.lease_secs
-    streams.on_batch_failure, streams.stream_options = settings.on_batch_failure, settings.stream_options
+    streams.on_batch_failure = settings.on_batch_failure
+    streams.stream_options, streams.batch_options = settings.stream_options, settings.batch_options
     if settings.after:
         _wait_for_jobs(parameters.job_name, settings, streams.clock)
     with ExitStack() as stack:
@@ -118,8 +141,12 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
         advice = _advice_log(settings, parameters, streams.clock)
         if advice is not None:
             streams.watchers.append(advice.update)
+        registry = None
         if settings.metrics_port is not None or parameters.enable_metrics:
-            stack.callback(_open_ops(settings, parameters, streams, advice))
+            opened = _open_ops(settings, parameters, streams, advice)
+            stack.callback(opened.stop)
+            registry = opened.registry
+        push = None if settings.push_gateway is None else _push(settings, parameters, streams, registry)
         if advice is not None and streams.metrics is not None:
             advice.followers.append(streams.metrics.advise)
         if settings.live:
@@ -130,6 +157,8 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
             streams.watchers.append(stack.enter_context(LiveView(Console(stderr=True))).update)
         session.install(streams)
         stack.callback(_stop_spark)
+        if push is not None:
+            stack.push(push)
         with stop_on_signals(streams), _arguments(parameters.argv), _import_path(settings.script), attached(transforms):
             runpy.run_path(str(settings.script), run_name="__main__")
 
@@ -144,10 +173,10 @@ def _advice_log(settings: RunSettings, parameters: JobParameters, clock: Clock) 
 
 def _open_ops(
     settings: RunSettings, parameters: JobParameters, streams: StreamSession, advice: AdviceLog | None
-) -> Callable[[], None]:
-    """Serve metrics, health and the page; return what ends that."""
+) -> Opened:
+    """Serve metrics, health and the page."""
     from gluepot.ops.page.origins import RunOption  # noqa: PLC0415  as below
-    from gluepot.ops.start import OpsSettings, start  # noqa: PLC0415  HTTP and metrics libraries take their time to load
+    from gluepot.ops.start import start  # noqa: PLC0415  HTTP and metrics libraries take their time to load
 
     own = [
         RunOption(
@@ -157,18 +186,45 @@ def _open_ops(
             f"GLUEPOT_{one.name.upper()}" if one.name in _FROM_ENVIRONMENT else "",
         )
         for one in fields(RunSettings)
-        if one.name not in {"arguments", "metrics_token", "stream_options"}
+        if one.name not in {"arguments", "metrics_token", "stream_options", "batch_options"}
     ]
-    ops = OpsSettings(
+    opened = start(_ops(settings), parameters, own, streams, advice.newest if advice else None)
+    log.info("metrics", url=opened.server.url, page=opened.server.page_url)
+    return opened
+
+
+def _ops(settings: RunSettings) -> OpsSettings:
+    from gluepot.ops.start import OpsSettings  # noqa: PLC0415  as above
+
+    return OpsSettings(
         port=settings.metrics_port or 0,
         host=settings.metrics_host,
         token=settings.metrics_token,
         by_partition=settings.metrics_by_partition,
         cloudwatch_names=settings.cloudwatch_names,
     )
-    opened = start(ops, parameters, own, streams, advice.newest if advice else None)
-    log.info("metrics", url=opened.server.url, page=opened.server.page_url)
-    return opened.stop
+
+
+def _push(
+    settings: RunSettings, parameters: JobParameters, streams: StreamSession, registry: CollectorRegistry | None
+) -> Callable[[type[BaseException] | None, BaseException | None, object], None]:
+    """Return what pushes the metrics when the run ends, while Spark's processes can still be measured."""
+    from gluepot.ops.push import Ended, checked_gateway, push  # noqa: PLC0415  as above
+    from gluepot.ops.start import registered  # noqa: PLC0415
+
+    gateway = checked_gateway(settings.push_gateway or "")
+    metrics = registered(_ops(settings), parameters, streams) if registry is None else registry
+    began = streams.clock.monotonic()
+
+    def at_end(_: object, error: BaseException | None, __: object) -> None:
+        from awsglue.writing import written_outside_of_streams  # noqa: PLC0415  not before the environment is ready
+
+        rows, files = written_outside_of_streams()
+        good = error is None or (isinstance(error, SystemExit) and not error.code)
+        ended = Ended(good, streams.clock.epoch(), streams.clock.monotonic() - began, rows, files)
+        push(gateway, parameters.job_name, metrics, ended)
+
+    return at_end
 
 
 def _plain(value: object) -> bool | float | str | None:
@@ -197,10 +253,16 @@ def _with_transforms(
 @contextmanager
 def _environment(parameters: JobParameters, settings: RunSettings) -> Iterator[None]:
     """Set what the driver's process hands to Spark, and take it back."""
+    conf = job_conf(parameters, settings.master)
+    formats = parameters.datalake_formats
+    conf = with_formats(conf, formats, archives_of(formats, parameters.extra_jars, settings.jars_dir))
+    own = {AWS: "true"} if settings.aws else {}
+    conf |= localized(conf, {**os.environ, **own})
+    before = dict(os.environ)
+    os.environ.update(own)
     folder = Path(tempfile.mkdtemp(prefix="gluepot-conf-"))
     properties = folder / "spark.properties"
-    properties.write_text(properties_text(job_conf(parameters, settings.master)))
-    before = dict(os.environ)
+    properties.write_text(properties_text(conf))
     os.environ.pop("SPARK_REMOTE", None)  # a classic session, as Glue's
     os.environ["GLUEPOT_GLUE_VERSION"] = parameters.glue_version
     # For the lines of Spark's log, as bind_process does for ours.

@@ -55,6 +55,7 @@ class BatchContext:
         rejects_path: of the stream's options; None: below each table.
         origin: of the query; None outside of a stream, where nothing says what a table should hold already.
         rows_aside: records of the batch that the function is not given, because they are dead letters.
+        rows_in_table: by URL, what the query has in each table written to, over all of its runs.
         rehearsed: while the function is only tried, the writes it reached; None when writes are to be published.
     """
 
@@ -78,6 +79,7 @@ class BatchContext:
     phase_secs: Counter[str] = field(default_factory=Counter)
     newest_epoch_ms: dict[str, int] = field(default_factory=dict)
     rows_aside: int = 0
+    rows_in_table: dict[str, int] = field(default_factory=dict)
     rehearsed: dict[CommitKey, Target] | None = None
     _writes: Counter[str] = field(default_factory=Counter)
 

@@ -17,6 +17,9 @@ from etlcore.errors import EtlError, TransientError
 from etlcore.logging import get_logger
 from streaming.frames import StreamFrame, opened_streams
 
+MOST_NAMED = 5
+"""Streams that a log line names; a pattern may cover hundreds."""
+
 log = get_logger(__name__)
 
 
@@ -153,3 +156,10 @@ class Inputs:
         except TransientError as away:
             log.warning("lag_unknown", reason=str(away))
             return {}
+
+
+def named(held: Sequence[StreamPositions[Any]]) -> dict[str, str]:
+    """Return what the log lines of a batch say of its streams: `stream`, their names; nothing for foreign sources."""
+    names = sorted({stream for one in held for stream in one.streams()})
+    more = [f"and {len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+    return {"stream": ", ".join([*names[:MOST_NAMED], *more])} if names else {}

@@ -72,13 +72,6 @@ GAUGES = (
     Metric("window_seconds", "Configured time between two batch starts; 0 for none."),
     Metric("batch_window_ratio", "Time of the last batch over the window; above 1 the stream falls behind."),
     Metric("last_commit_timestamp_seconds", "When the last batch was committed, in seconds since 1970 UTC."),
-    Metric("lag_total_records", "Records behind the newest ones, over all partitions."),
-    Metric("lag_worst_records", "Records behind the newest one in the partition that is furthest behind."),
-    Metric(
-        "lag_worst_seconds",
-        "Age of the newest record read, in the partition where it is oldest; 0 when nothing is behind it.",
-        glue="glue.driver.streaming.maxConsumerLagInMs (in ms)",
-    ),
     Metric("source_info", "Always 1: the stream that the query reads.", by=("source", "stream")),
     Metric("partitions", "Partitions or shards of the query's streams."),
     Metric("workers", "Workers at the end of the last batch.", of_job=True, glue=f"{_EXECUTORS}.numberAllExecutors"),
@@ -90,12 +83,26 @@ GAUGES = (
         by=("partition",),
         opt_in=True,
     ),
-    Metric("lag_records", "Records behind the newest one.", by=("partition",), opt_in=True),
-    Metric(
-        "lag_seconds", "Age of the newest record read; 0 when nothing is behind it.", by=("partition",), opt_in=True
-    ),
 )
 """Set with each batch."""
+
+LAG = (
+    Metric("lag_total_records", "Records that are not committed, over all partitions."),
+    Metric("lag_worst_records", "Records that are not committed in the partition that has most of them."),
+    Metric(
+        "lag_worst_seconds",
+        "How long the oldest record that is not committed has waited, at most; 0 when none waits.",
+        glue="glue.driver.streaming.maxConsumerLagInMs (in ms)",
+    ),
+    Metric("lag_records", "Records that are not committed.", by=("partition",), opt_in=True),
+    Metric(
+        "lag_seconds",
+        "How long the oldest record that is not committed has waited, at most; 0 when none waits.",
+        by=("partition",),
+        opt_in=True,
+    ),
+)
+"""Gauges that a thread of their own sets about once a second, and each batch."""
 
 ADVICE = (
     Metric(
@@ -149,6 +156,15 @@ COUNTED_AT_SCRAPE = (
 )
 """Counters that are asked for when somebody looks."""
 
+AT_END = (
+    Metric("run_success", "1 if the run ended well, 0 if not.", of_job=True),
+    Metric("run_end_timestamp_seconds", "When the run ended, in seconds since 1970 UTC.", of_job=True),
+    Metric("run_duration_seconds", "From the begin of the run to its end.", of_job=True),
+    Metric("run_rows_out", "Records written outside of streams.", of_job=True),
+    Metric("run_files_written", "Files published outside of streams.", of_job=True),
+)
+"""Gauges of a run that has ended; only a push gateway keeps them."""
+
 COUNTERS = (
     Metric("rows_in", "Records read.", glue="glue.driver.aggregate.recordsRead"),
     Metric("rows_out", "Records written.", glue="glue.driver.recordsWritten"),
@@ -164,6 +180,13 @@ COUNTERS = (
     Metric("group_commits", "Commits to a consumer group after a batch (`commitGroupOffsets`)."),
     Metric("group_commit_failures", "Those that failed; the batch is not affected."),
 )
+
+ROWS_COMMITTED = Metric(
+    "rows_committed",
+    "Rows that the query has in a table of files, over all of its runs: what the table's manifests say.",
+    by=("table",),
+)
+"""The counter that outlives a process."""
 
 HISTOGRAMS = (
     Distribution("batch_duration_seconds", "Time from the begin of a batch to its commit."),
@@ -184,10 +207,23 @@ def document() -> str:
     """Return docs/metrics.md."""
     sections = (
         ("Counters", "Exposed with the suffix `_total`. They start at 0 with the process.", COUNTERS, "_total"),
+        (
+            "The counter that outlives a process",
+            _LASTING,
+            (ROWS_COMMITTED,),
+            "_total",
+        ),
         ("Histograms", "Exposed as `_bucket`, `_sum` and `_count`.", HISTOGRAMS, ""),
         ("Gauges of the last batch", "Set when a batch is committed.", GAUGES, ""),
+        (
+            "Lag",
+            _LOOKED,
+            LAG,
+            "",
+        ),
         ("Advice", "Set when a batch is committed, with `--advice-log`.", ADVICE, ""),
         ("Gauges of the moment", "Worked out when the page is asked for, while a batch runs, too.", AT_SCRAPE, ""),
+        ("At the end", "Sent with all others to a push gateway (`--push-gateway`) when a run ends.", AT_END, ""),
         ("Counters of the moment", "Likewise; exposed with the suffix `_total`.", COUNTED_AT_SCRAPE, "_total"),
     )
     return _HEAD + "".join(
@@ -206,9 +242,18 @@ With `--cloudwatch-names`, AWS Glue's own metrics are there too, as Prometheus' 
 (`glue_glue_driver_streaming_num_records_average`): boards made of those need no change.
 
 A counter counts what this process committed. An attempt that failed adds to `failures_total` and to nothing else; what
-it had published counts once, with the attempt that succeeds. Over restarts, the table's manifests
-(`gluepot table verify`) have the last word.
+it had published counts once, with the attempt that succeeds. Over restarts, count rows with
+`gluepot_rows_committed_total`, which agrees with the table's manifests (`gluepot table history`).
 """
+
+_LASTING = f"""\
+Exposed with the suffix `_total`; there from the first batch of a run on, and then at what all runs of the query have
+published. So `increase()` is right over restarts, and counts what a process did that died before it was scraped. The
+{MOST_LABEL_VALUES} tables written to last are shown. It begins anew with a query, as when a checkpoint is rewound."""
+
+_LOOKED = """\
+The ends of the streams less what is committed, asked for about once a second while batches run, hang or fail, and for
+2 % of the time at most: every 15 s where many partitions make it take long. Absent until a batch is committed."""
 
 
 def _table(metrics: tuple[Metric, ...], suffix: str) -> str:

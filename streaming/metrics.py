@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from streaming.capacity import Capacity
-from streaming.metric_names import ADVICE, COUNTERS, GAUGES, HISTOGRAMS, MOST_LABEL_VALUES, PREFIX
+from streaming.committed_rows import CommittedRows
+from streaming.lag import Lag
+from streaming.metric_names import ADVICE, COUNTERS, GAUGES, HISTOGRAMS, LAG, MOST_LABEL_VALUES, PREFIX
 from streaming.progress import BatchStats, input_rate, process_rate, window_ratio
 
 if TYPE_CHECKING:
@@ -32,7 +35,7 @@ class StreamMetrics:
     def __init__(self, registry: CollectorRegistry, job: str, *, by_partition: bool = False) -> None:
         self._job = job
         self._by_partition = by_partition
-        gauges = [one for one in (*GAUGES, *ADVICE) if by_partition or not one.opt_in]
+        gauges = [one for one in (*GAUGES, *LAG, *ADVICE) if by_partition or not one.opt_in]
         self._gauges = {one.name: Gauge(PREFIX + one.name, one.help, one.labels, registry=registry) for one in gauges}
         self._counters = {
             one.name: Counter(PREFIX + one.name, one.help, one.labels, registry=registry) for one in COUNTERS
@@ -41,6 +44,9 @@ class StreamMetrics:
             one.name: Histogram(PREFIX + one.name, one.help, one.labels, registry=registry, buckets=one.buckets)
             for one in HISTOGRAMS
         }
+        self._committed = CommittedRows(job)
+        registry.register(self._committed)
+        self._showing_lag = threading.Lock()
         self._partitions: dict[tuple[str, str], frozenset[str]] = {}
         self._label_values: dict[tuple[str, str], set[str]] = {}
 
@@ -81,8 +87,21 @@ class StreamMetrics:
             self._take("record_latency_seconds", secs, query)
         for size_bytes in stats.file_sizes_bytes:
             self._take("file_size_bytes", size_bytes, query)
-        self._show_lag(stats)
+        self._committed.take(query, stats.rows_in_table)
+        self.lag(query, Lag(stats.lag_records, stats.lag_secs))
         self._show_source(stats)
+
+    def lag(self, query: str, lag: Lag) -> None:
+        """Show lag where it is known: a broker that is away says none, which must not look like no lag."""
+        with self._showing_lag:
+            if lag.records:
+                self._set("lag_total_records", sum(lag.records.values()), query)
+                self._set("lag_worst_records", max(lag.records.values()), query)
+            if lag.secs:
+                self._set("lag_worst_seconds", max(lag.secs.values()), query)
+            if self._by_partition:
+                self._show_partitions("lag_records", query, lag.records)
+                self._show_partitions("lag_seconds", query, lag.secs)
 
     def capacity(self, capacity: Capacity) -> None:
         """Show what the job has to work with."""
@@ -117,17 +136,6 @@ class StreamMetrics:
         """Count a trigger that found nothing; the batch size shown is then 0, as in Glue."""
         self._count("empty_batches", 1, query)
         self._set("batch_rows", 0, query)
-
-    def _show_lag(self, stats: BatchStats) -> None:
-        """Show lag where it is known: a broker that is away says none, which must not look like no lag."""
-        if stats.lag_records:
-            self._set("lag_total_records", sum(stats.lag_records.values()), stats.query)
-            self._set("lag_worst_records", max(stats.lag_records.values()), stats.query)
-        if stats.lag_secs:
-            self._set("lag_worst_seconds", max(stats.lag_secs.values()), stats.query)
-        if self._by_partition:
-            self._show_partitions("lag_records", stats.query, stats.lag_records)
-            self._show_partitions("lag_seconds", stats.query, stats.lag_secs)
 
     def _show_source(self, stats: BatchStats) -> None:
         for source, stream in stats.streams:

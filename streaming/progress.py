@@ -53,11 +53,12 @@ class BatchStats:
         positions: where the next batch begins, by shard (`topic-partition`).
         attempts: 1 when the first try succeeded.
         lag_records: records behind the newest one, by shard (`topic-partition`).
-        lag_secs: age of the newest record read, 0 when nothing is behind it, by shard (`topic-partition`).
+        lag_secs: how long the oldest of them has waited at most, 0 where nothing waits, by shard (`topic-partition`).
         latency_secs: from the creation of the newest record read to the commit, by shard (`topic-partition`).
         ranges: what was read; empty for a stream of a foreign source.
         written: the files published, those of rejected records among them.
         column_changes: what `schema_changes` counts, column by column.
+        rows_in_table: by URL, the rows that the query has in each table written to, over all of its runs.
     """
 
     query: str
@@ -84,6 +85,7 @@ class BatchStats:
     ranges: Sequence[SourceRange] = ()
     written: Sequence[WrittenFile] = ()
     column_changes: Sequence[ColumnChange] = ()
+    rows_in_table: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def committed_epoch(self) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +26,8 @@ from streaming.batch import BatchContext, BatchFunction, StreamSchema, run_known
 from streaming.capacity import capacity_of
 from streaming.checkpoints.start import refuse_damage
 from streaming.frames import StreamFrame
-from streaming.inputs import Inputs
+from streaming.inputs import Inputs, named
+from streaming.lag import Lag, LagWatch
 from streaming.mirror import Mirror, closing_note
 from streaming.pausing import rest
 from streaming.progress import BatchStats
@@ -120,6 +121,7 @@ class Query:
         self._checkpoint = Checkpoint(settings.checkpoint_location)
         self._inputs = Inputs(frame, self._checkpoint)
         self._throttling = Throttling(self._inputs.throttled_reads, session.clock)
+        self._lag = LagWatch(self._inputs.backlog, session.clock)
         self._schema = StreamSchema()
         self._run = _Run()
         self._quarantine = Quarantine(self._stream, function, settings, self._end_search_if_stopping)
@@ -139,9 +141,11 @@ class Query:
             self._told(),
             self._own() as self._lease,
             closing_note(self._mirror),
+            ExitStack() as watching,
         ):
             self._tell(lease="held")
             self._before_first_start()
+            watching.enter_context(self._lag_shown())
             while not self._ending():
                 if self._pausing():
                     self._pause()
@@ -275,8 +279,10 @@ class Query:
             self._tell(batch_id=batch_id, batch_began_epoch=self._session.clock.epoch())
             reach("batch.planned")
             with bind_context(query=self._name, batch=batch_id):
-                self._one(frame, batch_id, self._lease.token)
-                reach("batch.done")
+                held = self._inputs.held(batch_id) if self._inputs else []
+                with bind_context(**named(held)):
+                    self._one(frame, batch_id, self._lease.token, held)
+                    reach("batch.done")
         except BaseException as error:
             self._run.error = error
             self._run.failed_batch = batch_id
@@ -285,11 +291,10 @@ class Query:
             self._run.in_function = False
             self._tell(batch_began_epoch=None)
 
-    def _one(self, frame: DataFrame, batch_id: int, token: int) -> None:
+    def _one(self, frame: DataFrame, batch_id: int, token: int, held: list[StreamPositions[Any]]) -> None:
         clock, run = self._session.clock, self._run
         began, began_epoch = clock.monotonic(), clock.epoch()
         query_id = self._checkpoint.query_id() or ""
-        held = self._inputs.held(batch_id) if self._inputs else []
         ranges = self._inputs.ranges(held)
         context = BatchContext(
             query_id=query_id,
@@ -305,13 +310,14 @@ class Query:
         attempts, run.failures = run.failures + 1, 0
         run.last_held = held
         self._mirror.done(query_id, batch_id, held)
+        self._lag.committed(held, context.newest_epoch_ms)
         self._tell_groups(held)
         run.done_batches += filled
         self._tell(failures_in_a_row=0)
         if not filled:
             self._count("empty")
             return
-        behind = self._inputs.backlog(held)
+        lag = self._lag.look()
         now_epoch = clock.epoch()
         ages = {shard: max(0.0, now_epoch - newest / 1000) for shard, newest in context.newest_epoch_ms.items()}
         stats = BatchStats(
@@ -333,12 +339,13 @@ class Query:
             streams=sorted({(one.SOURCE, stream) for one in held for stream in one.streams()}),
             positions={f"{stream}-{shard}": end for one in held for (stream, shard), end in one.ends().items()},
             attempts=attempts,
-            lag_records=behind,
-            lag_secs={shard: age if behind.get(shard, 1) else 0.0 for shard, age in ages.items()},
+            lag_records=lag.records,
+            lag_secs=lag.secs,
             latency_secs=ages,
             ranges=ranges,
             written=tuple(context.written),
             column_changes=tuple(context.column_changes),
+            rows_in_table=dict(context.rows_in_table),
         )
         run.last_started_epoch = began_epoch
         self._report(stats)
@@ -407,6 +414,21 @@ class Query:
             yield
         finally:
             self._tell(ended=True, lease="lost" if self._lease and self._lease.is_lost else "none")
+
+    @contextmanager
+    def _lag_shown(self) -> Iterator[None]:
+        """Show the lag at every moment while this is open, not only when a batch ends: the worst one has none."""
+        metrics = self._session.metrics
+        if metrics is None or not self._inputs:
+            yield
+            return
+        self._lag.committed(self._inputs.committed(), {})
+
+        def show(lag: Lag) -> None:
+            metrics.lag(self._name, lag)
+
+        with self._lag.looking(show):
+            yield
 
     def _tell(self, **changes: Any) -> None:
         self._session.status.tell(self._name, **changes)

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from streaming.metric_names import ADVICE, AT_SCRAPE, COUNTED_AT_SCRAPE, COUNTERS, GAUGES, HISTOGRAMS, PREFIX
+from streaming.metric_names import (
+    ADVICE,
+    AT_SCRAPE,
+    COUNTED_AT_SCRAPE,
+    COUNTERS,
+    GAUGES,
+    HISTOGRAMS,
+    LAG,
+    PREFIX,
+    ROWS_COMMITTED,
+)
 
 OF_PROMETHEUS = ("instance",)
 """Labels that come with the scrape."""
@@ -11,8 +21,8 @@ OF_PROMETHEUS = ("instance",)
 def exposed(*, opt_in: bool = True) -> dict[str, tuple[str, ...]]:
     """The labels of every series by its name."""
     kinds = (
-        ((*GAUGES, *ADVICE, *AT_SCRAPE), ("",)),
-        ((*COUNTERS, *COUNTED_AT_SCRAPE), ("_total",)),
+        ((*GAUGES, *LAG, *ADVICE, *AT_SCRAPE), ("",)),
+        ((*COUNTERS, ROWS_COMMITTED, *COUNTED_AT_SCRAPE), ("_total",)),
         (HISTOGRAMS, ("_bucket", "_sum", "_count")),
     )
     return {

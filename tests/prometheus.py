@@ -37,6 +37,15 @@ class Prometheus:
         values = (float(one["value"][1]) for one in answer["data"]["result"])
         return [value for value in values if value == value]  # noqa: PLR0124  all but NaN
 
+    def alerts(self) -> Sequence[str]:
+        """The alerts that fire or are about to, with their labels."""
+        return [f"{one['state']} {one['labels']}" for one in self._get("alerts")["data"]["alerts"]]
+
+    def judged(self) -> dict[str, str]:
+        """The health of every alerting rule by its name: `ok` once it was worked out."""
+        groups = self._get("rules", type="alert")["data"]["groups"]
+        return {rule["name"]: rule["health"] for group in groups for rule in group["rules"]}
+
     def scrapes(self) -> bool:
         """Whether its target answers."""
         targets = self._get("targets")["data"]["activeTargets"]

@@ -25,11 +25,13 @@ from batch.commit.history import live
 from batch.commit.overlap import History
 from batch.commit.publish import abort, adopted, publish, recover
 from batch.commit.refusal import Origin, refuse_overlap
+from batch.commit.tally import Tally
 from batch.commit.target import Target, open_target
 
 __all__ = [
     "History",
     "Origin",
+    "Tally",
     "Target",
     "abort",
     "adopted",

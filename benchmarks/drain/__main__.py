@@ -143,7 +143,10 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument(
-        "--against", choices=("stock", "unsafe"), default="stock", help="PySpark, or us without commits"
+        "--against",
+        choices=("stock", "unsafe", "watched"),
+        default="stock",
+        help="PySpark, us without commits, or us with metrics, page and advisor",
     )
     parser.add_argument("--output", choices=("text", "json"), default="text")
     asked = parser.parse_args()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 from pyspark.conf import SparkConf
 from pyspark.context import SparkContext
@@ -15,14 +17,27 @@ from benchmarks.drain.side import Drain, serve
 from streaming import session
 from streaming.session import StreamSession
 
+DRAIN = session.Drain(until_caught_up=True)
 
-def main(bootstrap: str, topic: str, batch_rows: str, cores: str) -> None:
-    """Drain with `forEachBatch`, exactly-once, schema unknown."""
+
+@contextmanager
+def unwatched() -> Iterator[StreamSession]:
+    """Give the services of a run that nobody looks at."""
+    yield StreamSession(drain=DRAIN)
+
+
+def main(
+    bootstrap: str,
+    topic: str,
+    batch_rows: str,
+    cores: str,
+    opened: Callable[[], AbstractContextManager[StreamSession]] = unwatched,
+) -> None:
+    """Drain with `forEachBatch`, exactly-once, schema unknown; a session is opened for each drain."""
     glue_context = GlueContext(SparkContext(conf=SparkConf().setMaster(f"local[{cores}]")))
 
     def drain(given: Drain) -> float:
         called: list[float] = []
-        session.install(StreamSession(drain=session.Drain(until_caught_up=True)))
         frame = glue_context.create_data_frame.from_options(
             connection_type="kafka",
             connection_options={
@@ -47,11 +62,13 @@ def main(bootstrap: str, topic: str, batch_rows: str, cores: str) -> None:
                 format_options={"compression": "snappy"},
             )
 
-        glue_context.forEachBatch(
-            frame=frame,
-            batch_function=process,
-            options={"windowSize": "1 second", "checkpointLocation": given.checkpoint},
-        )
+        with opened() as services:
+            session.install(services)
+            glue_context.forEachBatch(
+                frame=frame,
+                batch_function=process,
+                options={"windowSize": "1 second", "checkpointLocation": given.checkpoint},
+            )
         return called[0]
 
     serve(drain)

@@ -59,10 +59,12 @@ class Opened:
 
     Args:
         server: it.
+        registry: the metrics it shows.
         _listening: ends that.
     """
 
     server: Server
+    registry: CollectorRegistry
     _listening: ExitStack
 
     def stop(self) -> None:
@@ -91,22 +93,7 @@ def start(
         ConfigError: the address cannot be used, or needs a token.
     """
     token = checked_token(settings.host, settings.token, os.environ)
-    registry = CollectorRegistry()
-    streams.metrics = StreamMetrics(registry, parameters.job_name, by_partition=settings.by_partition)
-    driver_pid = os.getpid()
-    registry.register(
-        Moment(
-            parameters.job_name,
-            streams.status.queries,
-            lambda: usage_by_role(driver_pid),
-            java_heap,
-            streams.clock.epoch,
-        )
-    )
-    if settings.cloudwatch_names:
-        names = GlueNames(parameters.job_name, parameters.run_id, streams.clock.epoch)
-        registry.register(names)
-        streams.watchers.append(names.update)
+    registry = registered(settings, parameters, streams)
     versions = {
         "gluepot": version("gluepot"),
         "glue": parameters.glue_version,
@@ -137,7 +124,34 @@ def start(
     streams.watchers.append(page.history.update)
     listening = ExitStack()
     listening.enter_context(heard_by(page.log.take))
-    return Opened(server, listening)
+    return Opened(server, registry, listening)
+
+
+def registered(settings: OpsSettings, parameters: JobParameters, streams: StreamSession) -> CollectorRegistry:
+    """Return the metrics of a run, and let its queries report to them.
+
+    Args:
+        settings: which.
+        parameters: of the job.
+        streams: whose queries are measured; gets its metrics.
+    """
+    registry = CollectorRegistry()
+    streams.metrics = StreamMetrics(registry, parameters.job_name, by_partition=settings.by_partition)
+    driver_pid = os.getpid()
+    registry.register(
+        Moment(
+            parameters.job_name,
+            streams.status.queries,
+            lambda: usage_by_role(driver_pid),
+            java_heap,
+            streams.clock.epoch,
+        )
+    )
+    if settings.cloudwatch_names:
+        names = GlueNames(parameters.job_name, parameters.run_id, streams.clock.epoch)
+        registry.register(names)
+        streams.watchers.append(names.update)
+    return registry
 
 
 def _configuration(parameters: JobParameters, run: Mapping[str, Any]) -> dict[str, Any]:

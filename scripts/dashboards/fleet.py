@@ -59,7 +59,7 @@ FLEET = Board(
                 ),
                 Panel(
                     "Oldest newest record",
-                    "Age of the newest record read in the partition that is furthest behind, of all streams.",
+                    "How long the oldest record that is not committed has waited, at most, of all streams.",
                     [Line(f"max({of_job('lag_worst_seconds')})", "")],
                     SECS,
                     "number",
@@ -114,7 +114,7 @@ FLEET = Board(
                     ROWS_PER_SEC,
                 ),
                 Panel(
-                    "Age of the newest record read",
+                    "How long the oldest record has waited",
                     "By stream, in the partition that is furthest behind.",
                     [Line(of_job("lag_worst_seconds"), QUERY_NAME)],
                     SECS,

@@ -51,7 +51,7 @@ SOURCE = Board(
                     COUNT,
                 ),
                 Panel(
-                    "Age of the newest record read",
+                    "How long the oldest record has waited",
                     "In the partition or shard that is furthest behind.",
                     [Line(_of_stream("max", of_job("lag_worst_seconds")), STREAM_NAME)],
                     SECS,

@@ -257,11 +257,17 @@ class _Campaign:
     def _kill(self, driver: Driver, victim: Victim) -> bool:
         """Whether there was somebody to kill before the job ended by itself."""
         time.sleep(self._chance.uniform(0.0, AT_WORK_SECS))
-        if victim == "jvm":
-            wait_until(lambda: driver.jvm() or not driver.runs(), "a JVM", START_SECS)
-        if victim == "worker":
-            wait_until(lambda: driver.workers() or not driver.runs(), "a worker", START_SECS)
-        if not driver.runs() or not driver.kill(victim, self._chance):
+        struck = False
+
+        def struck_or_over() -> bool:
+            nonlocal struck
+            running = driver.runs()
+            struck = running and driver.kill(victim, self._chance)
+            return struck or not running
+
+        # There may be no worker or JVM yet, and a worker may end by itself between the look and the blow.
+        wait_until(struck_or_over, f"a {victim} to kill", START_SECS)
+        if not struck:
             return False
         self._note(Kill(victim, "", fired=True, seen=True, batch_id=self._world.planned()))
         if victim == "jvm" and driver.wait(NOTICE_SECS) is None:

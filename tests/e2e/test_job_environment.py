@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import signal
-import urllib.request
 import zipfile
 from dataclasses import dataclass
 
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
 from tests.e2e.conftest import new_topic_at
 from tests.e2e.jobs import SCRIPTS, Job, arguments, column, launcher
+from tests.scrape import Scrape, scrape
 
 PRODUCED = 500
 BROKEN = 3
@@ -20,21 +19,15 @@ BROKEN = 3
 
 @dataclass(frozen=True)
 class Seen:
-    """What became known of the job: `metrics` maps name and labels to values, scraped while it ran."""
+    """What became known of the job; `metrics` was scraped while it ran."""
 
     job: Job
     printed: dict[str, object]
-    metrics: dict[tuple[str, frozenset[tuple[str, str]]], float]
+    metrics: Scrape
     exit_code: int
 
     def metric(self, name: str, **labels: str) -> float:
-        return self.metrics[f"gluepot_{name}", frozenset({"job": "everything", "query": "numbers", **labels}.items())]
-
-
-def scrape(url: str) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
-    with urllib.request.urlopen(url, timeout=10) as answer:
-        families = text_string_to_metric_families(answer.read().decode())
-        return {(s.name, frozenset(s.labels.items())): s.value for family in families for s in family.samples}
+        return self.metrics.value(name, job="everything", query="numbers", **labels)
 
 
 @pytest.fixture(scope="module")
@@ -114,9 +107,9 @@ def test_rows_in_is_what_was_produced_and_rows_out_what_was_good(seen):
 
 
 def test_lag_is_shown_for_each_partition(seen):
-    partitions = {dict(labels)["partition"] for name, labels in seen.metrics if name == "gluepot_lag_records"}
+    partitions = seen.metrics.by("partition", "lag_records")
     assert {partition.rpartition("-")[2] for partition in partitions} == {"0", "1"}
-    assert {seen.metric("lag_records", partition=partition) for partition in partitions} == {0}
+    assert set(partitions.values()) == {0}
 
 
 @pytest.mark.parametrize("phase", ["fetch", "parse", "write"])
@@ -143,5 +136,4 @@ def test_a_committed_batch_is_counted(seen, name):
 
 @pytest.mark.parametrize("role", ["driver", "jvm", "workers"])
 def test_memory_is_shown_by_role(seen, role):
-    labels = frozenset({"job": "everything", "role": role}.items())
-    assert seen.metrics["gluepot_resident_memory_bytes", labels] > 1 << 20
+    assert seen.metrics.value("resident_memory_bytes", job="everything", role=role) > 1 << 20

@@ -21,5 +21,6 @@ def test_every_line_is_json_of_one_shape_and_lines_of_a_batch_name_it(launch, to
     assert (java["level"], java["msg"]) == ("warning", 'a "quoted" line, password=*** and more')
     assert {line["job"] for line in (java, own, script)} == {"noisy"}
     assert len({line["run_id"] for line in (java, own, script)}) == 1
-    assert (own["query"], own["batch"]) == (script["query"], script["batch"]) == ("shop", 0)
+    for line in (own, script):
+        assert (line["query"], line["batch"], line["stream"]) == ("shop", 0, topic.name)
     assert "hunter2" not in job.err

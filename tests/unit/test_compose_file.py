@@ -100,3 +100,11 @@ def test_keda_asks_for_metrics_that_are_exposed():
     asked = {name for one in triggers for name in re.findall(r"gluepot_\w+", one["metadata"].get("query", ""))}
     assert asked
     assert asked <= exposed(opt_in=False).keys()
+
+
+def test_the_autoscaler_asks_for_a_metric_that_is_exposed_and_that_its_rule_names():
+    text = (DEPLOY / "kubernetes/hpa.yaml").read_text()
+    (metric,) = yaml.safe_load(text)["spec"]["metrics"]
+    name = metric["external"]["metric"]["name"]
+    assert name in exposed(opt_in=False)
+    assert f"seriesQuery: '{{__name__=\"{name}\"}}'" in text

@@ -41,7 +41,7 @@ class Batch:
         rejected: records put aside, by reason.
         attempts: 1 when the first try succeeded.
         lag_records: records behind it; None where that is not known.
-        lag_secs: age of the newest record read of the shard that is worst off; None where that is not known.
+        lag_secs: how long the oldest record behind it had waited, at most; None where that is not known.
         phase_secs: seconds by phase.
     """
 
@@ -106,7 +106,7 @@ class Position:
         start: first position of the newest batch that read it.
         end: one past the last one: where the next batch begins.
         lag_records: records behind; None where that is not known.
-        lag_secs: age of the newest record read; likewise.
+        lag_secs: how long the oldest of them has waited, at most; likewise.
     """
 
     stream: str

@@ -14,7 +14,8 @@ from awsglue.job import Job
 from awsglue.utils import getResolvedOptions
 from pyspark.context import SparkContext
 
-args = getResolvedOptions(sys.argv, ["JOB_NAME", "TempDir", "bootstrap", "topic", "output_path", "pause"])
+names = ["JOB_NAME", "TempDir", "bootstrap", "topic", "output_path", "pause"]
+args = getResolvedOptions(sys.argv, names + ["window"] * ("--window" in sys.argv))
 glueContext = GlueContext(SparkContext())
 job = Job(glueContext)
 job.init(args["JOB_NAME"], args)
@@ -50,7 +51,7 @@ def process(data_frame, batch_id):
 glueContext.forEachBatch(
     frame=stream,
     batch_function=process,
-    options={"windowSize": "1 second", "checkpointLocation": args["TempDir"] + "/checkpoint"},
+    options={"windowSize": args.get("window", "1 second"), "checkpointLocation": args["TempDir"] + "/checkpoint"},
 )
 job.commit()
 print("committed")

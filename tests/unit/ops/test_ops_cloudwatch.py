@@ -7,7 +7,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from etlcore.clock import FakeClock
 from gluepot.ops.cloudwatch import GLUE_METRICS, GlueNames
-from streaming.metric_names import ADVICE, AT_SCRAPE, COUNTERS, GAUGES
+from streaming.metric_names import ADVICE, AT_SCRAPE, COUNTERS, GAUGES, LAG
 from streaming.progress import BatchStats
 
 BATCH = BatchStats(
@@ -68,6 +68,6 @@ def test_the_names_are_valid_openmetrics(names, value):
 
 
 def test_glues_names_in_the_catalogue_are_shown_unless_they_are_of_the_cluster():
-    known = {one.glue.split(" ")[0] for one in (*GAUGES, *ADVICE, *AT_SCRAPE, *COUNTERS) if one.glue}
+    known = {one.glue.split(" ")[0] for one in (*GAUGES, *LAG, *ADVICE, *AT_SCRAPE, *COUNTERS) if one.glue}
     of_cluster = {name for name in known if "ExecutorAllocationManager" in name or ".jvm." in name}
     assert known - of_cluster <= {metric.name for metric in GLUE_METRICS}

@@ -7,8 +7,9 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from streaming.advisor import Advice, Limit
 from streaming.capacity import Capacity
+from streaming.lag import Lag
 from streaming.metric_names import ADVICE as ADVICE_METRICS
-from streaming.metric_names import COUNTERS, GAUGES, HISTOGRAMS, MOST_LABEL_VALUES
+from streaming.metric_names import COUNTERS, GAUGES, HISTOGRAMS, LAG, MOST_LABEL_VALUES, ROWS_COMMITTED
 from streaming.metrics import StreamMetrics
 from streaming.progress import BatchStats
 
@@ -33,6 +34,7 @@ BATCH = BatchStats(
     latency_secs={"events-0": 1.5, "events-1": 3.0},
     streams=[("kafka", "events")],
     positions={"events-0": 120, "events-1": 80},
+    rows_in_table={"file:///tables/clicks": 5_990},
 )
 
 ADVICE = Advice(epoch=1_004.0, workers=2, wanted_workers=2, limit=Limit.UNKNOWN, reason="Too few batches.")
@@ -79,6 +81,7 @@ def sample(registry, name, **labels):
         ("file_size_bytes_bucket", {"le": "16384.0"}, 2),
         ("rows_in_total", {}, 1_000),
         ("rows_out_total", {}, 990),
+        ("rows_committed_total", {"table": "file:///tables/clicks"}, 5_990),
         ("bytes_in_total", {}, 291_000),
         ("bytes_out_total", {}, 40_000),
         ("files_written_total", {}, 3),
@@ -193,7 +196,8 @@ def test_exposition_is_valid_openmetrics_with_every_metric(registry, metrics):
     metrics.observe(BATCH)
     text = generate_latest(registry).decode()
     names = {family.name for family in text_string_to_metric_families(text)}
-    assert names == {f"gluepot_{m.name}" for m in (*GAUGES, *ADVICE_METRICS, *COUNTERS, *HISTOGRAMS)}
+    shown = (*GAUGES, *LAG, *ADVICE_METRICS, *COUNTERS, ROWS_COMMITTED, *HISTOGRAMS)
+    assert names == {f"gluepot_{metric.name}" for metric in shown}
 
 
 def test_lag_by_partition_is_shown_on_request_only(registry):
@@ -206,6 +210,45 @@ def test_a_broker_that_is_away_leaves_the_lag_as_it_was_known(registry, metrics)
     metrics.observe(BATCH)
     metrics.observe(replace(BATCH, lag_records={}, lag_secs={}))
     assert sample(registry, "lag_total_records") == 5
+
+
+def test_committed_rows_are_those_of_the_tables_and_absent_before_the_first_batch(registry, metrics):
+    metrics.announce("clicks", window_secs=30.0)
+    assert sample(registry, "rows_committed_total", table="file:///tables/clicks") is None
+    metrics.observe(BATCH)
+    metrics.observe(replace(BATCH, batch_id=8, rows_in_table={"file:///tables/clicks": 6_000}))
+    assert sample(registry, "rows_committed_total", table="file:///tables/clicks") == 6_000
+
+
+def test_a_table_that_a_batch_does_not_write_to_keeps_its_rows(registry, metrics):
+    metrics.observe(BATCH)
+    metrics.observe(replace(BATCH, rows_in_table={"file:///tables/orders": 7}))
+    assert sample(registry, "rows_committed_total", table="file:///tables/clicks") == 5_990
+    assert sample(registry, "rows_committed_total", table="file:///tables/orders") == 7
+
+
+def test_of_many_tables_those_written_to_last_are_shown(registry, metrics):
+    for n in range(MOST_LABEL_VALUES + 1):
+        metrics.observe(replace(BATCH, rows_in_table={f"file:///tables/{n}": n}))
+        metrics.observe(replace(BATCH, rows_in_table={"file:///tables/0": 1_000 + n}))
+    shown = {
+        n for n in range(MOST_LABEL_VALUES + 1) if sample(registry, "rows_committed_total", table=f"file:///tables/{n}")
+    }
+    assert shown == {0, *range(2, MOST_LABEL_VALUES + 1)}
+
+
+def test_committed_rows_do_not_say_that_they_began_with_the_process(registry, metrics):
+    metrics.observe(BATCH)
+    text = generate_latest(registry).decode()
+    assert "gluepot_rows_committed_total" in text
+    assert "gluepot_rows_committed_created" not in text
+
+
+def test_lag_is_shown_between_two_batches(registry, metrics):
+    metrics.observe(BATCH)
+    metrics.lag("clicks", Lag({"events-0": 70, "events-1": 2}, {"events-0": 12.0}))
+    assert (sample(registry, "lag_total_records"), sample(registry, "lag_worst_seconds")) == (72, 12.0)
+    assert sample(registry, "lag_records", partition="events-1") == 2
 
 
 def test_reasons_beyond_the_bound_are_counted_together(registry, metrics):

@@ -1,0 +1,60 @@
+"""Our side with all that looks at a job: metrics by partition, names of Glue, page, advisor; asked for all the time.
+
+Prometheus asks every 15 s and an open page every 2 s; here both are asked every second, by a thread of the same
+process, whose time counts.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.request import urlopen
+
+from benchmarks.drain import ours
+from etlcore.glue_version import DEFAULT
+from gluepot.job_parameters import JobParameters
+from gluepot.ops.start import OpsSettings, start
+from gluepot.scaling import advisor
+from streaming.session import StreamSession
+
+ASKED_EVERY_SECS = 1.0
+
+
+@contextmanager
+def watched(cores: str) -> Iterator[StreamSession]:
+    """Give the services of a run that is looked at from every side."""
+    parameters = JobParameters.parse(["drain.py", "--JOB_NAME", "drain"], DEFAULT)
+    streams = StreamSession(job=parameters.job_name, drain=ours.DRAIN)
+    advice = advisor(f"local[{cores}]", parameters, None, {}, streams.clock)
+    streams.watchers.append(advice.update)
+    opened = start(OpsSettings(by_partition=True, cloudwatch_names=True), parameters, [], streams, advice.newest)
+    assert streams.metrics is not None  # made by `start`
+    advice.followers.append(streams.metrics.advise)
+    ended = threading.Event()
+
+    def ask() -> None:
+        while not ended.wait(ASKED_EVERY_SECS):
+            for url in (opened.server.url, opened.server.page_url):
+                with urlopen(url) as answer:
+                    answer.read()
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        yield streams
+    finally:
+        ended.set()
+        asking.join()
+        opened.stop()
+
+
+def main(*arguments: str) -> None:
+    """Drain as the other side does."""
+    *where, cores = arguments
+    ours.main(*where, cores, opened=lambda: watched(cores))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,1 @@
+"""What it costs a job to be looked at."""

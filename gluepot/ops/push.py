@@ -1,0 +1,73 @@
+"""Metrics of a run that has ended, to a push gateway: who scrapes now and then never sees a short job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from http.client import HTTPException
+from urllib.parse import urlsplit
+
+from prometheus_client import CollectorRegistry, Gauge, pushadd_to_gateway
+
+from etlcore.errors import ConfigError
+from etlcore.logging import get_logger
+from streaming.metric_names import AT_END, PREFIX
+
+PUSH_SECS = 10.0
+"""How long the end of a run waits for the gateway."""
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a run ended.
+
+    Args:
+        good: whether it succeeded.
+        end_epoch: in seconds since 1970 UTC.
+        duration_secs: from its begin.
+        rows_out: records written outside of streams.
+        files: published outside of streams.
+    """
+
+    good: bool
+    end_epoch: float
+    duration_secs: float
+    rows_out: int
+    files: int
+
+    def values(self) -> dict[str, float]:
+        """Return the values of `AT_END`, by name."""
+        return {
+            "run_success": float(self.good),
+            "run_end_timestamp_seconds": self.end_epoch,
+            "run_duration_seconds": self.duration_secs,
+            "run_rows_out": self.rows_out,
+            "run_files_written": self.files,
+        }
+
+
+def checked_gateway(url: str) -> str:
+    """Return the URL of a push gateway; ConfigError if it is none."""
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ConfigError(f"--push-gateway is {url!r}; give a URL such as http://gateway:9091.")
+    return url
+
+
+def push(gateway: str, job: str, registry: CollectorRegistry, ended: Ended) -> None:
+    """Send all metrics, and how the run ended. What goes wrong is a warning: the run is what it is.
+
+    Args:
+        gateway: URL.
+        job: its name, by which the gateway keeps the last run.
+        registry: the metrics.
+        ended: how.
+    """
+    values = ended.values()
+    for metric in AT_END:
+        Gauge(PREFIX + metric.name, metric.help, metric.labels, registry=registry).labels(job).set(values[metric.name])
+    try:
+        pushadd_to_gateway(gateway, job=job, registry=registry, timeout=PUSH_SECS)
+    except (OSError, HTTPException) as failed:
+        log.warning("metrics_not_pushed", gateway=gateway, reason=str(failed))

@@ -1,0 +1,160 @@
+"""How far a query is behind its streams, at any moment: while a batch runs, hangs or fails, too."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from connectors.positions import StreamPositions
+from etlcore.clock import Clock
+from etlcore.errors import EtlError
+from etlcore.logging import get_logger
+
+EVERY_SECS = 1.0
+MOST_SHARE = 0.02
+"""Share of the time that may be spent on asking: of thousands of partitions a broker is not asked every second."""
+MOST_SECS = 15.0
+"""Longest time between two looks, whatever they take: a usual scrape interval."""
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """What waits in the streams, by shard (`topic-partition`).
+
+    Args:
+        records: not committed yet; no shard is named while the source is away.
+        secs: how long the oldest of them has waited, or less than a look longer; 0 where nothing waits. A shard of
+            which nothing was committed yet, and which was never seen empty, is not named.
+    """
+
+    records: Mapping[str, int] = field(default_factory=dict)
+    secs: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What bounds the age of the records that wait, by shard, in seconds since 1970 UTC.
+
+    The oldest record that waits is no older than the newest one committed, and came after the last moment at which
+    nothing waited. The later of the two counts: the first record after a quiet hour has not waited for an hour.
+
+    Args:
+        newest_epoch: creation of the newest record committed.
+        empty_epoch: when nothing waited last.
+    """
+
+    newest_epoch: Mapping[str, float] = field(default_factory=dict)
+    empty_epoch: Mapping[str, float] = field(default_factory=dict)
+
+    def committed(self, newest_epoch_ms: Mapping[str, int]) -> Seen:
+        """Return what is known once a batch is committed.
+
+        Args:
+            newest_epoch_ms: creation of its newest record, by shard, in milliseconds since 1970 UTC.
+        """
+        newest = {shard: ms / 1000 for shard, ms in newest_epoch_ms.items()}
+        return Seen({**self.newest_epoch, **newest}, self.empty_epoch)
+
+    def looked(self, backlog: Mapping[str, int], asked_epoch: float) -> Seen:
+        """Return what is known after a look.
+
+        Args:
+            backlog: records that wait, by shard; others keep what was known.
+            asked_epoch: when the source was asked: what came later may be in the answer or not.
+        """
+        empty = {shard: asked_epoch for shard, records in backlog.items() if not records}
+        return Seen(self.newest_epoch, {**self.empty_epoch, **empty})
+
+    def lag(self, backlog: Mapping[str, int], now_epoch: float) -> Lag:
+        """Return how far the query is behind now."""
+        secs = {}
+        for shard, records in backlog.items():
+            bounds = [known[shard] for known in (self.newest_epoch, self.empty_epoch) if shard in known]
+            if not records:
+                secs[shard] = 0.0
+            elif bounds:
+                secs[shard] = max(0.0, now_epoch - max(bounds))
+        return Lag(dict(backlog), secs)
+
+
+class LagWatch:
+    """Asks a query's sources how much waits. Safe to use from several threads; they wait for each other.
+
+    Args:
+        backlog: of a batch, tells the records behind it by shard; none while the source is away.
+        clock: for ages and waits.
+    """
+
+    def __init__(self, backlog: Callable[[Sequence[StreamPositions[Any]]], Mapping[str, int]], clock: Clock) -> None:
+        self._backlog = backlog
+        self._clock = clock
+        self._held: Sequence[StreamPositions[Any]] = ()
+        self._seen = Seen()
+        self._turn = threading.Lock()
+
+    def committed(self, held: Sequence[StreamPositions[Any]], newest_epoch_ms: Mapping[str, int]) -> None:
+        """Take in that a batch is committed.
+
+        Args:
+            held: what it held.
+            newest_epoch_ms: creation of its newest record, by shard, in milliseconds since 1970 UTC.
+        """
+        with self._turn:
+            self._held, self._seen = held, self._seen.committed(newest_epoch_ms)
+
+    def look(self, show: Callable[[Lag], None] | None = None) -> Lag:
+        """Ask the sources and return what waits behind the last committed batch; nothing is known before one.
+
+        Args:
+            show: given the same, before anybody else may look: the newest answer is the one that stays shown.
+        """
+        with self._turn:
+            asked_epoch = self._clock.epoch()
+            backlog = self._backlog(self._held) if self._held else {}
+            self._seen = self._seen.looked(backlog, asked_epoch)
+            lag = self._seen.lag(backlog, self._clock.epoch())
+            if show is not None:
+                show(lag)
+            return lag
+
+    @contextmanager
+    def looking(self, show: Callable[[Lag], None], every_secs: float = EVERY_SECS) -> Iterator[None]:
+        """Look again and again from a thread of its own, while the context is open.
+
+        Args:
+            show: given each answer.
+            every_secs: shortest time between two looks.
+        """
+        ended = threading.Event()
+
+        def watch() -> None:
+            wait_secs = every_secs
+            while not ended.wait(wait_secs):
+                began = self._clock.monotonic()
+                try:
+                    self.look(show)
+                except EtlError as error:  # the query itself asks the source for records, and says what is wrong
+                    log.warning("lag_unknown", reason=str(error))
+                wait_secs = pause_secs(self._clock.monotonic() - began, every_secs)
+
+        # Not waited for at the end: a source that is away may hold it for some seconds, and it only shows a number.
+        threading.Thread(target=watch, name="gluepot-lag", daemon=True).start()
+        try:
+            yield
+        finally:
+            ended.set()
+
+
+def pause_secs(took_secs: float, every_secs: float = EVERY_SECS) -> float:
+    """Return the time until the next look.
+
+    Args:
+        took_secs: what the last one took.
+        every_secs: shortest time between two.
+    """
+    return min(max(every_secs, took_secs / MOST_SHARE), MOST_SECS)

@@ -220,6 +220,7 @@ class Query:
         finally:
             reach("query.ending")
             query.stop()
+            self._tell(throttled_reads=self._throttling.look(anew=True))
 
     def _wait(self, query: StreamingQuery) -> BaseException | None:
         """Wait for the query's end, and bring it about between two batches when that, or a pause, is asked for.

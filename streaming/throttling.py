@@ -25,10 +25,14 @@ class Throttling:
         self._last: Sequence[int] = ()
         self._total: int | None = None
 
-    def look(self) -> int | None:
-        """Return the total, asked for anew where the last time is long enough ago; None if no source has a limit."""
+    def look(self, *, anew: bool = False) -> int | None:
+        """Return the total; None if no source has a limit.
+
+        Args:
+            anew: ask the sources even if the last time is not long ago.
+        """
         now = self._clock.monotonic()
-        if now >= self._due:
+        if anew or now >= self._due:
             self._due = now + LOOK_SECS
             counts = self._counts()
             if counts:

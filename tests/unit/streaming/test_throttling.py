@@ -34,3 +34,4 @@ def test_sources_are_not_asked_more_often_than_anybody_wants_to_know():
         throttling.look()
         clock.sleep(LOOK_SECS / 50)
     assert len(asked) == 2
+    assert throttling.look(anew=True) == 3

@@ -343,6 +343,8 @@ class Query:
             written=tuple(context.written),
             column_changes=tuple(context.column_changes),
             rows_in_table=dict(context.rows_in_table),
+            inputs=self._inputs.datasets(held),
+            outputs=tuple(context.outputs),
         )
         run.last_started_epoch = began_epoch
         self._report(stats)

@@ -33,6 +33,7 @@ class _Prompt(H11Protocol):
     """
 
     allowance: Allowance
+    _deadline: asyncio.TimerHandle
 
     def data_received(self, data: bytes) -> None:
         if self._is_scrape(data) and not self.allowance.is_left():

@@ -111,7 +111,7 @@ def test_scrapes_beyond_the_allowance_are_refused_and_the_probes_of_health_are_n
             connection.request("GET", path)
             answer = connection.getresponse()
             answers.append((answer.status, answer.read()))
-            spent.secs += 1.0
+            spent.secs += 2.0
         connection.close()
         assert answers == [(200, b"here"), (503, b""), (200, b"here"), (503, b"")]
     finally:

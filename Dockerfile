@@ -39,6 +39,7 @@ RUN --mount=type=cache,target=/root/.cache/uv \
 # Not in /src, where Python would find the checkout before the installed package.
 WORKDIR /opt/gluepot
 RUN venv/bin/python -m gluepot.servers.jars fetch kafka-broker
+RUN venv/bin/gluepot jars fetch
 # Without the classes archive a job takes twice as long to start.
 RUN venv/bin/gluepot prepare
 

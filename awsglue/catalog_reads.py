@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from awsglue import lake_tables
 from awsglue.data_catalog import current_catalog, spark_columns
 from awsglue.file_reads import table_frame
+from awsglue.lake_tables import LakeTarget
 from catalog.databases import database_read, is_of_database
 from catalog.formats import table_format
 from catalog.streams import is_stream, stream_read
@@ -37,15 +39,16 @@ def dynamic_frame(
     """
     from awsglue.dynamicframe import DynamicFrame  # noqa: PLC0415  its module needs this one's caller
 
-    catalog = current_catalog()
-    table = catalog.table(database, name)
+    table = lake_tables.lookup(context.spark_session, database, name, options)
+    if isinstance(table, LakeTarget):
+        return DynamicFrame.fromDF(_of_lake(context.spark_session, table, predicate), context, name)
     if is_stream(table):
         read = stream_read(table, options)
         return context.create_dynamic_frame_from_options(read.kind, read.options, transformation_ctx=ctx)
     if is_of_database(table):
         of_database = database_read(table, options)
         return context.create_dynamic_frame_from_options(of_database.kind, of_database.options, transformation_ctx=ctx)
-    pipeline = table_frame(context.spark_session, catalog, table, options, predicate, ctx)
+    pipeline = table_frame(context.spark_session, current_catalog(), table, options, predicate, ctx)
     return DynamicFrame(pipeline, context, table.name)
 
 
@@ -58,7 +61,9 @@ def data_frame(
         ConfigError: as `dynamic_frame`; or options contradict each other.
         NotSupportedHere: as `dynamic_frame`.
     """
-    table = current_catalog().table(database, name)
+    table = lake_tables.lookup(context.spark_session, database, name, options)
+    if isinstance(table, LakeTarget):
+        return _of_lake(context.spark_session, table, predicate)
     if is_stream(table):
         read = stream_read(table, options)
         return context.create_data_frame_from_options(read.kind, read.options)
@@ -81,6 +86,11 @@ def sample_bound(sample_options: Mapping[str, Any]) -> dict[str, str]:
     partitions = int(sample_options.get("maxSamplePartitions", SAMPLE_PARTITIONS))
     files = int(sample_options.get("maxSampleFilesPerPartition", SAMPLE_FILES))
     return {"boundedFiles": str(partitions * files)}
+
+
+def _of_lake(spark: SparkSession, target: LakeTarget, predicate: str) -> DataFrame:
+    frame = target.table.read(spark, target.options)
+    return frame.where(predicate) if predicate else frame
 
 
 def _by_spark(spark: SparkSession, table: Table, options: Mapping[str, Any], predicate: str) -> DataFrame:

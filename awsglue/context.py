@@ -10,16 +10,19 @@ from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession, SQLContext
 from pyspark.sql.types import StructType
 
-from awsglue import catalog_reads, catalog_writes, data_catalog
+from awsglue import catalog_reads, catalog_writes, data_catalog, lake_tables
 from awsglue.collection import DynamicFrameCollection
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.file_reads import FILE_TYPES, file_frame, file_settings
+from awsglue.lake_catalogs import use_local_catalogs
+from awsglue.lake_tables import LakeTarget
 from awsglue.options import as_options, stream_source
 from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame
 from awsglue.resolving import as_spec
 from awsglue.sinks import DataFrameWriter, DataSink, DynamicFrameWriter
 from awsglue.sources import DataSource, StreamingDataSource
 from awsglue.unsupported import GLUE_CONTEXT, NotSupportedHere, missing
+from awsglue.writing import append
 from batch import purge
 from batch.purge import PurgeOptions
 from batch.table.spark import register as register_tables
@@ -78,6 +81,7 @@ class GlueContext(SQLContext):
             super().__init__(spark.sparkContext, spark)
         self.spark_session = spark
         register_tables(spark)
+        use_local_catalogs(spark)
         self.create_data_frame = DataFrameReader(self)
         self.create_dynamic_frame = DynamicFrameReader(self)
         self.write_dynamic_frame = DynamicFrameWriter(self)
@@ -254,7 +258,11 @@ class GlueContext(SQLContext):
         if isinstance(frame, DataFrame):  # Glue's library refuses it, AWS's own samples do it
             frame = DynamicFrame.fromDF(frame, self, "frame")
         where = data_catalog.names(database, table_name, catalog_id, kwargs)
-        write = catalog_writes.table_write(data_catalog.current_catalog().table(*where), as_options(additional_options))
+        table = lake_tables.lookup(self.spark_session, *where, as_options(additional_options))
+        if isinstance(table, LakeTarget):
+            append(self.spark_session, frame.toDF(), table, transformation_ctx)
+            return frame
+        write = catalog_writes.table_write(table, as_options(additional_options))
         sink = DataSink(self, "s3", write.options, write.format, transformation_ctx)
         sink.setFormat(write.format, **write.format_options)
         sink.setCatalogInfo(*where)
@@ -280,7 +288,11 @@ class GlueContext(SQLContext):
             )
             return
         where = data_catalog.names(database, table_name, catalog_id, kwargs)
-        catalog_writes.write_by_spark(frame, data_catalog.current_catalog().table(*where), options)
+        table = lake_tables.lookup(self.spark_session, *where, options)
+        if isinstance(table, LakeTarget):
+            append(self.spark_session, frame, table, transformation_ctx)
+            return
+        catalog_writes.write_by_spark(frame, table, options)
 
     def write_dynamic_frame_from_jdbc_conf(
         self,
@@ -359,8 +371,10 @@ class GlueContext(SQLContext):
         options: Mapping[str, Any] = {},
     ) -> None:
         """Run a function on every micro-batch of a stream (glue-api 2). Returns only when the job ends its streams."""
+        use_local_catalogs(self.spark_session)
         streams = session.current()
-        settings = StreamSettings.from_glue({"onBatchFailure": streams.on_batch_failure, **as_options(options)})
+        wanted = {**as_options(options), **streams.batch_options}
+        settings = StreamSettings.from_glue({"onBatchFailure": streams.on_batch_failure, **wanted})
         for_each_batch(frame, batch_function, settings, streams)
 
     def add_ingestion_time_columns(self, frame: DataFrame, time_granularity: str) -> DataFrame:

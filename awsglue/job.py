@@ -16,6 +16,7 @@ from awsglue.job_arguments import (
     BOOKMARK_PAUSE,
     ENCRYPTION_TYPES,
 )
+from awsglue.lake_catalogs import use_local_catalogs
 from batch import jobrun
 from etlcore.failpoints import reach
 from etlcore.logging import get_logger
@@ -38,6 +39,7 @@ class Job:
     def __init__(self, glue_context: SQLContext | SparkSession) -> None:
         if not isinstance(glue_context, SQLContext | SparkSession):
             raise TypeError(f"Job takes a GlueContext or a SparkSession, not {type(glue_context).__name__}")
+        self._spark = glue_context if isinstance(glue_context, SparkSession) else glue_context.sparkSession
         self._name: str | None = None
 
     def init(self, job_name: str, args: Mapping[str, Any] = {}) -> None:
@@ -60,6 +62,7 @@ class Job:
             clock=session.current().clock,
         )
         self._name = job_name
+        use_local_catalogs(self._spark)
 
     def isInitialized(self) -> bool:
         """Tell whether `init` was called."""

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from awsglue import lake_tables
 from awsglue.catalog_writes import catalog_target
 from awsglue.collection import DynamicFrameCollection
 from awsglue.jdbc_connection import write_settings
+from awsglue.lake_tables import LAKE_TYPES
 from awsglue.options import record_sink
 from awsglue.unsupported import NotSupportedHere
-from awsglue.writing import publish, publish_table, send
+from awsglue.writing import append, publish, publish_table, send
 from batch.catalog_update import CatalogTarget
 from connectors.jdbc.endpoint import JDBC_TYPES
 from connectors.options import warn_ignored
@@ -84,7 +86,7 @@ def sink_settings(
     if connection_type.lower() != "s3":
         raise NotSupportedHere(
             f"writing to connection_type {connection_type!r}",
-            "Use 's3' (also for a local folder), 'kafka', 'kinesis' or a database such as 'postgresql'.",
+            "Use 's3' (also for a local folder), 'iceberg', 'delta', 'kafka', 'kinesis' or a database, 'postgresql'.",
         )
     warn_ignored(log, options, KNOWN_OPTIONS)
     path = str(options.get("path") or "")
@@ -150,6 +152,10 @@ class DataSink:
         if self._connection_type.lower() in JDBC_TYPES:
             target = write_settings(self._options)
             publish_table(self._glue_context.spark_session, dynamic_frame, target, self._ctx)
+            return dynamic_frame
+        if self._connection_type.lower() in LAKE_TYPES:
+            of_lake = lake_tables.of_options(self._connection_type, self._options)
+            append(self._glue_context.spark_session, dynamic_frame.toDF(), of_lake, self._ctx)
             return dynamic_frame
         settings = sink_settings(self._connection_type, self._options, self._format, self._format_options)
         settings = replace(settings, catalog=catalog_target(settings, self._options, self._table))

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from awsglue.data_catalog import current_catalog
 from batch import catalog_update, commit, execute, jobrun
+from batch.commit.record import input_text
 from batch.ledger import LedgerWrite
 from batch.table_columns import TableColumns
 from connectors.jdbc.target import JdbcWriteSettings
+from connectors.lake.commits import LakeCommit, is_published
 from connectors.ports import Committed, RecordSink
 from etlcore.datasets import folder_dataset, table_dataset
+from etlcore.failpoints import reach
+from etlcore.logging import get_logger
 from streaming.batch import BatchContext, current_batch
 from streaming.progress import Output
 
 if TYPE_CHECKING:
     from awsglue.dynamicframe import DynamicFrame
+    from awsglue.lake_tables import LakeTarget
     from awsglue.sinks import SinkSettings
+
+log = get_logger(__name__)
 
 # Writes outside of a stream: one run of the process, its writes counted like those of a batch.
 _run = BatchContext(query_id=uuid4().hex, batch_id=0)
@@ -122,6 +130,32 @@ def publish_table(spark: SparkSession, frame: DynamicFrame, settings: JdbcWriteS
     target = f"{settings.endpoint.shown} {settings.table}"
     if current_batch() is None and (run := jobrun.current()) and run.bookmarks:
         run.bookmarks.wrote(LedgerWrite(planned.key.ctx, target, outcome.rows, 0))
+
+
+def append(spark: SparkSession, frame: DataFrame, target: LakeTarget, ctx: str) -> None:
+    """Append rows to a table of a lake; a micro-batch that the table holds already is left out.
+
+    Raises:
+        CheckpointError: the table holds the batch with other records, or later batches of the query.
+        Exception: whatever failed the Spark job; the table is as it was then.
+    """
+    batch = current_batch()
+    table = target.table
+    if batch is None:
+        table.append(frame, None, target.options)
+        return
+    planned = batch.next_write(ctx)
+    if batch.rehearsed is not None:
+        frame.write.format("noop").mode("overwrite").save()
+        return
+    text = input_text(planned.input_ranges, planned.offsets_digest)
+    commit = LakeCommit(planned.key, sha256(text.encode()).hexdigest())
+    if is_published(commit, table.commits(spark, commit), table.name):
+        log.info("batch_already_in_table", table=table.name, write=planned.key.ctx)
+        return
+    reach("lake.appending")
+    table.append(frame, commit, target.options)
+    reach("lake.appended")
 
 
 def written_outside_of_streams() -> Sequence[Output]:

@@ -241,6 +241,14 @@ class GroupedSource(Protocol):
         """
 
 
+@runtime_checkable
+class ThrottledSource(Protocol):
+    """A stream source whose service refuses reads that come too often."""
+
+    def throttled_reads(self) -> int:
+        """Return how many reads it has refused since the query's planner began; called on the driver."""
+
+
 class InputSplit(Protocol):
     """What one task reads of a batch source; small, picklable."""
 

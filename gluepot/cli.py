@@ -15,11 +15,19 @@ from typing import Annotated, Literal
 
 from cyclopts import App, CycloptsError, Parameter, UnknownOptionError
 
+from connectors.lake import AWS
 from etlcore import logging
 from etlcore.errors import ConfigError, EtlError, LeaseHeld
 from gluepot.servers import commands as servers
 
 DONE, FAILED, USAGE, UNSUPPORTED, OTHER_DRIVER = 0, 1, 2, 3, 4
+
+BENCH_HELP = """\
+Find the settings that a script of a Kafka stream needs: workers, partitions, window, batch limit, and the cost.
+
+Runs the unchanged script again and again on a broker of its own: batches of rising sizes on one core, then on more.
+All Kafka streams of the script read the preloaded records; what it writes goes into a folder that is removed.
+"""
 
 app = App(name="gluepot", help="Run AWS Glue scripts unchanged, on Spark, anywhere.", version_flags=["--version"])
 app.command(servers.up)
@@ -32,7 +40,14 @@ app.command(
 )
 app.command("gluepot.bookmarks:app", name="bookmarks", help="What jobs have read, and how to change that.")
 app.command("gluepot.catalog:app", name="catalog", help="The Data Catalog: databases, tables, partitions.")
+app.command("gluepot.datalake:app", name="jars", help="Java archives of the table formats Iceberg and Delta.")
 app.command("gluepot.bookmarks:jobs_app", name="jobs", help="The runs of jobs with bookmarks.")
+app.command(
+    "gluepot.produce.commands:produce_to",
+    name="produce",
+    help="Send records to a topic or stream, at a rate that has a shape, until Ctrl-C, --seconds or --count.",
+)
+app.command("gluepot.bench.commands:bench_script", name="bench", help=BENCH_HELP)
 
 
 @app.command
@@ -51,12 +66,15 @@ def run(
     lease_secs: float = 15.0,
     connections: Path | None = None,
     transforms: Annotated[str | None, Parameter(env_var="GLUEPOT_TRANSFORMS")] = None,
+    jars_dir: Annotated[Path | None, Parameter(env_var="GLUEPOT_JARS_DIR")] = None,
+    aws: Annotated[bool, Parameter(env_var=AWS)] = False,
     glue_version: str | None = None,
     on_batch_failure: Literal["fail", "quarantine"] = "fail",
     after: list[str] | None = None,
     after_secs: float = 3600.0,
     advice_log: Path | None = None,
     stream_option: list[str] | None = None,
+    batch_option: list[str] | None = None,
     max_workers: int | None = None,
     advisor: list[str] | None = None,
     verbose: Annotated[bool, Parameter(alias="-v")] = False,
@@ -78,6 +96,8 @@ def run(
         lease_secs: a driver not heard of for so long may be replaced by another one on the same checkpoint.
         connections: the connections file, if it is none of the usual ones.
         transforms: a folder of custom visual transforms, local or s3://; each is a JSON and a Python file.
+        jars_dir: a folder with the archives of --datalake-formats, as `gluepot jars fetch --jars-dir` fills it.
+        aws: use the Glue catalogs that the script names for Iceberg; without it a local one takes their place.
         glue_version: whose behaviour the script sees: 3.0, 4.0, 5.0, 5.1 or 6.0.
         on_batch_failure: what follows when the retries of a batch are used up: the job fails, or the records it fails
             on become dead letters and the stream goes on.
@@ -87,6 +107,8 @@ def run(
         advice_log: append what the advisor sees and says after each batch, for `gluepot advise`.
         stream_option: NAME=VALUE; wins over what the script says of its streams, such as maxOffsetsPerTrigger=50000.
             Without a value it takes an option of the script away. May be repeated.
+        batch_option: NAME=VALUE; wins over what the script gives forEachBatch, such as windowSize="10 seconds". May be
+            repeated.
         max_workers: most workers that the advice, and with --enable-auto-scaling true after `--` the job, may come to.
             Each is a Spark executor.
         advisor: NAME=VALUE of the advice: sla_secs, min_workers, hold_secs, catch_up_secs, worker_start_secs,
@@ -109,6 +131,8 @@ def run(
             glue_version=glue_version,
             connections=connections,
             transforms=transforms,
+            jars_dir=jars_dir,
+            aws=aws,
             metrics_port=metrics_port,
             metrics_host=metrics_host,
             metrics_token=metrics_token,
@@ -122,6 +146,7 @@ def run(
             lease_secs=lease_secs,
             advice_log=advice_log,
             stream_options=_pairs("--stream-option", stream_option, "maxOffsetsPerTrigger=50000"),
+            batch_options=_pairs("--batch-option", batch_option, 'windowSize="10 seconds"'),
             advisor=_pairs("--advisor", advisor, "sla_secs=60")
             | ({} if max_workers is None else {"max_workers": str(max_workers)}),
             live=sys.stderr.isatty() and not verbose,
@@ -158,133 +183,6 @@ def demo(
     show(result, output)
     if result.lost or result.duplicated:
         raise SystemExit(FAILED)
-
-
-@app.command
-def produce(
-    topic: str,
-    *,
-    bootstrap: str | None = None,
-    connection: str | None = None,
-    connections: Path | None = None,
-    kinesis: bool = False,
-    region: str = "",
-    endpoint: str = "",
-    file: Path | None = None,
-    rate: float = 1000.0,
-    shape: Literal["steady", "ramp", "sine", "burst"] = "steady",
-    peak: float | None = None,
-    period_secs: float = 60.0,
-    burst_secs: float = 5.0,
-    seconds: float | None = None,
-    count: int | None = None,
-    keys: int | None = None,
-    skew: float = 0.0,
-    seed: int = 1,
-    number_field: str | None = None,
-    journal: Path | None = None,
-    output: Literal["text", "json"] = "text",
-) -> None:
-    """Send records to a topic or stream, at a rate that has a shape, until Ctrl-C, --seconds or --count.
-
-    Args:
-        topic: of Kafka, or with --kinesis a stream; must be there.
-        bootstrap: a broker, host:port.
-        connection: or a connection that names it.
-        connections: the connections file, if it is none of the usual ones.
-        kinesis: send to Kinesis.
-        region: of the stream, if not that of the environment.
-        endpoint: URL of the service, if not the usual one.
-        file: records to send again and again, one a line; without it made-up click events.
-        rate: records a second; 0 with steady sends as fast as they are taken.
-        shape: steady; ramp, sine and burst go from the rate to the peak.
-        peak: highest rate of ramp, sine and burst; four times the rate unless given.
-        period_secs: of sine and burst; how long a ramp rises.
-        burst_secs: how long a burst is.
-        seconds: end after so long.
-        count: end after so many records.
-        keys: give each record one of so many keys; without it they have none.
-        skew: how unevenly keys are drawn: exponent of Zipf's law; 0 for evenly.
-        seed: of the keys.
-        number_field: put the number of each record, from 0, into this field of its JSON.
-        journal: append a line for each acknowledged record: number, sha256, topic, partition, offset.
-        output: text for people; json for one object.
-    """
-    from gluepot.produce.commands import produce_to  # noqa: PLC0415  clients of Kafka and AWS take their time to load
-
-    produce_to(
-        topic,
-        bootstrap=bootstrap,
-        connection=connection,
-        connections=connections,
-        kinesis=kinesis,
-        region=region,
-        endpoint=endpoint,
-        file=file,
-        rate=rate,
-        shape_name=shape,
-        peak=peak,
-        period_secs=period_secs,
-        burst_secs=burst_secs,
-        seconds=seconds,
-        count=count,
-        key_count=keys,
-        skew=skew,
-        seed=seed,
-        number_field=number_field,
-        journal=journal,
-        output=output,
-    )
-
-
-@app.command
-def bench(
-    script: Path,
-    *arguments: str,
-    sla: str | None = None,
-    rate: float | None = None,
-    cores: int | None = None,
-    sample: Path | None = None,
-    minutes: float = 10.0,
-    connections: Path | None = None,
-    worker_type: str = "G.1X",
-    usd_per_core_hour: float | None = None,
-    output: Literal["text", "json"] = "text",
-) -> None:
-    """Find the settings that a script of a Kafka stream needs: workers, partitions, window, batch limit, and the cost.
-
-    Runs the unchanged script again and again on a broker of its own: batches of rising sizes on one core, then on more.
-    All Kafka streams of the script read the preloaded records; what it writes goes into a folder that is removed.
-
-    Args:
-        script: the script.
-        arguments: what it gets, after `--`; {run} in them becomes a folder of the run. Places to write to that are not
-            given are made up, and so are JOB_NAME and TempDir.
-        sla: age that no record should reach: 10s, 2min. Without it the highest rate is looked for.
-        rate: records a second that arrive. Without it the settings are for what the measured cores can take.
-        cores: most cores to run on; all of this machine unless given.
-        sample: records to preload, one a line; without it the demo's click events.
-        minutes: no run is begun that would end later.
-        connections: the connections file, for what the script reads beside the stream.
-        worker_type: Glue's, for the cost there.
-        usd_per_core_hour: price of a core here.
-        output: text for people; json for one object.
-    """
-    from gluepot.bench.commands import bench_script  # noqa: PLC0415  the other commands start without a broker
-
-    bench_script(
-        script,
-        arguments,
-        sla=sla,
-        rate=rate,
-        cores=cores,
-        sample=sample,
-        minutes=minutes,
-        connections=connections,
-        glue_type=worker_type,
-        usd_per_core_hour=usd_per_core_hour,
-        output=output,
-    )
 
 
 @app.command

@@ -13,12 +13,14 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from connectors.lake import AWS, localized
 from etlcore.clock import Clock
 from etlcore.errors import ConfigError
 from etlcore.glue_version import DEFAULT as DEFAULT_GLUE_VERSION
 from etlcore.logging import bind_process, get_logger
 from etlcore.spark_env import prepare
 from gluepot.custom_transforms import CustomTransform, attached, fetched, in_folder
+from gluepot.datalake import archives_of, with_formats
 from gluepot.endings import AtEnd, lineage_until_end, push_at_end
 from gluepot.job_parameters import JobParameters
 from gluepot.spark_conf import job_conf, properties_text
@@ -37,7 +39,16 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 _FROM_ENVIRONMENT = frozenset(
-    {"metrics_port", "metrics_host", "metrics_by_partition", "cloudwatch_names", "push_gateway", "transforms"}
+    {
+        "metrics_port",
+        "metrics_host",
+        "metrics_by_partition",
+        "cloudwatch_names",
+        "push_gateway",
+        "transforms",
+        "jars_dir",
+        "aws",
+    }
 )
 
 
@@ -52,6 +63,8 @@ class RunSettings:
         glue_version: whose behaviour a script sees.
         connections: connections file; None to look in the usual places.
         transforms: folder of custom visual transforms, local or `s3://`; None for none but those of --extra-py-files.
+        jars_dir: folder of the archives of --datalake-formats; None for our cache.
+        aws: Iceberg catalogs of AWS are meant as they are named.
         metrics_port: port of the ops server; None for none, 0 for a free one.
         metrics_host: address it listens on.
         metrics_token: what its readers must bring, or a reference to it; None for nothing, on loopback only.
@@ -66,6 +79,7 @@ class RunSettings:
         advice_log: file that observations and advice are appended to after each batch; None for none.
         advisor: fields of `AdvisorSettings`, for the advice and for the workers with --enable-auto-scaling.
         stream_options: of streams, by name; win over the script's. An empty text takes an option of the script away.
+        batch_options: of `forEachBatch`, by name; win over the script's.
         live: show one live line per query.
     """
 
@@ -75,6 +89,8 @@ class RunSettings:
     glue_version: str | None = None
     connections: Path | None = None
     transforms: str | None = None
+    jars_dir: Path | None = None
+    aws: bool = False
     metrics_port: int | None = None
     metrics_host: str = "127.0.0.1"
     metrics_token: str | None = field(default=None, repr=False)
@@ -89,6 +105,7 @@ class RunSettings:
     advice_log: Path | None = None
     advisor: Mapping[str, str] = field(default_factory=dict)
     stream_options: Mapping[str, str] = field(default_factory=dict)
+    batch_options: Mapping[str, str] = field(default_factory=dict)
     live: bool = False
 
 
@@ -113,7 +130,8 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
         log.info("parameter_ignored", parameter=ignored.name, reason=ignored.reason)
     streams = streams or StreamSession()
     streams.job, streams.drain, streams.lease_secs = parameters.job_name, settings.drain, settings.lease_secs
-    streams.on_batch_failure, streams.stream_options = settings.on_batch_failure, settings.stream_options
+    streams.on_batch_failure = settings.on_batch_failure
+    streams.stream_options, streams.batch_options = settings.stream_options, settings.batch_options
     if settings.after:
         _wait_for_jobs(parameters.job_name, settings, streams.clock)
     with ExitStack() as stack:
@@ -170,7 +188,7 @@ def _open_ops(
             f"GLUEPOT_{one.name.upper()}" if one.name in _FROM_ENVIRONMENT else "",
         )
         for one in fields(RunSettings)
-        if one.name not in {"arguments", "metrics_token", "stream_options"}
+        if one.name not in {"arguments", "metrics_token", "stream_options", "batch_options"}
     ]
     opened = start(_ops(settings), parameters, own, streams, advice.newest if advice else None)
     log.info("metrics", url=opened.server.url, page=opened.server.page_url)
@@ -225,10 +243,16 @@ def _with_transforms(
 @contextmanager
 def _environment(parameters: JobParameters, settings: RunSettings) -> Iterator[None]:
     """Set what the driver's process hands to Spark, and take it back."""
+    conf = job_conf(parameters, settings.master)
+    formats = parameters.datalake_formats
+    conf = with_formats(conf, formats, archives_of(formats, parameters.extra_jars, settings.jars_dir))
+    own = {AWS: "true"} if settings.aws else {}
+    conf |= localized(conf, {**os.environ, **own})
+    before = dict(os.environ)
+    os.environ.update(own)
     folder = Path(tempfile.mkdtemp(prefix="gluepot-conf-"))
     properties = folder / "spark.properties"
-    properties.write_text(properties_text(job_conf(parameters, settings.master)))
-    before = dict(os.environ)
+    properties.write_text(properties_text(conf))
     os.environ.pop("SPARK_REMOTE", None)  # a classic session, as Glue's
     os.environ["GLUEPOT_GLUE_VERSION"] = parameters.glue_version
     # For the lines of Spark's log, as bind_process does for ours.

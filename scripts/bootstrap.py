@@ -1,4 +1,4 @@
-"""Makes a checkout ready to run: checks the machine, installs the locked packages, fetches the broker, warms Spark up.
+"""Makes a checkout ready to run: checks the machine, installs the locked packages, fetches archives, warms Spark up.
 
 Run by `make` as `python -m scripts.bootstrap` with the system's Python, before anything is installed: it uses the
 standard library and `etlcore`'s modules that do the same. What is already in place is left alone, so a second run needs
@@ -94,6 +94,7 @@ def main() -> None:
     flags = [flag for extra in extras for flag in ("--extra", extra)]
     run("install the locked packages", find_uv(), "sync", "--frozen", "--python", sys.executable, *flags)
     run("fetch the Kafka broker", VENV / "bin" / "python", "-m", "gluepot.servers.jars", "fetch", "kafka-broker")
+    run("fetch Iceberg and Delta", VENV / "bin" / "gluepot", "jars", "fetch")
     if shutil.which("npm"):  # no Node.js, no emulator: nothing but tests and demo of Kinesis needs it
         run("fetch the Kinesis emulator", VENV / "bin" / "python", "-m", "gluepot.servers.npm")
     run("make an archive of Spark's classes", VENV / "bin" / "gluepot", "prepare", "--again")

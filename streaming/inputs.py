@@ -10,7 +10,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from connectors.handover import OPTION
-from connectors.ports import GroupedSource, SourceRange, coalesced
+from connectors.ports import GroupedSource, SourceRange, ThrottledSource, coalesced
 from connectors.positions import StreamPositions
 from etlcore.checkpoint import Checkpoint
 from etlcore.datasets import Dataset
@@ -149,6 +149,10 @@ class Inputs:
                 failed += 1
                 log.warning("group_commit_failed", group=source.group, reason=str(refused))
         return told, failed
+
+    def throttled_reads(self) -> list[int]:
+        """Return how many reads were refused because they came too often, of each source that has such a limit."""
+        return [one.source.throttled_reads() for one in self._streams if isinstance(one.source, ThrottledSource)]
 
     def backlog(self, held: Sequence[StreamPositions[Any]]) -> dict[str, int]:
         """Return the records behind a batch by `stream-shard`; empty while a source is away, which is no failure."""

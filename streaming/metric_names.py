@@ -143,6 +143,10 @@ AT_SCRAPE = (
 
 COUNTED_AT_SCRAPE = (
     Metric(
+        "throttled_reads",
+        "Reads ahead that the service refused because they came too often; they are done again later. Of Kinesis.",
+    ),
+    Metric(
         "cpu_seconds",
         "Processor time by role: driver (Python), jvm, workers; its rate is cores used. Linux only.",
         by=("role",),

@@ -36,6 +36,7 @@ from streaming.schema_changes import by_kind
 from streaming.session import ENDLESS, StreamSession
 from streaming.settings import StreamSettings
 from streaming.stopping import stop_on_signals
+from streaming.throttling import Throttling
 
 POLL_SECS = 0.05
 
@@ -119,6 +120,7 @@ class Query:
         self._name = name
         self._checkpoint = Checkpoint(settings.checkpoint_location)
         self._inputs = Inputs(frame, self._checkpoint)
+        self._throttling = Throttling(self._inputs.throttled_reads, session.clock)
         self._lag = LagWatch(self._inputs.backlog, session.clock)
         self._schema = StreamSchema()
         self._run = _Run()
@@ -227,6 +229,7 @@ class Query:
         instant ends itself with `StopBetweenBatches`.
         """
         while True:
+            self._tell(throttled_reads=self._throttling.look())
             try:
                 if query.awaitTermination(POLL_SECS):  # type: ignore[arg-type]  # fractions of a second work
                     return None

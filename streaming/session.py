@@ -51,6 +51,7 @@ class StreamSession:
         on_batch_failure: `onBatchFailure` of queries whose options do not say it.
         lease_secs: after how long without a sign of life another driver may take a query over.
         stream_options: win over those that scripts give their streams; an empty text takes the script's away.
+        batch_options: win over those that scripts give `forEachBatch`.
         stand_in: makes the streams that scripts ask for, of connection type and options, in a test; None for real ones.
         stop: set to end every query after its running batch.
         pauses: which queries are to begin no further batch for a while.
@@ -66,6 +67,7 @@ class StreamSession:
     on_batch_failure: OnBatchFailure = "fail"
     lease_secs: float = TTL_SECS
     stream_options: Mapping[str, str] = field(default_factory=dict)
+    batch_options: Mapping[str, str] = field(default_factory=dict)
     stand_in: Callable[[SparkSession, str, Mapping[str, Any]], DataFrame] | None = None
     stop: threading.Event = field(default_factory=threading.Event)
     pauses: Pauses = field(default_factory=Pauses)

@@ -23,6 +23,7 @@ class QueryStatus:
         batch_began_epoch: when the running batch began, in seconds since 1970 UTC; None between batches.
         last_commit_epoch: when a batch was committed last, likewise; None before the first of this run.
         failures_in_a_row: failed attempts since the last good batch.
+        throttled_reads: reads that the source refused because they came too often; None where no source does.
         ended: the query runs no more.
         paused: it waits between two batches until somebody lets it go on.
         settings: how it runs, by the names of `StreamSettings`.
@@ -36,6 +37,7 @@ class QueryStatus:
     batch_began_epoch: float | None = None
     last_commit_epoch: float | None = None
     failures_in_a_row: int = 0
+    throttled_reads: int | None = None
     ended: bool = False
     paused: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)

@@ -15,6 +15,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import groupby
+from operator import attrgetter
 
 from connectors.files.versions import FilesState, FileVersion, digest_of
 
@@ -135,7 +137,7 @@ def plan(
     """Choose the files of a run.
 
     Args:
-        listing: what is there, each file once, in any order; drawn once and not kept.
+        listing: what is there, each file once, in any order; drawn once, and kept a folder at a time.
         state: what was read before.
         options: limits.
         now_us: start of the run, in microseconds; only `maxFilesInBand` looks at it.
@@ -144,19 +146,24 @@ def plan(
     book = _Book(keep=keep_judged)
     names = _Names(state)
     candidates = []
-    for file in listing:
-        if state.holds(file):
-            book.enter(file, Verdict.ALREADY_READ)
+    for folder, files_of_it in groupby(listing, attrgetter("folder")):
+        read_before, in_folder = state.identities(folder), list(files_of_it)
+        known = [file for file in in_folder if file.identity in read_before]
+        book.enter(known, Verdict.ALREADY_READ)
+        if len(known) == len(in_folder):
             continue
-        verdict = _judged(file, state, options, names)
-        if verdict.is_read:
-            candidates.append((file, verdict))
-        else:
-            book.enter(file, verdict)
+        for file in in_folder:
+            if file.identity in read_before:
+                continue
+            verdict = _judged(file, state, options, names)
+            if verdict.is_read:
+                candidates.append((file, verdict))
+            else:
+                book.enter([file], verdict)
     candidates.sort(key=lambda one: (one[0].mtime_us, one[0].folder, one[0].name))
     files = []
     for file, verdict in _limited(candidates, options, now_us):
-        book.enter(file, verdict)
+        book.enter([file], verdict)
         if verdict.is_read:
             files.append(file)
     return Plan(tuple(files), book.folders(state), tuple(book.judged))
@@ -168,7 +175,7 @@ def plan_range(listing: Iterable[FileVersion], after: FilesState, upto: FilesSta
     files = []
     for file in listing:
         wanted = upto.holds(file) and not after.holds(file)
-        book.enter(file, Verdict.NEW if wanted else Verdict.ALREADY_READ)
+        book.enter([file], Verdict.NEW if wanted else Verdict.ALREADY_READ)
         if wanted:
             files.append(file)
     files.sort(key=lambda one: (one.mtime_us, one.folder, one.name))
@@ -215,7 +222,7 @@ class _Names:
 
     def of(self, folder: str) -> frozenset[str]:
         if folder not in self._of:
-            self._of[folder] = frozenset(name for name, *_ in self._state.folders.get(folder, ()))
+            self._of[folder] = frozenset(name for name, *_ in self._state.identities(folder))
         return self._of[folder]
 
 
@@ -227,14 +234,16 @@ class _Book:
     counts: dict[str, tuple[str, Counter[Verdict]]] = field(default_factory=dict)
     judged: list[tuple[FileVersion, Verdict]] = field(default_factory=list)
 
-    def enter(self, file: FileVersion, verdict: Verdict) -> None:
-        of_folder = self.counts.get(file.folder)
-        if of_folder is None:
-            of_folder = self.counts[file.folder] = (file.partition, Counter())
-        counts = of_folder[1]
-        counts[verdict] = counts.get(verdict, 0) + 1
+    def enter(self, files: Sequence[FileVersion], verdict: Verdict) -> None:
+        """Note the verdict on files of one folder."""
+        if not files:
+            return
+        folder = files[0].folder
+        if folder not in self.counts:
+            self.counts[folder] = (files[0].partition, Counter())
+        self.counts[folder][1][verdict] += len(files)
         if self.keep:
-            self.judged.append((file, verdict))
+            self.judged += ((file, verdict) for file in files)
 
     def folders(self, state: FilesState) -> tuple[FolderPlan, ...]:
         return tuple(

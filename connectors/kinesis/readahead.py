@@ -46,6 +46,7 @@ class _Shard:
     due: float = 0.0
     busy: bool = False
     failures: int = 0
+    throttled: int = 0
     away_since: float | None = None
 
 
@@ -129,6 +130,7 @@ class ReadAhead:
                     one.tip_epoch,
                     sum(block.records for block in one.blocks),
                     0 if one.closed else one.behind_ms,
+                    one.throttled,
                 )
                 for name, one in self._states.items()
             }
@@ -276,6 +278,7 @@ class ReadAhead:
         one.due = now + self._backoff(one.failures)
         match failed:
             case Throttled():
+                one.throttled += 1
                 self._count("throttled", failed)
             case TransientError():
                 self._count("failed", failed)

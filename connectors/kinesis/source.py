@@ -166,6 +166,11 @@ class KinesisSource:
             return None
         return {(stream_id, shard): tip.end if tip.seen_epoch >= epoch_secs else None for shard, tip in tips.items()}
 
+    def throttled_reads(self) -> int:
+        """See `ThrottledSource`."""
+        _, tips = read_tips(self.folder) if self.folder else ("", {})
+        return sum(tip.throttled for tip in tips.values())
+
     def bounded(self) -> list[SourceRange]:
         """Return the ranges of a batch read, from startingPosition (the oldest record unless given) to now."""
         assert self.folder is not None  # told when the frame was made

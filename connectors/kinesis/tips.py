@@ -17,12 +17,14 @@ class Tip:
         seen_epoch: begin of the newest read that reached the end of the shard, in seconds since 1970 UTC; 0 for none.
         unplanned: records fetched that are in no batch yet.
         behind_ms: age of what is still to be fetched; 0 when nothing is known to be.
+        throttled: reads that the service refused because they came too often.
     """
 
     end: int
     seen_epoch: float
     unplanned: int
     behind_ms: int
+    throttled: int = 0
 
 
 def write_tips(folder: Path, stream_id: str, tips: Mapping[str, Tip]) -> None:

@@ -1,4 +1,4 @@
-"""One run of the script: `gluepot run` in a process of its own."""
+"""Runs of the script: `gluepot run` in a process of its own."""
 
 from __future__ import annotations
 
@@ -6,19 +6,59 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from etlcore.clock import Clock
 from etlcore.errors import PermanentError
+from gluepot.bench.hold import Load
 from gluepot.bench.measured import Measured, Run
 from gluepot.bench.plan import BATCHES, WARM_UP_BATCHES
+from gluepot.produce import Record, Steady, Target, Unpaced, produce
 from streaming.advisor.history import Observation
 from streaming.advisor.log import recorded
 
 POLL_SECS = 0.25
 LOG_LINES = 10
+START_SECS = 120.0
+"""Until a job has committed its first batch."""
+END_SECS = 60.0
+LOOK_EVERY = 1000
+"""Records, between two looks whether the job still runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A job that runs.
+
+    Args:
+        what: name of the run, for messages.
+        process: of the job.
+        log: what it prints.
+        advice: what it tells of each batch.
+    """
+
+    what: str
+    process: subprocess.Popen[bytes]
+    log: Path
+    advice: Path
+
+    def batches(self) -> list[Observation]:
+        """Return those that were committed."""
+        return [one for history in recorded(self.lines()).values() for one in history]
+
+    def lines(self) -> list[bytes]:
+        """Return one line for each batch that was committed; the last may not be complete."""
+        return self.advice.read_bytes().splitlines(keepends=True) if self.advice.exists() else []
+
+    def failed(self, how: str) -> PermanentError:
+        """Return an error that ends with the end of the log."""
+        lines = self.log.read_text(errors="replace").splitlines()
+        told = [line for line in lines if line.startswith("error: ")]
+        end = "\n".join(told or lines[-LOG_LINES:])
+        return PermanentError(f"{self.what} {how}; the end of its log:\n{end}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +84,7 @@ class Job:
         most_secs: float,
         progress: Callable[[int], None],
     ) -> Measured:
-        """Run the script once.
+        """Run the script on what is in the topic, without a pause between batches.
 
         Args:
             run: with how many cores and which limit.
@@ -57,11 +97,98 @@ class Job:
         Raises:
             PermanentError: it failed, took too long, or committed too few batches.
         """
-        log, advice = folder / "job.log", folder / "advice.jsonl"
+        what = f"The run with {run.limit_rows:,} rows a batch on {run.cores} cores"
         began = self.clock.monotonic()
+        own = ("--max-batches", str(WARM_UP_BATCHES + BATCHES))
+        with self._started(what, run.cores, own, options, arguments, folder) as job:
+            while job.process.poll() is None:
+                if self.clock.monotonic() - began > most_secs:
+                    raise job.failed(f"took longer than {most_secs:.0f} s")
+                progress(len(job.lines()))
+                self.clock.sleep(POLL_SECS)
+        secs = self.clock.monotonic() - began
+        batches = job.batches()
+        if job.process.returncode or len(batches) <= WARM_UP_BATCHES:
+            raise job.failed(f"ended with {job.process.returncode} after {len(batches)} batches")
+        return measured(run, batches, secs)
+
+    def under_load(
+        self,
+        run: Run,
+        window_secs: float,
+        options: Mapping[str, str],
+        arguments: Sequence[str],
+        folder: Path,
+        made: Iterator[Record],
+        target: Callable[[], Target],
+        rate: float,
+        secs: float,
+    ) -> tuple[Sequence[Observation], Load]:
+        """Run the script while records arrive at a rate; return its batches and what was sent.
+
+        Args:
+            run: with how many cores and which limit.
+            window_secs: `windowSize`.
+            options: of its stream; the topic is empty.
+            arguments: of the script.
+            folder: of this run.
+            made: records to send.
+            target: opens where to; each counts for itself what it was given.
+            rate: records a second.
+            secs: for how long, once the job has committed its first batch.
+
+        Raises:
+            PermanentError: it failed, or did not read all of it in time.
+        """
+        own = ("--batch-option", f"windowSize={window_secs:g} seconds")
+        with self._started("The steady run", run.cores, own, options, arguments, folder) as job:
+            before = produce(made, Unpaced(), target(), self.clock, most=run.cores).acknowledged
+            self._wait(job, lambda: bool(job.batches()), START_SECS, "committed no batch")
+            began_epoch = self.clock.epoch()
+            told = produce(_while_running(made, job), Steady(rate), target(), self.clock, secs=secs)
+            load = Load(began_epoch, rate, told.acknowledged, before)
+            rows = before + load.sent
+            patience_secs = START_SECS + secs
+            self._wait(job, lambda: _rows(job.batches()) >= rows, patience_secs, f"did not read all {rows:,} records")
+            job.process.send_signal(signal.SIGTERM)
+            self._wait(job, lambda: job.process.poll() == 0, END_SECS, "did not end")
+        return job.batches(), load
+
+    def _wait(self, job: Started, reached: Callable[[], bool], secs: float, otherwise: str) -> None:
+        deadline = self.clock.monotonic() + secs
+        while not reached():
+            if job.process.poll() is not None:
+                raise job.failed(f"ended with {job.process.returncode}")
+            if self.clock.monotonic() > deadline:
+                raise job.failed(f"{otherwise} within {secs:.0f} s")
+            self.clock.sleep(POLL_SECS)
+
+    @contextmanager
+    def _started(
+        self,
+        what: str,
+        cores: int,
+        own: Sequence[str],
+        options: Mapping[str, str],
+        arguments: Sequence[str],
+        folder: Path,
+    ) -> Iterator[Started]:
+        """Start the script; whatever of it is left at the end is killed."""
+        log, advice = folder / "job.log", folder / "advice.jsonl"
+        connections = ["--connections", str(self.connections)] if self.connections else []
+        streams = [token for name, value in options.items() for token in ("--stream-option", f"{name}={value}")]
+        command = [
+            *(sys.executable, "-m", "gluepot", "run", str(self.script), "--master", f"local[{cores}]"),
+            *("--advice-log", str(advice)),
+            *own,
+            *connections,
+            *streams,
+            "--",
+            *arguments,
+        ]
         with log.open("wb") as output:
             process = subprocess.Popen(
-                self._command(run, options, arguments, advice),
+                command,
                 env={**os.environ, "GLUEPOT_STATE": str(folder / "state")},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -69,35 +196,11 @@ class Job:
                 start_new_session=True,  # Ctrl-C is for us; and all of it can be ended at once
             )
             try:
-                while process.poll() is None:
-                    if self.clock.monotonic() - began > most_secs:
-                        raise PermanentError(f"{_named(run)} took longer than {most_secs:.0f} s; its end:\n{_end(log)}")
-                    progress(len(_lines(advice)))
-                    self.clock.sleep(POLL_SECS)
+                yield Started(what, process, log, advice)
             finally:
                 if process.poll() is None:
                     os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
-        secs = self.clock.monotonic() - began
-        batches = [one for history in recorded(_lines(advice)).values() for one in history]
-        if process.returncode or len(batches) <= WARM_UP_BATCHES:
-            raise PermanentError(
-                f"{_named(run)} ended with {process.returncode} after {len(batches)} batches; the end"
-                f" of its log:\n{_end(log)}"
-            )
-        return measured(run, batches, secs)
-
-    def _command(self, run: Run, options: Mapping[str, str], arguments: Sequence[str], advice: Path) -> list[str]:
-        connections = ["--connections", str(self.connections)] if self.connections else []
-        streams = [token for name, value in options.items() for token in ("--stream-option", f"{name}={value}")]
-        return [
-            *(sys.executable, "-m", "gluepot", "run", str(self.script), "--master", f"local[{run.cores}]"),
-            *("--max-batches", str(WARM_UP_BATCHES + BATCHES), "--advice-log", str(advice)),
-            *connections,
-            *streams,
-            "--",
-            *arguments,
-        ]
 
 
 def measured(run: Run, batches: Sequence[Observation], secs: float) -> Measured:
@@ -112,15 +215,12 @@ def measured(run: Run, batches: Sequence[Observation], secs: float) -> Measured:
     return Measured(run, counted, max(0.0, secs - sum(one.secs for one in batches)))
 
 
-def _named(run: Run) -> str:
-    return f"The run with {run.limit_rows:,} rows a batch on {run.cores} cores"
+def _while_running(made: Iterator[Record], job: Started) -> Iterator[Record]:
+    for sent, record in enumerate(made):
+        if sent % LOOK_EVERY == 0 and job.process.poll() is not None:
+            raise job.failed(f"ended with {job.process.returncode}")
+        yield record
 
 
-def _lines(file: Path) -> list[bytes]:
-    return file.read_bytes().splitlines(keepends=True) if file.exists() else []
-
-
-def _end(log: Path) -> str:
-    lines = log.read_text(errors="replace").splitlines()
-    told = [line for line in lines if line.startswith("error: ")]
-    return "\n".join(told or lines[-LOG_LINES:])
+def _rows(batches: Sequence[Observation]) -> int:
+    return sum(one.rows for one in batches)

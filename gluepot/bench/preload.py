@@ -46,11 +46,16 @@ class Preload:
 
     def options(self, run: Run) -> Mapping[str, str]:
         """Return the stream options that turn a script to the partitions of a run."""
-        return {
-            **dict.fromkeys(REPLACED, ""),
-            "kafka.bootstrap.servers": self._bootstrap,
-            "kafka.security.protocol": "PLAINTEXT",
-            "assign": json.dumps({TOPIC: list(range(run.cores))}),
-            "startingOffsets": "earliest",
-            "maxOffsetsPerTrigger": str(run.limit_rows),
-        }
+        return stream_options(self._bootstrap, TOPIC, run)
+
+
+def stream_options(bootstrap: str, topic: str, run: Run) -> Mapping[str, str]:
+    """Return the options that turn a script to a topic: as many of its partitions as the run has cores."""
+    return {
+        **dict.fromkeys(REPLACED, ""),
+        "kafka.bootstrap.servers": bootstrap,
+        "kafka.security.protocol": "PLAINTEXT",
+        "assign": json.dumps({topic: list(range(run.cores))}),
+        "startingOffsets": "earliest",
+        "maxOffsetsPerTrigger": str(run.limit_rows),
+    }

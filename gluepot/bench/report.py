@@ -8,6 +8,7 @@ from typing import Any
 
 from gluepot.advise.glue_cost import PRICE_SOURCE, WorkerType, glue_cost
 from gluepot.bench.conclude import CONFIDENCE, Between, Fit, Goal, Impossible, Settings
+from gluepot.bench.hold import Held
 from streaming.advisor.model import CLOSE, BatchModel
 
 BAR = 40
@@ -25,6 +26,7 @@ class Report:
         known: the model by number of cores.
         scaling: what a core does beside others, relative to one alone, by number of cores.
         settings: what follows for the goal.
+        held: how they did under a steady load; None where that was not run.
         kind: of Glue's workers.
         usd_per_core_hour: here; None where nobody said.
         left_out: runs that there was no time for.
@@ -37,6 +39,7 @@ class Report:
     known: Mapping[int, BatchModel]
     scaling: Mapping[int, float]
     settings: Settings | Impossible
+    held: Held | None
     kind: WorkerType
     usd_per_core_hour: float | None
     left_out: int
@@ -73,6 +76,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "scaling": {str(cores): round(share, 3) for cores, share in report.scaling.items()},
         "model_is_close": all(one.is_close for one in report.fits),
         "settings": answer,
+        "held": None if report.held is None else report.held.to_json(),
         "left_out_runs": report.left_out,
         "secs": round(report.secs, 1),
     }
@@ -90,14 +94,21 @@ def as_text(report: Report) -> str:
     """Return the report for a person."""
     lines = [f"{report.script}: {len(report.fits)} runs in {report.secs / 60:.1f} min", ""]
     lines += _runs(report.fits)
-    lines += ["", *_model(report)]
+    lines += ["", *fit_lines(report)]
     if report.left_out:
         lines.append(f"  {report.left_out} more runs were planned and left out: the time was over.")
     match report.settings:
         case Impossible(sentence):
             lines += ["", sentence]
         case Settings() as found:
-            lines += ["", *_answer(report, found)]
+            lines += ["", *answer_lines(report, found), "", "To paste:"]
+            lines += [
+                f'  {place}: "{name}": "{value}",'
+                for place, options in patch(found).items()
+                for name, value in options.items()
+            ]
+    if report.held is not None:
+        lines += ["", *held_lines(report.held)]
     return "\n".join(lines)
 
 
@@ -119,7 +130,8 @@ def _runs(fits: Sequence[Fit]) -> list[str]:
     return lines
 
 
-def _model(report: Report) -> list[str]:
+def fit_lines(report: Report) -> list[str]:
+    """Return what was learned and how near it is."""
     lines = [
         f"  {on_cores(cores)}: {model.fixed_secs:.2f} s of every batch are fixed, then a core does"
         f" {model.worker_rate:,.0f} rows/s ({report.scaling[cores]:.0%} of one alone)"
@@ -134,7 +146,8 @@ def _model(report: Report) -> list[str]:
     return lines
 
 
-def _answer(report: Report, found: Settings) -> list[str]:
+def answer_lines(report: Report, found: Settings) -> list[str]:
+    """Return the settings, what they lead to and what they cost."""
     glue = glue_cost(found.cores, report.kind)
     most = on_cores(max(report.known))
     known = "measured" if found.measured else f"not measured: in a straight line from {most}"
@@ -155,11 +168,19 @@ def _answer(report: Report, found: Settings) -> list[str]:
     here = _here(report, found)
     if here is not None:
         lines.append(f"  here: {on_cores(found.cores)}, {here:.2f} USD a day")
-    lines += [f"  prices: {PRICE_SOURCE}", "", "To paste:"]
-    lines += [
-        f'  {place}: "{name}": "{value}",' for place, options in patch(found).items() for name, value in options.items()
-    ]
+    lines.append(f"  prices: {PRICE_SOURCE}")
     return lines
+
+
+def held_lines(one: Held) -> list[str]:
+    """Return how the settings did under a steady load."""
+    within = "" if one.sla_secs is None else f", the SLA is {one.sla_secs:g} s"
+    lag = "grew" if one.lag_grows else "stood still"
+    return [
+        f"Run at {one.rate:,.0f} rows/s for {one.secs:.0f} s: {'it holds' if one.holds else 'it does NOT hold'}.",
+        f"  latency p50 {one.p50_secs:.1f} s, p99 {one.p99_secs:.1f} s, worst {one.worst_secs:.1f} s{within}",
+        f"  the lag {lag}: {one.first_waiting:,} records behind early batches, {one.last_waiting:,} behind late ones",
+    ]
 
 
 def _between(one: Between) -> str:

@@ -6,7 +6,9 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from awsglue import lake_tables
 from awsglue.file_reads import FILE_TYPES, file_settings
+from awsglue.lake_tables import LAKE_TYPES
 from awsglue.sinks import sink_settings
 from awsglue.unboxing import box_format
 from awsglue.unsupported import GLUE_CONTEXT
@@ -31,6 +33,7 @@ READABLE = {
 }
 """Connection types that each reader takes."""
 
+_ONLY_THE_RUN = "?"
 _TABLES = "the tables are in Spark's storage, not below staging_path, and their ids start anew each run"
 _JOIN_ERRORS = "error records stay with the two inputs"
 
@@ -97,7 +100,7 @@ def _text(node: ast.expr) -> Any:
     try:
         return _value(node)
     except _Unknown:
-        return "?"
+        return _ONLY_THE_RUN
 
 
 def _refused(key: str, call: Call) -> str:
@@ -142,13 +145,17 @@ def _write(call: Call) -> None:
         raise _Unknown
     given = {name: options[name] for name in ("path", "partitionKeys") if name in options}
     kind = literal(call, "connection_type", "s3")
-    if kind.lower() not in JDBC_TYPES:
+    if kind.lower() in LAKE_TYPES:
+        if options.get("className") == _ONLY_THE_RUN:
+            raise _Unknown
+        lake_tables.of_options(kind, options)
+    elif kind.lower() not in JDBC_TYPES:
         sink_settings(kind, given, literal(call, "format"), {})
 
 
 def _sink(call: Call) -> None:
     kind = literal(call, "connection_type", "s3")
-    if kind.lower() not in {*RECORD_SINKS, *JDBC_TYPES}:
+    if kind.lower() not in {*RECORD_SINKS, *JDBC_TYPES, *LAKE_TYPES}:
         sink_settings(kind, {"path": "?"}, "json", {})
 
 

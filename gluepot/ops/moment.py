@@ -54,6 +54,8 @@ class Moment(Collector):
             families["running_batch_seconds"].add_metric(labels, max(0.0, now_epoch - began))
             families["lease_held"].add_metric(labels, one.lease == "held")
             families["failures_in_a_row"].add_metric(labels, one.failures_in_a_row)
+            if one.throttled_reads is not None:
+                families["throttled_reads"].add_metric(labels, one.throttled_reads)
         families["run_start_timestamp_seconds"].add_metric((self._job,), self._opened_epoch)
         usage = self._usage()
         for role, used in usage.items():

@@ -18,8 +18,9 @@ from etlcore.clock import SystemClock
 from etlcore.errors import ConfigError
 from gluepot.produce.journal import Journal
 from gluepot.produce.loop import Produced, Target, produce
-from gluepot.produce.rates import shape
-from gluepot.produce.records import demo_payloads, file_payloads, keys, records
+from gluepot.produce.rates import shape as shape_of
+from gluepot.produce.records import demo_payloads, file_payloads, records
+from gluepot.produce.records import keys as keys_of
 from gluepot.produce.targets import KinesisTarget, kafka_target
 
 LATE_SHARE = 0.02
@@ -37,28 +38,51 @@ def produce_to(
     endpoint: str = "",
     file: Path | None = None,
     rate: float = 1000.0,
-    shape_name: Literal["steady", "ramp", "sine", "burst"] = "steady",
+    shape: Literal["steady", "ramp", "sine", "burst"] = "steady",
     peak: float | None = None,
     period_secs: float = 60.0,
     burst_secs: float = 5.0,
     seconds: float | None = None,
     count: int | None = None,
-    key_count: int | None = None,
+    keys: int | None = None,
     skew: float = 0.0,
     seed: int = 1,
     number_field: str | None = None,
     journal: Path | None = None,
     output: Literal["text", "json"] = "text",
 ) -> None:
-    """Do what the command `produce` says; see there.
+    """Send records and say how it went.
+
+    Args:
+        topic: of Kafka, or with --kinesis a stream; must be there.
+        bootstrap: a broker, host:port.
+        connection: or a connection that names it.
+        connections: the connections file, if it is none of the usual ones.
+        kinesis: send to Kinesis.
+        region: of the stream, if not that of the environment.
+        endpoint: URL of the service, if not the usual one.
+        file: records to send again and again, one a line; without it made-up click events.
+        rate: records a second; 0 with steady sends as fast as they are taken.
+        shape: steady; ramp, sine and burst go from the rate to the peak.
+        peak: highest rate of ramp, sine and burst; four times the rate unless given.
+        period_secs: of sine and burst; how long a ramp rises.
+        burst_secs: how long a burst is.
+        seconds: end after so long.
+        count: end after so many records.
+        keys: give each record one of so many keys; without it they have none.
+        skew: how unevenly keys are drawn: exponent of Zipf's law; 0 for evenly.
+        seed: of the keys.
+        number_field: put the number of each record, from 0, into this field of its JSON.
+        journal: append a line for each acknowledged record: number, sha256, topic, partition, offset.
+        output: text for people; json for one object.
 
     Raises:
         ConfigError: a value is wrong, or topic or stream are not there.
         EtlError: a record was not taken.
     """
-    paced = shape(shape_name, rate, peak, period_secs, burst_secs)
+    paced = shape_of(shape, rate, peak, period_secs, burst_secs)
     payloads = demo_payloads() if file is None else file_payloads(file)
-    made = records(payloads, None if key_count is None else keys(key_count, skew, seed), number_field)
+    made = records(payloads, None if keys is None else keys_of(keys, skew, seed), number_field)
     clock = SystemClock()
     with nullcontext(None) if journal is None else closing(Journal(journal, topic)) as notes:
         target: Target

@@ -116,6 +116,17 @@ SOURCE = Board(
                     ],
                     COUNT,
                 ),
+                Panel(
+                    "Reads refused",
+                    "By the service, in 5 min, because they came too often. Of Kinesis.",
+                    [
+                        Line(
+                            _of_stream("sum", f"increase(gluepot_throttled_reads_total{{{JOB}}}[5m])"),
+                            STREAM_NAME,
+                        )
+                    ],
+                    COUNT,
+                ),
             ],
         ),
     ],

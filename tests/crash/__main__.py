@@ -1,6 +1,6 @@
 """Killing jobs at chosen and at random moments, and counting every record afterwards.
 
-    python -m tests.crash --kills 20 --seed 1 --lane local --lane s3 --report crash.json
+    python -m tests.crash --kills 20 --seed 1 --lane local --lane s3 --lane kinesis --report crash.json
 
 Jobs are processes, what they write is files, and what must be in those files is known from the producer's journal of
 acknowledged sends. Only `servers.py` uses the product's own code. One seed drives data, kills and schedule; the instant
@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 from random import SystemRandom
 
+from tests.crash.lanes import SOURCES
 from tests.crash.report import as_json, as_markdown, versions, write_into
 from tests.crash.suite import run_all
 
@@ -31,7 +32,9 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=20, help="random kills for each --victim")
     parser.add_argument("--victim", action="append", choices=["mixed", "group", "driver", "jvm", "worker"])
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**6))
-    parser.add_argument("--lane", action="append", choices=["local", "s3"], help="where tables lie; both by default")
+    parser.add_argument(
+        "--lane", action="append", choices=list(SOURCES), help="all by default, see docs/reliability.md"
+    )
     parser.add_argument("--no-points", action="store_true", help="leave the kill points out")
     parser.add_argument("--at-once", type=int, default=2, help="campaigns that run side by side")
     parser.add_argument("--most-secs", type=float, default=math.inf, help="kill no more after so long")
@@ -45,7 +48,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     outcomes = run_all(
         seed=asked.seed,
-        lanes=asked.lane or ["local", "s3"],
+        lanes=asked.lane or list(SOURCES),
         aims=asked.victim or ["mixed"],
         kills=asked.kills,
         points=not asked.no_points,

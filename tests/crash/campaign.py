@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from botocore.exceptions import BotoCoreError, ClientError
 from kafka.errors import KafkaError
 
+from tests.crash import manifests
 from tests.crash.checker import check_folder, check_manifests
 from tests.crash.driver import Driver, NotInTime, Victim, wait_until
 from tests.crash.journal import Journal
@@ -20,7 +22,8 @@ from tests.crash.lanes import Lane, open_lane
 from tests.crash.outcome import MOST_FAILED_STARTS, Kill, Outcome
 from tests.crash.points import Point
 from tests.crash.producer import Producer
-from tests.crash.servers import PARTITIONS, new_topic
+from tests.crash.reshards import Resharder
+from tests.crash.streams import Stream
 from tests.crash.watcher import Watcher
 from tests.crash.world import Script, World
 
@@ -36,6 +39,9 @@ STARTING_SHARE = 0.25
 STARTING_SECS = 8.0
 AT_WORK_SECS = 2.5
 
+# What clients of the streams raise.
+ServerTrouble = (KafkaError, BotoCoreError, ClientError)
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -43,11 +49,12 @@ class Plan:
 
     Args:
         name: for reports.
-        lane: `local` or `s3`.
+        lane: see `lanes.SOURCES`.
         script: the job.
         seed: text; everything random comes from it.
         points: kill points, in this order.
         victims: of random kills, after the points.
+        reshards: splits and merges, spread over all those starts; of a stream that knows them.
         until: on the monotonic clock; kills that have not been done by then are left out.
     """
 
@@ -57,20 +64,21 @@ class Plan:
     seed: str
     points: Sequence[Point] = ()
     victims: Sequence[Victim] = ()
+    reshards: int = 0
     until: float = math.inf
 
 
-def run(plan: Plan, bootstrap: str, folder: Path, say: Callable[[str], None]) -> Outcome:
-    """Run a campaign; what goes wrong is in the outcome."""
+def run(plan: Plan, stream: Stream, folder: Path, say: Callable[[str], None]) -> Outcome:
+    """Run a campaign on a stream that is empty yet; what goes wrong is in the outcome."""
     outcome = Outcome(plan.name, plan.lane, plan.script.file, plan.seed)
     folder.mkdir(parents=True)
     began = time.monotonic()
     with open_lane(plan.lane, folder) as lane:
-        world = World(folder, lane, plan.script, bootstrap, new_topic(bootstrap))
+        world = World(folder, lane, plan.script, stream)
         journal = folder / "journal"
         try:
             outcome.records = _kill_and_catch_up(plan, world, journal, outcome, say)
-        except (NotInTime, KafkaError) as stuck:
+        except (NotInTime, *ServerTrouble) as stuck:
             outcome.faults.append(f"{type(stuck).__name__}: {stuck}")
         _compare(world, lane, journal, outcome)
     outcome.secs = time.monotonic() - began
@@ -84,21 +92,37 @@ def _kill_and_catch_up(
     with ExitStack() as stack:
         journal = stack.enter_context(closing(Journal(journal_path)))
         data = Random(f"{plan.seed}:data")
-        producer = Producer(world.bootstrap, world.topic, PARTITIONS, journal, data, RECORDS_PER_SEC)
+        producer = Producer(world.stream.sender(data), journal, data, RECORDS_PER_SEC)
         producer.send(FIRST_RECORDS)
         stack.enter_context(producer)
         for one in plan.script.tables:
             watcher = Watcher(world.tables[one.table], whole=one.where == "true")
             stack.callback(_take_over, watcher, outcome)
             stack.enter_context(watcher)
-        campaign = _Campaign(world, outcome, Random(f"{plan.seed}:kills"), say)
+        resharder: Resharder | None = None
+        if world.stream.reshard is not None:
+            resharder = stack.enter_context(Resharder(world.stream.reshard, Random(f"{plan.seed}:reshards")))
+        campaign = _Campaign(world, outcome, Random(f"{plan.seed}:kills"), say, _turns(plan, resharder))
         stack.callback(campaign.end)
         for point in plan.points:
             campaign.at_point(point)
         campaign.at_random(plan.victims, plan.until)
+        if resharder is not None:
+            resharder.finish()
+            outcome.reshards = resharder.done
         producer.stop()
+        outcome.unanswered = producer.settle()
         campaign.catch_up()
         return journal.lines
+
+
+def _turns(plan: Plan, resharder: Resharder | None) -> Iterator[None]:
+    """One step for each kill; lets the stream have its share of the reshards."""
+    kills = len(plan.points) + len(plan.victims)
+    for number in range(kills):
+        if resharder is not None:
+            resharder.add(plan.reshards * (number + 1) // kills - plan.reshards * number // kills)
+        yield
 
 
 def _take_over(watcher: Watcher, outcome: Outcome) -> None:
@@ -107,11 +131,12 @@ def _take_over(watcher: Watcher, outcome: Outcome) -> None:
 
 
 def _compare(world: World, lane: Lane, journal: Path, outcome: Outcome) -> None:
-    fresh = lane.output.anew()
+    fresh, parents = lane.output.anew(), world.stream.parents()
     for one in world.script.tables:
         table = fresh.below(one.table)
         outcome.by_folder += check_folder(journal, table, one)
         outcome.by_manifest += check_manifests(journal, table, one)
+        outcome.faults += manifests.early_children(table, parents)
     outcome.batches = world.done() + 1
     outcome.leftovers = len(world.unpublished_files())
     if pending := lane.pending_uploads():
@@ -121,15 +146,19 @@ def _compare(world: World, lane: Lane, journal: Path, outcome: Outcome) -> None:
 class _Campaign:
     """The actions of a campaign."""
 
-    def __init__(self, world: World, outcome: Outcome, chance: Random, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, world: World, outcome: Outcome, chance: Random, say: Callable[[str], None], turns: Iterator[None]
+    ) -> None:
         self._world = world
         self._outcome = outcome
         self._chance = chance
         self._say = say
+        self._turns = turns
         self._killed: list[Driver] = []
 
     def at_point(self, point: Point) -> None:
         """Start the job with a failpoint armed, bring it there, and look at what it leaves."""
+        next(self._turns)
         armed = point.armed(self._chance)
         fired = self._fire(point, armed)
         while not fired and self._may_start_again():
@@ -173,6 +202,7 @@ class _Campaign:
         for victim in victims:
             if time.monotonic() > until:
                 break
+            next(self._turns)
             if driver is None or not driver.runs():
                 done = self._world.done()
                 driver = self._start()
@@ -227,11 +257,17 @@ class _Campaign:
     def _kill(self, driver: Driver, victim: Victim) -> bool:
         """Whether there was somebody to kill before the job ended by itself."""
         time.sleep(self._chance.uniform(0.0, AT_WORK_SECS))
-        if victim == "jvm":
-            wait_until(lambda: driver.jvm() or not driver.runs(), "a JVM", START_SECS)
-        if victim == "worker":
-            wait_until(lambda: driver.workers() or not driver.runs(), "a worker", START_SECS)
-        if not driver.runs() or not driver.kill(victim, self._chance):
+        struck = False
+
+        def struck_or_over() -> bool:
+            nonlocal struck
+            running = driver.runs()
+            struck = running and driver.kill(victim, self._chance)
+            return struck or not running
+
+        # There may be no worker or JVM yet, and a worker may end by itself between the look and the blow.
+        wait_until(struck_or_over, f"a {victim} to kill", START_SECS)
+        if not struck:
             return False
         self._note(Kill(victim, "", fired=True, seen=True, batch_id=self._world.planned()))
         if victim == "jvm" and driver.wait(NOTICE_SECS) is None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import duckdb
 
 from tests.crash import manifests
+from tests.crash.journal import Sent
 from tests.crash.lanes import Folder
 
 # `n` copies of a digest. Summed per digest, never made distinct: a copy too many has to show.
@@ -99,11 +100,11 @@ def check_files(
     compare: str = COMPARE,
 ) -> Verdict:
     with duckdb.connect() as db:
-        columns = "{topic: 'VARCHAR', partition: 'BIGINT', \"offset\": 'BIGINT', kind: 'VARCHAR', digest: 'VARCHAR'}"
+        columns = {one.name: "VARCHAR" for one in fields(Sent)}
         source = f"read_json('{journal}', format = 'newline_delimited', columns = {columns})"
         db.execute(f"CREATE TABLE journal AS SELECT * FROM {source}")
         good = f"SELECT digest FROM journal WHERE kind <> '' AND ({expected.where})"
-        bad = "SELECT digest || ' ' || topic || ' ' || partition || ' ' || \"offset\" AS digest FROM journal WHERE kind = ''"
+        bad = "SELECT digest || ' ' || stream || ' ' || shard || ' ' || position AS digest FROM journal WHERE kind = ''"
         return _compared(db, good, ROWS, _fetched(table, data), compare) + _compared(
             db, bad if expected.rejects else NONE, REJECTS, _fetched(table, rejects), compare
         )

@@ -15,16 +15,16 @@ class Sent:
     """An acknowledged record.
 
     Args:
-        topic: where to.
-        partition: as the broker acknowledged it, like the offset.
-        offset: in the partition.
+        stream: topic or stream.
+        shard: partition or shard, as it was acknowledged, like the position.
+        position: in the shard, see `Place`.
         kind: the value a table is partitioned by; empty for a malformed record.
         digest: SHA-256 of `click_text` for a good record, of the payload for a malformed one.
     """
 
-    topic: str
-    partition: int
-    offset: int
+    stream: str
+    shard: str
+    position: str
     kind: str
     digest: str
 

@@ -1,4 +1,4 @@
-"""Where tables lie in a run: on the local disk, or in S3 on a test server. Read here without the product's storage."""
+"""The lanes of a run: where records come from, and where tables lie. Read here without the product's storage."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from pathlib import Path
 from typing import Any, Protocol
 from uuid import uuid4
 
+from tests.crash.streams import Source
+
+SOURCES: Mapping[str, Source] = {"local": "kafka", "s3": "kafka", "kinesis": "kinesis"}
+"""Of each lane. The tables of `s3` are in S3 on a test server, the others' on the local disk."""
 BUCKET = "crash-lake"
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "AWS_REGION": "us-east-1"}
 
@@ -108,7 +112,7 @@ class Lane:
     """One kind of place for tables.
 
     Args:
-        name: `local` or `s3`.
+        name: one of `SOURCES`.
         output: the folder that a job's tables lie in.
         env: what a job needs in its environment.
         client: of the S3 server, or None.
@@ -161,8 +165,8 @@ def s3_client(endpoint: str) -> Iterator[Any]:
 @contextmanager
 def open_lane(name: str, folder: Path) -> Iterator[Lane]:
     """A new, empty lane; `folder` is for what it keeps on this machine."""
-    if name == "local":
-        yield Lane("local", LocalFolder(folder / "output"), {})
+    if name != "s3":
+        yield Lane(name, LocalFolder(folder / "output"), {})
         return
     with s3_server() as endpoint, s3_client(endpoint) as client:
         client.create_bucket(Bucket=BUCKET)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -48,8 +49,16 @@ class Manifest:
 
     def missing(self) -> int:
         """Records of the write's source ranges that are in none of its files; 0 where it does not know its ranges."""
-        held = sum(one["end"] - one["start"] for one in self.content["ranges"])
+        held = sum(_records(one) for one in self.content["ranges"])
         return max(0, held - sum(self.data.values()) - sum(self.rejects.values()))
+
+
+def _records(span: dict[str, Any]) -> int:
+    """How many records a source range holds; offsets are numbered one by one, of Kinesis the count stands beside."""
+    if span["source"] == "kafka":
+        return span["end"] - span["start"]
+    counted = re.search(r"records=(\d+)", span.get("proof", ""))
+    return int(counted[1]) if counted else 0
 
 
 def names(table: Folder) -> set[str]:
@@ -60,6 +69,23 @@ def names(table: Folder) -> set[str]:
 
 def read(table: Folder, name: str) -> Manifest:
     return Manifest(name, json.loads(table.fetch(f"{COMMITS}/{name}.json").read_bytes()))
+
+
+def early_children(table: Folder, parents: Mapping[str, Sequence[str]]) -> list[str]:
+    """The shards of which a record was written before all of a shard they were made of were."""
+    begun: dict[str, int] = {}
+    ended: dict[str, int] = {}
+    for name in newest(names(table)):
+        manifest = read(table, name)
+        for shard in {span["shard"] for span in manifest.content["ranges"] if _records(span)}:
+            begun[shard] = min(manifest.batch_id, begun.get(shard, manifest.batch_id))
+            ended[shard] = max(manifest.batch_id, ended.get(shard, manifest.batch_id))
+    return [
+        f"batch {begun[child]} holds records of {child}, which was made of {parent}, of which batch {ended[parent]} does"
+        for child, made_of in parents.items()
+        for parent in made_of
+        if child in begun and parent in ended and begun[child] <= ended[parent]
+    ]
 
 
 def newest(names: Iterable[str]) -> set[str]:

@@ -37,10 +37,12 @@ class Outcome:
 
     Args:
         name: of the campaign.
-        lane: where the tables were.
+        lane: where records came from and tables were.
         script: the job.
         seed: of data, kills and schedule.
         records: acknowledged.
+        unanswered: records sent that nobody answered for; those that were there after all count as acknowledged.
+        reshards: splits and merges.
         failed_starts: starts that ended by themselves, as they do on a machine so busy that Spark gives up on its workers;
             the next one has to succeed, and more than `MOST_FAILED_STARTS` are a fault.
         by_folder: what a reader found who listed the folders afterwards.
@@ -55,6 +57,8 @@ class Outcome:
     script: str
     seed: str
     records: int = 0
+    unanswered: int = 0
+    reshards: int = 0
     starts: int = 0
     failed_starts: int = 0
     batches: int = 0

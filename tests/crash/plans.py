@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Literal
 
 from tests.crash.campaign import Plan
 from tests.crash.driver import Victim
-from tests.crash.points import POINTS
+from tests.crash.lanes import SOURCES
+from tests.crash.points import points_of
 from tests.crash.world import COPY, THRICE
 
 Aim = Literal["mixed", "group", "driver", "jvm", "worker"]
 
 # Worker kills are cheap, as the job goes on; those of the group are what happens to real jobs.
 MIX: Sequence[Victim] = ("group",) * 8 + ("worker",) * 6 + ("jvm",) * 3 + ("driver",) * 3
-S3_SHARE = 5
+OTHERS_SHARE = 5
+RESHARDS_PER_RANDOM_KILL = 2
 MIN_KILLS, KILLS_PER_JOB = 8, 25
 
 
@@ -24,7 +27,7 @@ def plans(seed: int, lanes: Sequence[str], aims: Sequence[Aim], kills: int, *, p
 
     Args:
         seed: of everything.
-        lanes: where tables lie; with both of them S3 gets every fifth random kill.
+        lanes: which; where several are, every other one than the first gets a fifth of the random kills.
         aims: who is killed at random moments; `kills` for each of them.
         kills: random kills per aim.
         points: whether each lane also meets all kill points; the same job goes on with random kills, as its last start,
@@ -36,19 +39,25 @@ def plans(seed: int, lanes: Sequence[str], aims: Sequence[Aim], kills: int, *, p
         if points:
             _, after_points = parts.pop(0) if parts else ("", ())
             name = f"points-{lane}"
-            made.append(Plan(name, lane, COPY, f"{seed}:{name}", POINTS, after_points))
+            made.append(Plan(name, lane, COPY, f"{seed}:{name}", points_of(SOURCES[lane]), after_points))
         for number, (aim, part) in enumerate(parts):
             name = f"{aim}-{lane}-{number}"
             made.append(Plan(name, lane, (THRICE, COPY)[number % 2], f"{seed}:{name}", victims=part))
+    made = [replace(plan, reshards=_reshards(plan)) for plan in made]
     return sorted(made, key=lambda plan: -len(plan.points) - len(plan.victims))
+
+
+def _reshards(plan: Plan) -> int:
+    return len(plan.points) + RESHARDS_PER_RANDOM_KILL * len(plan.victims) if SOURCES[plan.lane] == "kinesis" else 0
 
 
 def _share(seed: int, aim: Aim, kills: int, lane: str, lanes: Sequence[str]) -> Sequence[Victim]:
     victims = list(_victims(aim, kills, Random(f"{seed}:{aim}")))
-    if set(lanes) != {"local", "s3"}:
-        return victims
-    on_s3 = kills // S3_SHARE
-    return victims[:on_s3] if lane == "s3" else victims[on_s3:]
+    size, (first, *others) = kills // OTHERS_SHARE, lanes
+    if lane == first:
+        return victims[size * len(others) :]
+    at = others.index(lane) * size
+    return victims[at : at + size]
 
 
 def _victims(aim: Aim, kills: int, chance: Random) -> Iterator[Victim]:

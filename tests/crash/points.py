@@ -9,6 +9,8 @@ The numbers are those of the crash test's specification:
  5 files closed, not published     11 after the commit log
  6 after the move of file i        12 clean-up of old batches
 
+and of a Kinesis stream, which is read ahead into files: 17 a file of the spool, not renamed yet.
+
 Inside of Spark there are no failpoints. What lies in there is reached from our side of the same instant (1, 2, 9, 11),
 or made from it by putting down the file that Spark would have left (10).
 """
@@ -20,6 +22,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal
 
+from tests.crash.streams import Source
 from tests.crash.world import World
 
 Stir = Literal["nothing", "trouble", "sigterm", "drain"]
@@ -39,6 +42,7 @@ class Point:
         stir: what brings the job there.
         edit: makes the disk look as after a kill within Spark.
         nearest: why this is not the thing itself; empty if it is.
+        source: the system whose streams alone have it; None: all of them.
     """
 
     number: int
@@ -50,6 +54,7 @@ class Point:
     stir: Stir = "nothing"
     edit: Callable[[World], None] | None = None
     nearest: str = ""
+    source: Source | None = None
 
     def armed(self, chance: Random) -> str:
         """The value of GLUEPOT_FAILPOINT."""
@@ -78,6 +83,10 @@ def _open_and_published(world: World) -> bool:
 
 def _commit_temporary(world: World) -> bool:
     return _batch_open(world) and any((world.checkpoint / "commits").glob(".*.tmp"))
+
+
+def _spool_temporary(world: World) -> bool:
+    return any((world.folder / "tmp").glob("gluepot-stream-*/spool/*/*/*.part"))
 
 
 def _always(_: World) -> bool:
@@ -166,4 +175,10 @@ POINTS = [
         _always,
         nearest="there is no control plane yet; the handover file between driver and planner, before its rename",
     ),
+    Point(17, "spool file's temporary written", "spool.part_written", (1, 6), _spool_temporary, source="kinesis"),
 ]
+
+
+def points_of(source: Source) -> list[Point]:
+    """The kill points that a job has which reads such a stream."""
+    return [point for point in POINTS if point.source in {None, source}]

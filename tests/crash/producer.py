@@ -6,18 +6,17 @@ import json
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from random import Random
 from types import TracebackType
 from typing import Self
 
-from kafka import KafkaProducer
-
 from tests.crash.journal import Journal, Sent, click_text, sha256
+from tests.crash.streams import Place, Sender
 
 KINDS = ("view", "view", "buy", "a/b c", "größe")
 MALFORMED_SHARE = 0.02
 TICK_SECS = 0.1
-ACK_SECS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,47 +55,44 @@ def _malformed(number: int, chance: Random) -> bytes:
     )
 
 
-class Producer:
-    """Sends `records`, when told to or at a steady pace from a thread, and journals what the broker acknowledged.
+def _sent(record: Record, place: Place) -> Sent:
+    return Sent(place.stream, place.shard, place.position, record.kind, record.digest)
 
-    Idempotent: a request that is sent again after a lost reply is no second record, so the journal is all there is.
+
+class Producer:
+    """Sends `records`, when told to or at a steady pace from a thread, and journals what was acknowledged.
 
     Args:
-        bootstrap: the broker.
-        topic: has `partitions` partitions.
-        partitions: records are spread over them at random.
+        sender: sends them; closed with this.
         journal: takes every acknowledged record.
         chance: of the data.
         rate: records a second.
     """
 
-    def __init__(
-        self, bootstrap: str, topic: str, partitions: int, journal: Journal, chance: Random, rate: int
-    ) -> None:
-        self._client = KafkaProducer(bootstrap_servers=bootstrap, acks="all", enable_idempotence=True, linger_ms=2)
-        self._topic = topic
-        self._partitions = partitions
+    def __init__(self, sender: Sender, journal: Journal, chance: Random, rate: int) -> None:
+        self._sender = sender
         self._journal = journal
-        self._chance = chance
         self._records = records(chance)
+        self._unanswered: list[Record] = []
         self._rate = rate
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._error: BaseException | None = None
 
     def send(self, count: int) -> None:
-        """Send records and return when they are acknowledged and in the journal."""
-        sending = []
-        for _ in range(count):
-            record = next(self._records)
-            partition = self._chance.randrange(self._partitions)
-            sending.append((record, self._client.send(self._topic, record.payload, partition=partition)))
-        self._client.flush()
-        acknowledged = []
-        for record, future in sending:
-            at = future.get(ACK_SECS)
-            acknowledged.append(Sent(at.topic, at.partition, at.offset, record.kind, record.digest))
-        self._journal.add(acknowledged)
+        """Send records and return when they are acknowledged and in the journal; those that nobody answered for are not."""
+        sending = list(islice(self._records, count))
+        places = self._sender.send([record.payload for record in sending])
+        sent = list(zip(sending, places, strict=True))
+        self._journal.add(_sent(record, place) for record, place in sent if place is not None)
+        self._unanswered += [record for record, place in sent if place is None]
+
+    def settle(self) -> int:
+        """Journal what is there of the unanswered records; returns how many were unanswered."""
+        doubtful = {record.payload: record for record in self._unanswered}
+        self._journal.add(_sent(doubtful[payload], place) for payload, place in self._sender.found(list(doubtful)))
+        self._unanswered.clear()
+        return len(doubtful)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -117,8 +113,8 @@ class Producer:
         self.close()
 
     def close(self) -> None:
-        """Let go of the broker; for a producer whose thread was never started."""
-        self._client.close()
+        """Let go of the server; for a producer whose thread was never started."""
+        self._sender.close()
 
     def _run(self) -> None:
         try:

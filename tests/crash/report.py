@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
+from tests.crash.lanes import SOURCES
 from tests.crash.outcome import Outcome
 from tests.crash.points import POINTS
 
@@ -59,8 +60,8 @@ def as_markdown(report: str) -> str:
     lines = [
         f"Run of {run['ended']}, seed {run['seed']}, {run['secs']} s. {stated}.",
         "",
-        "| Campaign | Tables on | Script | Kills | Starts | Failed starts | Batches | Records | Lost | Doubled | Invented | Looks | Faults |",
-        "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| Campaign | Lane | Script | Kills | Reshards | Starts | Failed starts | Batches | Records | Lost | Doubled | Invented | Looks | Faults |",
+        "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for one in run["outcomes"]:
         found = [max(one["by_folder"][name], one["by_manifest"][name]) for name in ("lost", "doubled", "invented")]
@@ -70,6 +71,7 @@ def as_markdown(report: str) -> str:
             one["lane"],
             one["script"],
             fired,
+            one.get("reshards", 0),
             one["starts"],
             one["failed_starts"],
             one["batches"],
@@ -95,6 +97,8 @@ def _points(outcomes: Sequence[dict]) -> list[str]:
         name = f"{point.number} {point.what}"
         times = [
             sum(kill["fired"] and kill["what"] == name for one in met if one["lane"] == lane for kill in one["kills"])
+            if point.source in {None, SOURCES[lane]}
+            else "none there"
             for lane in lanes
         ]
         lines.append(

@@ -96,13 +96,15 @@ def main() -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gluepot-restarts-")))
         bootstrap = stack.enter_context(servers.broker(folder / "kafka"))
         lane = stack.enter_context(open_lane("local", folder))
-        world = World(folder, lane, COPY, bootstrap, servers.new_topic(bootstrap))
+        topic = servers.new_topic(bootstrap)
+        world = World(folder, lane, COPY, topic)
         journal = stack.enter_context(closing(Journal(folder / "journal")))
-        producer = Producer(bootstrap, world.topic, servers.PARTITIONS, journal, Random(1), RECORDS_PER_SEC)
+        chance = Random(1)
+        producer = Producer(topic.sender(chance), journal, chance, RECORDS_PER_SEC)
         producer.send(1000)
         stack.enter_context(producer)
         sides = [Side("gluepot", world.start, world.checkpoint / "commits")]
-        sides += [stock(folder / schema, bootstrap, world.topic, schema) for schema in ("given", "inferred")]
+        sides += [stock(folder / schema, bootstrap, topic.name, schema) for schema in ("given", "inferred")]
         for side in sides:
             side.first_start()
         loads = []

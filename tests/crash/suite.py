@@ -1,4 +1,4 @@
-"""All campaigns of a run, some side by side, on one broker."""
+"""All campaigns of a run, some side by side, on one server of each system."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from pathlib import Path
 
 from tests.crash.campaign import Plan, run
 from tests.crash.driver import end_all
+from tests.crash.lanes import SOURCES
 from tests.crash.outcome import Outcome
 from tests.crash.plans import Aim, plans
-from tests.crash.servers import broker
+from tests.crash.servers import new_streams
 
 
 def run_all(
@@ -34,12 +35,13 @@ def run_all(
     After `most_secs` no campaign begins any more, and those that run do no more killing.
     """
     until = time.monotonic() + most_secs
-    with broker(folder / "kafka") as bootstrap, ThreadPoolExecutor(at_once) as pool:
+    sources = {SOURCES[lane] for lane in lanes}
+    with new_streams(sources, folder) as new_stream, ThreadPoolExecutor(at_once) as pool:
 
         def one(plan: Plan) -> Outcome | None:
             if time.monotonic() > until:
                 return None
-            outcome = run(plan, bootstrap, folder / plan.name, say)
+            outcome = run(plan, new_stream[SOURCES[plan.lane]](), folder / plan.name, say)
             say(f"{plan.name}: {'right' if outcome.right else 'WRONG'}, {outcome.secs:.0f} s")
             if outcome.right:
                 shutil.rmtree(folder / plan.name)

@@ -1,4 +1,7 @@
-"""Every kill point with tables on the local disk and in S3, and twenty random kills: nothing lost, doubled, invented."""
+"""Every kill point with tables on the local disk and in S3, and twenty random kills: nothing lost, doubled, invented.
+
+Of a Kinesis stream, which is split and merged meanwhile, only those points where its reading differs.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,17 @@ from collections.abc import Sequence
 
 import pytest
 
+from tests.crash.campaign import Plan, run
+from tests.crash.checker import Verdict
 from tests.crash.outcome import Outcome
-from tests.crash.points import POINTS
+from tests.crash.points import points_of
+from tests.crash.servers import new_streams
 from tests.crash.suite import run_all
+from tests.crash.world import COPY
 
 KILLS = 20
+KINESIS_POINTS = [point for point in points_of("kinesis") if point.failpoint in {"task.written", "spool.part_written"}]
+KINESIS_KILLS, RESHARDS = ("group", "worker"), 2
 SEED = int(os.environ.get("GLUEPOT_CRASH_SEED", "20261121"))
 
 
@@ -32,7 +41,7 @@ def test_nothing_was_lost_doubled_or_invented_and_nothing_else_went_wrong(outcom
 @pytest.mark.parametrize("lane", ["local", "s3"])
 def test_every_kill_point_fired(outcomes, lane):
     fired = {kill.what for one in outcomes if one.lane == lane for kill in one.kills if kill.fired and kill.where}
-    assert fired == {f"{point.number} {point.what}" for point in POINTS}
+    assert fired == {f"{point.number} {point.what}" for point in points_of("kafka")}
 
 
 def test_every_random_kill_hit_somebody(outcomes):
@@ -45,3 +54,26 @@ def test_a_reader_of_manifests_looked_while_jobs_were_killed(outcomes):
 
 def test_nothing_of_a_dead_attempt_is_left_in_the_tables(outcomes):
     assert sum(one.leftovers for one in outcomes) == 0
+
+
+@pytest.fixture(scope="module")
+def of_kinesis(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    folder = tmp_path_factory.mktemp("crash-kinesis")
+    plan = Plan("quick-kinesis", "kinesis", COPY, f"{SEED}:quick", KINESIS_POINTS, KINESIS_KILLS, RESHARDS)
+    with new_streams({"kinesis"}, folder) as new_stream:
+        return run(plan, new_stream["kinesis"](), folder / plan.name, print)
+
+
+def test_nothing_of_a_stream_was_lost_doubled_or_invented_and_nothing_else_went_wrong(of_kinesis):
+    assert (of_kinesis.by_folder, of_kinesis.by_manifest, of_kinesis.faults) == (
+        Verdict(of_kinesis.records, 0, 0, 0),
+        Verdict(of_kinesis.records, 0, 0, 0),
+        [],
+    )
+
+
+def test_the_stream_was_split_and_merged_while_its_job_was_killed(of_kinesis):
+    assert of_kinesis.reshards == RESHARDS
+    assert [kill.fired for kill in of_kinesis.kills] == [True] * (len(KINESIS_POINTS) + len(KINESIS_KILLS))
+    assert of_kinesis.looks > of_kinesis.starts
+    assert of_kinesis.leftovers == 0

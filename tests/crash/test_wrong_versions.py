@@ -26,7 +26,7 @@ DISTINCT = COMPARE.replace("count(*) AS n", "1 AS n")
 @pytest.fixture
 def world(kafka: str, tmp_path: Path) -> Iterator[World]:
     with open_lane("local", tmp_path) as lane:
-        yield World(tmp_path, lane, COPY, kafka, servers.new_topic(kafka))
+        yield World(tmp_path, lane, COPY, servers.new_topic(kafka))
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,8 @@ class Scene:
 @contextmanager
 def scene_of(world: World, module: str) -> Iterator[Scene]:
     with closing(Journal(world.folder / "journal")) as journal:
-        producer = Producer(world.bootstrap, world.topic, servers.PARTITIONS, journal, Random(1), rate=1)
+        chance = Random(1)
+        producer = Producer(world.stream.sender(chance), journal, chance, rate=1)
         with closing(producer):
             yield Scene(world, module, producer)
 
@@ -101,7 +102,7 @@ def test_skipping_by_batch_id_alone_is_seen_as_lost_records_and_the_product_lose
         assert (scene.verdict().doubled, scene.verdict().invented) == (0, 0)
 
 
-GOOD = [Sent("t", 0, n, "buy", sha256(click_text(n, "buy", n, "x"))) for n in range(5)]
+GOOD = [Sent("t", "0", str(n), "buy", sha256(click_text(n, "buy", n, "x"))) for n in range(5)]
 
 
 def planted(folder: Path, ids: list[int]) -> LocalFolder:

@@ -1,7 +1,8 @@
-"""One job's place in a run: its topic, its folders, and what Spark's checkpoint and the table say of its progress."""
+"""One job's place in a run: its stream, its folders, and what Spark's checkpoint and the table say of its progress."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +12,7 @@ from tests.crash import manifests
 from tests.crash.checker import Expected
 from tests.crash.driver import Driver, job_command
 from tests.crash.lanes import Folder, Lane
+from tests.crash.streams import Stream
 
 SCRIPTS = Path(__file__).parent / "scripts"
 
@@ -20,16 +22,24 @@ PURGE = "spark.sql.streaming.minBatchesToRetain=2"
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A job script and what its tables must hold."""
+    """A job script.
+
+    Args:
+        file: its name.
+        tables: what they must hold.
+        batch_records: about how many records a batch of it has at most.
+    """
 
     file: str
     tables: Sequence[Expected]
+    batch_records: int
 
 
-COPY = Script("copy_clicks.py", [Expected("copied")])
+COPY = Script("copy_clicks.py", [Expected("copied")], 150)
 THRICE = Script(
     "write_thrice.py",
     [Expected("copied"), Expected("bought", "kind = 'buy'"), Expected("others", "kind <> 'buy'", rejects=False)],
+    300,
 )
 
 
@@ -41,15 +51,13 @@ class World:
         folder: everything of it on this machine.
         lane: where the tables lie.
         script: the job.
-        bootstrap: the broker.
-        topic: of this job alone.
+        stream: of this job alone.
     """
 
     folder: Path
     lane: Lane
     script: Script
-    bootstrap: str
-    topic: str
+    stream: Stream
 
     @property
     def checkpoint(self) -> Path:
@@ -80,13 +88,13 @@ class World:
         arguments = {
             "JOB_NAME": "crash",
             "TempDir": self.folder / "temp",
-            "bootstrap": self.bootstrap,
-            "topic": self.topic,
+            "connection_type": self.stream.source,
+            "connection_options": json.dumps(self.stream.options(self.script.batch_records)),
             "output_path": self.lane.output.url,
             "conf": PURGE,
         }
         command = job_command(SCRIPTS / self.script.file, arguments, *options, module=module)
-        surroundings = {**self.lane.env, "TMPDIR": str(temporary), **(env or {})}
+        surroundings = {**self.lane.env, **self.stream.env, "TMPDIR": str(temporary), **(env or {})}
         return Driver.start(command, self.folder / "cwd", self.log, surroundings)
 
     def planned(self) -> int:

@@ -16,6 +16,7 @@ import pytest
 from deploy.docker.health import FIRST_PROCESS
 from etlcore.cachedir import cache_root
 from etlcore.java import ensure_java
+from gluepot.datalake.formats import BUNDLED
 from gluepot.servers.jars import ensure
 from scripts.bootstrap import find_uv
 from tests.dockerfile import REPOSITORY, Stage, build_context, parse_dockerfile
@@ -97,7 +98,8 @@ def image() -> Iterator[Image]:
         stages = {stage.name: stage for stage in parse_dockerfile((REPOSITORY / "Dockerfile").read_text())}
         # Archives that `make setup` has fetched are there already: the step that fetches then needs no network, it only
         # checks their bytes. That the step is there is tested in tests/unit/test_dockerfile.py.
-        ensure("kafka-broker")
+        for archives in ("kafka-broker", *BUNDLED):
+            ensure(archives)
         shutil.copytree(cache_root(os.environ) / "jars", root / "opt/gluepot/cache/jars")
         Replay(root, context, building_environment()).stage(stages["build"])
         shutil.rmtree(root / "src")

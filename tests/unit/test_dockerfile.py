@@ -79,6 +79,10 @@ def test_archives_of_the_broker_are_fetched_into_the_image():
     assert any(run.words[-2:] == ["fetch", "kafka-broker"] for run in STAGES["build"].all("RUN"))
 
 
+def test_archives_of_the_table_formats_are_fetched_into_the_image():
+    assert any(run.words[-2:] == ["jars", "fetch"] for run in STAGES["build"].all("RUN"))
+
+
 def test_archives_are_looked_for_where_they_were_put():
     built, used = (STAGES[name].last("ENV").pairs["GLUEPOT_HOME"] for name in ("build", "runtime"))
     assert built == used

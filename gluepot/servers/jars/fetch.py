@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from etlcore.cachedir import cache_root
-from etlcore.errors import PermanentError
+from etlcore.errors import ConfigError, PermanentError
 from etlcore.java import ensure_java
 from gluepot.servers.jars import ivy
 from gluepot.servers.jars.lockfile import RELOCK, LockedJar, find_set, lock_path, parse_lock
@@ -32,6 +33,39 @@ def ensure(name: str) -> list[Path]:
     if lacking:
         _fetch(lacking, folder)
     return [folder / jar.module.path for jar in jars]
+
+
+def held(name: str, folder: Path | None = None) -> list[Path]:
+    """Return the archives of a set as this machine holds them; each is checked against the lock, nothing is fetched.
+
+    Args:
+        name: of the set.
+        folder: where they lie side by side under their own names; None for our cache.
+
+    Raises:
+        ConfigError: there is no such set, or an archive is not there, or another than the locked one.
+    """
+    cache = cache_root(os.environ) / "jars"
+    paths = []
+    for jar in find_set(parse_lock(lock_path().read_text()), name).jars:
+        path = cache / jar.module.path if folder is None else folder / jar.module.path.name
+        if not path.exists() or sha256_of(path) != jar.sha256:
+            wrong = "other bytes than the locked ones" if path.exists() else "not there"
+            aim = "" if folder is None else f" --jars-dir {folder}"
+            raise ConfigError(
+                f"The Java archive {path} of {name} is {wrong}; run `gluepot jars fetch {name}{aim}` once where there "
+                f"is a network{'' if folder is None else ', and copy the folder'}."
+            )
+        paths.append(path)
+    return paths
+
+
+def copy_to(folder: Path, archives: Sequence[Path]) -> None:
+    """Copy archives side by side into a folder, which is made; none is ever there in part."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for archive in archives:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".copy-") as staging:
+            Path(shutil.copy(archive, staging)).replace(folder / archive.name)
 
 
 def sha256_of(path: Path) -> str:

@@ -1,6 +1,7 @@
-"""A Glue streaming job as its users write it: one topic, mapped, to one partitioned table."""
+"""A Glue streaming job as its users write it: one stream, mapped, to one partitioned table."""
 # ruff: noqa: I001, N816  written as users of Glue write them
 
+import json
 from pathlib import Path
 import sys
 
@@ -11,21 +12,15 @@ from awsglue.transforms import ApplyMapping
 from awsglue.utils import getResolvedOptions
 from pyspark.context import SparkContext
 
-args = getResolvedOptions(sys.argv, ["JOB_NAME", "TempDir", "bootstrap", "topic", "output_path"])
+names = ["JOB_NAME", "TempDir", "connection_type", "connection_options", "output_path"]
+args = getResolvedOptions(sys.argv, names)
 glueContext = GlueContext(SparkContext())
 job = Job(glueContext)
 job.init(args["JOB_NAME"], args)
 
 stream = glueContext.create_data_frame.from_options(
-    connection_type="kafka",
-    connection_options={
-        "bootstrap.servers": args["bootstrap"],
-        "topicName": args["topic"],
-        "startingOffsets": "earliest",
-        "classification": "json",
-        "inferSchema": "true",
-        "maxOffsetsPerTrigger": "150",
-    },
+    connection_type=args["connection_type"],
+    connection_options=json.loads(args["connection_options"]),
 )
 
 

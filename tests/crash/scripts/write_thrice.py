@@ -1,6 +1,7 @@
 """A Glue streaming job with three writes in each batch, the last one through Spark's DataFrame."""
 # ruff: noqa: I001, N816  written as users of Glue write them
 
+import json
 import sys
 
 from awsglue import DynamicFrame
@@ -10,21 +11,15 @@ from awsglue.transforms import RenameField
 from awsglue.utils import getResolvedOptions
 from pyspark.context import SparkContext
 
-args = getResolvedOptions(sys.argv, ["JOB_NAME", "TempDir", "bootstrap", "topic", "output_path"])
+names = ["JOB_NAME", "TempDir", "connection_type", "connection_options", "output_path"]
+args = getResolvedOptions(sys.argv, names)
 glueContext = GlueContext(SparkContext())
 job = Job(glueContext)
 job.init(args["JOB_NAME"], args)
 
 stream = glueContext.create_data_frame.from_options(
-    connection_type="kafka",
-    connection_options={
-        "bootstrap.servers": args["bootstrap"],
-        "topicName": args["topic"],
-        "startingOffsets": "earliest",
-        "classification": "json",
-        "inferSchema": "true",
-        "maxOffsetsPerTrigger": "300",
-    },
+    connection_type=args["connection_type"],
+    connection_options=json.loads(args["connection_options"]),
 )
 
 

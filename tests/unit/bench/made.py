@@ -2,11 +2,19 @@
 
 import random
 
+import numpy as np
+
+from gluepot.advise.glue_cost import worker_type
+from gluepot.bench.conclude import fits, scaling, settings_for
+from gluepot.bench.hold import Held
 from gluepot.bench.job import measured
-from gluepot.bench.plan import BATCHES, WARM_UP_BATCHES, remaining
+from gluepot.bench.measured import models
+from gluepot.bench.plan import BATCHES, WARM_UP_BATCHES, Bounds, remaining
+from gluepot.bench.report import Report
 from streaming.advisor.history import Observation
 
 START_SECS = 9.0
+LIMITS = Bounds(cores=2, largest_secs=3.0, most_rows=1_000_000)
 
 
 def run_on(plant, run, seed=1):
@@ -30,3 +38,17 @@ def all_runs(plant, limits):
 def linear(fixed_secs, core_rate, efficiency=1.0):
     """`T = F + b / (n * mu)`, a core beside others at a share of its rate."""
     return lambda rows, cores: fixed_secs + rows / (cores * core_rate * (efficiency if cores > 1 else 1.0))
+
+
+def chance():
+    return np.random.default_rng(1)
+
+
+def report(done, goal):
+    """The report on runs, with a steady run that went well."""
+    known = models(done)
+    settings = settings_for(goal, done, chance())
+    steady = Held(20_000, 300.0, 60, 3.5, 6.5, 7.0, 21_000, 20_000, 5.0, goal.sla_secs)
+    return Report(
+        "job.py", goal, fits(done), known, scaling(known), settings, steady, worker_type("G.1X"), 0.05, 1, 200.0
+    )

@@ -2,22 +2,14 @@
 
 import json
 
-import numpy as np
 import pytest
 
-from gluepot.advise.glue_cost import worker_type
 from gluepot.bench.conclude import Goal, Impossible, Settings, fits, scaling, settings_for
 from gluepot.bench.measured import models
-from gluepot.bench.plan import Bounds
-from gluepot.bench.report import Report, as_json, as_text
-from tests.unit.bench.made import all_runs, linear
+from gluepot.bench.report import as_json, as_text
+from tests.unit.bench.made import LIMITS, all_runs, chance, linear, report
 
-LIMITS = Bounds(cores=2, largest_secs=3.0, most_rows=1_000_000)
 PLANT = linear(0.3, 30_000, efficiency=0.8)
-
-
-def chance():
-    return np.random.default_rng(1)
 
 
 @pytest.fixture(scope="module")
@@ -93,12 +85,6 @@ def test_fixed_cost_that_fills_the_window_is_no_matter_of_cores():
     assert "fixed cost" in found.sentence
 
 
-def report(done, goal):
-    known = models(done)
-    settings = settings_for(goal, done, chance())
-    return Report("job.py", goal, fits(done), known, scaling(known), settings, worker_type("G.1X"), 0.05, 1, 200.0)
-
-
 def test_a_person_reads_the_runs_the_fit_the_answer_and_what_to_paste(done):
     text = as_text(report(done, Goal(10, 20_000)))
     assert text.count("█") > 40
@@ -108,11 +94,15 @@ def test_a_person_reads_the_runs_the_fit_the_answer_and_what_to_paste(done):
     assert 'forEachBatch options: "windowSize": "5 seconds"' in text
     assert "2 G.1X, one of them the driver" in text
     assert "1 more runs were planned" in text
+    assert "Run at 20,000 rows/s for 300 s: it holds." in text
+    assert "latency p50 3.5 s, p99 6.5 s, worst 7.0 s, the SLA is 10 s" in text
+    assert "the lag stood still: 21,000 records behind early batches, 20,000 behind late ones" in text
 
 
 def test_a_program_gets_the_same(done):
     plain = json.loads(json.dumps(as_json(report(done, Goal(10, 20_000)))))
     assert plain["model_is_close"]
+    assert plain["held"]["holds"]
     assert [run["cores"] for run in plain["runs"]] == [1] * 5 + [2] * 3
     assert (plain["settings"]["cores"], plain["settings"]["glue"]["workers"]) == (1, 2)
     assert plain["settings"]["here_usd_per_day"] == pytest.approx(1.2)

@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 
 from gluepot.bench.measured import Run
 from gluepot.bench.plan import FIRST_ROWS, Bounds, bounds, remaining, within
-from tests.unit.bench.made import START_SECS, all_runs, linear, run_on
-
-LIMITS = Bounds(cores=2, largest_secs=3.0, most_rows=1_000_000)
+from tests.unit.bench.made import LIMITS, START_SECS, all_runs, linear, run_on
 
 
 def test_five_rising_sizes_on_one_partition_come_before_three_on_two():

@@ -59,6 +59,7 @@ def test_an_example_has_nothing_to_be_said_against(script):
             "glueContext.write_dynamic_frame.from_options(frame, 's3', {'path': p}, 'avro', transformation_ctx='w')",
             "DynamicFrameWriter.from_options",
         ),
+        ("frame.write('custom.spark', {'path': p, 'className': 'net.snowflake.spark'})", "DynamicFrame.write"),
         ("from awsglueml.transforms import FindMatches\nFindMatches.apply(frame)", "FindMatches"),
         ("from awsgluedq.transforms import EvaluateDataQuality", "awsgluedq.transforms.EvaluateDataQuality"),
         ("from awsglue.dynamicframe import NoSuchName", "awsglue.dynamicframe.NoSuchName"),
@@ -84,6 +85,9 @@ def test_the_transforms_of_studio_are_supported_with_and_without_their_modules()
     "script",
     [
         "frame.toDF().filter('a > 1').write.parquet('x')",
+        "frame.write('iceberg', {'path': 'glue_catalog.shop.orders'})",
+        "frame.write('marketplace.spark', {'path': 'glue_catalog.shop.orders', 'connectionName': 'iceberg'})",
+        "frame.write('custom.spark', {'path': 's3://lake/orders', 'className': chosen})",
         "x = Filter.apply(frame=frame, f=lambda r: r['a']).select_fields(['a']).unnest()",
         "frames = frame.split_fields(['a'], 'x', 'y')\nframes['x'].resolveChoice(specs=[('a', chosen)])",
         "frame.apply_mapping(made_elsewhere)",

@@ -165,6 +165,17 @@ def test_throttling_delays_and_fails_nothing(world):
     assert world.all(50) == numbered(0, 50)
 
 
+def test_reads_that_were_refused_are_counted_for_the_driver(world):
+    world.start(describeShardInterval="1h")
+    world.planner.latest()
+    assert world.source.throttled_reads() == 0
+    world.shelf.script.extend([(400, "ProvisionedThroughputExceededException")] * 3)
+    world.shelf.put("shardId-000000000000", *numbered(0, 5))
+
+    assert world.batch() == numbered(0, 5)
+    assert world.source.throttled_reads() == 3
+
+
 def test_a_service_that_stays_away_is_said_after_the_deadline(world):
     world.start()
     world.planner.latest()

@@ -70,6 +70,12 @@ def test_lease_and_failures_are_shown(value, status):
     assert value("lease_held", query="clicks") == 0.0
 
 
+def test_refused_reads_are_shown_where_a_source_refuses_any(value, status):
+    assert value("throttled_reads_total", query="clicks") is None
+    status.tell("clicks", throttled_reads=3)
+    assert value("throttled_reads_total", query="clicks") == 3.0
+
+
 def test_memory_is_shown_by_role(value):
     assert value("resident_memory_bytes", role="jvm") == 4_096
     assert value("processes", role="jvm") == 1

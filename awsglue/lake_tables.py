@@ -1,0 +1,93 @@
+"""Which table of a lake a call means: by options, or by a name in the Data Catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from awsglue.data_catalog import current_catalog
+from catalog.values import Table
+from connectors.lake import iceberg_catalogs
+from connectors.lake.delta import DeltaTable
+from connectors.lake.iceberg import IcebergTable
+from etlcore.errors import ConfigError
+
+LAKE_TYPES = ("delta", "iceberg", "custom.spark", "marketplace.spark")
+"""Connection types that are tables of a lake: by themselves, or as a connector that `className` names."""
+
+_CONNECTOR_OPTIONS = frozenset({"path", "className", "connectionName"})
+_PROVIDER = "spark.sql.sources.provider"
+
+
+@dataclass(frozen=True, slots=True)
+class LakeTarget:
+    """A table and the options of Spark for it."""
+
+    table: DeltaTable | IcebergTable
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def of_options(connection_type: str, options: Mapping[str, Any]) -> LakeTarget:
+    """Return the table of a call with connection options.
+
+    Raises:
+        ConfigError: they name no format or no table.
+    """
+    kind = connection_type.lower()
+    form = str(options.get("className", "")) if kind.endswith(".spark") else kind
+    name = str(options.get("path") or "")
+    if not name:
+        raise ConfigError(
+            f"connection_type {connection_type!r} has no path; give connection_options={{'path': ...}}: "
+            "the folder of a Delta table, or catalog.database.table of Iceberg."
+        )
+    rest = {key: value for key, value in options.items() if key not in _CONNECTOR_OPTIONS}
+    return LakeTarget(_table(form, name), rest)
+
+
+def lookup(spark: SparkSession, database: str, name: str, options: Mapping[str, Any]) -> Table | LakeTarget:
+    """Return what a name of the Data Catalog stands for: a table of a lake, or any other.
+
+    A table that SQL made in a catalog of Iceberg has no entry in the Data Catalog; it is found in the session's
+    catalogs.
+
+    Raises:
+        ConfigError: there is no such table; or it is Iceberg's, and the session has no catalog of Iceberg.
+    """
+    catalogs = list(iceberg_catalogs(spark.conf.getAll))
+    try:
+        table = current_catalog().table(database, name)
+    except ConfigError:
+        for catalog in catalogs:
+            if spark.catalog.tableExists(f"{catalog}.{database}.{name}"):
+                return LakeTarget(IcebergTable(f"{catalog}.{database}.{name}"), options)
+        raise
+    told = {key.lower(): value.lower() for key, value in table.parameters.items()}
+    kinds = {told.get(key) for key in ("table_type", _PROVIDER, "classification")}
+    if "delta" in kinds:
+        return LakeTarget(DeltaTable(table.storage.location), options)
+    if "iceberg" not in kinds:
+        return table
+    if not catalogs:
+        raise ConfigError(
+            f"{table.title} is a table of Iceberg and the session has no catalog of Iceberg; set "
+            "spark.sql.catalog.glue_catalog and its properties, as Glue's guide does."
+        )
+    return LakeTarget(IcebergTable(f"{catalogs[0]}.{table.database}.{table.name}"), options)
+
+
+def _table(form: str, name: str) -> DeltaTable | IcebergTable:
+    # The connectors of the marketplace know their class themselves; a path without folders names a table.
+    known = form or ("iceberg" if "/" not in name else "")
+    match known.lower().rpartition(".")[2]:
+        case "delta":
+            return DeltaTable(name)
+        case "iceberg":
+            return IcebergTable(name)
+        case _:
+            raise ConfigError(
+                f"The connector's className is {form!r}; use 'delta' or 'iceberg', or Spark's own writer with toDF()."
+            )

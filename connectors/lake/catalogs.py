@@ -1,0 +1,156 @@
+"""Iceberg catalogs of AWS as scripts configure them, mapped to one that needs no AWS. Pure.
+
+A script names a catalog by Spark settings, `spark.sql.catalog.<name>` and `spark.sql.catalog.<name>.<property>`. Where
+those stand for a service of AWS, Iceberg's JDBC catalog takes its place, in the database of the Data Catalog
+(docs/decisions/0016-iceberg-catalogs-are-tables.md). Settings are only set or replaced, never taken away: Spark brings
+those back in every new session.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+PREFIX = "spark.sql.catalog."
+_CATALOG = re.compile(r"spark\.sql\.catalog\.([^.]+)")
+_ICEBERG = frozenset({"org.apache.iceberg.spark.SparkCatalog", "org.apache.iceberg.spark.SparkSessionCatalog"})
+_OF_AWS = frozenset(
+    {
+        "org.apache.iceberg.aws.glue.GlueCatalog",
+        "org.apache.iceberg.aws.dynamodb.DynamoDbCatalog",
+        "software.amazon.s3tables.iceberg.S3TablesCatalog",
+    }
+)
+_REST = frozenset({"rest", "org.apache.iceberg.rest.RESTCatalog"})
+_AWS_HOST = ".amazonaws.com"
+_AWS_PACKAGE = "org.apache.iceberg.aws."
+_JDBC = "org.apache.iceberg.jdbc.JdbcCatalog"
+_S3_FILES, _HADOOP_FILES = "org.apache.iceberg.aws.s3.S3FileIO", "org.apache.iceberg.hadoop.HadoopFileIO"
+_LOCK_IN_MEMORY = "org.apache.iceberg.util.LockManagers$InMemoryLockManager"
+_S3_SCHEMES = frozenset({"s3", "s3a", "s3n"})
+
+
+@dataclass(frozen=True, slots=True)
+class LocalCatalog:
+    """What takes the place of AWS's catalogs.
+
+    Args:
+        uri: JDBC URL of the database.
+        user: of the database; empty for none.
+        password: of the user; empty for none.
+        warehouse: folder for tables of catalogs that name none.
+        buckets: folder that stands for S3, a folder below it for each bucket; None where S3 is S3.
+        own_s3: the environment names another S3 than Amazon's, whose buckets are no host names.
+    """
+
+    uri: str
+    warehouse: str
+    user: str = ""
+    password: str = field(default="", repr=False)
+    buckets: str | None = None
+    own_s3: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MappedCatalog:
+    """What became of one catalog.
+
+    Args:
+        name: in the script's SQL.
+        was: what the script says it is: a class, or the type or address that stands for one.
+        uri: JDBC URL of what it is now.
+        warehouse: where its tables lie unless they say otherwise.
+        left_out: properties that have no meaning any more.
+    """
+
+    name: str
+    was: str
+    uri: str
+    warehouse: str
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """Settings to be made beyond, or in place of, those that were given; and what they change."""
+
+    settings: Mapping[str, str] = field(default_factory=dict)
+    catalogs: tuple[MappedCatalog, ...] = ()
+
+
+def mapped(conf: Mapping[str, str], local: LocalCatalog) -> Mapped:
+    """Return what makes every Iceberg catalog of AWS a local one; nothing for settings that were mapped before.
+
+    Args:
+        conf: Spark settings, of which those of catalogs matter.
+        local: what takes their place.
+    """
+    settings: dict[str, str] = {}
+    catalogs = []
+    for name in iceberg_catalogs(conf):
+        given = _properties(conf, name)
+        was = _aws_service(given)
+        if was is None:
+            continue
+        made = _of_database(given, local)
+        settings |= {f"{PREFIX}{name}.{key}": value for key, value in made.items()}
+        left_out = tuple(sorted(key for key in given if key.startswith(("lock", "glue.", "dynamodb."))))
+        catalogs.append(MappedCatalog(name, was, local.uri, made["warehouse"], left_out))
+    return Mapped(settings, tuple(catalogs))
+
+
+def names_aws(conf: Mapping[str, str]) -> bool:
+    """Tell whether settings name an Iceberg catalog of AWS."""
+    return any(_aws_service(_properties(conf, name)) for name in iceberg_catalogs(conf))
+
+
+def iceberg_catalogs(conf: Mapping[str, str]) -> Iterator[str]:
+    """Yield the names of the catalogs that are Iceberg's."""
+    for key, value in conf.items():
+        if (match := _CATALOG.fullmatch(key)) and value in _ICEBERG:
+            yield match[1]
+
+
+def _properties(conf: Mapping[str, str], name: str) -> dict[str, str]:
+    prefix = f"{PREFIX}{name}."
+    return {key.removeprefix(prefix): value for key, value in conf.items() if key.startswith(prefix)}
+
+
+def _aws_service(given: Mapping[str, str]) -> str | None:
+    """Return what says that a catalog is AWS's; None if it is not."""
+    kind = given.get("catalog-impl") or given.get("type", "")
+    if kind in _OF_AWS or kind.lower() == "glue":
+        return kind
+    host = urlsplit(given.get("uri", "")).hostname or ""
+    return given["uri"] if kind in _REST and host.endswith(_AWS_HOST) else None
+
+
+def _of_database(given: Mapping[str, str], local: LocalCatalog) -> dict[str, str]:
+    """Return the properties that a catalog gets."""
+    warehouse = _warehouse(given.get("warehouse", ""), local)
+    # A catalog may have a type or a class, not both.
+    made = {"type": "jdbc"} if "type" in given and "catalog-impl" not in given else {"catalog-impl": _JDBC}
+    made |= {"uri": local.uri, "jdbc.schema-version": "V1", "warehouse": warehouse}
+    if local.user:
+        made["jdbc.user"] = local.user
+    if local.password:
+        made["jdbc.password"] = local.password
+    if urlsplit(warehouse).scheme not in _S3_SCHEMES:
+        made["io-impl"] = _HADOOP_FILES
+    else:
+        made["io-impl"] = given.get("io-impl", _S3_FILES)
+        if local.own_s3:
+            made["s3.path-style-access"] = given.get("s3.path-style-access", "true")
+    if given.get("lock-impl", "").startswith(_AWS_PACKAGE):
+        made["lock-impl"] = _LOCK_IN_MEMORY
+    return made
+
+
+def _warehouse(given: str, local: LocalCatalog) -> str:
+    parts = urlsplit(given)
+    if parts.scheme in _S3_SCHEMES:
+        return given if local.buckets is None else f"{local.buckets}/{parts.netloc}{parts.path}".rstrip("/")
+    is_place = parts.scheme in {"file", "hdfs"} or given.startswith("/")
+    return given if is_place else local.warehouse  # the ARN of a table bucket, an account's number, or nothing

@@ -1,0 +1,72 @@
+"""Appending to a Delta table through Spark, each commit marked with the batch it holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from connectors.lake.commits import LakeCommit
+
+_METADATA = "userMetadata"
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaTable:
+    """A table.
+
+    Args:
+        name: URL of its folder.
+    """
+
+    name: str
+
+    def commits(self, spark: SparkSession, planned: LakeCommit) -> Iterator[LakeCommit]:
+        """Yield the commits of ours, newest first; none where the query has not come to this batch.
+
+        Delta knows the last version of each writer without a look at its history, which only a replay needs.
+        """
+        logs = spark._jvm.org.apache.spark.sql.delta.DeltaLog  # type: ignore[union-attr]  # noqa: SLF001
+        # What this process knows is enough to begin with: if another one has written since, Delta's own check finds it.
+        known = logs.forTable(spark._jsparkSession, self.name).unsafeVolatileSnapshot()  # noqa: SLF001
+        last = known.transactions().get(_writer(planned))
+        if last.isEmpty() or last.get() < planned.key.batch_id:
+            return
+        history = spark.sql(f"DESCRIBE HISTORY delta.`{self.name}`").select(_METADATA)
+        for row in history.toLocalIterator():
+            if (found := _commit_of(row[0])) is not None:
+                yield found
+
+    def read(self, spark: SparkSession, options: Mapping[str, Any]) -> DataFrame:
+        """Return the rows; options such as `versionAsOf` choose an older version."""
+        return spark.read.format("delta").options(**options).load(self.name)
+
+    def append(self, frame: DataFrame, commit: LakeCommit | None, options: Mapping[str, Any]) -> None:
+        """Append rows in one version, which says what batch they are if they are one; Delta skips one that it has."""
+        marks = _marks(commit) if commit else {}
+        frame.write.format("delta").mode("append").options(**{**marks, **options}).save(self.name)
+
+
+def _marks(commit: LakeCommit) -> dict[str, str]:
+    return {
+        "txnAppId": _writer(commit),
+        "txnVersion": str(commit.key.batch_id),
+        _METADATA: json.dumps(commit.properties, sort_keys=True),
+    }
+
+
+def _writer(commit: LakeCommit) -> str:
+    """Return Delta's name for who numbers commits: one write of one query."""
+    return f"gluepot/{commit.key.query_id}/{commit.key.ctx}"
+
+
+def _commit_of(metadata: str | None) -> LakeCommit | None:
+    """Read what a commit of the history says; None for one that is not ours."""
+    try:
+        told = json.loads(metadata or "")
+    except ValueError:
+        return None
+    return LakeCommit.of(told) if isinstance(told, dict) else None

@@ -1,0 +1,43 @@
+"""Appending to an Iceberg table through Spark, each commit marked with the batch it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from connectors.lake.commits import LakeCommit
+
+_PROPERTY = "snapshot-property."
+
+
+@dataclass(frozen=True, slots=True)
+class IcebergTable:
+    """A table.
+
+    Args:
+        name: as SQL names it: `catalog.database.table`.
+    """
+
+    name: str
+
+    def commits(self, spark: SparkSession, _: LakeCommit) -> Iterator[LakeCommit]:
+        """Yield the commits of ours among the ancestors of the current snapshot, newest first."""
+        jvm = spark._jvm.org.apache.iceberg  # type: ignore[union-attr]  # noqa: SLF001  snapshots without a Spark job
+        table = jvm.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, self.name)  # noqa: SLF001
+        table.refresh()  # each session keeps what it knows of a table; the last append may be another session's
+        for snapshot in jvm.util.SnapshotUtil.currentAncestors(table).iterator():
+            if (found := LakeCommit.of(dict(snapshot.summary()))) is not None:
+                yield found
+
+    def read(self, spark: SparkSession, options: Mapping[str, Any]) -> DataFrame:
+        """Return the rows; options such as `snapshot-id` choose an older snapshot."""
+        return spark.read.format("iceberg").options(**options).load(self.name)
+
+    def append(self, frame: DataFrame, commit: LakeCommit | None, options: Mapping[str, Any]) -> None:
+        """Append rows in one snapshot, which says what batch they are if they are one."""
+        properties = commit.properties if commit else {}
+        marks = {f"{_PROPERTY}{name}": value for name, value in properties.items()}
+        frame.writeTo(self.name).options(**{**options, **marks}).append()

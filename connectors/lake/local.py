@@ -1,0 +1,71 @@
+"""What the environment says about the local catalog, and the one place that makes and tells the mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from connectors.lake.catalogs import LocalCatalog, mapped, names_aws
+from connectors.lake.database import jdbc_database
+from etlcore.logging import get_logger
+from etlcore.statedir import state_root
+
+AWS = "GLUEPOT_AWS"
+"""`true` where the catalogs of AWS are meant."""
+
+WAREHOUSE = "GLUEPOT_WAREHOUSE"
+"""A folder that stands for S3 in the warehouses of catalogs, with a folder below it for each bucket."""
+
+_YES = frozenset({"true", "1", "yes", "on"})
+_S3_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+
+log = get_logger(__name__)
+
+
+def localized(conf: Mapping[str, str], environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the settings that take AWS out of a run's Iceberg catalogs; the log says what they change.
+
+    None where the environment says that AWS is meant.
+
+    Args:
+        conf: Spark settings.
+        environ: of the driver.
+
+    Raises:
+        ConfigError: the database of the Data Catalog is one that Java cannot reach.
+    """
+    if environ.get(AWS, "").lower() in _YES or not names_aws(conf):
+        return {}
+    made = mapped(conf, local_catalog(environ))
+    for one in made.catalogs:
+        log.info(
+            "catalog_mapped",
+            catalog=one.name,
+            was=one.was,
+            now=one.uri,
+            warehouse=one.warehouse,
+            left_out=list(one.left_out),
+        )
+    return made.settings
+
+
+def local_catalog(environ: Mapping[str, str]) -> LocalCatalog:
+    """Return the catalog in the database of the Data Catalog, whose folder is made.
+
+    Raises:
+        ConfigError: Java cannot reach it.
+    """
+    from catalog.connect import catalog_url  # noqa: PLC0415  SQLAlchemy takes half a second to load
+
+    state_root(environ).mkdir(parents=True, exist_ok=True)
+    database = jdbc_database(catalog_url(environ))
+    buckets = environ.get(WAREHOUSE)
+    folder = Path(buckets).expanduser().absolute() if buckets else state_root(environ) / "warehouse"
+    return LocalCatalog(
+        uri=database.uri,
+        warehouse=str(folder),
+        user=database.user,
+        password=database.password,
+        buckets=str(folder) if buckets else None,
+        own_s3=any(environ.get(name) for name in _S3_ENDPOINTS),
+    )

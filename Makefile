@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages demo test check lint crash bench-quick bench-kinesis bench-jdbc bench-planning bench-autoscaling clean
+.PHONY: help setup packages demo test check lint crash bench-quick bench-kinesis bench-jdbc bench-planning bench-metrics bench-autoscaling clean
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -51,6 +51,9 @@ bench-jdbc: setup ## read 1 M rows of PostgreSQL, side by side with Spark's own 
 
 bench-planning: setup ## find one new file among 200,000, beside a bare listing of the folders
 	@$(BIN)/python -m benchmarks.planning $(ARGS)
+
+bench-metrics: setup ## what it costs to be looked at: drain with all of it on against off, a storm of scrapes; ARGS="--short"
+	@$(BIN)/python -m benchmarks.metrics $(ARGS)
 
 bench-autoscaling: setup ## goals of the rule for the number of workers, simulated; ARGS="--document docs/autoscaling.md"
 	@$(BIN)/python -m benchmarks.autoscaling $(ARGS)

@@ -14,6 +14,7 @@ from catalog.values import Table
 from connectors.files.settings import FileReadSettings
 from connectors.files.table_settings import table_read
 from dynamicframe.transforms import ReadTexts
+from etlcore.datasets import folder_dataset
 from streaming import session
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def file_settings(
 
 def file_frame(spark: SparkSession, settings: FileReadSettings, ctx: str) -> Pipeline:
     """Return the pipeline of a read; the files are listed now, and read when the frame is used."""
+    session.current().read.update(map(folder_dataset, settings.listing.paths))
     parallelism = spark.sparkContext.defaultParallelism
     return Pipeline(files_input(settings, ctx, jobrun.current(), parallelism, session.current().clock))
 

@@ -11,6 +11,9 @@ from awsglue.jdbc_connection import read_settings
 from batch import jobrun
 from batch.jdbc_input import jdbc_input
 from batch.pipeline import Pipeline
+from connectors.jdbc.relation import Table
+from etlcore.datasets import table_dataset
+from streaming import session
 
 
 def jdbc_frame(spark: SparkSession, options: Mapping[str, Any], ctx: str) -> Pipeline:
@@ -19,4 +22,7 @@ def jdbc_frame(spark: SparkSession, options: Mapping[str, Any], ctx: str) -> Pip
     Raises:
         ConfigError: an option is missing or not understood, or the database does not have what it names.
     """
-    return Pipeline(jdbc_input(read_settings(options), ctx, jobrun.current(), spark))
+    settings = read_settings(options)
+    if isinstance(settings.relation, Table):  # a statement has no name
+        session.current().read.add(table_dataset(settings.endpoint.url, settings.relation.name))
+    return Pipeline(jdbc_input(settings, ctx, jobrun.current(), spark))

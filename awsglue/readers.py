@@ -11,6 +11,7 @@ from awsglue.unsupported import NotSupportedHere
 from batch.pipeline import Pipeline, RangeInput
 from connectors.handover import Handover
 from connectors.ports import PlannedSource
+from streaming import session
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
@@ -65,6 +66,6 @@ def batch_frame(source: PlannedSource) -> Pipeline:
             "Use json, or give a schema.",
         )
     source = source.told(Handover.create().folder)
-    return Pipeline(
-        RangeInput(source, tuple(source.bounded()), extras=tuple(source.added.names), declared=source.declared)
-    )
+    ranges = tuple(source.bounded())
+    session.current().read.update(source.dataset(stream) for stream in {one.stream for one in ranges})
+    return Pipeline(RangeInput(source, ranges, extras=tuple(source.added.names), declared=source.declared))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -17,9 +18,11 @@ from batch.table_columns import TableColumns
 from connectors.jdbc.target import JdbcWriteSettings
 from connectors.lake.commits import LakeCommit, is_published
 from connectors.ports import Committed, RecordSink
+from etlcore.datasets import folder_dataset, table_dataset
 from etlcore.failpoints import reach
 from etlcore.logging import get_logger
 from streaming.batch import BatchContext, current_batch
+from streaming.progress import Output
 
 if TYPE_CHECKING:
     from awsglue.dynamicframe import DynamicFrame
@@ -78,7 +81,7 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
     if settings.catalog is not None:
         catalog_update.update(current_catalog(), settings.catalog, outcome.files, parts)
     _columns.learn(target, planned.key, parts)
-    batch.record(outcome, parts, target)
+    batch.record(outcome, parts, target, folder_dataset(target.table.url))
     with _recovering:
         _tallies[first] = _tallies[first].after(planned.key, outcome.rows)
         batch.rows_in_table[target.table.url] = _tallies[first].total
@@ -123,7 +126,7 @@ def publish_table(spark: SparkSession, frame: DynamicFrame, settings: JdbcWriteS
         rehearse_table(spark, frame.pipeline, settings, planned)
         return
     outcome, parts = write_table(spark, frame.pipeline, settings, planned)
-    batch.record(outcome, parts)
+    batch.record(outcome, parts, dataset=table_dataset(settings.endpoint.url, settings.table))
     target = f"{settings.endpoint.shown} {settings.table}"
     if current_batch() is None and (run := jobrun.current()) and run.bookmarks:
         run.bookmarks.wrote(LedgerWrite(planned.key.ctx, target, outcome.rows, 0))
@@ -155,10 +158,9 @@ def append(spark: SparkSession, frame: DataFrame, target: LakeTarget, ctx: str) 
     reach("lake.appended")
 
 
-def written_outside_of_streams() -> tuple[int, int]:
-    """Return the rows and files that this process wrote outside of batch functions."""
-    runs = [_run, *_bookmarked.values()]
-    return sum(one.rows_out for one in runs), sum(one.files for one in runs)
+def written_outside_of_streams() -> Sequence[Output]:
+    """Return what this process wrote outside of batch functions, write by write; without records sent to streams."""
+    return [output for run in (_run, *_bookmarked.values()) for output in run.outputs]
 
 
 def _run_outside_of_streams() -> BatchContext:

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from dynamicframe.chunk import Chunk, ErrorRecord
 from etlcore.clock import Clock
+from etlcore.datasets import Dataset
 
 if TYPE_CHECKING:
     from connectors.dead_letters import OriginalRecord
@@ -179,6 +180,9 @@ class PlannedSource(StreamSource, Protocol):
     @property
     def rejects_path(self) -> str | None:
         """Where records go that a DataFrame has no row for; None: below the checkpoint."""
+
+    def dataset(self, stream: str) -> Dataset:
+        """Return the name that a stream has where lineage is kept."""
 
     def told(self, folder: Path) -> Self:
         """Return the source for one query, whose driver, planner and local workers share a folder."""

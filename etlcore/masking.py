@@ -11,7 +11,8 @@ MASK = "***"
 # `key` only as a word or at the end (`access_key_id`, `apikey`): `partition_keys` and `keyspace` are no secrets.
 _SECRET_NAME = re.compile(r"passw|secret|token|jaas|credential|key$|(?<![a-z])key(?![a-z])")
 _CAMEL_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_NAMED = re.compile(r"""(?P<name>["']?[\w.-]+["']?\s*[=:]\s*)(?P<value>"[^"]*"|'[^']*'|[^\s,;&}]+)""")
+_NAME = re.compile(r"""["']?(?P<name>[\w.-]+)["']?\s*[=:]\s*""")
+_VALUE = re.compile(r""""[^"]*"|'[^']*'|[^\s,;&}]+""")
 _USER_OF_URL = re.compile(r"(?<=//)[^/@\s]+(?=@)")
 
 
@@ -35,9 +36,11 @@ def _masked(value: object) -> object:
 
 def mask_text(text: str) -> str:
     """Return a text with `***` for what follows the name of a secret (`password=...`) and for the user of a URL."""
-    return _NAMED.sub(_named, _USER_OF_URL.sub(MASK, text))
-
-
-def _named(found: re.Match[str]) -> str:
-    name = found["name"].strip(" \"'=:")
-    return f"{found['name']}{MASK}" if is_secret(name) else found[0]
+    text = _USER_OF_URL.sub(MASK, text)
+    shown, at = [], 0
+    # What follows another name is looked at, too: `ValueError: password=...`.
+    for name in _NAME.finditer(text):
+        if name.start() >= at and is_secret(name["name"]) and (value := _VALUE.match(text, name.end())):
+            shown += [text[at : name.end()], MASK]
+            at = value.end()
+    return "".join([*shown, text[at:]])

@@ -43,7 +43,6 @@ MEANINGLESS = {
     "use-postgres-driver": "bring the driver with --extra-jars",
     "disable-proxy-v2": "there is no proxy",
     "encryption-type": "encryption is a setting of the bucket",
-    "enable-data-lineage": "there is no lineage service outside AWS",
     "debug": "it is internal to AWS",
     "mode": "it is internal to AWS",
     "endpoint": "it is internal to AWS",
@@ -80,6 +79,7 @@ class JobParameters:
         extra_files: files for the working folder.
         enable_auto_scaling: the number of workers follows the load.
         enable_metrics: the flag is there, whatever its value.
+        enable_data_lineage: events of runs and batches go to OpenLineage.
         datalake_formats: of `DATALAKE_FORMATS`.
         spark_event_logs_path: where the Spark UI's event log goes; None when not enabled.
         executor_cores: task slots of an executor, or None.
@@ -101,6 +101,7 @@ class JobParameters:
     extra_files: tuple[str, ...] = ()
     enable_auto_scaling: bool = False
     enable_metrics: bool = False
+    enable_data_lineage: bool = False
     datalake_formats: tuple[str, ...] = ()
     spark_event_logs_path: str | None = None
     executor_cores: int | None = None
@@ -151,6 +152,7 @@ class JobParameters:
             extra_files=_comma_list(last, "extra-files"),
             enable_auto_scaling=_is_true(last, "enable-auto-scaling"),
             enable_metrics="enable-metrics" in last,
+            enable_data_lineage=_is_true(last, "enable-data-lineage"),
             datalake_formats=_datalake_formats(_comma_list(last, "datalake-formats")),
             spark_event_logs_path=last.get("spark-event-logs-path") if _is_true(last, "enable-spark-ui") else None,
             executor_cores=_executor_cores(last.get("executor-cores")),

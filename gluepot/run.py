@@ -7,7 +7,7 @@ import runpy
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from etlcore.logging import bind_process, get_logger
 from etlcore.spark_env import prepare
 from gluepot.custom_transforms import CustomTransform, attached, fetched, in_folder
 from gluepot.datalake import archives_of, with_formats
+from gluepot.endings import AtEnd, lineage_until_end, push_at_end
 from gluepot.job_parameters import JobParameters
 from gluepot.spark_conf import job_conf, properties_text
 from streaming import session
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from streaming.advisor import AdviceLog
 
 log = get_logger(__name__)
-
 
 _FROM_ENVIRONMENT = frozenset(
     {
@@ -159,6 +159,8 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
         stack.callback(_stop_spark)
         if push is not None:
             stack.push(push)
+        if parameters.enable_data_lineage and (told := lineage_until_end(parameters, streams)):
+            stack.push(told)
         with stop_on_signals(streams), _arguments(parameters.argv), _import_path(settings.script), attached(transforms):
             runpy.run_path(str(settings.script), run_name="__main__")
 
@@ -207,24 +209,12 @@ def _ops(settings: RunSettings) -> OpsSettings:
 
 def _push(
     settings: RunSettings, parameters: JobParameters, streams: StreamSession, registry: CollectorRegistry | None
-) -> Callable[[type[BaseException] | None, BaseException | None, object], None]:
-    """Return what pushes the metrics when the run ends, while Spark's processes can still be measured."""
-    from gluepot.ops.push import Ended, checked_gateway, push  # noqa: PLC0415  as above
-    from gluepot.ops.start import registered  # noqa: PLC0415
+) -> AtEnd:
+    """Return what pushes the metrics when the run ends."""
+    from gluepot.ops.start import registered  # noqa: PLC0415  as above
 
-    gateway = checked_gateway(settings.push_gateway or "")
     metrics = registered(_ops(settings), parameters, streams) if registry is None else registry
-    began = streams.clock.monotonic()
-
-    def at_end(_: object, error: BaseException | None, __: object) -> None:
-        from awsglue.writing import written_outside_of_streams  # noqa: PLC0415  not before the environment is ready
-
-        rows, files = written_outside_of_streams()
-        good = error is None or (isinstance(error, SystemExit) and not error.code)
-        ended = Ended(good, streams.clock.epoch(), streams.clock.monotonic() - began, rows, files)
-        push(gateway, parameters.job_name, metrics, ended)
-
-    return at_end
+    return push_at_end(settings.push_gateway or "", parameters.job_name, metrics, streams.clock)
 
 
 def _plain(value: object) -> bool | float | str | None:

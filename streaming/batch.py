@@ -16,9 +16,10 @@ from batch.pipeline import RangeInput
 from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange, StagedFile
 from connectors.rejects import put_aside, rejects_root
 from dynamicframe.schema import merge_schemas
+from etlcore.datasets import Dataset
 from etlcore.failpoints import reach
 from streaming.frames import BatchFrame, StreamFrame, storage_level
-from streaming.progress import WrittenFile
+from streaming.progress import Output, WrittenFile
 from streaming.schema_changes import ColumnChange, column_changes
 from streaming.settings import StreamSettings
 
@@ -80,6 +81,7 @@ class BatchContext:
     newest_epoch_ms: dict[str, int] = field(default_factory=dict)
     rows_aside: int = 0
     rows_in_table: dict[str, int] = field(default_factory=dict)
+    outputs: list[Output] = field(default_factory=list)
     rehearsed: dict[CommitKey, Target] | None = None
     _writes: Counter[str] = field(default_factory=Counter)
 
@@ -96,6 +98,7 @@ class BatchContext:
         outcome: Committed | AlreadyCommitted,
         parts: Sequence[ManifestPart],
         target: Target | None = None,
+        dataset: Dataset | None = None,
     ) -> None:
         """Add up what a write did. Input is counted once, however many writes read it.
 
@@ -105,6 +108,7 @@ class BatchContext:
             outcome: of publishing.
             parts: what the tasks did.
             target: where the files lie; None for a write of none.
+            dataset: what was written to, for lineage; None for what has no name there.
         """
         self.rows_in = max(self.rows_in, sum(part.rows_in for part in parts))
         self.bytes_in = max(self.bytes_in, sum(part.bytes_in for part in parts))
@@ -121,6 +125,10 @@ class BatchContext:
         self.column_changes += self.schema.learn(parts)
         if target is not None:
             self.written += _written(target, outcome, files)
+        if dataset is not None:
+            schemas = tuple(dict.fromkeys(part.schema for part in parts if part.schema is not None))
+            size_bytes = sum(file.size_bytes for file in files if not file.rejects)
+            self.outputs.append(Output(dataset, outcome.rows, size_bytes, len(outcome.files), schemas))
 
 
 def _written(

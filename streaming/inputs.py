@@ -13,6 +13,7 @@ from connectors.handover import OPTION
 from connectors.ports import GroupedSource, SourceRange, ThrottledSource, coalesced
 from connectors.positions import StreamPositions
 from etlcore.checkpoint import Checkpoint
+from etlcore.datasets import Dataset
 from etlcore.errors import EtlError, TransientError
 from etlcore.logging import get_logger
 from streaming.frames import StreamFrame, opened_streams
@@ -125,6 +126,11 @@ class Inputs:
                 return None
             found.update(ends)
         return found
+
+    def datasets(self, held: Sequence[StreamPositions[Any]]) -> list[Dataset]:
+        """Return the names that the streams of a batch have where lineage is kept."""
+        pairs = zip(self._streams, held, strict=True)
+        return sorted({stream.source.dataset(name) for stream, batch in pairs for name in batch.streams()})
 
     def commit_groups(self, held: Sequence[StreamPositions[Any]]) -> tuple[int, int]:
         """Tell consumer groups where a published batch ends; return how many were told, and how many were not.

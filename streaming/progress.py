@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from connectors.ports import SourceRange
+from etlcore.datasets import Dataset
 from streaming.schema_changes import ColumnChange
 
 
@@ -27,6 +28,35 @@ class WrittenFile:
     size_bytes: int
     rows: int
     rejects: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What writes did to one folder or table.
+
+    Args:
+        dataset: its name where lineage is kept.
+        rows: records written.
+        size_bytes: of the files; 0 where there are none.
+        files: published.
+        schemas: of what was written, distinct, as Arrow's IPC bytes.
+    """
+
+    dataset: Dataset
+    rows: int
+    size_bytes: int = 0
+    files: int = 0
+    schemas: tuple[bytes, ...] = ()
+
+    def with_more(self, other: Output) -> Output:
+        """Return this and another write to the same dataset together."""
+        return Output(
+            self.dataset,
+            self.rows + other.rows,
+            self.size_bytes + other.size_bytes,
+            self.files + other.files,
+            tuple(dict.fromkeys((*self.schemas, *other.schemas))),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +89,8 @@ class BatchStats:
         written: the files published, those of rejected records among them.
         column_changes: what `schema_changes` counts, column by column.
         rows_in_table: by URL, the rows that the query has in each table written to, over all of its runs.
+        inputs: what was read, by the names of lineage; without foreign sources.
+        outputs: what was written, write by write; without records sent to streams.
     """
 
     query: str
@@ -86,6 +118,8 @@ class BatchStats:
     written: Sequence[WrittenFile] = ()
     column_changes: Sequence[ColumnChange] = ()
     rows_in_table: Mapping[str, int] = field(default_factory=dict)
+    inputs: Sequence[Dataset] = ()
+    outputs: Sequence[Output] = ()
 
     @property
     def committed_epoch(self) -> float:

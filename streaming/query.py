@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,7 @@ from connectors.positions import StreamPositions
 from connectors.rejects import discard, rejects_root
 from connectors.start import read_start
 from etlcore.checkpoint import Checkpoint
-from etlcore.errors import EtlError
+from etlcore.errors import CheckpointError, EtlError
 from etlcore.failpoints import reach
 from etlcore.logging import bind_context, get_logger
 from streaming import lease, retry
@@ -347,6 +347,8 @@ class Query:
             written=tuple(context.written),
             column_changes=tuple(context.column_changes),
             rows_in_table=dict(context.rows_in_table),
+            inputs=self._inputs.datasets(held),
+            outputs=tuple(context.outputs),
         )
         run.last_started_epoch = began_epoch
         self._report(stats)
@@ -423,7 +425,8 @@ class Query:
         if metrics is None or not self._inputs:
             yield
             return
-        self._lag.committed(self._inputs.committed(), {})
+        with suppress(CheckpointError):  # what it says of the past is not needed to go on
+            self._lag.committed(self._inputs.committed(), {})
 
         def show(lag: Lag) -> None:
             metrics.lag(self._name, lag)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from etlcore.clock import Clock, SystemClock
+from etlcore.datasets import Dataset
 from streaming.lease import TTL_SECS
 from streaming.pausing import Pauses
 from streaming.progress import BatchStats
@@ -54,6 +55,7 @@ class StreamSession:
         stand_in: makes the streams that scripts ask for, of connection type and options, in a test; None for real ones.
         stop: set to end every query after its running batch.
         pauses: which queries are to begin no further batch for a while.
+        read: what was read outside of streams, by the names of lineage.
     """
 
     job: str = "job"
@@ -69,6 +71,7 @@ class StreamSession:
     stand_in: Callable[[SparkSession, str, Mapping[str, Any]], DataFrame] | None = None
     stop: threading.Event = field(default_factory=threading.Event)
     pauses: Pauses = field(default_factory=Pauses)
+    read: set[Dataset] = field(default_factory=set)
 
 
 _current = StreamSession()

@@ -22,6 +22,7 @@ from connectors.start import of_stream, read_start
 from dynamicframe.declared import DeclaredPayload
 from etlcore.checkpoint import Checkpoint, OffsetEntry
 from etlcore.clock import Clock
+from etlcore.datasets import Dataset, topic_dataset
 from etlcore.errors import TransientError
 from etlcore.logging import get_logger
 
@@ -94,6 +95,10 @@ class KafkaSource:
     def rejects_path(self) -> str | None:
         """See `PlannedSource`."""
         return self.settings.rejects_path
+
+    def dataset(self, stream: str) -> Dataset:
+        """See `PlannedSource`."""
+        return topic_dataset(self.settings.bootstrap, stream)
 
     def told(self, folder: Path) -> Self:  # noqa: ARG002  a broker is all that planner and tasks share
         """See `PlannedSource`."""

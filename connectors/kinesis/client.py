@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 import botocore.session
 import orjson
@@ -56,6 +57,11 @@ class KinesisClient:
     def where(self) -> str:
         """The stream, for messages."""
         return f"Kinesis stream {self._address.name} at {self._endpoint}"
+
+    @property
+    def host(self) -> str:
+        """Host, and port if it has one, of the service."""
+        return urlsplit(self._endpoint).netloc
 
     def on_stream(self, operation: str, **parameters: Any) -> dict[str, Any]:
         """Call an operation that names the stream; see `call`."""

@@ -27,6 +27,7 @@ from connectors.start import of_stream, read_start
 from dynamicframe.declared import DeclaredPayload
 from etlcore.checkpoint import Checkpoint, OffsetEntry
 from etlcore.clock import Clock, SystemClock
+from etlcore.datasets import Dataset, stream_dataset
 from etlcore.errors import ConfigError, TransientError
 
 TRY_SECS = 5.0
@@ -97,6 +98,10 @@ class KinesisSource:
     def rejects_path(self) -> str | None:
         """See `PlannedSource`."""
         return self.settings.rejects_path
+
+    def dataset(self, stream: str) -> Dataset:
+        """See `PlannedSource`."""
+        return stream_dataset(reader.client_of(self.settings.address).host, stream)
 
     def told(self, folder: Path) -> Self:
         """See `PlannedSource`."""

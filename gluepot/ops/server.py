@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from etlcore.errors import ConfigError
+from gluepot.ops.allowance import Allowance
 
 LOOPBACK = "127.0.0.1"
 MOST_SOCKETS = 512
@@ -20,10 +21,38 @@ IDLE_SECS = 5
 REQUEST_SECS = 10.0
 """How long a whole request, or the next one on a kept socket, may take to arrive and its answer to be fetched."""
 CLOSE_SECS = 1
+SCRAPE = b"GET /metrics"
+BUSY = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\n\r\n"
 
 
 class _Prompt(H11Protocol):
-    """Closes a socket from which no request comes: uvicorn itself waits for a first one without end."""
+    """Closes a socket from which no request comes, and refuses scrapes beyond the allowance.
+
+    Uvicorn itself waits for a first request without end. A scrape that is refused is not even parsed: hundreds of them
+    a second would take a good part of the core that batches need. Health and the page are always answered.
+    """
+
+    allowance: Allowance
+    _deadline: asyncio.TimerHandle
+
+    def data_received(self, data: bytes) -> None:
+        if self._is_scrape(data) and not self.allowance.is_left():
+            self._unset_keepalive_if_required()
+            self._await_next()
+            self.transport.write(BUSY)
+            return
+        super().data_received(data)
+
+    def _is_scrape(self, data: bytes) -> bool:
+        """Tell whether this is one whole request for the metrics, with nothing before it still to be answered."""
+        if not data.startswith(SCRAPE) or data.find(b"\r\n\r\n") != len(data) - 4:
+            return False
+        answered = self.cycle is None or self.cycle.response_complete
+        return answered and not self.conn.trailing_data[0]
+
+    def _await_next(self) -> None:
+        self._deadline.cancel()
+        self._deadline = self.loop.call_later(REQUEST_SECS, self.transport.abort)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -34,8 +63,7 @@ class _Prompt(H11Protocol):
         super().connection_lost(exc)
 
     def on_response_complete(self) -> None:
-        self._deadline.cancel()
-        self._deadline = self.loop.call_later(REQUEST_SECS, self.transport.abort)
+        self._await_next()
         super().on_response_complete()
 
 
@@ -72,13 +100,14 @@ class Server:
         self._listening.close()  # uvicorn leaves it open when it is told to end before it has begun
 
 
-def serve(app: ASGIApp, host: str = LOOPBACK, port: int = 0) -> Server:
+def serve(app: ASGIApp, host: str = LOOPBACK, port: int = 0, allowance: Allowance | None = None) -> Server:
     """Listen in a thread of its own.
 
     Args:
         app: what answers.
         host: loopback unless told, because the numbers are not for everybody.
         port: 0 takes a free one.
+        allowance: for scrapes; None for the usual one.
 
     Raises:
         ConfigError: the port is taken or may not be used, or the host is not one of this machine.
@@ -94,7 +123,7 @@ def serve(app: ASGIApp, host: str = LOOPBACK, port: int = 0) -> Server:
     http = uvicorn.Server(
         uvicorn.Config(
             app,
-            http=_Prompt,
+            http=type("_PromptHere", (_Prompt,), {"allowance": allowance or Allowance()}),
             ws="none",
             lifespan="off",
             loop="asyncio",

@@ -49,6 +49,7 @@ def test_masking_leaves_the_original_alone():
         ("sasl.password=hunter2, retries=3", "sasl.password=***, retries=3"),
         ('{"secret_key": "hunter2", "topic": "t"}', '{"secret_key": ***, "topic": "t"}'),
         ("postgresql://me:hunter2@db/shop", "postgresql://***@db/shop"),
+        ("ValueError: password=hunter2 is wrong", "ValueError: password=*** is wrong"),
         ("offset 7 of clicks-0", "offset 7 of clicks-0"),
     ],
 )

@@ -158,10 +158,16 @@ def test_only_python_scripts_are_run():
         parse("--job-language", "scala")
 
 
+@pytest.mark.parametrize(("value", "enabled"), [("true", True), ("false", False), ("", False)])
+def test_lineage_is_told_where_the_parameter_says_so(value, enabled):
+    assert parse("--enable-data-lineage", value).enable_data_lineage is enabled
+    assert not parse().enable_data_lineage
+
+
 def test_parameters_without_a_meaning_are_listed_with_the_reason():
-    ignored = parse("--enable-data-lineage", "true", "--my-own", "x", "--class", "Main").ignored
+    ignored = parse("--enable-job-insights", "true", "--my-own", "x", "--class", "Main").ignored
     assert [(one.name, one.reason) for one in ignored] == [
-        ("enable-data-lineage", "there is no lineage service outside AWS"),
+        ("enable-job-insights", "logs go to stderr"),
         ("class", "it names a Scala class"),
     ]
 

@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from etlcore.errors import ConfigError
 from gluepot.ops import server as ops
+from gluepot.ops.allowance import Allowance
 from gluepot.ops.server import serve
 
 
@@ -22,7 +23,7 @@ async def answer(_):
     return PlainTextResponse("here")
 
 
-APP = Starlette(routes=[Route("/metrics", answer)])
+APP = Starlette(routes=[Route("/metrics", answer), Route("/livez", answer)])
 
 
 @pytest.fixture
@@ -89,3 +90,37 @@ def test_a_socket_that_sends_no_request_is_closed(monkeypatch):
             assert time.monotonic() - began < 3
     finally:
         server.stop()
+
+
+class Spent:
+    """A thread that has spent so much processor time."""
+
+    secs = 0.0
+
+    def __call__(self):
+        return self.secs
+
+
+def test_scrapes_beyond_the_allowance_are_refused_and_the_probes_of_health_are_not():
+    spent = Spent()
+    server = serve(APP, allowance=Allowance(spent=spent))
+    try:
+        connection = HTTPConnection("127.0.0.1", server.port, timeout=5)
+        answers = []
+        for path in ("/metrics", "/metrics", "/livez", "/metrics"):
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            answers.append((answer.status, answer.read()))
+            spent.secs += 2.0
+        connection.close()
+        assert answers == [(200, b"here"), (503, b""), (200, b"here"), (503, b"")]
+    finally:
+        server.stop()
+
+
+def test_a_scrape_that_comes_in_pieces_is_put_together(server):
+    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as slow:
+        for piece in (b"GET /metrics HT", b"TP/1.1\r\nHost: here\r\n", b"Connection: close\r\n\r\n"):
+            slow.sendall(piece)
+            time.sleep(0.05)
+        assert slow.makefile("rb").read().endswith(b"here")

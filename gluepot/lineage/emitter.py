@@ -1,0 +1,102 @@
+"""Tells OpenLineage of a run as it goes, from a thread of its own: whoever listens may be slow or away."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+
+from openlineage.client.event_v2 import RunEvent, RunState
+
+from etlcore.clock import Clock
+from etlcore.datasets import Dataset
+from etlcore.logging import get_logger
+from etlcore.masking import mask_text
+from gluepot.lineage.events import Names, Versions, event
+from streaming.progress import BatchStats, Output
+
+MOST_WAITING = 1_000
+END_SECS = 10.0
+"""How long the end of a run waits until what is left is sent."""
+
+log = get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Lineage:
+    """The events of one run. Nothing of it waits, but for `ended`, and nothing raises.
+
+    Args:
+        send: hands an event over; may block, may raise.
+        names: of the run.
+        versions: of what runs it.
+        clock: for the times of events.
+    """
+
+    send: Callable[[RunEvent], object]
+    names: Names
+    versions: Versions
+    clock: Clock
+    _waiting: queue.Queue[Callable[[], RunEvent] | None] = field(default_factory=lambda: queue.Queue(MOST_WAITING))
+    _queries: dict[str, Names] = field(default_factory=dict)
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+    _sender: threading.Thread | None = None
+    _lost: int = 0
+
+    def began(self) -> None:
+        """Tell that the run begins."""
+        self._sender = threading.Thread(target=self._send_all, name="gluepot-lineage", daemon=True)
+        self._sender.start()
+        self._put(partial(event, RunState.START, self.names, self.versions, self.clock.epoch()))
+
+    def update(self, stats: BatchStats) -> None:
+        """Tell of a committed batch."""
+        with self._turn:
+            new = stats.query not in self._queries
+            own = self._queries.setdefault(
+                stats.query, Names(self.names.namespace, self.names.job, self.names.run_id, stats.query)
+            )
+        if new:
+            self._put(partial(event, RunState.START, own, self.versions, stats.started_epoch, stats.inputs))
+        at_epoch = stats.committed_epoch
+        self._put(partial(event, RunState.RUNNING, own, self.versions, at_epoch, stats.inputs, stats.outputs))
+
+    def ended(self, inputs: Iterable[Dataset], outputs: Iterable[Output], error: BaseException | None) -> None:
+        """Tell that the run and its queries end.
+
+        Args:
+            inputs: read outside of streams.
+            outputs: written outside of streams.
+            error: what ended it; None for a good end.
+        """
+        state = RunState.COMPLETE if error is None else RunState.FAIL
+        said = "" if error is None else mask_text(f"{type(error).__name__}: {error}")
+        now_epoch = self.clock.epoch()
+        for own in self._queries.values():
+            self._put(partial(event, state, own, self.versions, now_epoch, error=said))
+        self._put(partial(event, state, self.names, self.versions, now_epoch, tuple(inputs), tuple(outputs), said))
+        self._put(None)
+        if self._sender is not None:
+            self._sender.join(END_SECS)
+        if lost := self._lost + self._waiting.qsize():
+            log.warning("lineage_lost", events=lost)
+
+    def _put(self, make: Callable[[], RunEvent] | None) -> None:
+        try:
+            self._waiting.put_nowait(make)
+        except queue.Full:
+            self._lost += 1
+
+    def _send_all(self) -> None:
+        said = False
+        while (make := self._waiting.get()) is not None:
+            try:
+                self.send(make())
+                said = False
+            except Exception as failed:  # noqa: BLE001  whatever a transport raises, the job goes on
+                self._lost += 1
+                if not said:
+                    log.warning("lineage_not_sent", reason=str(failed))
+                said = True

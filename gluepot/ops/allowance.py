@@ -1,0 +1,43 @@
+"""How much processor time the answers to scrapes may take: the driver has batches to run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+SHARE = 0.1
+"""Of one core. A scrape of 5,000 partitions takes some 0.15 s, so it may come every two seconds for ever."""
+RESERVE_SECS = 1.0
+"""Processor time that may be spent at once after a rest, and owed at most."""
+
+
+@dataclass(slots=True)
+class Allowance:
+    """Tells whether there is time left for one more answer. For one thread, whose time it counts.
+
+    Args:
+        share: of one core that may be spent in the long run.
+        reserve_secs: processor time that may be spent at once; no more than this is ever owed, either.
+        monotonic: seconds that only grow.
+        spent: processor time of the thread, in seconds.
+    """
+
+    share: float = SHARE
+    reserve_secs: float = RESERVE_SECS
+    monotonic: Callable[[], float] = time.monotonic
+    spent: Callable[[], float] = time.thread_time
+    _left_secs: float = field(init=False)
+    _seen: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        self._left_secs = self.reserve_secs
+
+    def is_left(self) -> bool:
+        """Tell whether another answer may be worked out now."""
+        now, spent = self.monotonic(), self.spent()
+        if self._seen is not None:
+            earned_secs = self.share * (now - self._seen[0]) - (spent - self._seen[1])
+            self._left_secs = max(-self.reserve_secs, min(self.reserve_secs, self._left_secs + earned_secs))
+        self._seen = now, spent
+        return self._left_secs > 0

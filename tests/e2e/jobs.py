@@ -21,7 +21,7 @@ from etlcore.clock import SystemClock
 GLUEPOT = (sys.executable, "-m", "gluepot")
 SCRIPTS = Path(__file__).parent / "scripts"
 EXAMPLES = Path(__file__).parents[2] / "examples"
-WAIT_SECS = 90.0
+WAIT_SECS = 180.0
 POLL_SECS = 0.1
 
 _clock = SystemClock()

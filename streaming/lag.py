@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from etlcore.logging import get_logger
 
 EVERY_SECS = 1.0
 MOST_SHARE = 0.02
-"""Share of the time that may be spent on asking: of thousands of partitions a broker is not asked every second."""
+"""Of one core, for asking: of thousands of partitions a broker is not asked every second."""
 MOST_SECS = 15.0
 """Longest time between two looks, whatever they take: a usual scrape interval."""
 
@@ -87,12 +88,19 @@ class LagWatch:
 
     Args:
         backlog: of a batch, tells the records behind it by shard; none while the source is away.
-        clock: for ages and waits.
+        clock: for ages.
+        spent: processor time of the thread that asks, in seconds.
     """
 
-    def __init__(self, backlog: Callable[[Sequence[StreamPositions[Any]]], Mapping[str, int]], clock: Clock) -> None:
+    def __init__(
+        self,
+        backlog: Callable[[Sequence[StreamPositions[Any]]], Mapping[str, int]],
+        clock: Clock,
+        spent: Callable[[], float] = time.thread_time,
+    ) -> None:
         self._backlog = backlog
         self._clock = clock
+        self._spent = spent
         self._held: Sequence[StreamPositions[Any]] = ()
         self._seen = Seen()
         self._turn = threading.Lock()
@@ -135,12 +143,12 @@ class LagWatch:
         def watch() -> None:
             wait_secs = every_secs
             while not ended.wait(wait_secs):
-                began = self._clock.monotonic()
+                began_secs = self._spent()
                 try:
                     self.look(show)
                 except EtlError as error:  # the query itself asks the source for records, and says what is wrong
                     log.warning("lag_unknown", reason=str(error))
-                wait_secs = pause_secs(self._clock.monotonic() - began, every_secs)
+                wait_secs = pause_secs(self._spent() - began_secs, every_secs)
 
         # Not waited for at the end: a source that is away may hold it for some seconds, and it only shows a number.
         threading.Thread(target=watch, name="gluepot-lag", daemon=True).start()
@@ -154,7 +162,7 @@ def pause_secs(took_secs: float, every_secs: float = EVERY_SECS) -> float:
     """Return the time until the next look.
 
     Args:
-        took_secs: what the last one took.
+        took_secs: processor time of the last one; a source that is slow to answer costs nothing.
         every_secs: shortest time between two.
     """
     return min(max(every_secs, took_secs / MOST_SHARE), MOST_SECS)

@@ -252,8 +252,8 @@ published. So `increase()` is right over restarts, and counts what a process did
 {MOST_LABEL_VALUES} tables written to last are shown. It begins anew with a query, as when a checkpoint is rewound."""
 
 _LOOKED = """\
-The ends of the streams less what is committed, asked for about once a second while batches run, hang or fail, and for
-2 % of the time at most: every 15 s where many partitions make it take long. Absent until a batch is committed."""
+The ends of the streams less what is committed, asked for about once a second while batches run, hang or fail. That
+takes 2 % of a core at most: with thousands of partitions it is done every 15 s. Absent until a batch is committed."""
 
 
 def _table(metrics: tuple[Metric, ...], suffix: str) -> str:

@@ -21,7 +21,7 @@ from tests.scrape import scrape
 
 MOMENTS = int(os.environ.get("GLUEPOT_LAG_MOMENTS", "8"))
 PARTITIONS = 3
-WINDOW_SECS = 3
+WINDOW_SECS = 5
 SHOWN_SECS = 20.0  # for what is shown about once a second, on a machine that others may be busy on
 GROUP = {"kafka.group.id": "lag-moments", "commitGroupOffsets": "true"}
 

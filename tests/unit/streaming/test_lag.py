@@ -104,7 +104,7 @@ def test_a_watch_outlives_a_source_that_refuses():
     assert shown[0].records == {"t-0": 1}
 
 
-def test_a_source_that_takes_long_to_answer_is_asked_less_often():
+def test_a_source_that_costs_much_to_ask_is_asked_less_often():
     assert pause_secs(0.001) == EVERY_SECS
     assert pause_secs(0.1) == 5.0
     assert pause_secs(10.0) == MOST_SECS

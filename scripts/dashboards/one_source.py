@@ -121,7 +121,12 @@ SOURCE = Board(
                     "By the service, in 5 min, because they came too often. Of Kinesis.",
                     [
                         Line(
-                            _of_stream("sum", f"increase(gluepot_throttled_reads_total{{{JOB}}}[5m])"),
+                            # Only streams that have a limit count; a topic of Kafka refuses nothing.
+                            _of_stream(
+                                "sum",
+                                f"increase(gluepot_throttled_reads_total{{{JOB}}}[5m])"
+                                f" or on (job, query) gluepot_source_info{{{JOB}}} * 0",
+                            ),
                             STREAM_NAME,
                         )
                     ],

@@ -57,11 +57,10 @@ def lookup(spark: SparkSession, database: str, name: str, options: Mapping[str, 
     Raises:
         ConfigError: there is no such table; or it is Iceberg's, and the session has no catalog of Iceberg.
     """
-    catalogs = list(iceberg_catalogs(spark.conf.getAll))
     try:
         table = current_catalog().table(database, name)
     except ConfigError:
-        for catalog in catalogs:
+        for catalog in iceberg_catalogs(spark.conf.getAll):
             if spark.catalog.tableExists(f"{catalog}.{database}.{name}"):
                 return LakeTarget(IcebergTable(f"{catalog}.{database}.{name}"), options)
         raise
@@ -71,12 +70,13 @@ def lookup(spark: SparkSession, database: str, name: str, options: Mapping[str, 
         return LakeTarget(DeltaTable(table.storage.location), options)
     if "iceberg" not in kinds:
         return table
-    if not catalogs:
+    first = next(iceberg_catalogs(spark.conf.getAll), None)
+    if first is None:
         raise ConfigError(
             f"{table.title} is a table of Iceberg and the session has no catalog of Iceberg; set "
             "spark.sql.catalog.glue_catalog and its properties, as Glue's guide does."
         )
-    return LakeTarget(IcebergTable(f"{catalogs[0]}.{table.database}.{table.name}"), options)
+    return LakeTarget(IcebergTable(f"{first}.{table.database}.{table.name}"), options)
 
 
 def _table(form: str, name: str) -> DeltaTable | IcebergTable:

@@ -132,11 +132,13 @@ def _of_one_tree(roots: Sequence[Root], options: ListingOptions, stats: ListingS
         root, inside = by_folder[top], entry._replace(folder=entry.folder[len(top) :].strip("/"))
         if folder is None or folder.root is not root or folder.inside != inside.folder:
             folder = _folder(root, inside.folder, options)
-        if entry.key in in_excluded_class:
+        if not _wanted(folder, inside, options, stats):
+            continue
+        if in_excluded_class and entry.key in in_excluded_class:
             stats.excluded += 1
-        elif _wanted(folder, inside, options, stats):
-            seen.add(root)
-            yield _version(folder, inside)
+            continue
+        seen.add(root)
+        yield _version(folder, inside)
     stats.empty += [root for root in roots if root not in seen]
 
 
@@ -175,10 +177,12 @@ def _below(root: Root, options: ListingOptions, stats: ListingStats) -> Iterator
     for entry in walk:
         if entry.folder != folder.inside:
             folder = _folder(root, entry.folder, options)
+        if not _wanted(folder, entry, options, stats):
+            continue
         if in_excluded_class and entry.key in in_excluded_class:
             stats.excluded += 1
-        elif _wanted(folder, entry, options, stats):
-            yield _version(folder, entry)
+            continue
+        yield _version(folder, entry)
 
 
 def _is_flat(storage: SourceStorage, options: ListingOptions) -> bool:

@@ -146,15 +146,14 @@ def plan(
     book = _Book(keep=keep_judged)
     names = _Names(state)
     candidates = []
-    for folder, files_of_it in groupby(listing, attrgetter("folder")):
-        read_before, in_folder = state.identities(folder), list(files_of_it)
-        known = [file for file in in_folder if file.identity in read_before]
-        book.enter(known, Verdict.ALREADY_READ)
-        if len(known) == len(in_folder):
-            continue
+    for folder, in_folder in groupby(listing, attrgetter("folder")):
+        read_before = state.identities(folder)
+        known: list[FileVersion] = []
+        others: list[FileVersion] = []
         for file in in_folder:
-            if file.identity in read_before:
-                continue
+            (known if file.identity in read_before else others).append(file)
+        book.enter(known, Verdict.ALREADY_READ)
+        for file in others:
             verdict = _judged(file, state, options, names)
             if verdict.is_read:
                 candidates.append((file, verdict))

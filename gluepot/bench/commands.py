@@ -28,7 +28,7 @@ from gluepot.bench.hold import Held, held
 from gluepot.bench.job import Job
 from gluepot.bench.measured import Measured, Run, models
 from gluepot.bench.page import as_html
-from gluepot.bench.plan import BATCHES, WARM_UP_BATCHES, Bounds, bounds, remaining, within
+from gluepot.bench.plan import WARM_UP_BATCHES, Bounds, bounds, remaining, within
 from gluepot.bench.preload import Preload, stream_options
 from gluepot.bench.report import Report, as_json, as_text, on_cores
 from gluepot.produce import demo_payloads, file_payloads, records
@@ -37,6 +37,8 @@ from gluepot.servers.topics import create_topic
 
 ROOM_BYTES = 512 << 20
 """Of preloaded records in one partition."""
+UNLIKE_PAYLOADS = 200_000
+"""More than a batch holds: repeated values make large files cheaper to write than they are in life."""
 PATIENCE = 3.0
 """A run may take so many times what it should, and a minute."""
 SEED = 1
@@ -91,7 +93,7 @@ def bench_script(
     most_cores = (os.cpu_count() or 1) if cores is None else cores
     if most_cores < 1 or minutes <= 0:
         raise ConfigError(f"--cores is {most_cores} and --minutes {minutes:g}; use numbers above 0.")
-    payloads = demo_payloads() if sample is None else file_payloads(sample)
+    payloads = demo_payloads(UNLIKE_PAYLOADS) if sample is None else file_payloads(sample)
     limits = bounds(most_cores, goal.sla_secs, ROOM_BYTES, mean(map(len, payloads)))
     asked = _asked(script)
     arguments_of_run(asked, arguments, Path())  # wrong ones are told before a broker starts
@@ -145,7 +147,7 @@ class _Bench:
                 _say(f"{max(0.0, left_secs):.0f} s are left, the next run needs {plan[0].secs:.0f}; that is all.")
                 break
             following = kept[0]
-            preload.ensure(following.run, WARM_UP_BATCHES + BATCHES)
+            preload.ensure(following.run, following.batches)
             about = (
                 f"run {len(done) + 1} of {len(done) + len(kept)}: {following.run.limit_rows:,} rows a batch,"
                 f" {on_cores(following.run.cores)}; about {_minutes(sum(one.secs for one in kept))} to go"
@@ -153,7 +155,11 @@ class _Bench:
             options = preload.options(following.run)
             most_secs = PATIENCE * following.secs + 60
             with self._place(f"run-{len(done)}") as (place, arguments):
-                done.append(self.job.measure(following.run, options, arguments, place, most_secs, _progress(about)))
+                progress = _progress(about, following.batches)
+                measured = self.job.measure(
+                    following.run, following.batches, options, arguments, place, most_secs, progress
+                )
+            done.append(measured)
             _say(f"{about}: {done[-1].p50_secs:.2f} s at p50, {done[-1].rate:,.0f} rows/s")
         return done, len(plan)
 
@@ -215,12 +221,12 @@ def _asked(script: Path) -> Sequence[str]:
         raise ConfigError(f"{script} is no Python: {wrong}.") from wrong
 
 
-def _progress(about: str) -> Callable[[int], None]:
+def _progress(about: str, most: int) -> Callable[[int], None]:
     """Return what keeps a line of a terminal up to date; elsewhere a line at the end of each run is enough."""
 
     def show(batches: int) -> None:
         if sys.stderr.isatty():
-            done = "#" * batches + "." * (WARM_UP_BATCHES + BATCHES - batches)
+            done = "#" * batches + "." * (most - batches)
             print(f"\r[{done}] {about}", end="", file=sys.stderr, flush=True)
 
     return show

@@ -78,6 +78,7 @@ class Job:
     def measure(
         self,
         run: Run,
+        batches: int,
         options: Mapping[str, str],
         arguments: Sequence[str],
         folder: Path,
@@ -88,6 +89,7 @@ class Job:
 
         Args:
             run: with how many cores and which limit.
+            batches: how many; the last ten count.
             options: of its stream.
             arguments: of the script.
             folder: of this run.
@@ -99,7 +101,7 @@ class Job:
         """
         what = f"The run with {run.limit_rows:,} rows a batch on {run.cores} cores"
         began = self.clock.monotonic()
-        own = ("--max-batches", str(WARM_UP_BATCHES + BATCHES))
+        own = ("--max-batches", str(batches))
         with self._started(what, run.cores, own, options, arguments, folder) as job:
             while job.process.poll() is None:
                 if self.clock.monotonic() - began > most_secs:
@@ -107,10 +109,10 @@ class Job:
                 progress(len(job.lines()))
                 self.clock.sleep(POLL_SECS)
         secs = self.clock.monotonic() - began
-        batches = job.batches()
-        if job.process.returncode or len(batches) <= WARM_UP_BATCHES:
-            raise job.failed(f"ended with {job.process.returncode} after {len(batches)} batches")
-        return measured(run, batches, secs)
+        done = job.batches()
+        if job.process.returncode or len(done) <= WARM_UP_BATCHES:
+            raise job.failed(f"ended with {job.process.returncode} after {len(done)} batches")
+        return measured(run, done, secs)
 
     def under_load(
         self,
@@ -211,7 +213,8 @@ def measured(run: Run, batches: Sequence[Observation], secs: float) -> Measured:
         batches: all of them, in order.
         secs: that the run took from its begin to its end.
     """
-    counted = [replace(one, workers=run.cores, ordered_workers=run.cores) for one in batches[WARM_UP_BATCHES:]]
+    last = batches[max(WARM_UP_BATCHES, len(batches) - BATCHES) :]
+    counted = [replace(one, workers=run.cores, ordered_workers=run.cores) for one in last]
     return Measured(run, counted, max(0.0, secs - sum(one.secs for one in batches)))
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 
 from gluepot.bench.measured import Measured, Run, models
 from streaming.advisor.model import BatchModel
 
 WARM_UP_BATCHES = 3
+"""At least."""
+WARM_UP_SECS = 8.0
+"""Of batch time: a fresh JVM compiles beside its first batches, however small they are; without this, batches of the
+middle sizes were measured 40 % slower than the same job runs later."""
 BATCHES = 10
 """That count; the guide's method asks for at least ten."""
 SIZES = 5
@@ -16,7 +22,7 @@ FIRST_ROWS = 1000
 GROWTH = 8
 """From the first size to the second: enough to tell fixed cost from rate roughly, and to choose the others."""
 LARGEST_SECS = 3.0
-"""Batches need not be longer to be understood, and each is run thirteen times."""
+"""Batches need not be longer to be understood, and each is run at least thirteen times."""
 LEAST_STEP = 1.3
 START_SECS = 15.0
 """Of a run, until one was measured."""
@@ -30,12 +36,23 @@ class Bounds:
     Args:
         cores: most at a time.
         largest_secs: time that the largest batches should take.
-        most_rows: of one batch in one partition, by the room for preloaded records.
+        room_rows: preloaded records of one partition.
     """
 
     cores: int
     largest_secs: float
-    most_rows: int
+    room_rows: int
+
+    @property
+    def most_rows(self) -> int:
+        """Rows of one batch in one partition."""
+        return max(1, self.room_rows // (WARM_UP_BATCHES + BATCHES))
+
+    def batches(self, run: Run, batch_secs: float) -> int:
+        """Return how many batches a run needs: enough to warm up, as far as there is room, and those that count."""
+        wanted = max(WARM_UP_BATCHES, ceil(WARM_UP_SECS / batch_secs)) + BATCHES
+        room = self.room_rows * run.cores // run.limit_rows
+        return max(WARM_UP_BATCHES + BATCHES, min(wanted, room))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +61,12 @@ class Planned:
 
     Args:
         run: which.
+        batches: how many, warm-up included.
         secs: what it should take, Spark's start included.
     """
 
     run: Run
+    batches: int
     secs: float
 
 
@@ -61,7 +80,7 @@ def bounds(cores: int, sla_secs: float | None, room_bytes: int, payload_bytes: f
         payload_bytes: mean size of a record.
     """
     largest = LARGEST_SECS if sla_secs is None else min(LARGEST_SECS, sla_secs / 2)
-    return Bounds(cores, largest, max(1, int(room_bytes / payload_bytes / (WARM_UP_BATCHES + BATCHES))))
+    return Bounds(cores, largest, int(room_bytes / payload_bytes))
 
 
 def remaining(done: Sequence[Measured], limits: Bounds) -> list[Planned]:
@@ -71,11 +90,15 @@ def remaining(done: Sequence[Measured], limits: Bounds) -> list[Planned]:
     """
     known = models(done)
     start_secs = max((one.start_secs for one in done), default=START_SECS)
-    widest = known[max(known)] if known else ASSUMED
+    # from one size a model cannot tell fixed cost from rate
+    sizes_of = Counter(one.run.cores for one in done)
+    told = {cores: model for cores, model in known.items() if sizes_of[cores] > 1} or known
+    widest = told[max(told)] if told else ASSUMED
 
     def planned(run: Run) -> Planned:
-        batch_secs = known.get(run.cores, widest).batch_secs(run.limit_rows, run.cores)
-        return Planned(run, start_secs + (WARM_UP_BATCHES + BATCHES) * batch_secs)
+        batch_secs = told.get(run.cores, widest).batch_secs(run.limit_rows, run.cores)
+        batches = limits.batches(run, batch_secs)
+        return Planned(run, batches, start_secs + batches * batch_secs)
 
     sizes = [one.run.limit_rows for one in done if one.run.cores == 1]
     to_come = _sizes_to_come(sizes, known.get(1, ASSUMED), limits)

@@ -19,11 +19,11 @@ KEY_DRAWS = 1 << 16
 """Keys are drawn once and repeated in this order: enough for the rarest of a thousand to come."""
 
 
-def demo_payloads() -> list[bytes]:
-    """Return the demo's click events, those broken on purpose left out."""
+def demo_payloads(how_many: int = DEMO_PAYLOADS) -> list[bytes]:
+    """Return the first of the demo's click events, those broken on purpose left out."""
     from gluepot.demo.events import events  # noqa: PLC0415  the demo is a user of this package
 
-    return [one.payload for one in events(DEMO_PAYLOADS) if one.good]
+    return [one.payload for one in events(how_many) if one.good]
 
 
 def file_payloads(path: Path) -> list[bytes]:

@@ -147,7 +147,7 @@ class _Bench:
                 _say(f"{max(0.0, left_secs):.0f} s are left, the next run needs {plan[0].secs:.0f}; that is all.")
                 break
             following = kept[0]
-            preload.ensure(following.run, following.batches)
+            preload.ensure(following.run, following.most_batches)
             about = (
                 f"run {len(done) + 1} of {len(done) + len(kept)}: {following.run.limit_rows:,} rows a batch,"
                 f" {on_cores(following.run.cores)}; about {_minutes(sum(one.secs for one in kept))} to go"
@@ -157,7 +157,7 @@ class _Bench:
             with self._place(f"run-{len(done)}") as (place, arguments):
                 progress = _progress(about, following.batches)
                 measured = self.job.measure(
-                    following.run, following.batches, options, arguments, place, most_secs, progress
+                    following.run, following.most_batches, options, arguments, place, most_secs, progress
                 )
             done.append(measured)
             _say(f"{about}: {done[-1].p50_secs:.2f} s at p50, {done[-1].rate:,.0f} rows/s")
@@ -221,12 +221,12 @@ def _asked(script: Path) -> Sequence[str]:
         raise ConfigError(f"{script} is no Python: {wrong}.") from wrong
 
 
-def _progress(about: str, most: int) -> Callable[[int], None]:
+def _progress(about: str, expected: int) -> Callable[[int], None]:
     """Return what keeps a line of a terminal up to date; elsewhere a line at the end of each run is enough."""
 
     def show(batches: int) -> None:
         if sys.stderr.isatty():
-            done = "#" * batches + "." * (most - batches)
+            done = "#" * batches + "." * (expected - batches)
             print(f"\r[{done}] {about}", end="", file=sys.stderr, flush=True)
 
     return show

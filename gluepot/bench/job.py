@@ -15,7 +15,7 @@ from etlcore.clock import Clock
 from etlcore.errors import PermanentError
 from gluepot.bench.hold import Load
 from gluepot.bench.measured import Measured, Run
-from gluepot.bench.plan import BATCHES, WARM_UP_BATCHES
+from gluepot.bench.plan import BATCHES, WARM_UP_BATCHES, is_enough
 from gluepot.produce import Record, Steady, Target, Unpaced, produce
 from streaming.advisor.history import Observation
 from streaming.advisor.log import recorded
@@ -89,7 +89,7 @@ class Job:
 
         Args:
             run: with how many cores and which limit.
-            batches: how many; the last ten count.
+            batches: how many at most; it is ended when ten came after the warm-up, and the last ten count.
             options: of its stream.
             arguments: of the script.
             folder: of this run.
@@ -106,7 +106,11 @@ class Job:
             while job.process.poll() is None:
                 if self.clock.monotonic() - began > most_secs:
                     raise job.failed(f"took longer than {most_secs:.0f} s")
-                progress(len(job.lines()))
+                batch_secs = [one.secs for one in job.batches()]
+                progress(len(batch_secs))
+                if is_enough(batch_secs):
+                    job.process.send_signal(signal.SIGTERM)
+                    self._wait(job, lambda: job.process.poll() is not None, END_SECS, "did not end")
                 self.clock.sleep(POLL_SECS)
         secs = self.clock.monotonic() - began
         done = job.batches()

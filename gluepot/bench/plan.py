@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -12,7 +11,7 @@ from streaming.advisor.model import BatchModel
 
 WARM_UP_BATCHES = 3
 """At least."""
-WARM_UP_SECS = 8.0
+WARM_UP_SECS = 12.0
 """Of batch time: a fresh JVM compiles beside its first batches, however small they are; without this, batches of the
 middle sizes were measured 40 % slower than the same job runs later."""
 BATCHES = 10
@@ -45,11 +44,11 @@ class Bounds:
 
     @property
     def most_rows(self) -> int:
-        """Rows of one batch in one partition."""
-        return max(1, self.room_rows // (WARM_UP_BATCHES + BATCHES))
+        """Rows of one batch in one partition: as many batches warm up as count."""
+        return max(1, self.room_rows // (2 * BATCHES))
 
     def batches(self, run: Run, batch_secs: float) -> int:
-        """Return how many batches a run needs: enough to warm up, as far as there is room, and those that count."""
+        """Return how many batches a run needs, as far as there is room; `batch_secs` is the time of each."""
         wanted = max(WARM_UP_BATCHES, ceil(WARM_UP_SECS / batch_secs)) + BATCHES
         room = self.room_rows * run.cores // run.limit_rows
         return max(WARM_UP_BATCHES + BATCHES, min(wanted, room))
@@ -61,12 +60,14 @@ class Planned:
 
     Args:
         run: which.
-        batches: how many, warm-up included.
+        batches: how many it should need, warm-up included.
+        most_batches: how many it may need.
         secs: what it should take, Spark's start included.
     """
 
     run: Run
     batches: int
+    most_batches: int
     secs: float
 
 
@@ -90,15 +91,13 @@ def remaining(done: Sequence[Measured], limits: Bounds) -> list[Planned]:
     """
     known = models(done)
     start_secs = max((one.start_secs for one in done), default=START_SECS)
-    # from one size a model cannot tell fixed cost from rate
-    sizes_of = Counter(one.run.cores for one in done)
-    told = {cores: model for cores, model in known.items() if sizes_of[cores] > 1} or known
-    widest = told[max(told)] if told else ASSUMED
+    widest = known[max(known)] if known else ASSUMED
 
     def planned(run: Run) -> Planned:
-        batch_secs = told.get(run.cores, widest).batch_secs(run.limit_rows, run.cores)
-        batches = limits.batches(run, batch_secs)
-        return Planned(run, batches, start_secs + batches * batch_secs)
+        batch_secs = known.get(run.cores, widest).batch_secs(run.limit_rows, run.cores)
+        most = limits.batches(run, _least_secs(run, done))
+        batches = min(limits.batches(run, batch_secs), most)
+        return Planned(run, batches, most, start_secs + batches * batch_secs)
 
     sizes = [one.run.limit_rows for one in done if one.run.cores == 1]
     to_come = _sizes_to_come(sizes, known.get(1, ASSUMED), limits)
@@ -111,6 +110,16 @@ def remaining(done: Sequence[Measured], limits: Bounds) -> list[Planned]:
         runs += [run for run in several if run not in there]
         cores *= 2
     return [planned(run) for run in runs]
+
+
+def is_enough(batch_secs: Sequence[float]) -> bool:
+    """Return whether a run can end: ten batches that count came after the warm-up.
+
+    Args:
+        batch_secs: times of its batches so far, in order.
+    """
+    warm_up = batch_secs[:-BATCHES]
+    return len(warm_up) >= WARM_UP_BATCHES and sum(warm_up) >= WARM_UP_SECS
 
 
 def within(plan: Sequence[Planned], left_secs: float) -> list[Planned]:
@@ -127,6 +136,12 @@ def within(plan: Sequence[Planned], left_secs: float) -> list[Planned]:
             kept.add(one)
             left_secs -= one.secs
     return [one for one in plan if one in kept]
+
+
+def _least_secs(run: Run, done: Sequence[Measured]) -> float:
+    """Return what a batch takes at least: as long as one with fewer rows a core."""
+    smaller = [one.p50_secs for one in done if one.run.limit_rows * run.cores <= run.limit_rows * one.run.cores]
+    return max(smaller, default=ASSUMED.fixed_secs)
 
 
 def _sizes_to_come(sizes: Sequence[int], model: BatchModel, limits: Bounds) -> list[int]:

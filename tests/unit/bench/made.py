@@ -14,7 +14,7 @@ from gluepot.bench.report import Report
 from streaming.advisor.history import Observation
 
 START_SECS = 9.0
-LIMITS = Bounds(cores=2, largest_secs=3.0, room_rows=13_000_000)
+LIMITS = Bounds(cores=2, largest_secs=3.0, room_rows=20_000_000)
 
 
 def run_on(plant, run, seed=1):

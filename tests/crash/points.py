@@ -165,7 +165,7 @@ POINTS = [
         (1, 1),
         _always,
         stir="drain",
-        nearest="there are no bookmarks yet; job.commit(), which will write them, is killed as it begins",
+        nearest="job.commit() as it begins; tests/e2e/test_bookmarked_crashes.py kills inside of it",
     ),
     Point(
         16,

@@ -19,6 +19,8 @@ MOST_SHARE = 0.02
 """Of one core, for asking: of thousands of partitions a broker is not asked every second."""
 MOST_SECS = 15.0
 """Longest time between two looks, whatever they take: a usual scrape interval."""
+MOST_LOOKS = 32
+"""Remembered of a shard."""
 
 log = get_logger(__name__)
 
@@ -38,49 +40,92 @@ class Lag:
 
 
 @dataclass(frozen=True, slots=True)
+class Look:
+    """What a source said of one shard.
+
+    Args:
+        end: one past its last record then.
+        asked_epoch: when it was asked, in seconds since 1970 UTC: what came later may be in the answer or not.
+    """
+
+    end: int
+    asked_epoch: float
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
     """What bounds the age of the records that wait, by shard, in seconds since 1970 UTC.
 
-    The oldest record that waits is no older than the newest one committed, and came after the last moment at which
-    nothing waited. The later of the two counts: the first record after a quiet hour has not waited for an hour.
+    The oldest record that waits is no older than the newest one committed, and came after the last look that saw
+    nothing but what is committed by now. The later of the two counts: the first record after a quiet hour has not
+    waited for an hour.
 
     Args:
         newest_epoch: creation of the newest record committed.
-        empty_epoch: when nothing waited last.
+        reached_epoch: when that look was.
+        looks: those that saw more, oldest first, of shards whose positions count records.
     """
 
     newest_epoch: Mapping[str, float] = field(default_factory=dict)
-    empty_epoch: Mapping[str, float] = field(default_factory=dict)
+    reached_epoch: Mapping[str, float] = field(default_factory=dict)
+    looks: Mapping[str, Sequence[Look]] = field(default_factory=dict)
 
-    def committed(self, newest_epoch_ms: Mapping[str, int]) -> Seen:
+    def committed(self, newest_epoch_ms: Mapping[str, int], ends: Mapping[str, int]) -> Seen:
         """Return what is known once a batch is committed.
 
         Args:
             newest_epoch_ms: creation of its newest record, by shard, in milliseconds since 1970 UTC.
+            ends: where the next batch starts, by shard, where positions count records.
         """
         newest = {shard: ms / 1000 for shard, ms in newest_epoch_ms.items()}
-        return Seen({**self.newest_epoch, **newest}, self.empty_epoch)
+        reached, looks = dict(self.reached_epoch), dict(self.looks)
+        for shard, end in ends.items():
+            seen = looks.get(shard, ())
+            if passed := [one for one in seen if one.end <= end]:
+                reached[shard] = passed[-1].asked_epoch
+                looks[shard] = seen[len(passed) :]
+        return Seen({**self.newest_epoch, **newest}, reached, looks)
 
-    def looked(self, backlog: Mapping[str, int], asked_epoch: float) -> Seen:
+    def looked(self, backlog: Mapping[str, int], asked_epoch: float, ends: Mapping[str, int]) -> Seen:
         """Return what is known after a look.
 
         Args:
             backlog: records that wait, by shard; others keep what was known.
-            asked_epoch: when the source was asked: what came later may be in the answer or not.
+            asked_epoch: when the source was asked.
+            ends: as of `committed`, of the last batch.
         """
-        empty = {shard: asked_epoch for shard, records in backlog.items() if not records}
-        return Seen(self.newest_epoch, {**self.empty_epoch, **empty})
+        reached = {shard: asked_epoch for shard, records in backlog.items() if not records}
+        more = {
+            shard: _with_look(self.looks.get(shard, ()), Look(ends[shard] + records, asked_epoch))
+            for shard, records in backlog.items()
+            if records and shard in ends
+        }
+        return Seen(self.newest_epoch, {**self.reached_epoch, **reached}, {**self.looks, **more})
 
     def lag(self, backlog: Mapping[str, int], now_epoch: float) -> Lag:
         """Return how far the query is behind now."""
         secs = {}
         for shard, records in backlog.items():
-            bounds = [known[shard] for known in (self.newest_epoch, self.empty_epoch) if shard in known]
+            bounds = [known[shard] for known in (self.newest_epoch, self.reached_epoch) if shard in known]
             if not records:
                 secs[shard] = 0.0
             elif bounds:
                 secs[shard] = max(0.0, now_epoch - max(bounds))
         return Lag(dict(backlog), secs)
+
+
+def _with_look(looks: Sequence[Look], new: Look) -> Sequence[Look]:
+    if looks and new.end < looks[-1].end:  # the stream was made anew
+        return [new]
+    if looks and new.end == looks[-1].end:
+        return [*looks[:-1], new]
+    # Of a long backlog every second look is enough: ages are rounded up a little more.
+    return [*(looks if len(looks) < MOST_LOOKS else looks[::2]), new]
+
+
+def ends_that_count(held: Sequence[StreamPositions[Any]]) -> dict[str, int]:
+    """Return where the next batch starts, by shard, of streams whose positions count records."""
+    return {f"{stream}-{shard}": end for one in held if one.DENSE for (stream, shard), end in one.ends().items()}
 
 
 class LagWatch:
@@ -102,6 +147,7 @@ class LagWatch:
         self._clock = clock
         self._spent = spent
         self._held: Sequence[StreamPositions[Any]] = ()
+        self._ends: Mapping[str, int] = {}
         self._seen = Seen()
         self._turn = threading.Lock()
 
@@ -113,7 +159,8 @@ class LagWatch:
             newest_epoch_ms: creation of its newest record, by shard, in milliseconds since 1970 UTC.
         """
         with self._turn:
-            self._held, self._seen = held, self._seen.committed(newest_epoch_ms)
+            self._held, self._ends = held, ends_that_count(held)
+            self._seen = self._seen.committed(newest_epoch_ms, self._ends)
 
     def look(self, show: Callable[[Lag], None] | None = None) -> Lag:
         """Ask the sources and return what waits behind the last committed batch; nothing is known before one.
@@ -124,7 +171,7 @@ class LagWatch:
         with self._turn:
             asked_epoch = self._clock.epoch()
             backlog = self._backlog(self._held) if self._held else {}
-            self._seen = self._seen.looked(backlog, asked_epoch)
+            self._seen = self._seen.looked(backlog, asked_epoch, self._ends)
             lag = self._seen.lag(backlog, self._clock.epoch())
             if show is not None:
                 show(lag)

@@ -5,10 +5,14 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
+from connectors.kafka.positions import Positions
+from connectors.kinesis.positions import Positions as KinesisPositions
 from etlcore.clock import FakeClock, SystemClock
 from etlcore.errors import PermanentError
-from streaming.lag import EVERY_SECS, MOST_SECS, Lag, LagWatch, Seen, pause_secs
+from streaming.lag import EVERY_SECS, MOST_LOOKS, MOST_SECS, Lag, LagWatch, Seen, pause_secs
 from tests.e2e.jobs import wait_until
+
+HELD = [Positions.at({}, {("t", 0): 5})]
 
 
 @dataclass
@@ -30,14 +34,14 @@ def test_nothing_is_known_before_a_batch_is_committed():
 def test_the_oldest_record_that_waits_is_no_older_than_the_newest_committed():
     clock, source = FakeClock(now=100.0), Source({"t-0": 5, "t-1": 0})
     watch = LagWatch(source.backlog, clock)
-    watch.committed(["held"], {"t-0": 90_000, "t-1": 50_000})
+    watch.committed(HELD, {"t-0": 90_000, "t-1": 50_000})
     assert watch.look() == Lag({"t-0": 5, "t-1": 0}, {"t-0": 10.0, "t-1": 0.0})
 
 
 def test_the_first_record_after_a_quiet_hour_has_not_waited_for_an_hour():
     clock, source = FakeClock(now=100.0), Source({"t-0": 0})
     watch = LagWatch(source.backlog, clock)
-    watch.committed(["held"], {"t-0": 90_000})
+    watch.committed(HELD, {"t-0": 90_000})
     watch.look()
     clock.now = 3_700.0
     watch.look()
@@ -49,38 +53,72 @@ def test_the_first_record_after_a_quiet_hour_has_not_waited_for_an_hour():
 def test_a_shard_of_which_nothing_was_seen_has_records_that_wait_and_no_age():
     clock, source = FakeClock(now=100.0), Source({"t-0": 0, "t-1": 3})
     watch = LagWatch(source.backlog, clock)
-    watch.committed(["held"], {"t-0": 90_000})
+    watch.committed(HELD, {"t-0": 90_000})
     assert watch.look() == Lag({"t-0": 0, "t-1": 3}, {"t-0": 0.0})
 
 
 def test_a_source_that_is_away_names_no_shard():
     source = Source({})
     watch = LagWatch(source.backlog, FakeClock())
-    watch.committed(["held"], {"t-0": 90_000})
+    watch.committed(HELD, {"t-0": 90_000})
     assert watch.look() == Lag()
 
 
-@given(st.lists(st.tuples(st.sampled_from(["arrives", "commits", "looks"]), st.floats(0.1, 50.0)), max_size=30))
-def test_no_record_has_waited_for_longer_than_is_shown(steps):
-    now, seen, waiting, committed = 0.0, Seen(), [], []
+def test_a_record_that_came_after_the_last_one_committed_is_as_old_as_the_looks_tell():
+    clock, source = FakeClock(now=100.0), Source({"t-0": 3})
+    watch = LagWatch(source.backlog, clock)
+    watch.committed(HELD, {"t-0": 90_000})
+    watch.look()  # three records wait
+    clock.now = 140.0
+    watch.look()  # still
+    clock.now = 150.0
+    source.waiting = {"t-0": 4}
+    watch.look()  # a fourth came since
+    source.waiting = {"t-0": 1}
+    watch.committed([Positions.at({}, {("t", 0): 8})], {"t-0": 95_000})
+    assert watch.look().secs == {"t-0": 10.0}
+
+
+def test_positions_that_do_not_count_records_tell_nothing_of_looks():
+    shard = "shardId-000000000000"
+    source, clock = Source({f"t-{shard}": 3}), FakeClock(now=100.0)
+    watch = LagWatch(source.backlog, clock)
+    watch.committed([KinesisPositions.at({}, {("t", shard): 2**70})], {f"t-{shard}": 90_000})
+    watch.look()
+    watch.committed([KinesisPositions.at({}, {("t", shard): 2**80})], {f"t-{shard}": 91_000})
+    assert watch.look().secs == {f"t-{shard}": 9.0}
+
+
+STEPS = st.lists(st.tuples(st.sampled_from(["arrives", "commits", "looks"]), st.floats(0.1, 50.0)), max_size=200)
+
+
+@given(STEPS, st.booleans())
+def test_no_record_has_waited_for_longer_than_is_shown(steps, dense):
+    now, seen, waiting, done = 0.0, Seen(), [], 0
     for what, later_secs in steps:
         now += later_secs
         if what == "arrives":
             waiting.append(now)
         elif what == "commits" and waiting:
-            committed.append(waiting.pop(0))
-            seen = seen.committed({"t-0": int(committed[-1] * 1000)})
+            newest, done = waiting.pop(0), done + 1
+            seen = seen.committed({"t-0": int(newest * 1000)}, {"t-0": done} if dense else {})
         backlog = {"t-0": len(waiting)}
-        seen = seen.looked(backlog, now)
+        seen = seen.looked(backlog, now, {"t-0": done} if dense else {})
+        assert len(seen.looks.get("t-0", ())) <= MOST_LOOKS + 1
         if (shown := seen.lag(backlog, now).secs.get("t-0")) is not None:
             assert shown + 1e-6 >= (now - waiting[0] if waiting else 0.0)
             assert waiting or shown == 0.0
 
 
+def test_a_stream_that_was_made_anew_is_looked_at_anew():
+    seen = Seen().looked({"t-0": 5}, 10.0, {"t-0": 1_000}).looked({"t-0": 5}, 20.0, {"t-0": 0})
+    assert seen.committed({}, {"t-0": 5}).lag({"t-0": 1}, 23.0).secs == {"t-0": 3.0}
+
+
 def test_a_watch_shows_what_waits_until_it_is_left():
     source, shown = Source({"t-0": 1}), []
     watch = LagWatch(source.backlog, SystemClock())
-    watch.committed(["held"], {})
+    watch.committed(HELD, {})
     with watch.looking(shown.append, every_secs=0.01):
         wait_until(lambda: shown, "a look")
     assert shown[0].records == {"t-0": 1}
@@ -97,7 +135,7 @@ def test_a_watch_outlives_a_source_that_refuses():
         return answer
 
     watch = LagWatch(backlog, SystemClock())
-    watch.committed(["held"], {})
+    watch.committed(HELD, {})
     with watch.looking(shown.append, every_secs=0.01):
         wait_until(lambda: shown, "a look after one that failed")
     assert len(answers) == 1

@@ -9,17 +9,28 @@ batch may begin; the planner writes `error` before it raises.
 from __future__ import annotations
 
 import atexit
+import fcntl
 import json
 import shutil
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from etlcore import errors
+from etlcore.clock import Clock, SystemClock
 from etlcore.errors import EtlError
 from etlcore.failpoints import reach
 
 OPTION = "gluepot.handover"
+_PREFIX = "gluepot-stream-"
+_OWNER = "owner"
+"""Locked by the driver as long as it lives; the kernel lets go of it however the driver ends."""
+_YOUNG_SECS = 60.0
+"""A folder may be made and not yet locked."""
+_owned: list[IO[bytes] | None] = []
+_CLOCK = SystemClock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +40,15 @@ class Handover:
     folder: Path
 
     @classmethod
-    def create(cls) -> Handover:
-        """Make a new, empty one in the machine's temporary folder; it goes with this process."""
-        folder = Path(tempfile.mkdtemp(prefix="gluepot-stream-"))
+    def create(cls, clock: Clock = _CLOCK) -> Handover:
+        """Make a new, empty one in the machine's temporary folder; it goes with this process.
+
+        One that was killed leaves its own behind: those go here.
+        """
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        _owned.append(_lock(folder / _OWNER, create=True))
+        _remove_abandoned(folder.parent, clock.epoch())
         return cls(folder)
 
     def begin(self, checkpoint: str) -> None:
@@ -77,3 +93,25 @@ class Handover:
             return (self.folder / name).read_text()
         except FileNotFoundError:
             return None
+
+
+def _lock(path: Path, *, create: bool) -> IO[bytes] | None:
+    """Lock a file as long as it is open; None if another process has."""
+    file = path.open("wb" if create else "rb")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return None
+    return file
+
+
+def _remove_abandoned(folder: Path, now_epoch: float) -> None:
+    """Remove the folders of drivers that are gone; those of other users stay, and so do those without a lock."""
+    for other in folder.glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            if now_epoch - other.stat().st_mtime < _YOUNG_SECS:
+                continue
+            if (unused := _lock(other / _OWNER, create=False)) is not None:
+                with unused:
+                    shutil.rmtree(other, ignore_errors=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Consumer, KafkaError, Topic
 from connectors.dead_letters import OriginalRecord
 from connectors.kafka.client import with_callbacks
 from connectors.kafka.errors import from_kafka
+from connectors.kafka.kept import Keeping, kept
 from connectors.kafka.settings import KafkaReadSettings
 from connectors.kafka.shape import HEADER_TYPE, HEADERS
 from connectors.ports import RawBatch, SourceRange
@@ -141,8 +143,8 @@ _peekers: dict[tuple[str, str, str, str], PartitionReader] = {}
 _readers: OrderedDict[tuple[str, str, str, str], PartitionReader] = OrderedDict()
 
 
-def read_range(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[RawBatch]:
-    """Yield every record of a range, in order.
+def read_range(settings: KafkaReadSettings, wanted: SourceRange, folder: Path | None = None) -> Iterator[RawBatch]:
+    """Yield every record of a range, in order, from where `count_range` kept them or else from the broker.
 
     The topic id is not looked up again here: the planner compared it when it planned the batch, and a topic that is
     recreated in between answers with offsets out of range.
@@ -151,13 +153,22 @@ def read_range(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[Raw
         DataLoss: the broker no longer has the records.
         TransientError: the broker was silent for the deadline of the settings.
     """
+    counted = kept(folder, wanted)
+    if counted is not None:
+        yield from counted
+        return
     for messages in _lists(settings, wanted):
         yield _raw_batch(messages, settings, wanted)
 
 
-def count_range(settings: KafkaReadSettings, wanted: SourceRange) -> int:
-    """Return the number of records in a range; raises as `read_range` does."""
-    return sum(map(len, _lists(settings, wanted)))
+def count_range(settings: KafkaReadSettings, wanted: SourceRange, folder: Path | None = None) -> int:
+    """Return the number of records in a range and keep them for `read_range`; raises as it does."""
+    records = 0
+    with Keeping(folder, wanted) as keeping:
+        for messages in _lists(settings, wanted):
+            records += len(messages)
+            keeping.add(_raw_batch(messages, settings, wanted))
+    return records
 
 
 def _lists(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[list[Record]]:

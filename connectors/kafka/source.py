@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -39,12 +39,14 @@ class KafkaSource:
         settings: of the read.
         declared: what the payload of each record is decoded into in the worker; None: it stays as it is.
         check_deadline_secs: how long `check` waits for a broker that is just starting.
+        folder: of one query on this machine, where records are kept that were counted; None keeps none.
         guarantee: see `StreamSource`.
     """
 
     settings: KafkaReadSettings
     declared: DeclaredPayload | None = None
     check_deadline_secs: float = 30.0
+    folder: Path | None = None
     guarantee: str = "every committed record from the start position on; the same records for the same range"
 
     def check(self) -> None:
@@ -70,11 +72,11 @@ class KafkaSource:
 
     def read(self, wanted: SourceRange) -> Iterator[RawBatch]:
         """See `StreamSource.read`."""
-        return read_range(self.settings, wanted)
+        return read_range(self.settings, wanted, self.folder)
 
     def count(self, wanted: SourceRange) -> int:
         """See `StreamSource.count`."""
-        return count_range(self.settings, wanted)
+        return count_range(self.settings, wanted, self.folder)
 
     @property
     def classification(self) -> str:
@@ -100,9 +102,9 @@ class KafkaSource:
         """See `PlannedSource`."""
         return topic_dataset(self.settings.bootstrap, stream)
 
-    def told(self, folder: Path) -> Self:  # noqa: ARG002  a broker is all that planner and tasks share
+    def told(self, folder: Path) -> Self:
         """See `PlannedSource`."""
-        return self
+        return replace(self, folder=folder)
 
     def planner(self, checkpoint: Checkpoint | None, clock: Clock) -> Planner:
         """See `PlannedSource`."""

@@ -23,6 +23,8 @@ GROWTH = 8
 LARGEST_SECS = 3.0
 """Batches need not be longer to be understood, and each is run at least thirteen times."""
 LEAST_STEP = 1.3
+LEAST_BATCH_SECS = 0.1
+"""Until one was measured; only decides how many records are there for the first run."""
 START_SECS = 15.0
 """Of a run, until one was measured."""
 ASSUMED = BatchModel(fixed_secs=0.5, worker_rate=20_000, confidence=0.0, batches=0)
@@ -141,7 +143,7 @@ def within(plan: Sequence[Planned], left_secs: float) -> list[Planned]:
 def _least_secs(run: Run, done: Sequence[Measured]) -> float:
     """Return what a batch takes at least: as long as one with fewer rows a core."""
     smaller = [one.p50_secs for one in done if one.run.limit_rows * run.cores <= run.limit_rows * one.run.cores]
-    return max(smaller, default=ASSUMED.fixed_secs)
+    return max(smaller, default=LEAST_BATCH_SECS)
 
 
 def _sizes_to_come(sizes: Sequence[int], model: BatchModel, limits: Bounds) -> list[int]:

@@ -1,12 +1,23 @@
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import pytest
 
 from connectors.handover import Handover
+from etlcore.clock import FakeClock
 from etlcore.errors import CheckpointError, ConfigError, DataLoss, TransientError
 
 
 @pytest.fixture
 def handover():
     return Handover.create()
+
+
+@pytest.fixture
+def in_an_hour():
+    return FakeClock(now=time.time() + 3600)
 
 
 def test_the_checkpoint_is_unknown_until_the_query_begins(handover):
@@ -38,3 +49,42 @@ def test_an_error_of_an_earlier_attempt_is_forgotten(handover):
     handover.report(DataLoss("gone"))
     handover.begin("/ck")
     assert handover.reported() is None
+
+
+CREATE = "from connectors.handover import Handover; print(Handover.create().folder, flush=True); {}"
+KILLED = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+
+
+def created_elsewhere(ending):
+    return subprocess.Popen(
+        [sys.executable, "-c", CREATE.format(ending)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+
+
+def folder_of(process):
+    return Path(process.stdout.readline().decode().strip())
+
+
+def test_what_a_killed_driver_left_is_removed_by_the_next_one(in_an_hour):
+    with created_elsewhere(KILLED) as killed:
+        folder = folder_of(killed)
+    assert folder.exists()
+    Handover.create(in_an_hour)
+    assert not folder.exists()
+
+
+def test_the_folder_of_a_driver_that_lives_stays(in_an_hour):
+    own = Handover.create().folder
+    with created_elsewhere("input()") as other:
+        folder = folder_of(other)
+        Handover.create(in_an_hour)
+        assert folder.exists()
+        assert own.exists()
+        other.communicate(b"\n")
+
+
+def test_a_young_folder_stays_because_its_driver_may_not_own_it_yet():
+    with created_elsewhere(KILLED) as killed:
+        folder = folder_of(killed)
+    Handover.create()
+    assert folder.exists()

@@ -1,0 +1,117 @@
+"""Records that were counted, kept on local disk until they are read: the broker sends a batch once.
+
+    <folder>/counted/<topic>-<topic id>-<partition>/<start>-<end>.arrow
+
+Scripts guard their batches with `if data_frame.count() > 0`. Only reading tells how many records lie between two
+offsets (transactions and compaction leave gaps), so what was read for the count is kept for the write that follows.
+Nothing depends on it: without the file, as on another machine than the driver's, the range is read again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Self
+
+import pyarrow as pa
+
+from connectors.ports import RawBatch, SourceRange
+
+MOST_BYTES = 1 << 30
+"""In the folder, near enough: tasks that begin at the same time do not see each other's files."""
+_VALUE, _POSITION, _NEWEST = "value", "position", b"newest_epoch_ms"
+
+
+class Keeping:
+    """The file of one range while it is written: there as a whole at the end of the context, or not at all.
+
+    Args:
+        folder: of the stream on this machine; None, or one that is not there, keeps nothing.
+        wanted: the range.
+        most_bytes: of all files in the folder.
+    """
+
+    def __init__(self, folder: Path | None, wanted: SourceRange, most_bytes: int = MOST_BYTES) -> None:
+        self._folder = folder
+        self._wanted = wanted
+        self._room_bytes = most_bytes
+        self._part = self._final = Path()
+        self._file: pa.OSFile | None = None
+        self._writer: pa.RecordBatchStreamWriter | None = None
+
+    def __enter__(self) -> Self:
+        if self._folder is None or not self._folder.is_dir():
+            return self
+        self._final = _path(self._folder, self._wanted)
+        self._part = self._final.with_suffix(f".{os.getpid()}.part")
+        with suppress(OSError):  # other tasks remove files of theirs, or the disk is full
+            self._final.parent.mkdir(parents=True, exist_ok=True)
+            for earlier in self._final.parent.iterdir():
+                earlier.unlink(missing_ok=True)
+            self._room_bytes -= sum(file.stat().st_size for file in self._folder.glob("counted/*/*"))
+            self._file = pa.OSFile(str(self._part), "wb")
+        return self
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        if self._writer is not None and error is None:
+            with suppress(OSError):
+                self._writer.close()
+                self._part.replace(self._final)
+        self._drop()
+
+    def add(self, batch: RawBatch) -> None:
+        """Keep a batch if there is room for it; otherwise nothing of the range is kept."""
+        if self._file is None:
+            return
+        rows = pa.RecordBatch.from_arrays(
+            [pa.array(batch.values, pa.binary()), pa.array(batch.positions, pa.int64()), *batch.columns.values()],
+            names=[_VALUE, _POSITION, *batch.columns],
+        )
+        self._room_bytes -= rows.nbytes
+        if self._room_bytes < 0:
+            self._drop()
+            return
+        try:
+            if self._writer is None:
+                self._writer = pa.ipc.new_stream(self._file, rows.schema)
+            self._writer.write_batch(rows, custom_metadata={_NEWEST: str(batch.newest_epoch_ms)})
+        except OSError:  # the disk is full
+            self._drop()
+
+    def _drop(self) -> None:
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+            self._file = self._writer = None
+            self._part.unlink(missing_ok=True)
+
+
+def kept(folder: Path | None, wanted: SourceRange) -> Iterator[RawBatch] | None:
+    """Return the records of a range as they were counted; None if they were not kept."""
+    if folder is None:
+        return None
+    try:
+        file = pa.memory_map(str(_path(folder, wanted)))
+    except FileNotFoundError:
+        return None
+    return _batches(file, wanted)
+
+
+def _batches(file: pa.MemoryMappedFile, wanted: SourceRange) -> Iterator[RawBatch]:
+    with file, pa.ipc.open_stream(file) as reader:
+        for rows, metadata in reader.iter_batches_with_custom_metadata():
+            yield RawBatch(
+                values=rows.column(_VALUE).to_pylist(),
+                positions=rows.column(_POSITION).to_pylist(),
+                stream=wanted.stream,
+                shard=wanted.shard,
+                newest_epoch_ms=int(metadata[_NEWEST]),
+                columns={name: rows.column(name) for name in rows.schema.names[2:]},
+            )
+
+
+def _path(folder: Path, wanted: SourceRange) -> Path:
+    shard = f"{wanted.stream}-{wanted.stream_id}-{wanted.shard}"
+    return folder / "counted" / shard / f"{wanted.start}-{wanted.end}.arrow"

@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages demo test check lint crash bench-quick bench-kinesis bench-jdbc bench-planning bench-metrics bench-autoscaling clean
+.PHONY: help setup packages demo test check lint crash bench-quick bench-kinesis bench-jdbc bench-planning bench-metrics bench-autoscaling bench-merge clean
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -54,6 +54,9 @@ bench-planning: setup ## find one new file among 200,000, beside a bare listing 
 
 bench-metrics: setup ## what it costs to be looked at: drain with all of it on against off, a storm of scrapes; ARGS="--short"
 	@$(BIN)/python -m benchmarks.metrics $(ARGS)
+
+bench-merge: setup ## changes merged into an Iceberg table, side by side with stock PySpark; ARGS="--short"
+	@$(BIN)/python -m benchmarks.merge $(ARGS)
 
 bench-autoscaling: setup ## goals of the rule for the number of workers, simulated; ARGS="--document docs/autoscaling.md"
 	@$(BIN)/python -m benchmarks.autoscaling $(ARGS)

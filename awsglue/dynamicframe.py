@@ -80,8 +80,9 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         column, held = magic[0]
         if held != "json":
             raise ConfigError(f"The column {column} holds {held}; only json can be inferred: give the stream a schema.")
-        batch = current_batch()
-        return cls(Pipeline(FrameInput(dataframe, column, batch.schema.known if batch else None)), glue_ctx, name)
+        if (batch := current_batch()) is None:
+            return cls(Pipeline(FrameInput(dataframe, column)), glue_ctx, name)
+        return cls(batch.pipeline(FrameInput(dataframe, column, batch.schema.known)), glue_ctx, name)
 
     def toDF(self, options: Sequence[ResolveOption] | None = None) -> DataFrame:
         """Return a DataFrame. A choice becomes a struct with one field per type, unless an option says otherwise.

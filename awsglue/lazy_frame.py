@@ -13,7 +13,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from awsglue.calls import Call
 from batch import execute
 from batch.execute import ErrorCounts
-from batch.pipeline import FrameInput, Pipeline, SplitInput
+from batch.pipeline import FrameInput, PackedInput, Pipeline, SplitInput
 from dynamicframe.transforms import known_schema
 
 if TYPE_CHECKING:
@@ -70,19 +70,22 @@ class LazyFrame:
     def _arrow_schema(self) -> pa.Schema:
         if self._schema_found is None:
             told = self._static_schema()
-            self._schema_found = execute.schema_of(self._spark, self.pipeline) if told is None else told
+            self._schema_found = execute.schema_of(self._spark, self.pipeline.over_known()) if told is None else told
         return self._schema_found
 
     def _static_schema(self) -> pa.Schema | None:
         """Return the schema where it follows from the DataFrame's or from the steps; None where records decide."""
-        match self.pipeline.over_rows().input:
+        pipeline = self.pipeline.over_known()
+        match pipeline.input:
             case FrameInput(frame, None):
                 rows = to_arrow_schema(frame.schema)
             case SplitInput(schema=schema):
                 rows = schema
+            case PackedInput(schema=schema) if not pipeline.steps:
+                return schema
             case _:
                 rows = None
-        return known_schema(self.pipeline.steps, rows)
+        return known_schema(pipeline.steps, rows)
 
     def errorsCount(self) -> int:
         """Return how many records could not go on, up to and including the transform that made this frame."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
@@ -70,9 +70,22 @@ class PackedInput:
 
     Args:
         frame: one binary column, a packed chunk a row; its partitions are the tasks.
+        schema: of all chunks together, where it is known; None where the chunks tell.
     """
 
     frame: DataFrame
+    schema: pa.Schema | None = None
+
+
+class Kept(Protocol):
+    """The records of an input, decoded once for all who want rows of them."""
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the records have been read."""
+
+    def input(self) -> PackedInput:
+        """Return them; the first call reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +96,24 @@ class Pipeline:
         input: where the records come from.
         steps: in order.
         rows: the same records as rows of Spark, for who wants a DataFrame of them; None where only the input has them.
+        kept: the same records as chunks that are decoded once; None where each who asks reads the input.
     """
 
     input: RangeInput | SplitInput | FrameInput | PackedInput
     steps: tuple[Step, ...] = ()
     rows: DataFrame | None = None
+    kept: Kept | None = None
 
     def then(self, step: Step) -> Pipeline:
         """Return the pipeline with one more step."""
         return replace(self, steps=(*self.steps, step))
 
     def over_rows(self) -> Pipeline:
-        """Return the pipeline that starts from the rows, if there are any."""
+        """Return the pipeline that starts from the rows, or from chunks that are kept for them, if there are any."""
+        if self.kept is not None:
+            return Pipeline(self.kept.input(), self.steps)
         return self if self.rows is None else Pipeline(FrameInput(self.rows), self.steps)
+
+    def over_known(self) -> Pipeline:
+        """Do what `over_rows` does where that reads no record; elsewhere return the pipeline as it is."""
+        return self if self.kept is not None and not self.kept.is_read else self.over_rows()

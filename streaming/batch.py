@@ -9,16 +9,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
 from batch.commit import Origin, Target
-from batch.pipeline import RangeInput
+from batch.kept import KeptRecords
+from batch.pipeline import FrameInput, Pipeline, RangeInput
 from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange, StagedFile
 from connectors.rejects import put_aside, rejects_root
 from dynamicframe.schema import merge_schemas
 from etlcore.datasets import Dataset
 from etlcore.failpoints import reach
-from streaming.frames import BatchFrame, StreamFrame, storage_level
+from streaming.frames import BatchFrame, StreamFrame
 from streaming.progress import Output, WrittenFile
 from streaming.schema_changes import ColumnChange, column_changes
 from streaming.settings import StreamSettings
@@ -58,6 +60,7 @@ class BatchContext:
         rows_aside: records of the batch that the function is not given, because they are dead letters.
         rows_in_table: by URL, what the query has in each table written to, over all of its runs.
         rehearsed: while the function is only tried, the writes it reached; None when writes are to be published.
+        storage_level: where records are kept that are used again and again; None to read them each time.
     """
 
     query_id: str
@@ -83,7 +86,9 @@ class BatchContext:
     rows_in_table: dict[str, int] = field(default_factory=dict)
     outputs: list[Output] = field(default_factory=list)
     rehearsed: dict[CommitKey, Target] | None = None
+    storage_level: StorageLevel | None = None
     _writes: Counter[str] = field(default_factory=Counter)
+    _kept: list[KeptRecords] = field(default_factory=list)
 
     def next_write(self, transformation_ctx: str) -> Manifest:
         """Return what is known of the next write before it runs: the n-th of a ctx keeps its key on every replay."""
@@ -92,6 +97,19 @@ class BatchContext:
         nth = self._writes[name]
         key = CommitKey(self.query_id, self.batch_id, name if nth == 1 else f"{name}.{nth}")
         return Manifest(key, (), self.ranges, self.offsets_digest, self.token)
+
+    def pipeline(self, given: FrameInput) -> Pipeline:
+        """Return a pipeline over rows whose documents are decoded once, as long as the batch lasts."""
+        if self.storage_level is None:
+            return Pipeline(given)
+        kept = KeptRecords(given.frame.sparkSession, given, self.storage_level)
+        self._kept.append(kept)
+        return Pipeline(given, kept=kept)
+
+    def release(self) -> None:
+        """Let Spark drop what was kept for the function."""
+        while self._kept:
+            self._kept.pop().release()
 
     def record(
         self,
@@ -171,8 +189,7 @@ def run_known(
     """
     source = stream.source
     given = RangeInput(source, tuple(ranges), context.schema.known, stream.extras, source.declared)
-    level = storage_level(settings.storage_level) if settings.persist else None
-    batch = BatchFrame(frame, given, stream.json_column, level, rows)
+    batch = BatchFrame(frame, given, stream.json_column, context.storage_level, rows)
     try:
         _call(function, batch, context)
         root = rejects_root(source.rejects_path, settings.checkpoint_location)
@@ -186,17 +203,17 @@ def run_known(
         batch.release()
 
 
-def run_rows(frame: DataFrame, function: BatchFunction, context: BatchContext, settings: StreamSettings) -> bool:
+def run_rows(frame: DataFrame, function: BatchFunction, context: BatchContext) -> bool:
     """Run the function on a micro-batch of any other stream, as Glue does it; False when it was empty.
 
     With persistence the rows are counted, without it one row is looked for: the function never sees an empty batch.
     """
-    if not settings.persist:
+    if context.storage_level is None:
         if not frame.take(1):
             return False
         _call(function, frame, context)
         return True
-    frame.persist(storage_level(settings.storage_level))
+    frame.persist(context.storage_level)
     try:
         rows = frame.count()
         if rows:
@@ -214,3 +231,4 @@ def _call(function: BatchFunction, frame: DataFrame, context: BatchContext) -> N
         function(frame, context.batch_id)
     finally:
         _running.reset(token)
+        context.release()

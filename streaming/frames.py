@@ -15,11 +15,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 from batch import execute
+from batch.kept import KeptRecords
 from batch.pipeline import Pipeline, RangeInput
 from connectors import datasource as adapter
 from connectors.handover import OPTION, Handover
 from connectors.ports import PlannedSource, SourceRange
 from dynamicframe.magic import magic_format
+from streaming.settings import StreamSettings
 
 
 class StreamFrame(ClassicDataFrame):
@@ -89,6 +91,7 @@ class BatchFrame(ClassicDataFrame):
         self._storage_level = storage_level
         self._persisted = False
         self._counted: int | None = None
+        self._kept = KeptRecords(frame.sparkSession, batch_input, storage_level) if storage_level else None
         self.batch_input = batch_input
         self.json_column = json_column
         self.rows_read = False
@@ -133,10 +136,12 @@ class BatchFrame(ClassicDataFrame):
         """Return the batch as a pipeline over its ranges; None where payloads stay as they are and have no fields."""
         if self.batch_input.declared is not None:
             return Pipeline(self.batch_input, rows=self)
-        return Pipeline(self.batch_input) if self.json_column else None
+        return Pipeline(self.batch_input, kept=self._kept) if self.json_column else None
 
     def release(self) -> None:
-        """Drop the rows that were kept."""
+        """Drop the rows and chunks that were kept."""
+        if self._kept is not None:
+            self._kept.release()
         if self._persisted:
             self._frame.unpersist()
             self._persisted = False
@@ -146,9 +151,11 @@ class BatchFrame(ClassicDataFrame):
 opened_streams: dict[str, StreamFrame] = {}
 
 
-def storage_level(name: str) -> StorageLevel:
-    """Return the constant of `pyspark.StorageLevel` by name."""
-    level = getattr(StorageLevel, name)
+def kept_at(settings: StreamSettings) -> StorageLevel | None:
+    """Return where a batch is kept while its function runs; None where it is not."""
+    if not settings.persist:
+        return None
+    level = getattr(StorageLevel, settings.storage_level)
     assert isinstance(level, StorageLevel)
     return level
 

@@ -25,7 +25,7 @@ from streaming import lease, retry
 from streaming.batch import BatchContext, BatchFunction, StreamSchema, run_known, run_rows
 from streaming.capacity import capacity_of
 from streaming.checkpoints.start import refuse_damage
-from streaming.frames import StreamFrame
+from streaming.frames import StreamFrame, kept_at
 from streaming.inputs import Inputs, named
 from streaming.lag import Lag, LagWatch
 from streaming.mirror import Mirror, closing_note
@@ -306,6 +306,7 @@ class Query:
             origin=self._origin,
             schema=self._schema,
             rejects_path=self._settings.rejects_path,
+            storage_level=kept_at(self._settings),
         )
         filled = self._fill(frame, held, context)
         attempts, run.failures = run.failures + 1, 0
@@ -356,7 +357,7 @@ class Query:
     def _fill(self, frame: DataFrame, held: Sequence[StreamPositions[Any]], context: BatchContext) -> bool:
         """Run the function on a batch; False if it turned out to be empty and the function was not called."""
         if self._stream is None:
-            return run_rows(frame, self._function, context, self._settings)
+            return run_rows(frame, self._function, context)
         (span,) = held
         ranges = self._stream.source.split(span)
         if not self._stream.source.any_record(ranges):

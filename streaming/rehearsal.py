@@ -54,6 +54,7 @@ class Rehearsal:
             schema=StreamSchema(held.schema.known),
             rejects_path=held.rejects_path,
             rehearsed=self.writes,
+            storage_level=held.storage_level,
         )
 
         def rows() -> DataFrame:

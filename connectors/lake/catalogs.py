@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 PREFIX = "spark.sql.catalog."
 _CATALOG = re.compile(r"spark\.sql\.catalog\.([^.]+)")
 _ICEBERG = frozenset({"org.apache.iceberg.spark.SparkCatalog", "org.apache.iceberg.spark.SparkSessionCatalog"})
+_OWN = "default_iceberg"
+"""The catalog that Iceberg adds to a session at the first `format("iceberg")`; it needs a Hive metastore."""
 _OF_AWS = frozenset(
     {
         "org.apache.iceberg.aws.glue.GlueCatalog",
@@ -107,9 +109,9 @@ def names_aws(conf: Mapping[str, str]) -> bool:
 
 
 def iceberg_catalogs(conf: Mapping[str, str]) -> Iterator[str]:
-    """Yield the names of the catalogs that are Iceberg's."""
+    """Yield the names of the catalogs of Iceberg that somebody configured."""
     for key, value in conf.items():
-        if (match := _CATALOG.fullmatch(key)) and value in _ICEBERG:
+        if (match := _CATALOG.fullmatch(key)) and value in _ICEBERG and match[1] != _OWN:
             yield match[1]
 
 

@@ -7,8 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from awsglue.dynamicframe import DynamicFrame
+from dynamicframe.magic import magic_column
 from streaming import session
 from streaming.session import Drain, StreamSession
+
+DOCUMENTS = f"to_json(struct(value)) AS `{magic_column('json')}`"
 
 
 class Recorder:
@@ -64,6 +68,23 @@ def test_the_rows_are_released_after_a_failure_too(numbers, persisted_rdds):
 
     assert during == [before + 1]
     assert persisted_rdds() == before
+
+
+@pytest.mark.parametrize(("persist", "kept"), [("true", 2), ("false", 0)])
+def test_documents_are_decoded_once_for_all_frames_of_a_batch_and_dropped_with_it(
+    numbers, persisted_rdds, persist, kept
+):
+    before, during, sums = persisted_rdds(), [], []
+
+    def function(data_frame, batch_id):
+        frame = DynamicFrame.fromDF(data_frame, numbers.glue_context, "documents")
+        frames = (frame.toDF(), frame.rename_field("value", "n").toDF())
+        sums.extend(rows.groupBy().sum().first()[0] for rows in frames)
+        during.append(persisted_rdds() - before)
+
+    numbers.run(function, frame=numbers.frame().selectExpr(DOCUMENTS), persistDataFrame=persist)
+
+    assert (sums, during, persisted_rdds()) == ([45, 45], [kept], before)
 
 
 def test_a_job_ends_after_as_many_batches_as_it_was_told(numbers):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from connectors.lake.catalogs import LocalCatalog, mapped, names_aws
+from connectors.lake.catalogs import LocalCatalog, iceberg_catalogs, mapped, names_aws
 
 LOCAL = LocalCatalog("jdbc:sqlite:/state/catalog.db", "/state/warehouse")
 SPARK_CATALOG = "org.apache.iceberg.spark.SparkCatalog"
@@ -143,3 +143,9 @@ def test_what_was_mapped_is_not_mapped_again_and_nothing_is_taken_away(propertie
     assert not names_aws(once)
     assert once.keys() >= conf.keys()
     assert mapped(conf, local).catalogs or once == conf
+
+
+def test_the_catalog_that_iceberg_adds_by_itself_is_nobodys():
+    conf = {f"spark.sql.catalog.{name}": SPARK_CATALOG for name in ("default_iceberg", "glue_catalog")}
+
+    assert list(iceberg_catalogs(conf)) == ["glue_catalog"]

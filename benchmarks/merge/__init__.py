@@ -1,0 +1,1 @@
+"""Merging changes from a topic into an Iceberg table."""

@@ -1,0 +1,114 @@
+"""`python -m benchmarks.merge`: batches of changes merged into an Iceberg table, by us and by stock PySpark, in turns.
+
+Both read one topic, have one catalog and run the same statements on each batch (`orders.merge`); only how its rows come
+about is each side's own. What is in the table after each round is read by PyIceberg and must be what DuckDB makes of
+the same changes, or the time does not count. Returns 1 where the goal is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+from pyiceberg.table import StaticTable
+
+from benchmarks.drain.side import Drain
+from benchmarks.merge import changes, orders
+from benchmarks.paired import Side, ratio
+from connectors.kafka.feed import KafkaFeed
+from connectors.kafka.settings import KafkaReadSettings
+from etlcore.clock import SystemClock
+from gluepot.produce import Unpaced, produce
+from gluepot.servers.kafka import KafkaBroker
+from gluepot.servers.topics import create_topic
+
+TOPIC = "changes"
+MOST_TIME = 0.75
+SIDES = {"gluepot": "ours", "stock": "stock"}
+"""Modules by the names of the sides."""
+
+
+def main() -> int:
+    """Preload, warm up, run the pairs, verify each table, print times and their ratio."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=2_000_000, help="of the table")
+    parser.add_argument("--batches", type=int, default=10)
+    parser.add_argument("--batch-rows", type=int, default=100_000)
+    parser.add_argument("--pairs", type=int, default=3)
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--short", action="store_true", help="a try: small, one pair, no verdict worth telling")
+    asked = parser.parse_args()
+    if asked.short:
+        asked.rows, asked.batches, asked.batch_rows, asked.pairs = 200_000, 3, 20_000, 1
+    folder = Path(tempfile.mkdtemp(prefix="gluepot-merge-"))
+    try:
+        sides = measure(asked, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return int(not report(sides, asked))
+
+
+def measure(asked: argparse.Namespace, folder: Path) -> Sequence[Side]:
+    """Run all rounds, of which the first is for warming up, and return the sides with their times."""
+    files = changes.write(folder, asked.batches * asked.batch_rows, asked.rows)
+    warehouse = folder / "warehouse"
+    with KafkaBroker(folder / "kafka") as broker:
+        preload(broker.bootstrap, files)
+        arguments = (broker.bootstrap, TOPIC, asked.batch_rows, asked.cores, warehouse, asked.rows)
+        sides = [Side.start(name, f"benchmarks.merge.{module}", *map(str, arguments)) for name, module in SIDES.items()]
+        wanted = changes.expected(files, table(warehouse, sides[0].name))
+        for round_number in range(asked.pairs + 1):
+            for side in sides:
+                given = Drain(str(folder / f"checkpoint-{side.name}-{round_number}"), f"orders_{side.name}")
+                side.run(given, counts=round_number > 0)
+                found = changes.checksum(table(warehouse, side.name))
+                if found != wanted:
+                    raise SystemExit(f"{side.name} left {found} in the table, {wanted} was expected")
+        for side in sides:
+            side.stop()
+    return sides
+
+
+def preload(bootstrap: str, files: Sequence[Path]) -> None:
+    """Send each file to a partition of its own."""
+    create_topic(bootstrap, TOPIC, len(files))
+    settings = KafkaReadSettings.from_options({"bootstrap.servers": bootstrap, "topicName": TOPIC})
+
+    def payloads(file: Path) -> Iterator[tuple[bytes, bytes]]:
+        with file.open("rb") as lines:
+            for line in lines:
+                yield line.rstrip(), b""
+
+    for partition, file in enumerate(files):
+        produce(payloads(file), Unpaced(), KafkaFeed(settings, TOPIC, partition=partition), SystemClock())
+
+
+def table(warehouse: Path, side: str) -> pa.Table:
+    """Return the rows of a side's table."""
+    metadata = orders.metadata_file(warehouse, f"orders_{side}")
+    return StaticTable.from_metadata(str(metadata)).scan(selected_fields=orders.COLUMNS).to_arrow()
+
+
+def report(sides: Sequence[Side], asked: argparse.Namespace) -> bool:
+    """Print what was measured; return whether the goal is met."""
+    ours, stock = sides
+    print(f"{asked.batches} batches of {asked.batch_rows:,} changes into {asked.rows:,} rows; tables as expected")
+    for side in sides:
+        times = [round(secs, 1) for secs in side.secs]
+        cpu = [round(secs, 1) for secs in side.cpu_secs]
+        peaks = [round(max(quarters) / 1e6) for quarters in side.rss_bytes]
+        per_batch = statistics.median(side.secs) / asked.batches
+        print(f"{side.name:8} {times} s, {per_batch:.2f} s a batch, CPU {cpu} s, peak RSS {peaks} MB")
+    share = ratio(stock.secs, ours.secs)
+    print(f"merge: {share} of stock PySpark's time (median of pair ratios, goal {MOST_TIME})")
+    return share <= MOST_TIME
+
+
+if __name__ == "__main__":
+    sys.exit(main())

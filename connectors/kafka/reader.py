@@ -12,8 +12,8 @@ from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Consumer, KafkaError, Topic
 
 from connectors.dead_letters import OriginalRecord
 from connectors.kafka.client import with_callbacks
+from connectors.kafka.counted import Keeping, counted
 from connectors.kafka.errors import from_kafka
-from connectors.kafka.kept import Keeping, kept
 from connectors.kafka.settings import KafkaReadSettings
 from connectors.kafka.shape import HEADER_TYPE, HEADERS
 from connectors.ports import RawBatch, SourceRange
@@ -153,9 +153,9 @@ def read_range(settings: KafkaReadSettings, wanted: SourceRange, folder: Path | 
         DataLoss: the broker no longer has the records.
         TransientError: the broker was silent for the deadline of the settings.
     """
-    counted = kept(folder, wanted)
-    if counted is not None:
-        yield from counted
+    found = counted(folder, wanted)
+    if found is not None:
+        yield from found
         return
     for messages in _lists(settings, wanted):
         yield _raw_batch(messages, settings, wanted)

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from connectors.kafka.kept import Keeping, kept
+from connectors.kafka.counted import Keeping, counted
 from connectors.ports import RawBatch, SourceRange
 
 RANGE = SourceRange("kafka", "clicks", "id", "0", 0, 10)
@@ -21,7 +21,7 @@ def keep(folder, wanted, batches, **limits):
 
 
 def held(folder, wanted):
-    found = kept(folder, wanted)
+    found = counted(folder, wanted)
     return None if found is None else list(found)
 
 

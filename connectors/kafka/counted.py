@@ -88,7 +88,7 @@ class Keeping:
             self._part.unlink(missing_ok=True)
 
 
-def kept(folder: Path | None, wanted: SourceRange) -> Iterator[RawBatch] | None:
+def counted(folder: Path | None, wanted: SourceRange) -> Iterator[RawBatch] | None:
     """Return the records of a range as they were counted; None if they were not kept."""
     if folder is None:
         return None

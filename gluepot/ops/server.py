@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import sys
 import threading
 from dataclasses import dataclass
 from typing import cast
@@ -21,6 +22,7 @@ IDLE_SECS = 5
 REQUEST_SECS = 10.0
 """How long a whole request, or the next one on a kept socket, may take to arrive and its answer to be fetched."""
 CLOSE_SECS = 1
+SWITCH_SECS = 0.0005
 SCRAPE = b"GET /metrics"
 BUSY = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\n\r\n"
 
@@ -136,6 +138,8 @@ def serve(app: ASGIApp, host: str = LOOPBACK, port: int = 0, allowance: Allowanc
             timeout_graceful_shutdown=CLOSE_SECS,
         ),
     )
+    # A batch's thread waits so long for this one each time that Spark has answered it, 5 ms unless told.
+    sys.setswitchinterval(min(SWITCH_SECS, sys.getswitchinterval()))
     thread = threading.Thread(target=http.run, args=([listening],), name="gluepot-ops", daemon=True)
     thread.start()
     return Server(host, cast("int", listening.getsockname()[1]), listening, http, thread)

@@ -1,4 +1,4 @@
-"""Two sides of a comparison, each a process of its own that is told when to drain (see `benchmarks.drain.side`)."""
+"""Two sides of a comparison, each a process of its own that is told when to drain (see `benchmarks.side`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 
 import psutil
 
-from benchmarks.drain.side import Drain
+from benchmarks.side import Drain
 
 SAMPLE_SECS = 0.1
 

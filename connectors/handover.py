@@ -9,19 +9,19 @@ batch may begin; the planner writes `error` before it raises.
 from __future__ import annotations
 
 import atexit
-import fcntl
 import json
 import shutil
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import BinaryIO
 
 from etlcore import errors
 from etlcore.clock import Clock, SystemClock
 from etlcore.errors import EtlError
 from etlcore.failpoints import reach
+from etlcore.storage.filesystem import OsFileSystem
 
 OPTION = "gluepot.handover"
 _PREFIX = "gluepot-stream-"
@@ -29,8 +29,9 @@ _OWNER = "owner"
 """Locked by the driver as long as it lives; the kernel lets go of it however the driver ends."""
 _YOUNG_SECS = 60.0
 """A folder may be made and not yet locked."""
-_owned: list[IO[bytes] | None] = []
+_owned: list[BinaryIO | None] = []
 _CLOCK = SystemClock()
+_DISK = OsFileSystem()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Handover:
         """
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        _owned.append(_lock(folder / _OWNER, create=True))
+        _owned.append(_DISK.lock(folder / _OWNER))
         _remove_abandoned(folder.parent, clock.epoch())
         return cls(folder)
 
@@ -95,23 +96,13 @@ class Handover:
             return None
 
 
-def _lock(path: Path, *, create: bool) -> IO[bytes] | None:
-    """Lock a file as long as it is open; None if another process has."""
-    file = path.open("wb" if create else "rb")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
-        return None
-    return file
-
-
 def _remove_abandoned(folder: Path, now_epoch: float) -> None:
     """Remove the folders of drivers that are gone; those of other users stay, and so do those without a lock."""
     for other in folder.glob(f"{_PREFIX}*"):
         with suppress(OSError):
             if now_epoch - other.stat().st_mtime < _YOUNG_SECS:
                 continue
-            if (unused := _lock(other / _OWNER, create=False)) is not None:
+            owner = other / _OWNER
+            if owner.exists() and (unused := _DISK.lock(owner)) is not None:
                 with unused:
                     shutil.rmtree(other, ignore_errors=True)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import duckdb
 
-from benchmarks.drain.side import Drain
 from benchmarks.paired import Side, ratio
+from benchmarks.side import Drain
 from connectors.kafka.feed import KafkaFeed
 from connectors.kafka.settings import KafkaReadSettings
 from etlcore.clock import SystemClock

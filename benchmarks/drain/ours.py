@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 from pyspark.conf import SparkConf
 from pyspark.context import SparkContext
-from pyspark.sql import DataFrame
 
 from awsglue import DynamicFrame
 from awsglue.context import GlueContext
-from benchmarks.drain.side import Drain, serve
+from benchmarks.ours import for_each_batch, json_stream
+from benchmarks.side import Drain, serve
 from streaming import session
 from streaming.session import StreamSession
 
@@ -37,39 +36,19 @@ def main(
     glue_context = GlueContext(SparkContext(conf=SparkConf().setMaster(f"local[{cores}]")))
 
     def drain(given: Drain) -> float:
-        called: list[float] = []
-        frame = glue_context.create_data_frame.from_options(
-            connection_type="kafka",
-            connection_options={
-                "bootstrap.servers": bootstrap,
-                "topicName": topic,
-                "startingOffsets": "earliest",
-                "classification": "json",
-                "inferSchema": "true",
-                "maxOffsetsPerTrigger": batch_rows,
-            },
-        )
-
-        def process(data_frame: DataFrame, batch_id: int) -> None:  # noqa: ARG001
-            called.append(time.perf_counter())
-            if data_frame.count() == 0:
-                return
+        def write(events: DynamicFrame) -> None:
             glue_context.write_dynamic_frame.from_options(
-                frame=DynamicFrame.fromDF(data_frame, glue_context, "events"),
+                frame=events,
                 connection_type="s3",
                 connection_options={"path": given.table, "partitionKeys": ["country"]},
                 format="glueparquet",
                 format_options={"compression": "snappy"},
             )
 
+        frame = json_stream(glue_context, bootstrap, topic, maxOffsetsPerTrigger=batch_rows)
         with opened() as services:
             session.install(services)
-            glue_context.forEachBatch(
-                frame=frame,
-                batch_function=process,
-                options={"windowSize": "1 second", "checkpointLocation": given.checkpoint},
-            )
-        return called[0]
+            return for_each_batch(glue_context, frame, given.checkpoint, write)
 
     serve(drain)
 

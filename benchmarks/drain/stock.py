@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-import time
 
 from pyspark.sql import DataFrame, SparkSession
 
-from benchmarks.drain.side import Drain, serve
+from benchmarks.side import Drain, serve
+from benchmarks.stock import for_each_batch
 from gluepot.servers import jars
 
 
@@ -23,33 +23,10 @@ def main(bootstrap: str, topic: str, batch_rows: str, cores: str) -> None:
     )
 
     def drain(given: Drain) -> float:
-        called: list[float] = []
-        stream = (
-            spark.readStream.format("kafka")
-            .option("kafka.bootstrap.servers", bootstrap)
-            .option("subscribe", topic)
-            .option("startingOffsets", "earliest")
-            .option("maxOffsetsPerTrigger", batch_rows)
-            .load()
-            .selectExpr("CAST(value AS STRING) AS value")
-        )
+        def write(events: DataFrame) -> None:
+            events.write.mode("append").partitionBy("country").parquet(given.table)
 
-        def process(batch: DataFrame, batch_id: int) -> None:  # noqa: ARG001
-            called.append(time.perf_counter())
-            batch.persist()
-            if batch.count() > 0:
-                events = spark.read.json(batch.rdd.map(lambda row: row.value))
-                events.write.mode("append").partitionBy("country").parquet(given.table)
-            batch.unpersist()
-
-        query = (
-            stream.writeStream.foreachBatch(process)
-            .option("checkpointLocation", given.checkpoint)
-            .trigger(availableNow=True)
-            .start()
-        )
-        query.awaitTermination()
-        return called[0]
+        return for_each_batch(spark, bootstrap, topic, batch_rows, given.checkpoint, write)
 
     serve(drain)
 

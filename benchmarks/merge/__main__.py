@@ -18,9 +18,9 @@ from pathlib import Path
 import pyarrow as pa
 from pyiceberg.table import StaticTable
 
-from benchmarks.drain.side import Drain
 from benchmarks.merge import changes, orders
 from benchmarks.paired import Side, ratio
+from benchmarks.side import Drain
 from connectors.kafka.feed import KafkaFeed
 from connectors.kafka.settings import KafkaReadSettings
 from etlcore.clock import SystemClock

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import sys
-import time
 
 from pyspark.conf import SparkConf
 from pyspark.context import SparkContext
-from pyspark.sql import DataFrame
 
 from awsglue import DynamicFrame
 from awsglue.context import GlueContext
-from benchmarks.drain.side import Drain, serve
 from benchmarks.merge import orders
+from benchmarks.ours import for_each_batch, json_stream
+from benchmarks.side import Drain, serve
 from streaming import session
 from streaming.session import StreamSession
 
@@ -27,31 +26,13 @@ def main(bootstrap: str, topic: str, batch_rows: str, cores: str, warehouse: str
     session.install(StreamSession(drain=session.Drain(until_caught_up=True)))
 
     def drain(given: Drain) -> float:
-        called: list[float] = []
         orders.go_back(spark, table, base)
-        frame = glue_context.create_data_frame.from_options(
-            connection_type="kafka",
-            connection_options={
-                "bootstrap.servers": bootstrap,
-                "topicName": topic,
-                "startingOffsets": "earliest",
-                "classification": "json",
-                "inferSchema": "true",
-                "maxOffsetsPerTrigger": batch_rows,
-            },
-        )
 
-        def process(data_frame: DataFrame, batch_id: int) -> None:  # noqa: ARG001
-            called.append(time.perf_counter())
-            if data_frame.count() > 0:
-                orders.merge(spark, DynamicFrame.fromDF(data_frame, glue_context, "changes").toDF(), given.table)
+        def merge(changes: DynamicFrame) -> None:
+            orders.merge(spark, changes.toDF(), given.table)
 
-        glue_context.forEachBatch(
-            frame=frame,
-            batch_function=process,
-            options={"windowSize": "1 second", "checkpointLocation": given.checkpoint},
-        )
-        return called[0]
+        frame = json_stream(glue_context, bootstrap, topic, maxOffsetsPerTrigger=batch_rows)
+        return for_each_batch(glue_context, frame, given.checkpoint, merge)
 
     serve(drain)
 

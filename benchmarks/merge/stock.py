@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import sys
-import time
 
 from pyspark.sql import DataFrame, SparkSession
 
-from benchmarks.drain.side import Drain, serve
 from benchmarks.merge import orders
+from benchmarks.side import Drain, serve
+from benchmarks.stock import for_each_batch
 
 
 def main(bootstrap: str, topic: str, batch_rows: str, cores: str, warehouse: str, rows: str) -> None:
@@ -23,33 +23,12 @@ def main(bootstrap: str, topic: str, batch_rows: str, cores: str, warehouse: str
     base = orders.create(spark, table, int(rows))
 
     def drain(given: Drain) -> float:
-        called: list[float] = []
         orders.go_back(spark, table, base)
-        stream = (
-            spark.readStream.format("kafka")
-            .option("kafka.bootstrap.servers", bootstrap)
-            .option("subscribe", topic)
-            .option("startingOffsets", "earliest")
-            .option("maxOffsetsPerTrigger", batch_rows)
-            .load()
-            .selectExpr("CAST(value AS STRING) AS value")
-        )
 
-        def process(batch: DataFrame, batch_id: int) -> None:  # noqa: ARG001
-            called.append(time.perf_counter())
-            batch.persist()
-            if batch.count() > 0:
-                orders.merge(spark, spark.read.json(batch.rdd.map(lambda row: row.value)), given.table)
-            batch.unpersist()
+        def merge(changes: DataFrame) -> None:
+            orders.merge(spark, changes, given.table)
 
-        query = (
-            stream.writeStream.foreachBatch(process)
-            .option("checkpointLocation", given.checkpoint)
-            .trigger(availableNow=True)
-            .start()
-        )
-        query.awaitTermination()
-        return called[0]
+        return for_each_batch(spark, bootstrap, topic, batch_rows, given.checkpoint, merge)
 
     serve(drain)
 

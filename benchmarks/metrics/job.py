@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame
 
 from awsglue import DynamicFrame
 from awsglue.context import GlueContext
+from benchmarks.ours import json_stream
 from etlcore.glue_version import DEFAULT
 from gluepot.job_parameters import JobParameters
 from gluepot.ops.start import OpsSettings, start
@@ -40,16 +41,7 @@ def main(bootstrap: str, topic: str, folder: str, window_secs: str, cores: str) 
         streams.stop.set()
 
     threading.Thread(target=end_with_input, daemon=True).start()
-    frame = glue_context.create_data_frame.from_options(
-        connection_type="kafka",
-        connection_options={
-            "bootstrap.servers": bootstrap,
-            "topicName": topic,
-            "startingOffsets": "earliest",
-            "classification": "json",
-            "inferSchema": "true",
-        },
-    )
+    frame = json_stream(glue_context, bootstrap, topic)
 
     def process(data_frame: DataFrame, batch_id: int) -> None:  # noqa: ARG001
         glue_context.write_dynamic_frame.from_options(

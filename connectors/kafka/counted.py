@@ -61,6 +61,11 @@ class Keeping:
                 self._part.replace(self._final)
         self._drop()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether what is added is kept."""
+        return self._file is not None
+
     def add(self, batch: RawBatch) -> None:
         """Keep a batch if there is room for it; otherwise nothing of the range is kept."""
         if self._file is None:

@@ -167,7 +167,8 @@ def count_range(settings: KafkaReadSettings, wanted: SourceRange, folder: Path |
     with Keeping(folder, wanted) as keeping:
         for messages in _lists(settings, wanted):
             records += len(messages)
-            keeping.add(_raw_batch(messages, settings, wanted))
+            if keeping.is_open:
+                keeping.add(_raw_batch(messages, settings, wanted))
     return records
 
 

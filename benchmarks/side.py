@@ -18,7 +18,7 @@ class Drain:
 
     Args:
         checkpoint: an empty folder.
-        table: an empty folder.
+        table: an empty folder, or the name of a table.
     """
 
     checkpoint: str

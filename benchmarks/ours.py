@@ -1,0 +1,52 @@
+"""What a side of ours does with a topic: the calls a Glue script makes, nothing else."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from pyspark.sql import DataFrame
+
+from awsglue import DynamicFrame
+from awsglue.context import GlueContext
+
+
+def json_stream(glue_context: GlueContext, bootstrap: str, topic: str, **options: str) -> DataFrame:
+    """Return the stream of a topic of JSON documents from its begin, schema unknown; `options` are further ones."""
+    return glue_context.create_data_frame.from_options(
+        connection_type="kafka",
+        connection_options={
+            "bootstrap.servers": bootstrap,
+            "topicName": topic,
+            "startingOffsets": "earliest",
+            "classification": "json",
+            "inferSchema": "true",
+            **options,
+        },
+    )
+
+
+def for_each_batch(
+    glue_context: GlueContext, frame: DataFrame, checkpoint: str, use: Callable[[DynamicFrame], None]
+) -> float:
+    """Drain a stream, counting each batch as scripts do; return `time.perf_counter()` of the first batch.
+
+    Args:
+        glue_context: the context.
+        frame: the stream.
+        checkpoint: an empty folder.
+        use: what is done with the records of a batch.
+    """
+    called: list[float] = []
+
+    def process(data_frame: DataFrame, batch_id: int) -> None:  # noqa: ARG001
+        called.append(time.perf_counter())
+        if data_frame.count() > 0:
+            use(DynamicFrame.fromDF(data_frame, glue_context, "batch"))
+
+    glue_context.forEachBatch(
+        frame=frame,
+        batch_function=process,
+        options={"windowSize": "1 second", "checkpointLocation": checkpoint},
+    )
+    return called[0]

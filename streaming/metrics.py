@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -12,6 +11,7 @@ from streaming.capacity import Capacity
 from streaming.committed_rows import CommittedRows
 from streaming.lag import Lag
 from streaming.metric_names import ADVICE, COUNTERS, GAUGES, HISTOGRAMS, LAG, MOST_LABEL_VALUES, PREFIX
+from streaming.partition_gauges import SHOWN, PartitionGauges
 from streaming.progress import BatchStats, input_rate, process_rate, window_ratio
 
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ class StreamMetrics:
 
     def __init__(self, registry: CollectorRegistry, job: str, *, by_partition: bool = False) -> None:
         self._job = job
-        self._by_partition = by_partition
-        gauges = [one for one in (*GAUGES, *LAG, *ADVICE) if by_partition or not one.opt_in]
+        gauges = [one for one in (*GAUGES, *LAG, *ADVICE) if one not in SHOWN]
         self._gauges = {one.name: Gauge(PREFIX + one.name, one.help, one.labels, registry=registry) for one in gauges}
         self._counters = {
             one.name: Counter(PREFIX + one.name, one.help, one.labels, registry=registry) for one in COUNTERS
@@ -46,8 +45,10 @@ class StreamMetrics:
         }
         self._committed = CommittedRows(job)
         registry.register(self._committed)
+        self._by_partition = PartitionGauges(job) if by_partition else None
+        if self._by_partition is not None:
+            registry.register(self._by_partition)
         self._showing_lag = threading.Lock()
-        self._partitions: dict[tuple[str, str], frozenset[str]] = {}
         self._label_values: dict[tuple[str, str], set[str]] = {}
 
     def announce(self, query: str, window_secs: float) -> None:
@@ -99,9 +100,9 @@ class StreamMetrics:
                 self._set("lag_worst_records", max(lag.records.values()), query)
             if lag.secs:
                 self._set("lag_worst_seconds", max(lag.secs.values()), query)
-            if self._by_partition:
-                self._show_partitions("lag_records", query, lag.records)
-                self._show_partitions("lag_seconds", query, lag.secs)
+            if self._by_partition is not None:
+                self._by_partition.show("lag_records", query, lag.records)
+                self._by_partition.show("lag_seconds", query, lag.secs)
 
     def capacity(self, capacity: Capacity) -> None:
         """Show what the job has to work with."""
@@ -142,9 +143,9 @@ class StreamMetrics:
             self._set("source_info", 1, stats.query, source, self._bounded("source_info", stats.query, stream))
         if stats.positions:
             self._set("partitions", len(stats.positions), stats.query)
-        if self._by_partition:
+        if self._by_partition is not None:
             exact = {shard: end for shard, end in stats.positions.items() if end <= MOST_EXACT}
-            self._show_partitions("position", stats.query, exact)
+            self._by_partition.show("position", stats.query, exact)
 
     def _bounded(self, name: str, query: str, value: str) -> str:
         """Return the label value to count under, so that a metric has no more than so many series."""
@@ -153,15 +154,6 @@ class StreamMetrics:
             return OTHER
         known.add(value)
         return value
-
-    def _show_partitions(self, name: str, query: str, values: Mapping[str, float]) -> None:
-        """Show these partitions and no others: one that is gone or idle would keep its last value for ever."""
-        shown = self._partitions.get((name, query), frozenset())
-        for partition in shown - values.keys():
-            self._gauges[name].remove(self._job, query, partition)
-        for partition, value in values.items():
-            self._set(name, value, query, partition)
-        self._partitions[name, query] = frozenset(values)
 
     def _set(self, name: str, value: float, *labels: str) -> None:
         self._gauges[name].labels(self._job, *labels).set(value)

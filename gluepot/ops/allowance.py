@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-SHARE = 0.1
-"""Of one core. A scrape of 5,000 partitions takes some 0.15 s, so it may come every two seconds for ever."""
+SHARE = 0.05
+"""Of one core, for answering. How the text is made is a matter of its own (`exposition`)."""
 RESERVE_SECS = 1.0
 """Processor time that may be spent at once after a rest, and owed at most."""
 

@@ -54,7 +54,7 @@ def application(job: Job, token: str | None = None) -> Starlette:
         token: what readers must bring; None for nothing.
     """
     access = Access(token)
-    exposition = Exposition(job.registry, job.clock.monotonic)
+    exposition = Exposition(job.registry, job.clock)
 
     def live() -> list[Check]:
         return liveness(job.queries(), job.clock.epoch())
@@ -63,7 +63,7 @@ def application(job: Job, token: str | None = None) -> Starlette:
         return readiness(job.queries(), stopping=job.stopping())
 
     async def metrics(request: Request) -> Response:
-        text = exposition.text(request.headers.get("accept", ""))
+        text = await exposition.text(request.headers.get("accept", ""))
         return Response(text.body, headers={"Content-Type": text.content_type})
 
     async def livez(request: Request) -> Response:

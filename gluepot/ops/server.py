@@ -6,6 +6,7 @@ import asyncio
 import socket
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
@@ -22,6 +23,8 @@ IDLE_SECS = 5
 REQUEST_SECS = 10.0
 """How long a whole request, or the next one on a kept socket, may take to arrive and its answer to be fetched."""
 CLOSE_SECS = 1
+REFUSE_SECS = 1.0
+"""How long a refusal is held back: who asks hundreds of times a second waits for it and does not ask meanwhile."""
 SWITCH_SECS = 0.0005
 SCRAPE = b"GET /metrics"
 BUSY = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\n\r\n"
@@ -40,10 +43,15 @@ class _Prompt(H11Protocol):
     def data_received(self, data: bytes) -> None:
         if self._is_scrape(data) and not self.allowance.is_left():
             self._unset_keepalive_if_required()
-            self._await_next()
-            self.transport.write(BUSY)
+            self.transport.pause_reading()
+            self._await(REFUSE_SECS, self._refuse)
             return
         super().data_received(data)
+
+    def _refuse(self) -> None:
+        self.transport.write(BUSY)
+        self.transport.resume_reading()
+        self._await(REQUEST_SECS, self.transport.abort)
 
     def _is_scrape(self, data: bytes) -> bool:
         """Tell whether this is one whole request for the metrics, with nothing before it still to be answered."""
@@ -52,9 +60,9 @@ class _Prompt(H11Protocol):
         answered = self.cycle is None or self.cycle.response_complete
         return answered and not self.conn.trailing_data[0]
 
-    def _await_next(self) -> None:
+    def _await(self, secs: float, then: Callable[[], None]) -> None:
         self._deadline.cancel()
-        self._deadline = self.loop.call_later(REQUEST_SECS, self.transport.abort)
+        self._deadline = self.loop.call_later(secs, then)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -65,7 +73,7 @@ class _Prompt(H11Protocol):
         super().connection_lost(exc)
 
     def on_response_complete(self) -> None:
-        self._await_next()
+        self._await(REQUEST_SECS, self.transport.abort)
         super().on_response_complete()
 
 

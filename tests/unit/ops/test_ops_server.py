@@ -101,7 +101,8 @@ class Spent:
         return self.secs
 
 
-def test_scrapes_beyond_the_allowance_are_refused_and_the_probes_of_health_are_not():
+def test_scrapes_beyond_the_allowance_are_refused_and_the_probes_of_health_are_not(monkeypatch):
+    monkeypatch.setattr(ops, "REFUSE_SECS", 0.05)
     spent = Spent()
     server = serve(APP, allowance=Allowance(spent=spent))
     try:
@@ -124,3 +125,23 @@ def test_a_scrape_that_comes_in_pieces_is_put_together(server):
             slow.sendall(piece)
             time.sleep(0.05)
         assert slow.makefile("rb").read().endswith(b"here")
+
+
+def test_a_refusal_is_held_back_and_others_are_answered_meanwhile(monkeypatch):
+    monkeypatch.setattr(ops, "REFUSE_SECS", 0.5)
+    spent = Spent()
+    server = serve(APP, allowance=Allowance(spent=spent))
+    try:
+        assert get(server.port) == (200, b"here")
+        spent.secs = 2.0
+        refused, health = (HTTPConnection("127.0.0.1", server.port, timeout=5) for _ in range(2))
+        began = time.monotonic()
+        refused.request("GET", "/metrics")
+        health.request("GET", "/livez")
+        assert health.getresponse().status == 200
+        assert refused.getresponse().status == 503
+        assert time.monotonic() - began >= 0.5
+        refused.close()
+        health.close()
+    finally:
+        server.stop()

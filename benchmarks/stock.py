@@ -3,9 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from pyspark.sql import DataFrame, SparkSession
+
+from gluepot.servers import jars
+
+
+def started(cores: str, settings: Mapping[str, str]) -> SparkSession:
+    """Start Spark with its own Kafka source, and with what else the settings say."""
+    archives = ",".join(str(path) for path in jars.ensure("spark-kafka-baseline"))
+    always = {"spark.jars": archives, "spark.driver.host": "127.0.0.1", "spark.ui.enabled": "false"}
+    return SparkSession.builder.master(f"local[{cores}]").config(map={**always, **settings}).getOrCreate()
+
+
+def json_stream(spark: SparkSession, bootstrap: str, topic: str, batch_rows: str) -> DataFrame:
+    """Return the stream of a topic of JSON documents from its begin, one column of text."""
+    return (
+        spark.readStream.format("kafka")
+        .option("kafka.bootstrap.servers", bootstrap)
+        .option("subscribe", topic)
+        .option("startingOffsets", "earliest")
+        .option("maxOffsetsPerTrigger", batch_rows)
+        .load()
+        .selectExpr("CAST(value AS STRING) AS value")
+    )
 
 
 def for_each_batch(
@@ -22,15 +44,6 @@ def for_each_batch(
         use: what is done with the rows of a batch.
     """
     called: list[float] = []
-    stream = (
-        spark.readStream.format("kafka")
-        .option("kafka.bootstrap.servers", bootstrap)
-        .option("subscribe", topic)
-        .option("startingOffsets", "earliest")
-        .option("maxOffsetsPerTrigger", batch_rows)
-        .load()
-        .selectExpr("CAST(value AS STRING) AS value")
-    )
 
     def process(batch: DataFrame, batch_id: int) -> None:  # noqa: ARG001
         called.append(time.perf_counter())
@@ -40,7 +53,8 @@ def for_each_batch(
         batch.unpersist()
 
     query = (
-        stream.writeStream.foreachBatch(process)
+        json_stream(spark, bootstrap, topic, batch_rows)
+        .writeStream.foreachBatch(process)
         .option("checkpointLocation", checkpoint)
         .trigger(availableNow=True)
         .start()

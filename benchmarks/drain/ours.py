@@ -30,6 +30,7 @@ def main(
     topic: str,
     batch_rows: str,
     cores: str,
+    _shape: str,
     opened: Callable[[], AbstractContextManager[StreamSession]] = unwatched,
 ) -> None:
     """Drain with `forEachBatch`, exactly-once, schema unknown; a session is opened for each drain."""

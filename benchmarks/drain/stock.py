@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import sys
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from benchmarks.side import Drain, serve
-from benchmarks.stock import for_each_batch
-from gluepot.servers import jars
+from benchmarks.stock import for_each_batch, started
 
 
-def main(bootstrap: str, topic: str, batch_rows: str, cores: str) -> None:
+def main(bootstrap: str, topic: str, batch_rows: str, cores: str, _shape: str) -> None:
     """Drain with `foreachBatch` on Spark's own Kafka source."""
-    archives = ",".join(str(path) for path in jars.ensure("spark-kafka-baseline"))
-    spark = (
-        SparkSession.builder.master(f"local[{cores}]")
-        .config("spark.jars", archives)
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.ui.enabled", "false")
-        .getOrCreate()
-    )
+    spark = started(cores, {})
 
     def drain(given: Drain) -> float:
         def write(events: DataFrame) -> None:

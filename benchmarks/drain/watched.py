@@ -52,8 +52,8 @@ def watched(cores: str) -> Iterator[StreamSession]:
 
 def main(*arguments: str) -> None:
     """Drain as the other side does."""
-    *where, cores = arguments
-    ours.main(*where, cores, opened=lambda: watched(cores))
+    *_, cores, _shape = arguments
+    ours.main(*arguments, opened=lambda: watched(cores))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,45 @@
+"""What a result was measured with: machine, packages, command."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+import psutil
+
+PACKAGES = ("gluepot", "pyspark", "pyarrow", "confluent-kafka", "duckdb")
+
+
+def described() -> dict[str, object]:
+    """Return it as plain values; the processor's name only where Linux tells it."""
+    java = subprocess.run(["java", "-version"], capture_output=True, check=False, text=True).stderr.splitlines()
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, check=False, text=True)
+    return {
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": f"python -m {_module()} {' '.join(sys.argv[1:])}".strip(),
+        "processor": _processor(),
+        "cpus": os.cpu_count(),
+        "memory_gb": round(psutil.virtual_memory().total / 1e9),
+        "system": platform.platform(),
+        "java": java[0] if java else "unknown",
+        "python": platform.python_version(),
+        "commit": commit.stdout.strip(),
+        "packages": {name: version(name) for name in PACKAGES},
+    }
+
+
+def _module() -> str:
+    main = sys.modules["__main__"].__spec__
+    return "" if main is None else main.name.removesuffix(".__main__")
+
+
+def _processor() -> str:
+    told = Path("/proc/cpuinfo")
+    lines = told.read_text().splitlines() if told.exists() else []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor() or "unknown")

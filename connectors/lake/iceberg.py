@@ -9,6 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from connectors.lake.commits import LakeCommit
+from connectors.lake.time_travel import spark_options
 
 _PROPERTY = "snapshot-property."
 
@@ -33,8 +34,12 @@ class IcebergTable:
                 yield found
 
     def read(self, spark: SparkSession, options: Mapping[str, Any]) -> DataFrame:
-        """Return the rows; options such as `snapshot-id` choose an older snapshot."""
-        return spark.read.format("iceberg").options(**options).load(self.name)
+        """Return the rows; options such as `snapshot-id` choose an older snapshot.
+
+        Raises:
+            ConfigError: options contradict each other.
+        """
+        return spark.read.format("iceberg").options(**spark_options(options)).load(self.name)
 
     def append(self, frame: DataFrame, commit: LakeCommit | None, options: Mapping[str, Any]) -> None:
         """Append rows in one snapshot, which says what batch they are if they are one."""

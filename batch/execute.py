@@ -1,4 +1,4 @@
-"""Running a pipeline as one Spark job: write it, count it, learn its schema, or make a DataFrame of it."""
+"""Running a pipeline, mostly as one Spark job: write it, count it, learn its schema, or make a DataFrame of it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pyspark import TaskContext
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from batch import commit, task
+from batch import commit, on_driver, task
 from batch.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
 from connectors.ports import (
     AlreadyCommitted,
@@ -131,10 +131,7 @@ def stage(spark: SparkSession, pipeline: Pipeline, sink: TaskSink, attempt: str)
 
 def _staging(sink: TaskSink, attempt: str) -> TaskBody:
     def stage(work: task.Work) -> Iterator[ManifestPart]:
-        context = TaskContext.get()
-        assert context is not None
-        own = f"{attempt}/{context.taskAttemptId()}"
-        yield task.write(work, sink, context.partitionId(), own)
+        yield task.write(work, sink, f"{attempt}/{work.place.attempt}")
 
     return stage
 
@@ -163,7 +160,7 @@ def start_workers(spark: SparkSession) -> threading.Thread:
 
     def start() -> None:
         with suppress(Exception):  # whatever is wrong with workers or cluster, the first batch will tell
-            _over_pieces(spark, range(spark.sparkContext.defaultParallelism), iter)
+            _over_pieces(spark, range(spark.sparkContext.defaultParallelism), lambda held, _: iter(held))
 
     starting = threading.Thread(target=start, name="gluepot-start-workers", daemon=True)
     starting.start()
@@ -183,9 +180,11 @@ def count_raw(spark: SparkSession, given: RangeInput) -> int:
     """Return the number of records in the ranges, broken ones included, without decoding any."""
     source = given.source
 
-    def count_records(wanted: Iterable[SourceRange]) -> Iterator[int]:
+    def count_records(wanted: Iterable[SourceRange], _: task.Place) -> Iterator[int]:
         yield sum(map(source.count, wanted))
 
+    if given.on_driver:
+        return sum(on_driver.run(given.ranges, count_records))
     return sum(_over_pieces(spark, given.ranges, count_records))
 
 
@@ -301,19 +300,21 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody) -> list[Any]:
         case RangeInput() | SplitInput() as whole:
             given = task.projected(whole, steps)
 
-            def over_pieces(wanted: Iterable[task.Piece]) -> Iterator[Any]:
+            def over_pieces(wanted: Iterable[task.Piece], place: task.Place) -> Iterator[Any]:
                 for one in wanted:
                     tally = task.Tally()
                     chunks = task.through(task.piece_chunks(given, one, tally), steps, tally)
-                    yield from body(task.Work(chunks, tally, (one,) if isinstance(one, SourceRange) else ()))
+                    yield from body(task.Work(chunks, tally, place, (one,) if isinstance(one, SourceRange) else ()))
 
+            if isinstance(given, RangeInput) and given.on_driver and on_driver.is_own_work(steps):
+                return on_driver.run(given.ranges, over_pieces)
             return _over_pieces(spark, task.pieces(given), over_pieces)
         case framed:
             chunks_of = _chunk_reader(framed)
 
             def over_frame(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 tally = task.Tally()
-                for result in body(task.Work(task.through(chunks_of(batches, tally), steps, tally), tally)):
+                for result in body(task.Work(task.through(chunks_of(batches, tally), steps, tally), tally, _place())):
                     yield pa.RecordBatch.from_pydict({"part": pa.array([pickle.dumps(result)], pa.binary())})
 
             # Our own bytes, from our own tasks.
@@ -323,11 +324,18 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody) -> list[Any]:
 def _over_pieces(
     spark: SparkSession,
     pieces: Sequence[PieceT],
-    body: Callable[[Iterable[PieceT]], Iterator[Any]],
+    body: Callable[[Iterable[PieceT], task.Place], Iterator[Any]],
 ) -> list[Any]:
     if not pieces:
         return []
-    return spark.sparkContext.parallelize(pieces, len(pieces)).mapPartitions(lambda held: marked(body(held))).collect()
+    held = spark.sparkContext.parallelize(pieces, len(pieces))
+    return held.mapPartitions(lambda one: marked(body(one, _place()))).collect()
+
+
+def _place() -> task.Place:
+    context = TaskContext.get()
+    assert context is not None
+    return task.Place(context.partitionId(), context.taskAttemptId())
 
 
 def _arrow(

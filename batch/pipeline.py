@@ -25,6 +25,7 @@ class RangeInput:
         sticky: schema of the stream as known so far; None at first, and of no use where one is declared.
         extras: columns the source adds beside the payload, in this order.
         declared: format and columns the script declares; None for JSON whose records tell them.
+        on_driver: whether so few records are read where the script runs; see `batch.on_driver`.
     """
 
     source: StreamSource
@@ -32,6 +33,7 @@ class RangeInput:
     sticky: pa.Schema | None = None
     extras: tuple[str, ...] = ()
     declared: DeclaredPayload | None = None
+    on_driver: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,17 +61,32 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Which task of its job this is.
+
+    Args:
+        task: its ordinal.
+        attempt: tells this try from others of the job; a task may be tried twice, even at the same time.
+    """
+
+    task: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
 class Work:
     """One task's input.
 
     Args:
         chunks: to be drawn once.
         tally: filled while they are drawn.
+        place: of the task.
         ranges: where they come from; empty when they come through a DataFrame.
     """
 
     chunks: Iterator[Chunk]
     tally: Tally
+    place: Place
     ranges: tuple[SourceRange, ...] = ()
 
 
@@ -193,17 +208,16 @@ def good_rows(chunks: Iterable[Chunk]) -> Iterator[pa.RecordBatch]:
         yield chunk.batch
 
 
-def write(work: Work, sink: TaskSink, task: int, attempt: str) -> ManifestPart:
+def write(work: Work, sink: TaskSink, attempt: str) -> ManifestPart:
     """Stage a task's chunks and return its part of the manifest, with the tally filled in.
 
     Args:
         work: what the task holds.
         sink: where to.
-        task: ordinal of the task in the job.
         attempt: unique to this try.
     """
     began = time.perf_counter()
-    return _with_tally(sink.write(work.chunks, task, attempt), work, began)
+    return _with_tally(sink.write(work.chunks, work.place.task, attempt), work, began)
 
 
 def send(work: Work, sink: RecordSink) -> ManifestPart:

@@ -187,6 +187,9 @@ class PlannedSource(StreamSource, Protocol):
     def told(self, folder: Path) -> Self:
         """Return the source for one query, whose driver, planner and local workers share a folder."""
 
+    def lean(self) -> Self:
+        """Return the source for small batches that are read in the driver's process: it fetches little ahead."""
+
     def planner(self, checkpoint: Checkpoint | None, clock: Clock) -> Planner:
         """Return the planner of a query; `checkpoint` is None for one that was not started by us."""
 

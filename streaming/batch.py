@@ -175,6 +175,7 @@ def run_known(
     context: BatchContext,
     settings: StreamSettings,
     rows: Callable[[], DataFrame] | None = None,
+    counted: int | None = None,
 ) -> None:
     """Run the function on the ranges of a micro-batch, or some of them.
 
@@ -186,10 +187,12 @@ def run_known(
         context: of the batch.
         settings: of the query.
         rows: makes the DataFrame of the ranges if they are not all of the batch.
+        counted: records of a batch that is small enough for the driver's process; None for Spark's.
     """
-    source = stream.source
-    given = RangeInput(source, tuple(ranges), context.schema.known, stream.extras, source.declared)
-    batch = BatchFrame(frame, given, stream.json_column, context.storage_level, rows)
+    is_small = counted is not None
+    source = stream.source.lean() if is_small else stream.source
+    given = RangeInput(source, tuple(ranges), context.schema.known, stream.extras, source.declared, is_small)
+    batch = BatchFrame(frame, given, stream.json_column, context.storage_level, rows, counted)
     try:
         _call(function, batch, context)
         root = rejects_root(source.rejects_path, settings.checkpoint_location)

@@ -72,6 +72,7 @@ class BatchFrame(ClassicDataFrame):
         storage_level: how the rows are kept once they are rows; None to read them anew for each action.
         rows: makes the DataFrame of the ranges where they are only a part of what `frame` reads. Called when rows are
             asked for, because making one starts two processes.
+        counted: records in the ranges, where that is known.
     """
 
     def __new__(cls, *_: Any) -> Self:  # noqa: D102
@@ -84,13 +85,14 @@ class BatchFrame(ClassicDataFrame):
         json_column: str | None,
         storage_level: StorageLevel | None,
         rows: Callable[[], DataFrame] | None = None,
+        counted: int | None = None,
     ) -> None:
         self._frame = frame
         self._rows = rows
         self._session = frame.sparkSession
         self._storage_level = storage_level
         self._persisted = False
-        self._counted: int | None = None
+        self._counted = counted if batch_input.declared is None else None
         self._kept = KeptRecords(frame.sparkSession, batch_input, storage_level) if storage_level else None
         self.batch_input = batch_input
         self.json_column = json_column

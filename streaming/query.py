@@ -12,7 +12,9 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
+from batch import execute, on_driver
 from batch.commit import Origin
+from batch.pipeline import RangeInput
 from connectors.ports import SourceRange, coalesced
 from connectors.positions import StreamPositions
 from connectors.rejects import discard, rejects_root
@@ -359,13 +361,18 @@ class Query:
         if self._stream is None:
             return run_rows(frame, self._function, context)
         (span,) = held
-        ranges = self._stream.source.split(span)
-        if not self._stream.source.any_record(ranges):
+        source = self._stream.source
+        ranges = source.split(span)
+        counted = None
+        if on_driver.is_small(source.records(span), len(ranges), self._settings.small_batch_records):
+            given = RangeInput(source.lean(), tuple(ranges), on_driver=True)
+            counted = execute.count_raw(frame.sparkSession, given)
+        if not (source.any_record(ranges) if counted is None else counted):
             return False
         good = self._quarantine.good(self._stream, frame, ranges, context)
         context.ranges = tuple(coalesced(good))
         if good is ranges:
-            run_known(self._stream, frame, ranges, self._function, context, self._settings)
+            run_known(self._stream, frame, ranges, self._function, context, self._settings, counted=counted)
         elif good:
             self._run_rest(self._stream, frame, ranges, good, context)
         return True

@@ -38,9 +38,11 @@ GLUE_OPTIONS = (
     "allowOverlap",  # ours: write although the table holds records of the batch, or the query skips some
     "onBatchFailure",  # ours: fail, or quarantine
     "quarantineLimit",  # ours: most dead letters of one batch
+    "smallBatchRecords",  # ours: batches up to this size take no Spark job
 )
 
 MAX_RETRIES = 100
+SMALL_BATCH_RECORDS = 10_000
 GENERIC_FOLDERS = frozenset({"checkpoint", "checkpoints"})
 
 _log = get_logger(__name__)
@@ -67,6 +69,9 @@ class StreamSettings(BaseModel):
     )
     on_batch_failure: OnBatchFailure = Field(default="fail", description="What follows when retries are used up.")
     quarantine_limit: int = Field(default=1000, ge=1, description="Most records of one batch that become dead letters.")
+    small_batch_records: int = Field(
+        default=SMALL_BATCH_RECORDS, ge=0, description="Batches up to so many records run on the driver; 0: none."
+    )
 
     @property
     def query_name(self) -> str:
@@ -101,6 +106,7 @@ class StreamSettings(BaseModel):
             allow_overlap=str(options.get("allowOverlap", "false")).lower() == "true",
             on_batch_failure=_on_batch_failure(options.get("onBatchFailure", "fail")),
             quarantine_limit=_limit(options.get("quarantineLimit", 1000)),
+            small_batch_records=_small(options.get("smallBatchRecords", SMALL_BATCH_RECORDS)),
         )
 
 
@@ -154,6 +160,13 @@ def _limit(value: object) -> int:
     text = str(value).strip()
     if not text.isdecimal() or not int(text):
         raise ConfigError(f"quarantineLimit is {value!r}; give a number of records above 0, such as 1000")
+    return int(text)
+
+
+def _small(value: object) -> int:
+    text = str(value).strip()
+    if not text.isdecimal():
+        raise ConfigError(f"smallBatchRecords is {value!r}; give a number of records, or 0 for a Spark job each time")
     return int(text)
 
 

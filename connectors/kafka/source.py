@@ -27,6 +27,8 @@ from etlcore.errors import TransientError
 from etlcore.logging import get_logger
 
 TRY_SECS = 5.0
+LEAN_CLIENT: Mapping[str, Any] = {"queued.max.messages.kbytes": 2048}
+"""Fetched ahead for each partition."""
 GROUP_SECS = 2.0
 """Longest wait for a group commit: a batch does not wait long for what only tools look at."""
 
@@ -105,6 +107,10 @@ class KafkaSource:
     def told(self, folder: Path) -> Self:
         """See `PlannedSource`."""
         return replace(self, folder=folder)
+
+    def lean(self) -> Self:
+        """See `PlannedSource`."""
+        return replace(self, settings=replace(self.settings, client={**LEAN_CLIENT, **self.settings.client}))
 
     def planner(self, checkpoint: Checkpoint | None, clock: Clock) -> Planner:
         """See `PlannedSource`."""

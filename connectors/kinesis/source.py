@@ -107,6 +107,10 @@ class KinesisSource:
         """See `PlannedSource`."""
         return replace(self, folder=folder)
 
+    def lean(self) -> Self:
+        """See `PlannedSource`; the planner has fetched what a batch holds."""
+        return self
+
     def planner(self, checkpoint: Checkpoint | None, clock: Clock) -> KinesisPlanner:
         """See `PlannedSource`."""
         assert self.folder is not None  # told when the frame was made

@@ -9,7 +9,7 @@ from dynamicframe.transforms.error_rows import ErrorRows
 from dynamicframe.transforms.fields import DropFields, RenameField, SelectFields
 from dynamicframe.transforms.known_schema import known_schema
 from dynamicframe.transforms.partitions import map_partition
-from dynamicframe.transforms.python_steps import FilterRows, MapRows
+from dynamicframe.transforms.python_steps import FilterRows, MapRows, calls_user_code
 from dynamicframe.transforms.read_texts import ReadTexts
 from dynamicframe.transforms.resolve_choice import ResolveChoice, casts_to
 from dynamicframe.transforms.sample_rows import SampleRows
@@ -39,6 +39,7 @@ __all__ = [
     "Unbox",
     "Unnest",
     "UnnestDdbJson",
+    "calls_user_code",
     "casts_to",
     "known_schema",
     "map_partition",

@@ -15,6 +15,7 @@ from dynamicframe.objects import batch_from_objects
 from dynamicframe.record import DynamicRecord
 from dynamicframe.rows import rows
 from dynamicframe.transforms.fields_read import fields_read
+from dynamicframe.transforms.steps import Stage, Step
 
 # What building columns from foreign values may raise; see batch_from_objects. Arrow's errors are ValueError, TypeError
 # or neither, by kind; RecursionError ends a record that contains itself.
@@ -76,6 +77,11 @@ class MapRows:
         except _UNFIT:
             fit, unfit = _sorted_out(chunk, mapped)
             return Chunk(batch_from_objects(fit), [*errors, *unfit])
+
+
+def calls_user_code(step: Step) -> bool:
+    """Tell whether a step runs a function of the script."""
+    return isinstance(step.step if isinstance(step, Stage) else step, FilterRows | MapRows)
 
 
 def _record(result: Any) -> Mapping[str, Any]:

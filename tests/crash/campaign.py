@@ -38,6 +38,8 @@ END_SECS = 30.0
 STARTING_SHARE = 0.25
 STARTING_SECS = 8.0
 AT_WORK_SECS = 2.5
+IN_WORKERS_SHARE = 0.5
+"""Of starts whose batches run in workers, as large ones do; the others run them on the driver."""
 
 # What clients of the streams raise.
 ServerTrouble = (KafkaError, BotoCoreError, ClientError)
@@ -155,10 +157,12 @@ class _Campaign:
         self._say = say
         self._turns = turns
         self._killed: list[Driver] = []
+        self._in_workers = True
 
     def at_point(self, point: Point) -> None:
         """Start the job with a failpoint armed, bring it there, and look at what it leaves."""
         next(self._turns)
+        self._in_workers = self._chance.random() < IN_WORKERS_SHARE
         armed = point.armed(self._chance)
         fired = self._fire(point, armed)
         while not fired and self._may_start_again():
@@ -203,6 +207,9 @@ class _Campaign:
             if time.monotonic() > until:
                 break
             next(self._turns)
+            self._in_workers = victim == "worker" or self._chance.random() < IN_WORKERS_SHARE
+            if driver is not None and victim == "worker" and not driver.in_workers:
+                driver.kill_all()
             if driver is None or not driver.runs():
                 done = self._world.done()
                 driver = self._start()
@@ -247,7 +254,7 @@ class _Campaign:
 
     def _start(self, *options: str, env: dict[str, str] | None = None) -> Driver:
         self._outcome.starts += 1
-        driver = self._world.start(*options, env=env)
+        driver = self._world.start(*options, in_workers=self._in_workers, env=env)
         self._killed.append(driver)
         return driver
 

@@ -37,14 +37,27 @@ class NotInTime(AssertionError):
 
 @dataclass(frozen=True)
 class Driver:
-    """A started job. The process leads a session, which also holds the workers that leave its process group."""
+    """A started job. The process leads a session, which also holds the workers that leave its process group.
+
+    Args:
+        process: the driver.
+        log: what it prints.
+        in_workers: whether its batches run in workers.
+    """
 
     process: subprocess.Popen[bytes]
     log: Path
+    in_workers: bool = True
 
     @classmethod
     def start(
-        cls, command: Sequence[str | Path], folder: Path, log: Path, env: Mapping[str, str] | None = None
+        cls,
+        command: Sequence[str | Path],
+        folder: Path,
+        log: Path,
+        env: Mapping[str, str] | None = None,
+        *,
+        in_workers: bool = True,
     ) -> Driver:
         if _ended.is_set():
             raise NotInTime("the run was ended from outside")
@@ -60,7 +73,7 @@ class Driver:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        _started.append(cls(process, log))
+        _started.append(cls(process, log, in_workers))
         return _started[-1]
 
     def runs(self) -> bool:
@@ -77,9 +90,13 @@ class Driver:
             return False
 
     def jvm(self) -> list[psutil.Process]:
-        """Spark's own; not the short-lived one before it, which only prints its command line and may be done already."""
+        """Spark's own: neither the short-lived one that only prints its command line, nor what it is about to start.
+
+        A process that it has forked looks like it until it becomes another program; the job outlives its death.
+        """
         spark = [one for one in self.members() if any("SparkSubmit" in part for part in one.info["cmdline"])]
-        return [one for one in spark if LAUNCHER not in one.info["cmdline"]]
+        alike = {one.pid: one for one in spark if LAUNCHER not in one.info["cmdline"]}
+        return [one for one in alike.values() if _parent(one) not in alike]
 
     def workers(self) -> list[psutil.Process]:
         """Python workers that run tasks: children of the daemon that Spark forks them from, and named as it is."""

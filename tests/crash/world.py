@@ -18,6 +18,7 @@ SCRIPTS = Path(__file__).parent / "scripts"
 
 # Spark removes old entries of its logs after every batch, instead of keeping the last hundred.
 PURGE = "spark.sql.streaming.minBatchesToRetain=2"
+MANY = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,10 @@ class World:
     def tables(self) -> Mapping[str, Folder]:
         return {one.table: self.lane.output.below(one.table) for one in self.script.tables}
 
-    def start(self, *options: str, env: Mapping[str, str] | None = None, module: str = "gluepot") -> Driver:
+    def start(
+        self, *options: str, in_workers: bool = True, env: Mapping[str, str] | None = None, module: str = "gluepot"
+    ) -> Driver:
+        """Start the job; its batches, which are small, run in workers or on the driver."""
         temporary = self.folder / "tmp"
         temporary.mkdir(parents=True, exist_ok=True)
         arguments = {
@@ -93,9 +97,10 @@ class World:
             "output_path": self.lane.output.url,
             "conf": PURGE,
         }
-        command = job_command(SCRIPTS / self.script.file, arguments, *options, module=module)
+        small = ("--batch-option", f"smallBatchRecords={0 if in_workers else MANY}")
+        command = job_command(SCRIPTS / self.script.file, arguments, *small, *options, module=module)
         surroundings = {**self.lane.env, **self.stream.env, "TMPDIR": str(temporary), **(env or {})}
-        return Driver.start(command, self.folder / "cwd", self.log, surroundings)
+        return Driver.start(command, self.folder / "cwd", self.log, surroundings, in_workers=in_workers)
 
     def planned(self) -> int:
         """The newest batch in Spark's offset log, -1 before the first."""

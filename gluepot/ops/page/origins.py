@@ -28,6 +28,7 @@ _OF_SCRIPT = {
     "allow_overlap": "allowOverlap",
     "on_batch_failure": "onBatchFailure",
     "quarantine_limit": "quarantineLimit",
+    "small_batch_records": "smallBatchRecords",
 }
 """What scripts call the fields of `StreamSettings`."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 
 from pyspark import SparkContext
@@ -26,9 +27,11 @@ def main() -> None:
         now_epoch=SystemClock().epoch(),
         dry_run=given["dry_run"] == "true",
     )
-    spark = GlueContext(SparkContext.getOrCreate()).spark_session
-    for step in keep_up(spark, of_options(given["kind"], {"path": given["table"]}).table, asked):
-        print(json.dumps({"step": step.name, "dry_run": asked.dry_run, **step.figures}), flush=True)
+    with os.fdopen(os.dup(sys.stdout.fileno()), "w") as out:
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # for the JVM, in which Delta's VACUUM prints a line
+        spark = GlueContext(SparkContext.getOrCreate()).spark_session
+        for step in keep_up(spark, of_options(given["kind"], {"path": given["table"]}).table, asked):
+            print(json.dumps({"step": step.name, "dry_run": asked.dry_run, **step.figures}), file=out, flush=True)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def dynamic_frame(
 
     table = lake_tables.lookup(context.spark_session, database, name, options)
     if isinstance(table, LakeTarget):
-        return DynamicFrame.fromDF(_of_lake(context.spark_session, table, predicate), context, name)
+        return DynamicFrame.fromDF(of_lake(context.spark_session, table, predicate), context, name)
     if is_stream(table):
         read = stream_read(table, options)
         return context.create_dynamic_frame_from_options(read.kind, read.options, transformation_ctx=ctx)
@@ -63,7 +63,7 @@ def data_frame(
     """
     table = lake_tables.lookup(context.spark_session, database, name, options)
     if isinstance(table, LakeTarget):
-        return _of_lake(context.spark_session, table, predicate)
+        return of_lake(context.spark_session, table, predicate)
     if is_stream(table):
         read = stream_read(table, options)
         return context.create_data_frame_from_options(read.kind, read.options)
@@ -88,7 +88,8 @@ def sample_bound(sample_options: Mapping[str, Any]) -> dict[str, str]:
     return {"boundedFiles": str(partitions * files)}
 
 
-def _of_lake(spark: SparkSession, target: LakeTarget, predicate: str) -> DataFrame:
+def of_lake(spark: SparkSession, target: LakeTarget, predicate: str) -> DataFrame:
+    """Return a table of a lake, at the snapshot, time or version that its options choose."""
     frame = target.table.read(spark, target.options)
     return frame.where(predicate) if predicate else frame
 

@@ -15,7 +15,7 @@ from awsglue.collection import DynamicFrameCollection
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.file_reads import FILE_TYPES, file_frame, file_settings
 from awsglue.lake_catalogs import use_local_catalogs
-from awsglue.lake_tables import LakeTarget
+from awsglue.lake_tables import LAKE_TYPES, LakeTarget
 from awsglue.options import as_options, stream_source
 from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame
 from awsglue.resolving import as_spec
@@ -97,12 +97,16 @@ class GlueContext(SQLContext):
         push_down_predicate: str = "",
         **kwargs: Any,
     ) -> DataFrame:
-        """Return the streaming DataFrame of a Kafka topic or a Kinesis stream (glue-api 3)."""
+        """Return the streaming DataFrame of a Kafka topic or a Kinesis stream (glue-api 3), or a table of a lake."""
+        if connection_type.lower() in LAKE_TYPES:
+            table = lake_tables.of_options(connection_type, as_options(connection_options))
+            return catalog_reads.of_lake(self.spark_session, table, push_down_predicate)
         if (stand_in := session.current().stand_in) is not None:
             return stand_in(self.spark_session, connection_type, as_options(connection_options))
         if connection_type.lower() not in STREAM_SOURCES:
             raise NotSupportedHere(
-                f"create_data_frame.from_options(connection_type={connection_type!r})", "Use 'kafka' or 'kinesis'."
+                f"create_data_frame.from_options(connection_type={connection_type!r})",
+                "Use 'kafka', 'kinesis', 'iceberg' or 'delta'.",
             )
         options = {**as_options(connection_options), **session.current().stream_options}
         return new_stream(self.spark_session, stream_source(connection_type, options))
@@ -117,7 +121,11 @@ class GlueContext(SQLContext):
         push_down_predicate: str = "",
         **kwargs: Any,
     ) -> DynamicFrame:
-        """Return the records of files, those that are new with bookmarks, or of a stream up to its end."""
+        """Return the records of files, those that are new with bookmarks, of a stream up to its end, or of a lake."""
+        if connection_type.lower() in LAKE_TYPES:
+            lake = lake_tables.of_options(connection_type, as_options(connection_options))
+            rows = catalog_reads.of_lake(self.spark_session, lake, push_down_predicate)
+            return DynamicFrame.fromDF(rows, self, transformation_ctx)
         if connection_type.lower() in FILE_TYPES:
             options = as_options(connection_options)
             settings = file_settings(connection_type, options, format, as_options(format_options), push_down_predicate)
@@ -131,7 +139,7 @@ class GlueContext(SQLContext):
         if connection_type.lower() not in STREAM_SOURCES:
             raise NotSupportedHere(
                 f"create_dynamic_frame.from_options(connection_type={connection_type!r})",
-                "Use 's3', 'file', 'kafka', 'kinesis' or a database such as 'postgresql'.",
+                "Use 's3', 'file', 'kafka', 'kinesis', 'iceberg', 'delta' or a database such as 'postgresql'.",
             )
         pipeline = batch_frame(stream_source(connection_type, as_options(connection_options)))
         return DynamicFrame(pipeline, self, transformation_ctx)

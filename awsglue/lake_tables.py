@@ -89,5 +89,5 @@ def _table(form: str, name: str) -> DeltaTable | IcebergTable:
             return IcebergTable(name)
         case _:
             raise ConfigError(
-                f"The connector's className is {form!r}; use 'delta' or 'iceberg', or Spark's own writer with toDF()."
+                f"The connector's className is {form!r}; use 'delta' or 'iceberg', or Spark's own reader and writer."
             )

@@ -9,6 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from connectors.lake.commits import LakeCommit
+from connectors.lake.time_travel import spark_options
 
 _PROPERTY = "snapshot-property."
 
@@ -25,16 +26,34 @@ class IcebergTable:
 
     def commits(self, spark: SparkSession, _: LakeCommit) -> Iterator[LakeCommit]:
         """Yield the commits of ours among the ancestors of the current snapshot, newest first."""
-        jvm = spark._jvm.org.apache.iceberg  # type: ignore[union-attr]  # noqa: SLF001  snapshots without a Spark job
-        table = jvm.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, self.name)  # noqa: SLF001
-        table.refresh()  # each session keeps what it knows of a table; the last append may be another session's
-        for snapshot in jvm.util.SnapshotUtil.currentAncestors(table).iterator():
+        for snapshot in self.ancestors(spark):
             if (found := LakeCommit.of(dict(snapshot.summary()))) is not None:
                 yield found
 
+    def ancestors(self, spark: SparkSession) -> Iterator[Any]:
+        """Yield the current snapshot and those it was made from, newest first, as Iceberg's own objects."""
+        jvm = spark._jvm.org.apache.iceberg  # type: ignore[union-attr]  # noqa: SLF001  snapshots without a Spark job
+        yield from jvm.util.SnapshotUtil.currentAncestors(self._loaded(spark)).iterator()
+
+    def own_retention_ms(self, spark: SparkSession) -> int | None:
+        """Return how long the table's main branch itself says that snapshots are kept; None if it does not."""
+        main = self._loaded(spark).refs().get("main")
+        own_ms: int | None = None if main is None else main.maxSnapshotAgeMs()
+        return own_ms
+
+    def _loaded(self, spark: SparkSession) -> Any:
+        jvm = spark._jvm.org.apache.iceberg  # type: ignore[union-attr]  # noqa: SLF001  as above
+        table = jvm.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, self.name)  # noqa: SLF001
+        table.refresh()  # each session keeps what it knows of a table; the last append may be another session's
+        return table
+
     def read(self, spark: SparkSession, options: Mapping[str, Any]) -> DataFrame:
-        """Return the rows; options such as `snapshot-id` choose an older snapshot."""
-        return spark.read.format("iceberg").options(**options).load(self.name)
+        """Return the rows; options such as `snapshot-id` choose an older snapshot.
+
+        Raises:
+            ConfigError: options contradict each other.
+        """
+        return spark.read.format("iceberg").options(**spark_options(options)).load(self.name)
 
     def append(self, frame: DataFrame, commit: LakeCommit | None, options: Mapping[str, Any]) -> None:
         """Append rows in one snapshot, which says what batch they are if they are one."""

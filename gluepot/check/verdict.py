@@ -28,8 +28,8 @@ NOT_THERE = {
 """Facades and transforms that have the name and refuse the call."""
 
 READABLE = {
-    "DataFrameReader": frozenset(STREAM_SOURCES),
-    "DynamicFrameReader": frozenset({*STREAM_SOURCES, *FILE_TYPES, *JDBC_TYPES}),
+    "DataFrameReader": frozenset({*STREAM_SOURCES, *LAKE_TYPES}),
+    "DynamicFrameReader": frozenset({*STREAM_SOURCES, *FILE_TYPES, *JDBC_TYPES, *LAKE_TYPES}),
 }
 """Connection types that each reader takes."""
 

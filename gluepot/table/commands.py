@@ -1,16 +1,18 @@
-"""`gluepot table`: what is in a table, and whether it is whole."""
+"""`gluepot table`: what is in a table, whether it is whole, and the upkeep of one of Iceberg or Delta."""
 
 from __future__ import annotations
 
-from typing import Literal
+from pathlib import Path
+from typing import Annotated, Literal
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
 from batch.commit.history import every
 from batch.table import open_table
 from batch.table.evolution import column_histories, in_time_order
 from batch.table.table import no_table
 from batch.table.verify import verify as verify_table
+from connectors.lake import AWS
 from etlcore.storage import canonical_url, open_storage
 from gluepot.table import report
 
@@ -18,7 +20,7 @@ FINDINGS = 3  # a code of its own: a check that could not be made is 1
 
 Output = Literal["text", "json"]
 
-app = App(name="table", help="Look at a table that jobs wrote, through its manifests.")
+app = App(name="table", help="Look at a table that jobs wrote, through its manifests; keep up one of Iceberg or Delta.")
 
 
 @app.command
@@ -78,3 +80,37 @@ def schema(path: str, *, history: bool = False, output: Output = "text") -> None
     table = open_table(path)
     shown = report.column_histories(column_histories(in_time_order(table.commits))) if history else report.schema(table)
     report.show(shown, output)
+
+
+@app.command
+def optimize(
+    table: str,
+    *,
+    keep_days: float = 7,
+    orphan_days: float = 3,
+    dry_run: bool = False,
+    conf: list[str] | None = None,
+    jars_dir: Annotated[Path | None, Parameter(env_var="GLUEPOT_JARS_DIR")] = None,
+    aws: Annotated[bool, Parameter(env_var=AWS)] = False,
+    master: str = "local[*]",
+) -> None:
+    """Make the files of an Iceberg or Delta table larger, and drop snapshots and files that nobody needs any more.
+
+    May run while jobs write the table. What they look up to recognise a batch that is written already is kept. Prints a
+    line of JSON for each step.
+
+    Args:
+        table: catalog.database.table of Iceberg, or the folder of a Delta table.
+        keep_days: how long what the table was stays readable.
+        orphan_days: how old a file that nothing refers to must be to be removed; Iceberg only, at least 1.
+        dry_run: only say what would be done.
+        conf: NAME=VALUE for Spark, such as a catalog of your own. May be repeated.
+        jars_dir: a folder with the archives, as `gluepot jars fetch --jars-dir` fills it.
+        aws: the table is in the catalog of AWS Glue; without it in the local one that takes its place.
+        master: Spark master.
+    """
+    from gluepot.datalake.optimize import JOB, job_arguments  # noqa: PLC0415  as below
+    from gluepot.run import RunSettings, run  # noqa: PLC0415  what runs jobs takes its time; the others read files
+
+    arguments = job_arguments(table, conf or (), keep_days, orphan_days, dry_run=dry_run)
+    run(RunSettings(JOB, arguments, master=master, jars_dir=jars_dir, aws=aws))

@@ -86,6 +86,7 @@ def test_the_transforms_of_studio_are_supported_with_and_without_their_modules()
     [
         "frame.toDF().filter('a > 1').write.parquet('x')",
         "frame.write('iceberg', {'path': 'glue_catalog.shop.orders'})",
+        "glueContext.create_data_frame.from_options('delta', {'path': 's3://lake/orders', 'versionAsOf': 3})",
         "frame.write('marketplace.spark', {'path': 'glue_catalog.shop.orders', 'connectionName': 'iceberg'})",
         "frame.write('custom.spark', {'path': 's3://lake/orders', 'className': chosen})",
         "x = Filter.apply(frame=frame, f=lambda r: r['a']).select_fields(['a']).unnest()",
@@ -196,7 +197,10 @@ def test_a_facade_that_is_said_to_refuse_does(call):
 
 @pytest.mark.parametrize(
     "kind",
-    ["s3", "mysql", "postgresql", "redshift", "dynamodb", "mongodb", "kafka", "kinesis", "parquet", "opensearch"],
+    [
+        *("s3", "mysql", "postgresql", "redshift", "dynamodb", "mongodb", "kafka", "kinesis", "parquet", "opensearch"),
+        *("iceberg", "delta", "custom.spark"),
+    ],
 )
 @pytest.mark.parametrize("owner", ["DataFrameReader", "DynamicFrameReader"])
 def test_connection_types_are_refused_by_the_check_as_they_are_by_the_run(owner, kind):

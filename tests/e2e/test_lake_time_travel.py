@@ -1,0 +1,47 @@
+"""Tables of a lake that change: read as they were by each of Glue's calls, and written with a further column."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+
+from catalog.connect import catalog_url, open_catalog
+from catalog.formats import new_storage
+from catalog.values import Database, Table
+from etlcore.clock import SystemClock
+from tests.e2e.jobs import SCRIPTS, arguments
+from tests.e2e.lake import delta_rows, glue_catalog, iceberg_rows
+
+NOW, THEN = [15, 15, 15, 15, 5], [10, 10, 10, 10, 5]
+CHOICES = {
+    "iceberg": ["snapshot-id", "as-of-timestamp", "tag", "branch", "versionAsOf"],
+    "delta": ["versionAsOf", "timestampAsOf"],
+}
+
+
+@pytest.mark.parametrize("form", CHOICES)
+def test_each_call_reads_a_table_as_it_was_before_a_column_was_added(launch, tmp_path, form):
+    state = tmp_path / "state"
+    state.mkdir()
+    path = "glue_catalog.lake.numbers" if form == "iceberg" else str(tmp_path / "table")
+    if form == "delta":  # a table of Iceberg is found in its own catalog
+        catalog = open_catalog(catalog_url({"GLUEPOT_STATE": str(state)}), SystemClock())
+        catalog.add_database(Database("lake"))
+        storage = new_storage("parquet", path).body
+        catalog.add_table(
+            Table("lake", "numbers", {"StorageDescriptor": storage, "Parameters": {"table_type": "DELTA"}})
+        )
+    given = arguments(JOB_NAME="back", format=form, path=path, output_path=tmp_path / "counts.json")
+
+    job = launch.gluepot(
+        "run", SCRIPTS / "read_lake_back.py", "--master", "local[2]", "--", "--datalake-formats", form,
+        *glue_catalog(tmp_path / "warehouse"), *given, env={"GLUEPOT_STATE": str(state)},
+    )  # fmt: skip
+
+    assert job.exit_code() == 0, job.err
+    assert json.loads((tmp_path / "counts.json").read_text()) == {"": NOW, **dict.fromkeys(CHOICES[form], THEN)}
+    columns = ("n", "note")
+    rows = iceberg_rows(state, "numbers", *columns) if form == "iceberg" else delta_rows(tmp_path / "table", *columns)
+    assert Counter(row["note"] for row in rows) == {None: 10, "late": 5}

@@ -1,0 +1,96 @@
+"""`gluepot table optimize` beside a stream: larger files, one snapshot, and a replayed batch is recognised as before."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from deltalake import DeltaTable
+
+from tests.e2e.jobs import SCRIPTS, arguments
+from tests.e2e.lake import delta_rows, glue_catalog, iceberg_rows, iceberg_table
+
+KILLED = 128 + 9
+BATCHES = 6
+
+
+class Numbers:
+    """Numbers appended to a table of one format, and that table kept up."""
+
+    def __init__(self, folder, launch, topic, form):
+        self._folder, self._launch, self._topic, self.form = folder, launch, topic, form
+        self._env = {"GLUEPOT_STATE": str(folder / "state")}
+
+    def append(self, failpoint=""):
+        given = arguments(
+            JOB_NAME="append", TempDir=self._folder / "temp", bootstrap_servers=self._topic.bootstrap,
+            topic=self._topic.name, format=self.form, output_path=self._folder / "table",
+        )  # fmt: skip
+        formats = ("--datalake-formats", self.form, *glue_catalog(self._folder / "warehouse"))
+        run = ("run", SCRIPTS / "append_to_lake.py", "--master", "local[2]", "--until-caught-up")
+        limit = ("--stream-option", "maxOffsetsPerTrigger=20", "--")
+        return self._launch.gluepot(*run, *limit, *formats, *given, env={**self._env, "GLUEPOT_FAILPOINT": failpoint})
+
+    def optimize(self, *flags):
+        table = "glue_catalog.lake.numbers" if self.form == "iceberg" else self._folder / "table"
+        allowed = ("--conf", "spark.databricks.delta.retentionDurationCheck.enabled=false")
+        job = self._launch.gluepot(
+            "table", "optimize", table, "--keep-days", "0", "--master", "local[2]", *allowed, *flags, env=self._env
+        )
+        assert job.exit_code() == 0, job.err
+        return {step.pop("step"): step for step in map(json.loads, job.out.splitlines())}
+
+    def rows(self):
+        table = self._folder / "table"
+        rows = (
+            iceberg_rows(self._folder / "state", "numbers", "n") if self.form == "iceberg" else delta_rows(table, "n")
+        )
+        return sorted(row["n"] for row in rows)
+
+    def files(self):
+        """How many files the table is made of."""
+        if self.form == "delta":
+            return len(DeltaTable(self._folder / "table").file_uris())
+        return len(iceberg_table(self._folder / "state", "numbers").inspect.files())
+
+    def old_states(self):
+        """What is kept beyond the table as it is: snapshots of Iceberg, files of Delta."""
+        if self.form == "delta":
+            return len(list((self._folder / "table").glob("*.parquet"))) - self.files()
+        return len(iceberg_table(self._folder / "state", "numbers").snapshots()) - 1
+
+
+@pytest.fixture(params=["iceberg", "delta"])
+def numbers(request, tmp_path, launch, topic):
+    return Numbers(tmp_path, launch, topic, request.param)
+
+
+def test_a_table_is_made_smaller_and_a_replayed_batch_is_still_skipped(numbers, topic):
+    topic.send_numbers(range(20 * BATCHES))
+    assert numbers.append(f"lake.appended@{BATCHES}").exit_code() == KILLED
+    before = numbers.files()
+    assert before >= BATCHES
+
+    told = numbers.optimize("--dry-run")
+    assert told["files"]["files"] == numbers.files() == before
+
+    numbers.optimize()
+    assert numbers.files() < before
+    assert numbers.old_states() == (1 if numbers.form == "iceberg" else 0)  # Iceberg's has the mark of the last batch
+    assert numbers.rows() == list(range(20 * BATCHES))
+    topic.send_numbers(range(200, 210))
+
+    again = numbers.append()
+
+    assert again.exit_code() == 0, again.err
+    assert len(again.said("batch_already_in_table")) == 1
+    assert numbers.rows() == [*range(20 * BATCHES), *range(200, 210)]
+
+
+def test_what_is_no_table_is_a_sentence(launch, tmp_path):
+    job = launch.gluepot("table", "optimize", "orders", env={"GLUEPOT_STATE": str(tmp_path)})
+
+    assert job.exit_code() == 2
+    assert job.sentences() == [
+        "error: 'orders' is no table; give catalog.database.table of Iceberg, or the folder of a Delta table."
+    ]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from connectors.lake.commits import LakeCommit
-
-_PROPERTY = "snapshot-property."
+from connectors.lake.iceberg_append import PROPERTY, append_once
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,21 +22,21 @@ class IcebergTable:
 
     name: str
 
-    def commits(self, spark: SparkSession, _: LakeCommit) -> Iterator[LakeCommit]:
-        """Yield the commits of ours among the ancestors of the current snapshot, newest first."""
-        jvm = spark._jvm.org.apache.iceberg  # type: ignore[union-attr]  # noqa: SLF001  snapshots without a Spark job
-        table = jvm.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, self.name)  # noqa: SLF001
-        table.refresh()  # each session keeps what it knows of a table; the last append may be another session's
-        for snapshot in jvm.util.SnapshotUtil.currentAncestors(table).iterator():
-            if (found := LakeCommit.of(dict(snapshot.summary()))) is not None:
-                yield found
-
     def read(self, spark: SparkSession, options: Mapping[str, Any]) -> DataFrame:
         """Return the rows; options such as `snapshot-id` choose an older snapshot."""
         return spark.read.format("iceberg").options(**options).load(self.name)
 
-    def append(self, frame: DataFrame, commit: LakeCommit | None, options: Mapping[str, Any]) -> None:
-        """Append rows in one snapshot, which says what batch they are if they are one."""
-        properties = commit.properties if commit else {}
-        marks = {f"{_PROPERTY}{name}": value for name, value in properties.items()}
-        frame.writeTo(self.name).options(**{**options, **marks}).append()
+    def append(self, frame: DataFrame, commit: LakeCommit | None, options: Mapping[str, Any]) -> bool:
+        """Append rows in one snapshot, which says what batch they are if they are one.
+
+        Returns:
+            False where the table holds the batch already.
+
+        Raises:
+            CheckpointError: the table holds the batch with other records, or later batches and not this one.
+        """
+        if commit is None:
+            frame.writeTo(self.name).options(**options).append()
+            return True
+        marks = {f"{PROPERTY}{name}": value for name, value in commit.properties.items()}
+        return append_once(frame, self.name, commit, {**options, **marks})

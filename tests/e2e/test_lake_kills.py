@@ -90,7 +90,9 @@ def clicks(number: int) -> list[Record]:
 
 
 def iceberg(*names: str) -> Callable[[Path], list[Record]]:
-    return lambda folder: [{"table": name, **row} for name in names for row in iceberg_rows(folder / "state", name)]
+    return lambda folder: [
+        {"table": name, **row} for name in names for row in iceberg_rows(folder / "state", name, "*")
+    ]
 
 
 def clicks_kept(folder: Path) -> list[Record]:

@@ -268,7 +268,7 @@ class GlueContext(SQLContext):
         where = data_catalog.names(database, table_name, catalog_id, kwargs)
         table = lake_tables.lookup(self.spark_session, *where, as_options(additional_options))
         if isinstance(table, LakeTarget):
-            append(self.spark_session, frame.toDF(), table, transformation_ctx)
+            append(frame.toDF(), table, transformation_ctx)
             return frame
         write = catalog_writes.table_write(table, as_options(additional_options))
         sink = DataSink(self, "s3", write.options, write.format, transformation_ctx)
@@ -298,7 +298,7 @@ class GlueContext(SQLContext):
         where = data_catalog.names(database, table_name, catalog_id, kwargs)
         table = lake_tables.lookup(self.spark_session, *where, options)
         if isinstance(table, LakeTarget):
-            append(self.spark_session, frame, table, transformation_ctx)
+            append(frame, table, transformation_ctx)
             return
         catalog_writes.write_by_spark(frame, table, options)
 

@@ -155,7 +155,7 @@ class DataSink:
             return dynamic_frame
         if self._connection_type.lower() in LAKE_TYPES:
             of_lake = lake_tables.of_options(self._connection_type, self._options)
-            append(self._glue_context.spark_session, dynamic_frame.toDF(), of_lake, self._ctx)
+            append(dynamic_frame.toDF(), of_lake, self._ctx)
             return dynamic_frame
         settings = sink_settings(self._connection_type, self._options, self._format, self._format_options)
         settings = replace(settings, catalog=catalog_target(settings, self._options, self._table))

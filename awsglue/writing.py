@@ -16,7 +16,7 @@ from batch.commit.record import input_text
 from batch.ledger import LedgerWrite
 from batch.table_columns import TableColumns
 from connectors.jdbc.target import JdbcWriteSettings
-from connectors.lake.commits import LakeCommit, is_published
+from connectors.lake.commits import LakeCommit
 from connectors.ports import Committed, RecordSink
 from etlcore.datasets import folder_dataset, table_dataset
 from etlcore.failpoints import reach
@@ -132,7 +132,7 @@ def publish_table(spark: SparkSession, frame: DynamicFrame, settings: JdbcWriteS
         run.bookmarks.wrote(LedgerWrite(planned.key.ctx, target, outcome.rows, 0))
 
 
-def append(spark: SparkSession, frame: DataFrame, target: LakeTarget, ctx: str) -> None:
+def append(frame: DataFrame, target: LakeTarget, ctx: str) -> None:
     """Append rows to a table of a lake; a micro-batch that the table holds already is left out.
 
     Raises:
@@ -150,12 +150,10 @@ def append(spark: SparkSession, frame: DataFrame, target: LakeTarget, ctx: str) 
         return
     text = input_text(planned.input_ranges, planned.offsets_digest)
     commit = LakeCommit(planned.key, sha256(text.encode()).hexdigest())
-    if is_published(commit, table.commits(spark, commit), table.name):
+    if table.append(frame, commit, target.options):
+        reach("lake.appended")
+    else:
         log.info("batch_already_in_table", table=table.name, write=planned.key.ctx)
-        return
-    reach("lake.appending")
-    table.append(frame, commit, target.options)
-    reach("lake.appended")
 
 
 def written_outside_of_streams() -> Sequence[Output]:

@@ -1,4 +1,7 @@
-"""Changes of several tables on one topic, as AWS DMS writes them, each into its own Iceberg table. By hand."""
+"""Changes of several tables on one stream, as AWS DMS writes them, each into its own Iceberg table. By hand.
+
+The stream is Kafka or Kinesis: --stream_type kinesis --stream_options '{"streamARN": "...", "startingPosition": "earliest"}'
+"""
 import json
 import sys
 
@@ -11,7 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
 args = getResolvedOptions(
-    sys.argv, ["JOB_NAME", "TempDir", "bootstrap_servers", "topic", "database", "primary_keys", "window_size"]
+    sys.argv, ["JOB_NAME", "TempDir", "stream_type", "stream_options", "database", "primary_keys", "window_size"]
 )
 DATABASE = f"glue_catalog.{args['database']}"
 PRIMARY_KEYS = json.loads(args["primary_keys"])
@@ -25,14 +28,8 @@ job.init(args["JOB_NAME"], args)
 spark.sql(f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
 
 changes_stream = glueContext.create_data_frame.from_options(
-    connection_type="kafka",
-    connection_options={
-        "bootstrap.servers": args["bootstrap_servers"],
-        "topicName": args["topic"],
-        "startingOffsets": "earliest",
-        "classification": "json",
-        "inferSchema": "true",
-    },
+    connection_type=args["stream_type"],
+    connection_options={**json.loads(args["stream_options"]), "classification": "json", "inferSchema": "true"},
     transformation_ctx="changes_stream",
 )
 

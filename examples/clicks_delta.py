@@ -1,4 +1,8 @@
-"""Click events from Kafka, appended to a Delta table through Glue's connector for data sources of Spark. By hand."""
+"""Click events, appended to a Delta table through Glue's connector for data sources of Spark. By hand.
+
+The stream is Kafka or Kinesis: --stream_type kinesis --stream_options '{"streamARN": "...", "startingPosition": "earliest"}'
+"""
+import json
 import sys
 
 from awsglue import DynamicFrame
@@ -9,7 +13,7 @@ from pyspark.context import SparkContext
 from pyspark.sql.functions import current_timestamp, to_date
 
 args = getResolvedOptions(
-    sys.argv, ["JOB_NAME", "TempDir", "bootstrap_servers", "topic", "output_path", "window_size"]
+    sys.argv, ["JOB_NAME", "TempDir", "stream_type", "stream_options", "output_path", "window_size"]
 )
 
 sc = SparkContext()
@@ -19,14 +23,8 @@ job = Job(glueContext)
 job.init(args["JOB_NAME"], args)
 
 dataframe = glueContext.create_data_frame.from_options(
-    connection_type="kafka",
-    connection_options={
-        "bootstrap.servers": args["bootstrap_servers"],
-        "topicName": args["topic"],
-        "startingOffsets": "earliest",
-        "inferSchema": "true",
-        "classification": "json",
-    },
+    connection_type=args["stream_type"],
+    connection_options={**json.loads(args["stream_options"]), "classification": "json", "inferSchema": "true"},
     transformation_ctx="dataframe",
 )
 

@@ -1,4 +1,8 @@
-"""Customers from Kafka with their history kept: a slowly changing dimension of type 2 in Iceberg. By hand."""
+"""Customers with their history kept: a slowly changing dimension of type 2 in Iceberg. By hand.
+
+The stream is Kafka or Kinesis: --stream_type kinesis --stream_options '{"streamARN": "...", "startingPosition": "earliest"}'
+"""
+import json
 import sys
 
 from awsglue.context import GlueContext
@@ -9,7 +13,9 @@ from pyspark.context import SparkContext
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
-args = getResolvedOptions(sys.argv, ["JOB_NAME", "TempDir", "bootstrap_servers", "topic", "table", "window_size"])
+args = getResolvedOptions(
+    sys.argv, ["JOB_NAME", "TempDir", "stream_type", "stream_options", "table", "window_size"]
+)
 TABLE = args["table"]
 
 glueContext = GlueContext(SparkContext.getOrCreate())
@@ -25,14 +31,8 @@ spark.sql(
 )
 
 customers = glueContext.create_data_frame.from_options(
-    connection_type="kafka",
-    connection_options={
-        "bootstrap.servers": args["bootstrap_servers"],
-        "topicName": args["topic"],
-        "startingOffsets": "earliest",
-        "classification": "json",
-        "inferSchema": "true",
-    },
+    connection_type=args["stream_type"],
+    connection_options={**json.loads(args["stream_options"]), "classification": "json", "inferSchema": "true"},
     transformation_ctx="customers",
 )
 

@@ -1,4 +1,8 @@
-"""Changes of orders from Kafka, merged into an Iceberg table. In the style of public samples of change data capture."""
+"""Changes of orders, merged into an Iceberg table. In the style of public samples of change data capture.
+
+The stream is Kafka or Kinesis: --stream_type kinesis --stream_options '{"streamARN": "...", "startingPosition": "earliest"}'
+"""
+import json
 import sys
 
 from awsglue import DynamicFrame
@@ -19,8 +23,8 @@ args = getResolvedOptions(
         "database_name",
         "table_name",
         "primary_key",
-        "kafka_bootstrap_servers",
-        "kafka_topic_name",
+        "stream_type",
+        "stream_options",
         "iceberg_s3_path",
         "lock_table_name",
         "aws_region",
@@ -62,15 +66,10 @@ spark.sql(
         TBLPROPERTIES ('format-version' = '2')"""
 )
 
-kafka_options = {
-    "bootstrap.servers": args["kafka_bootstrap_servers"],
-    "topicName": args["kafka_topic_name"],
-    "startingOffsets": "earliest",
-    "inferSchema": "true",
-    "classification": "json",
-}
 streaming_data = glueContext.create_data_frame.from_options(
-    connection_type="kafka", connection_options=kafka_options, transformation_ctx="kafka_df"
+    connection_type=args["stream_type"],
+    connection_options={**json.loads(args["stream_options"]), "classification": "json", "inferSchema": "true"},
+    transformation_ctx="streaming_data",
 )
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from connectors.lake.commits import LakeCommit
+from connectors.lake.commits import LakeCommit, is_published
+from etlcore.failpoints import reach
 
 _METADATA = "userMetadata"
 
@@ -24,7 +25,27 @@ class DeltaTable:
 
     name: str
 
-    def commits(self, spark: SparkSession, planned: LakeCommit) -> Iterator[LakeCommit]:
+    def read(self, spark: SparkSession, options: Mapping[str, Any]) -> DataFrame:
+        """Return the rows; options such as `versionAsOf` choose an older version."""
+        return spark.read.format("delta").options(**options).load(self.name)
+
+    def append(self, frame: DataFrame, commit: LakeCommit | None, options: Mapping[str, Any]) -> bool:
+        """Append rows in one version, which says what batch they are if they are one; Delta skips one that it has.
+
+        Returns:
+            False where the table was found to hold the batch already.
+
+        Raises:
+            CheckpointError: the table holds the batch with other records, or later batches and not this one.
+        """
+        if commit and is_published(commit, self._commits(frame.sparkSession, commit), self.name):
+            return False
+        reach("lake.appending")
+        marks = _marks(commit) if commit else {}
+        frame.write.format("delta").mode("append").options(**{**marks, **options}).save(self.name)
+        return True
+
+    def _commits(self, spark: SparkSession, planned: LakeCommit) -> Iterator[LakeCommit]:
         """Yield the commits of ours, newest first; none where the query has not come to this batch.
 
         Delta knows the last version of each writer without a look at its history, which only a replay needs.
@@ -39,15 +60,6 @@ class DeltaTable:
         for row in history.toLocalIterator():
             if (found := _commit_of(row[0])) is not None:
                 yield found
-
-    def read(self, spark: SparkSession, options: Mapping[str, Any]) -> DataFrame:
-        """Return the rows; options such as `versionAsOf` choose an older version."""
-        return spark.read.format("delta").options(**options).load(self.name)
-
-    def append(self, frame: DataFrame, commit: LakeCommit | None, options: Mapping[str, Any]) -> None:
-        """Append rows in one version, which says what batch they are if they are one; Delta skips one that it has."""
-        marks = _marks(commit) if commit else {}
-        frame.write.format("delta").mode("append").options(**{**marks, **options}).save(self.name)
 
 
 def _marks(commit: LakeCommit) -> dict[str, str]:

@@ -9,9 +9,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from connectors.lake.commits import LakeCommit
+from connectors.lake.iceberg_append import PROPERTY, append_once
 from connectors.lake.time_travel import spark_options
-
-_PROPERTY = "snapshot-property."
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +22,6 @@ class IcebergTable:
     """
 
     name: str
-
-    def commits(self, spark: SparkSession, _: LakeCommit) -> Iterator[LakeCommit]:
-        """Yield the commits of ours among the ancestors of the current snapshot, newest first."""
-        for snapshot in self.ancestors(spark):
-            if (found := LakeCommit.of(dict(snapshot.summary()))) is not None:
-                yield found
 
     def ancestors(self, spark: SparkSession) -> Iterator[Any]:
         """Yield the current snapshot and those it was made from, newest first, as Iceberg's own objects."""
@@ -55,8 +48,17 @@ class IcebergTable:
         """
         return spark.read.format("iceberg").options(**spark_options(options)).load(self.name)
 
-    def append(self, frame: DataFrame, commit: LakeCommit | None, options: Mapping[str, Any]) -> None:
-        """Append rows in one snapshot, which says what batch they are if they are one."""
-        properties = commit.properties if commit else {}
-        marks = {f"{_PROPERTY}{name}": value for name, value in properties.items()}
-        frame.writeTo(self.name).options(**{**options, **marks}).append()
+    def append(self, frame: DataFrame, commit: LakeCommit | None, options: Mapping[str, Any]) -> bool:
+        """Append rows in one snapshot, which says what batch they are if they are one.
+
+        Returns:
+            False where the table holds the batch already.
+
+        Raises:
+            CheckpointError: the table holds the batch with other records, or later batches and not this one.
+        """
+        if commit is None:
+            frame.writeTo(self.name).options(**options).append()
+            return True
+        marks = {f"{PROPERTY}{name}": value for name, value in commit.properties.items()}
+        return append_once(frame, self.name, commit, {**options, **marks})

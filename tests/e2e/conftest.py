@@ -4,8 +4,10 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
+import boto3
 import pytest
 from kafka import KafkaProducer
 
@@ -26,6 +28,10 @@ class Topic:
     bootstrap: str
     name: str
 
+    def options(self) -> dict[str, str]:
+        """The connection options of a job that reads all of it."""
+        return {"bootstrap.servers": self.bootstrap, "topicName": self.name, "startingOffsets": "earliest"}
+
     def send_numbers(self, numbers: Iterable[int]) -> None:
         """Send a record `{"n": number}` for each; returns when the broker has them all."""
         self.send(json.dumps({"n": number}).encode() for number in numbers)
@@ -36,6 +42,32 @@ class Topic:
             with_acks.send(self.name, payload)
         with_acks.flush()
         with_acks.close()
+
+
+@dataclass(frozen=True)
+class KinesisStream:
+    """A stream of one test, written by boto3."""
+
+    endpoint: str
+    name: str
+
+    @classmethod
+    def at(cls, endpoint: str) -> KinesisStream:
+        stream = cls(endpoint, f"e2e-{uuid4().hex[:8]}")
+        stream._client().create_stream(StreamName=stream.name, ShardCount=2)
+        stream._client().get_waiter("stream_exists").wait(StreamName=stream.name, WaiterConfig={"Delay": 1})
+        return stream
+
+    def options(self) -> dict[str, str]:
+        """The connection options of a job that reads all of it."""
+        return {"streamName": self.name, "endpointUrl": self.endpoint, "startingPosition": "TRIM_HORIZON"}
+
+    def send(self, payloads: Iterable[bytes]) -> None:
+        records = [{"Data": payload, "PartitionKey": str(n)} for n, payload in enumerate(payloads)]
+        assert not self._client().put_records(StreamName=self.name, Records=records)["FailedRecordCount"]
+
+    def _client(self) -> Any:
+        return boto3.client("kinesis", endpoint_url=self.endpoint, region_name="us-east-1")
 
 
 def new_topic_at(bootstrap: str, name: str | None = None, partitions: int = 2) -> Topic:

@@ -1,13 +1,18 @@
-"""Appends of Glue's own writers, killed around the table's commit: each batch is in the table once."""
+"""Appends of Glue's own writers, killed or paused around the table's commit: each batch is in the table once."""
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Callable
 from pathlib import Path
 
+import psutil
+import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
+from pyiceberg.catalog.sql import SqlCatalog
 
-from tests.e2e.jobs import SCRIPTS, arguments
+from tests.e2e.jobs import SCRIPTS, Job, arguments
 from tests.e2e.lake import delta_rows, glue_catalog, iceberg_rows, iceberg_table
 
 KILLED = 128 + 9
@@ -26,26 +31,71 @@ def commits(folder: Path, form: str) -> int:
     return sum(one["operation"] == "WRITE" for one in DeltaTable(folder / "table").history())
 
 
-@pytest.mark.parametrize("form", ["iceberg", "delta"])
-@pytest.mark.parametrize(("place", "skipped"), [("lake.appending", 0), ("lake.appended", 1)])
-def test_a_batch_killed_around_its_append_is_in_the_table_once(launch, topic, tmp_path, form, place, skipped):
-    def start(failpoint: str):
+@pytest.fixture
+def start(launch, topic, tmp_path) -> Callable[..., Job]:
+    """Start a job that appends what the topic holds; all of a test's jobs share the checkpoint and the table."""
+
+    def started(form: str, *options: str, failpoint: str = "", action: str = "kill") -> Job:
         given = arguments(
             JOB_NAME="append", TempDir=tmp_path / "temp", bootstrap_servers=topic.bootstrap, topic=topic.name,
             format=form, output_path=tmp_path / "table",
         )  # fmt: skip
         formats = ("--datalake-formats", form, *glue_catalog(tmp_path / "warehouse"))
-        env = {"GLUEPOT_STATE": str(tmp_path / "state"), "GLUEPOT_FAILPOINT": failpoint}
-        run = ("run", SCRIPTS / "append_to_lake.py", "--master", "local[2]", "--until-caught-up", "--")
+        env = {
+            "GLUEPOT_STATE": str(tmp_path / "state"),
+            "GLUEPOT_FAILPOINT": failpoint,
+            "GLUEPOT_FAILPOINT_ACTION": action,
+        }
+        run = ("run", SCRIPTS / "append_to_lake.py", *options, "--master", "local[2]", "--until-caught-up", "--")
         return launch.gluepot(*run, *formats, *given, env=env)
 
+    return started
+
+
+def wait_until_paused(job: Job) -> None:
+    python = psutil.Process(job.process.pid)
+    job.wait_until(lambda: python.status() == psutil.STATUS_STOPPED, "the pause")
+
+
+@pytest.mark.parametrize("form", ["iceberg", "delta"])
+@pytest.mark.parametrize(("place", "skipped"), [("lake.appending", 0), ("lake.appended", 1)])
+def test_a_batch_killed_around_its_append_is_in_the_table_once(start, topic, tmp_path, form, place, skipped):
     topic.send_numbers(range(100))
-    assert start(place).exit_code() == KILLED
+    assert start(form, failpoint=place).exit_code() == KILLED
     topic.send_numbers(range(100, 200))
 
-    again = start("")
+    again = start(form)
 
     assert again.exit_code() == 0, again.err
     assert numbers(tmp_path, form) == list(range(200))
     assert len(again.said("batch_already_in_table")) == skipped
     assert commits(tmp_path, form) == 2
+
+
+@pytest.mark.parametrize(("form", "place"), [("iceberg", "lake.committing"), ("delta", "lake.appending")])
+def test_a_driver_paused_in_an_append_and_replaced_appends_nothing_more(start, topic, tmp_path, form, place):
+    topic.send_numbers(range(100))
+    zombie = start(form, "--lease-secs", "2", failpoint=place, action="stop")
+    wait_until_paused(zombie)
+    heir = start(form, "--lease-secs", "2")
+    assert heir.exit_code() == 0, heir.err
+    assert (numbers(tmp_path, form), commits(tmp_path, form)) == (list(range(100)), 1)
+
+    zombie.signal(signal.SIGCONT)
+
+    assert zombie.exit_code() == 4, zombie.err
+    assert (numbers(tmp_path, form), commits(tmp_path, form)) == (list(range(100)), 1)
+
+
+def test_somebody_elses_commit_in_the_middle_of_an_append_costs_neither_of_the_two(start, topic, tmp_path):
+    topic.send_numbers(range(100))
+    job = start("iceberg", failpoint="lake.committing", action="stop")
+    wait_until_paused(job)
+    others = SqlCatalog("glue_catalog", uri=f"sqlite:///{tmp_path}/state/catalog.db")
+    others.load_table("lake.numbers").append(pa.table({"n": [1000]}))
+
+    job.signal(signal.SIGCONT)
+
+    assert job.exit_code() == 0, job.err
+    assert numbers(tmp_path, "iceberg") == [*range(100), 1000]
+    assert commits(tmp_path, "iceberg") == 2

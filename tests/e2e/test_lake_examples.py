@@ -30,8 +30,8 @@ class Lake:
 
     def run(self, script: str, *flags: str, failpoint: str = "", **given: object) -> Job:
         """Run an example until it has caught up with the topic."""
-        topic = {"bootstrap_servers": self._topic.bootstrap, "topic": self._topic.name}
-        more = arguments(JOB_NAME="lake", TempDir=self._temp, window_size="1 second", **topic, **given)
+        stream = {"stream_type": "kafka", "stream_options": json.dumps(self._topic.options())}
+        more = arguments(JOB_NAME="lake", TempDir=self._temp, window_size="1 second", **stream, **given)
         env = {"GLUEPOT_STATE": str(self.state), "GLUEPOT_FAILPOINT": failpoint}
         run = ("run", EXAMPLES / script, "--master", "local[2]", "--until-caught-up", "--")
         job = self._launch.gluepot(*run, *flags, *more, env=env)
@@ -42,8 +42,7 @@ class Lake:
         return self.run(
             "orders_iceberg.py", "--datalake-formats", "iceberg", failpoint=failpoint, catalog="glue_catalog",
             database_name="shop", table_name="orders", primary_key="order_id", iceberg_s3_path=self.warehouse,
-            kafka_bootstrap_servers=self._topic.bootstrap, kafka_topic_name=self._topic.name, lock_table_name="locks",
-            aws_region="us-east-1",
+            lock_table_name="locks", aws_region="us-east-1",
         )  # fmt: skip
 
     def rows(self, table: str, key: str, *columns: str) -> dict[Any, tuple[Any, ...]]:

@@ -40,7 +40,7 @@ crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker
 	@$(BIN)/python -m tests.crash --kills $(or $(KILLS),20) $(VICTIMS:%=--victim %) $(LANES:%=--lane %) $(SEED:%=--seed %) \
 		$(if $(KILLS),--document docs/reliability.md) $(ARGS)
 
-bench-quick: setup ## drain of 1 M events, side by side with stock PySpark
+bench-quick: setup ## drain of 1 M events, side by side with stock PySpark; ARGS="--events e1000 --against tuned"
 	@$(BIN)/python -m benchmarks.drain $(ARGS)
 
 bench-kinesis: setup ## CPU of reading a Kinesis stream, side by side with boto3

@@ -21,8 +21,9 @@ A topic is drained into a Parquet table, partitioned by one column, snappy:
 - **loop**: confluent-kafka and pyarrow in two processes, without Spark, at least once.
 
 All sides in one run on one broker, in turns. A side's table is read with DuckDB and compared column by column before
-its time counts. Times are those of a running stream: from the first call of the batch function to the end. A ratio is the
-median over the rounds of how many times as long the other side takes. Goals are the project's own; missed ones say so.
+its time counts. Times are those of a running stream: from the first call of the batch function to the end. A ratio is
+the median over the rounds of how many times as long the other side takes. Goals are the project's own; those that are
+missed say so.
 """
 
 

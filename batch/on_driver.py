@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any, TypeVar
 
 from batch.task import Place
@@ -47,4 +48,6 @@ def run(pieces: Sequence[PieceT], body: Callable[[Iterable[PieceT], Place], Iter
     if len(pieces) <= 1:
         return [result for numbered in enumerate(pieces) for result in one(numbered)]
     with ThreadPoolExecutor(min(len(pieces), THREADS), thread_name_prefix="gluepot-small-batch") as pool:
-        return [result for results in pool.map(one, enumerate(pieces)) for result in results]
+        # Log lines of the threads name the batch, too.
+        running = [pool.submit(copy_context().run, one, numbered) for numbered in enumerate(pieces)]
+    return [result for done in running for result in done.result()]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from contextvars import ContextVar
 
 import pytest
 
@@ -57,6 +58,16 @@ def test_pieces_wait_side_by_side():
         yield from pieces
 
     assert run([1, 2], body) == [1, 2]
+
+
+def test_pieces_know_what_their_caller_knows():
+    told = ContextVar("told", default="nothing")
+    told.set("batch 7")
+
+    def body(pieces, _):
+        yield from (told.get() for _ in pieces)
+
+    assert run([1, 2], body) == ["batch 7", "batch 7"]
 
 
 def test_the_first_failure_is_raised_when_all_have_ended():

@@ -1,6 +1,6 @@
 """The lake examples under kills at random moments, from Kafka and from Kinesis: the tables are those of a quiet run.
 
-GLUEPOT_LAKE_KILLS=20 kills each example twenty times from each stream; without it half of the pairs run, with one kill.
+GLUEPOT_LAKE_KILLS=20 kills each example twenty times from each stream; without it two pairs run, with one kill.
 GLUEPOT_LAKE_SEED=2 chooses other moments.
 """
 
@@ -115,7 +115,7 @@ ALL = (
     Example("customers_scd2.py", "iceberg", lambda _: SCD2, customers, iceberg("customers")),
     Example("clicks_delta.py", "delta", lambda folder: {"output_path": folder / "clicks"}, clicks, clicks_kept),
 )
-PAIRS = list(product(ALL, ("kafka", "kinesis"))) if KILLS else list(zip(ALL, ("kafka", "kinesis") * 2, strict=True))
+PAIRS = list(product(ALL, ("kafka", "kinesis"))) if KILLS else [(ALL[0], "kafka"), (ALL[-1], "kinesis")]
 
 
 @dataclass

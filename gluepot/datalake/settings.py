@@ -13,10 +13,13 @@ _EXTENSIONS = {
     "iceberg": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
 }
 _DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+# Into how many tasks Delta divides its log. Its default, 50, is for tables of clusters; an append to a small table took
+# 2.4 s with it on two cores, and 1.1 s with this.
+_DELTA_LOG = ("spark.databricks.delta.snapshotPartitions", "4")
 
 
 def with_formats(conf: Mapping[str, str], formats: Sequence[str], archives: Sequence[Path]) -> dict[str, str]:
-    """Return settings with what formats need beside them: archives, SQL extensions, Delta's catalog.
+    """Return settings with what formats need beside them: archives, extensions, Delta's catalog, and its tasks locally.
 
     Glue leaves extensions and catalogs to the script; one that brings its own finds them here as it set them.
 
@@ -32,6 +35,8 @@ def with_formats(conf: Mapping[str, str], formats: Sequence[str], archives: Sequ
     settings[EXTENSIONS] = _joined(conf.get(EXTENSIONS, ""), (_EXTENSIONS[name] for name in formats))
     if "delta" in formats:
         settings.setdefault(SESSION_CATALOG, _DELTA_CATALOG)
+        if settings.get("spark.master", "").startswith("local"):
+            settings.setdefault(*_DELTA_LOG)
     return {name: value for name, value in settings.items() if value}
 
 

@@ -108,3 +108,15 @@ def test_the_shipped_lock_has_the_archives_of_each_format_for_our_spark(name):
     names = [jar.module.name for jar in parse_lock(lock_path().read_text())[name].jars]
 
     assert any(one.endswith("-4.1_2.13") or "_4.1_" in one for one in names)
+
+
+@pytest.mark.parametrize(
+    ("given", "partitions"),
+    [
+        ({"spark.master": "local[2]"}, "4"),
+        ({"spark.master": "spark://host:7077"}, None),
+        ({"spark.master": "local[2]", "spark.databricks.delta.snapshotPartitions": "9"}, "9"),
+    ],
+)
+def test_the_log_of_delta_is_divided_into_few_tasks_on_one_machine(given, partitions):
+    assert with_formats(given, ["delta"], []).get("spark.databricks.delta.snapshotPartitions") == partitions

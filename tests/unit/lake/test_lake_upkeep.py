@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from connectors.lake.commits import LakeCommit
@@ -66,9 +68,18 @@ def test_a_catalog_that_is_configured_stays():
 def test_a_folder_is_a_table_of_delta():
     given = job_arguments("s3://lake/clicks", [], 0.5, 3, dry_run=False)
 
-    assert "--conf" not in given
+    (conf,) = [value for name, value in pairwise(given) if name == "--conf"]
+    assert conf.startswith("spark.sql.sources.parallelPartitionDiscovery.parallelism=")
     assert given[given.index("--datalake-formats") + 1] == "delta"
     assert given[given.index("--keep_days") + 1] == "0.5"
+
+
+def test_a_setting_of_ones_own_wins():
+    given = job_arguments(
+        "/lake/clicks", ["spark.sql.sources.parallelPartitionDiscovery.parallelism=7"], 7, 3, dry_run=False
+    )
+
+    assert given[given.index("--conf") + 1].endswith("parallelism=7")
 
 
 @pytest.mark.parametrize("table", ["orders", "shop.orders", "c.shop.orders'; DROP", ""])

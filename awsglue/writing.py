@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -14,6 +15,8 @@ from awsglue.data_catalog import current_catalog
 from batch import catalog_update, commit, execute, jobrun
 from batch.commit.record import input_text
 from batch.ledger import LedgerWrite
+from batch.on_driver import is_own_work
+from batch.pipeline import Pipeline
 from batch.table_columns import TableColumns
 from connectors.jdbc.target import JdbcWriteSettings
 from connectors.lake.commits import LakeCommit
@@ -21,7 +24,7 @@ from connectors.ports import Committed, RecordSink
 from etlcore.datasets import folder_dataset, table_dataset
 from etlcore.failpoints import reach
 from etlcore.logging import get_logger
-from streaming.batch import BatchContext, current_batch
+from streaming.batch import BatchContext, Repeatable, current_batch
 from streaming.progress import Output
 
 if TYPE_CHECKING:
@@ -77,7 +80,10 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
         batch.rehearsed[planned.key] = target
         execute.rehearse(spark, frame.pipeline, sink, target, planned)
         return
-    outcome, parts = execute.write(spark, frame.pipeline, sink, target, planned)
+    staged = batch.staged(frame.pipeline, sink)
+    outcome, parts = execute.write(spark, frame.pipeline, sink, target, planned, staged)
+    if is_own_work(frame.pipeline.steps):  # what a script's function does twice may be seen
+        batch.wrote(Repeatable(frame.pipeline.steps, partial(_stage, spark, settings, ctx)))
     if settings.catalog is not None:
         catalog_update.update(current_catalog(), settings.catalog, outcome.files, parts)
     _columns.learn(target, planned.key, parts)
@@ -87,6 +93,18 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
         batch.rows_in_table[target.table.url] = _tallies[first].total
     if current_batch() is None and (run := jobrun.current()) and run.bookmarks:
         run.bookmarks.wrote(LedgerWrite(planned.key.ctx, settings.path, outcome.rows, len(outcome.files)))
+
+
+def _stage(
+    spark: SparkSession, settings: SinkSettings, ctx: str, batch: BatchContext, pipeline: Pipeline
+) -> execute.Staged | None:
+    """Stage a pipeline in the target of an earlier write, as part of another batch; None before the first of a run."""
+    planned = batch.upcoming(ctx)
+    if batch.rehearsed is not None or (settings.path, planned.key.query_id, planned.token) not in _recovered:
+        return None
+    sink = settings.sink(planned.key, ctx, batch.rejects_path)
+    target = commit.open_target(sink)
+    return execute.stage_write(spark, pipeline, sink.knowing(_columns.before(target, planned.key)), target, planned)
 
 
 def send(spark: SparkSession, frame: DynamicFrame, sink: RecordSink, ctx: str) -> None:

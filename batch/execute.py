@@ -20,6 +20,7 @@ from batch import commit, on_driver, task
 from batch.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
 from connectors.ports import (
     AlreadyCommitted,
+    CommitKey,
     Committed,
     Manifest,
     ManifestPart,
@@ -58,12 +59,55 @@ class ErrorCounts:
     total: int
 
 
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A write up to where it would publish.
+
+    Args:
+        pipeline: what was written.
+        sink: where to.
+        target: the sink's storages.
+        key: of the write.
+        attempt: unique to this try.
+        parts: what the tasks did.
+    """
+
+    pipeline: Pipeline
+    sink: Sink
+    target: commit.Target
+    key: CommitKey
+    attempt: str
+    parts: Sequence[ManifestPart]
+
+    def discard(self) -> None:
+        """Take back what the tasks staged."""
+        commit.abort(self.target, self.key, self.attempt)
+
+
+def stage_write(
+    spark: SparkSession, pipeline: Pipeline, sink: Sink, target: commit.Target, planned: Manifest
+) -> Staged:
+    """Do the first half of `write`, whatever was published before.
+
+    Raises:
+        Exception: whatever failed the Spark job; what the tasks staged is gone by then.
+    """
+    attempt = f"{planned.token}/{uuid4().hex}"
+    try:
+        parts = _run(spark, pipeline, _staging(sink, attempt))
+    except BaseException:
+        commit.abort(target, planned.key, attempt)
+        raise
+    return Staged(pipeline, sink, target, planned.key, attempt, parts)
+
+
 def write(
     spark: SparkSession,
     pipeline: Pipeline,
     sink: Sink,
     target: commit.Target,
     planned: Manifest,
+    staged: Staged | None = None,
 ) -> tuple[Committed | AlreadyCommitted, Sequence[ManifestPart]]:
     """Run a pipeline into a sink and publish it: everything or nothing.
 
@@ -73,25 +117,29 @@ def write(
         sink: where to.
         target: the sink's storages.
         planned: the manifest without parts. If its input is known and was published already, no task runs.
+        staged: of the same pipeline, sink and key, if that was done already.
 
     Raises:
         LeaseHeld: a later driver has taken over.
         Exception: whatever failed the Spark job or the publishing; what the tasks staged is gone by then.
     """
     if (planned.ranges or planned.offsets_digest) and (record := commit.adopted(target, planned)):
+        if staged is not None:
+            staged.discard()
         return AlreadyCommitted(record.data_paths, record.rows_out, record.rejects_paths), [record.as_part()]
-    attempt = f"{planned.token}/{uuid4().hex}"
-    try:
-        parts = _run(spark, pipeline, _staging(sink, attempt))
-        while (agreed := sink.again(parts)) is not None:
-            commit.abort(target, planned.key, attempt)
-            sink, attempt = agreed, f"{planned.token}/{uuid4().hex}"
-            parts = _run(spark, pipeline, _staging(sink, attempt))
-        reach("batch.staged")
-        return commit.publish(target, replace(planned, parts=parts)), parts
-    except BaseException:
-        commit.abort(target, planned.key, attempt)
-        raise
+    staged = staged or stage_write(spark, pipeline, sink, target, planned)
+    while True:
+        try:
+            agreed = sink.again(staged.parts)
+            if agreed is None:
+                reach("batch.staged")
+                return commit.publish(target, replace(planned, parts=staged.parts)), staged.parts
+        except BaseException:
+            staged.discard()
+            raise
+        staged.discard()
+        sink = agreed
+        staged = stage_write(spark, pipeline, sink, target, planned)
 
 
 def send(spark: SparkSession, pipeline: Pipeline, sink: RecordSink) -> list[ManifestPart]:
@@ -113,11 +161,7 @@ def rehearse(spark: SparkSession, pipeline: Pipeline, sink: Sink, target: commit
     Raises:
         Exception: whatever failed the Spark job.
     """
-    attempt = f"{planned.token}/{uuid4().hex}"
-    try:
-        _run(spark, pipeline, _staging(sink, attempt))
-    finally:
-        commit.abort(target, planned.key, attempt)
+    stage_write(spark, pipeline, sink, target, planned).discard()
 
 
 def stage(spark: SparkSession, pipeline: Pipeline, sink: TaskSink, attempt: str) -> list[ManifestPart]:

@@ -120,13 +120,20 @@ def range_chunks(given: RangeInput, wanted: SourceRange, tally: Tally) -> Iterat
             chunk = with_columns(chunk, raw.positions, raw.beside(given.extras))
         tally.phase_secs[PARSE] += time.perf_counter() - began
         tally.rows_in += len(raw.values)
-        tally.bytes_in += sum(len(value) for value in raw.values if value is not None)
+        tally.bytes_in += _bytes(raw.values)
         if isinstance(decoder, JsonDecoder):
             tally.source_schema = decoder.schema
         if raw.newest_epoch_ms is not None:
             shard = f"{raw.stream}-{raw.shard}"
             tally.newest_epoch_ms[shard] = max(tally.newest_epoch_ms.get(shard, 0), raw.newest_epoch_ms)
         yield chunk
+
+
+def _bytes(values: Sequence[bytes | None]) -> int:
+    try:
+        return sum(map(len, values))  # type: ignore[arg-type]  # as good as always right, and five times as fast
+    except TypeError:
+        return sum(len(value) for value in values if value is not None)
 
 
 def split_chunks(given: SplitInput, wanted: InputSplit, tally: Tally) -> Iterator[Chunk]:

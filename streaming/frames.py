@@ -73,6 +73,7 @@ class BatchFrame(ClassicDataFrame):
         rows: makes the DataFrame of the ranges where they are only a part of what `frame` reads. Called when rows are
             asked for, because making one starts two processes.
         counted: records in the ranges, where that is known.
+        count_otherwise: tells how many records a pipeline over the ranges has, if it knows a better way than reading.
     """
 
     def __new__(cls, *_: Any) -> Self:  # noqa: D102
@@ -86,6 +87,7 @@ class BatchFrame(ClassicDataFrame):
         storage_level: StorageLevel | None,
         rows: Callable[[], DataFrame] | None = None,
         counted: int | None = None,
+        count_otherwise: Callable[[Pipeline], int | None] = lambda _: None,
     ) -> None:
         self._frame = frame
         self._rows = rows
@@ -93,6 +95,7 @@ class BatchFrame(ClassicDataFrame):
         self._storage_level = storage_level
         self._persisted = False
         self._counted = counted if batch_input.declared is None else None
+        self._count_otherwise = count_otherwise
         self._kept = KeptRecords(frame.sparkSession, batch_input, storage_level) if storage_level else None
         self.batch_input = batch_input
         self.json_column = json_column
@@ -122,12 +125,12 @@ class BatchFrame(ClassicDataFrame):
 
         Every record is a row, but for those that cannot be decoded into declared columns.
         """
+        if self._counted is None and self.batch_input.declared is not None:
+            self._counted = execute.count(self.sparkSession, Pipeline(self.batch_input))
+        if self._counted is None and (batch := self.pipeline()) is not None:
+            self._counted = self._count_otherwise(batch)
         if self._counted is None:
-            self._counted = (
-                execute.count_raw(self.sparkSession, self.batch_input)
-                if self.batch_input.declared is None
-                else execute.count(self.sparkSession, Pipeline(self.batch_input))
-            )
+            self._counted = execute.count_raw(self.sparkSession, self.batch_input)
         return self._counted
 
     def isEmpty(self) -> bool:  # noqa: N802

@@ -1,0 +1,125 @@
+"""A batch that is counted and then written, time after time, is read once: the write is staged when it is counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from awsglue import DynamicFrame
+from awsglue.transforms import ApplyMapping, Filter
+
+BATCHES = 5
+EACH = 10
+ALL = list(range(BATCHES * EACH))
+
+
+@pytest.fixture
+def counted_by_write(monkeypatch):
+    """What each batch's count had from staging its write; None where it had to read by itself."""
+    from streaming.batch import BatchContext
+
+    seen, count = [], BatchContext.count
+
+    def counting(self, given):
+        seen.append(count(self, given))
+        return seen[-1]
+
+    monkeypatch.setattr(BatchContext, "count", counting)
+    return seen
+
+
+def run(topic, job, function):
+    """Run a function on batches of ten numbers, after a count; return the counts."""
+    topic.send_json(*({"n": n} for n in ALL), partition=0)
+    counts = []
+
+    def counted(data_frame, batch_id):
+        counts.append(data_frame.count())
+        if counts[-1] > 0:
+            function(DynamicFrame.fromDF(data_frame, job.glue_context, "frame"), batch_id)
+
+    job.drain(topic.options(maxOffsetsPerTrigger=EACH), counted, smallBatchRecords="0")
+    return counts
+
+
+def numbers(job):
+    return sorted(int(row[0]) for row in job.rows("n"))
+
+
+def left_behind(job):
+    return list((job.table / "_gluepot").rglob("*.parquet"))
+
+
+def test_from_the_second_batch_on_the_write_counts(topic, job, counted_by_write):
+    def function(frame, batch_id):
+        job.write(ApplyMapping.apply(frame, mappings=[("n", "long", "n", "int")], transformation_ctx="mapped"))
+
+    counts = run(topic, job, function)
+
+    assert counts == [EACH] * BATCHES
+    assert counted_by_write == [None, *[EACH] * (BATCHES - 1)]
+    assert numbers(job) == ALL
+    assert left_behind(job) == []
+
+
+def test_records_that_cannot_be_read_count(topic, job, counted_by_write):
+    topic.send(b"{", partition=0)
+
+    assert run(topic, job, lambda frame, _: job.write(frame)) == [EACH] * BATCHES + [1]
+    assert numbers(job) == ALL
+    assert len(job.rejects()) == 1
+
+
+def in_every_other_batch(frame, job, batch_id):
+    if batch_id % 2:
+        job.write(frame)
+
+
+def with_other_steps(frame, job, batch_id):
+    job.write(frame.rename_field("n", "m").rename_field("m", "n") if batch_id % 2 else frame)
+
+
+def elsewhere(frame, job, batch_id):
+    job.write(frame, path=f"{job.table}/part-{batch_id}")
+
+
+def by_code_of_its_own(frame, job, batch_id):
+    job.write(Filter.apply(frame, lambda row: row["n"] % 2 == 0))
+
+
+def again_and_again(frame, job, batch_id):
+    for _ in range(batch_id):
+        job.write(frame)
+
+
+@pytest.mark.parametrize(
+    ("write", "written"),
+    [
+        (in_every_other_batch, [n for n in ALL if n // EACH % 2]),
+        (with_other_steps, ALL),
+        (elsewhere, ALL),
+        (by_code_of_its_own, [n for n in ALL if n % 2 == 0]),
+        (again_and_again, [n for n in ALL for _ in range(n // EACH)]),
+    ],
+)
+def test_a_function_that_does_something_else_gets_what_it_asked_for(topic, job, write, written):
+    counts = run(topic, job, lambda frame, batch_id: write(frame, job, batch_id))
+
+    assert counts == [EACH] * BATCHES
+    assert numbers(job) == written
+    assert left_behind(job) == []
+
+
+def test_a_function_that_fails_after_its_count_is_tried_again(topic, job):
+    failures = []
+
+    def function(frame, batch_id):
+        if batch_id == 3 and not failures:
+            failures.append(batch_id)
+            raise RuntimeError("once")
+        job.write(frame)
+
+    run(topic, job, function)
+
+    assert failures == [3]
+    assert numbers(job) == ALL
+    assert left_behind(job) == []

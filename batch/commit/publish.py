@@ -108,7 +108,7 @@ def recover(target: Target, query_id: str, token: int) -> None:
 def abort(target: Target, key: CommitKey, attempt: str) -> None:
     """Remove what the tasks of an attempt staged; what is gone already is fine."""
     for storage, _ in target.each():
-        storage.delete_folder(staging_of_attempt(key, attempt))
+        storage.delete_folder(staging_of_attempt(key, attempt), within=staging_of_query(key.query_id))
 
 
 def published(target: Target, key: CommitKey) -> CommitRecord | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from etlcore.failpoints import reach
@@ -102,7 +103,7 @@ class LocalStorage:
             for folder in sorted(folders):
                 self.disk.sync_folder(folder)
 
-    def delete_folder(self, folder: str) -> None:  # noqa: D102
+    def delete_folder(self, folder: str, within: str | None = None) -> None:  # noqa: D102
         with explained(self.url):
             for parent, folders, files in self.disk.walk(self._path(folder)):
                 for name in files:
@@ -113,6 +114,10 @@ class LocalStorage:
                         self.disk.remove_folder(parent / name)
             with suppress(FileNotFoundError):
                 self.disk.remove_folder(self._path(folder))
+            if within is not None:
+                with suppress(OSError):  # something is left in one of them
+                    for between in takewhile(self._path(within).__ne__, self._path(folder).parents):
+                        self.disk.remove_folder(between)
 
     def lock(self, key: str) -> FileLock | None:  # noqa: D102
         path = self._path(key)

@@ -69,8 +69,13 @@ class Storage(Protocol):
     def delete(self, keys: Iterable[str]) -> None:
         """Remove files; missing ones are as good as removed."""
 
-    def delete_folder(self, folder: str) -> None:
-        """Remove every file below a folder, and the folder itself where a storage has such a thing."""
+    def delete_folder(self, folder: str, within: str | None = None) -> None:
+        """Remove every file below a folder, and the folder itself where a storage has such a thing.
+
+        Args:
+            folder: what goes.
+            within: a folder above it; those between the two go as well, as far as nothing else is in them.
+        """
 
     def lock(self, key: str) -> FileLock | None:
         """Lock a file of this name; None when somebody else on this machine has it, or where there are no locks."""

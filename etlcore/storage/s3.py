@@ -90,7 +90,7 @@ class S3Storage:
             with explained_s3(self.url):
                 obstore.delete(self._store, doomed)
 
-    def delete_folder(self, folder: str) -> None:  # noqa: D102
+    def delete_folder(self, folder: str, within: str | None = None) -> None:  # noqa: ARG002, D102
         self.delete(self.list(checked(folder)))
 
     def lock(self, key: str) -> FileLock | None:  # noqa: ARG002, D102

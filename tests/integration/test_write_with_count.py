@@ -46,7 +46,7 @@ def numbers(job):
 
 
 def left_behind(job):
-    return list((job.table / "_gluepot").rglob("*.parquet"))
+    return [path for folder in job.table.rglob("staging/*") for path in folder.iterdir()]
 
 
 def test_from_the_second_batch_on_the_write_counts(topic, job, counted_by_write):
@@ -74,6 +74,11 @@ def in_every_other_batch(frame, job, batch_id):
         job.write(frame)
 
 
+def not_at_the_end(frame, job, batch_id):
+    if batch_id < BATCHES - 1:
+        job.write(frame)
+
+
 def with_other_steps(frame, job, batch_id):
     job.write(frame.rename_field("n", "m").rename_field("m", "n") if batch_id % 2 else frame)
 
@@ -95,6 +100,7 @@ def again_and_again(frame, job, batch_id):
     ("write", "written"),
     [
         (in_every_other_batch, [n for n in ALL if n // EACH % 2]),
+        (not_at_the_end, ALL[:-EACH]),
         (with_other_steps, ALL),
         (elsewhere, ALL),
         (by_code_of_its_own, [n for n in ALL if n % 2 == 0]),

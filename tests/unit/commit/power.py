@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from errno import ENOTEMPTY
 from itertools import product
 from pathlib import Path
 
@@ -104,6 +105,8 @@ class PowerDisk:
         self._change(path.parent, {path: FOLDER})
 
     def remove_folder(self, path: Path) -> None:
+        if any(one.parent == path for one in self.names):
+            raise OSError(ENOTEMPTY, "Directory not empty", str(path))
         self.unlink(path)
 
     def sync_folder(self, path: Path) -> None:

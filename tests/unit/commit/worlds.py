@@ -69,7 +69,7 @@ class MemoryStorage:
         for key in keys:
             self.files.pop(key, None)
 
-    def delete_folder(self, folder: str) -> None:
+    def delete_folder(self, folder: str, within: str | None = None) -> None:
         self.delete(self.list(folder))
 
 
@@ -125,7 +125,7 @@ class CrashingStorage:
             self._change()
             self.inner.delete([key])
 
-    def delete_folder(self, folder: str) -> None:
+    def delete_folder(self, folder: str, within: str | None = None) -> None:
         self.delete(self.list(folder))
 
 

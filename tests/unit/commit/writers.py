@@ -97,5 +97,5 @@ class GatedStorage:
         for key in keys:
             self._gated(self.inner.delete, [key])
 
-    def delete_folder(self, folder: str) -> None:
-        self._gated(self.inner.delete_folder, folder)
+    def delete_folder(self, folder: str, within: str | None = None) -> None:
+        self._gated(self.inner.delete_folder, folder, within)

@@ -93,6 +93,19 @@ def test_a_folder_goes_with_everything_in_it(storage):
     assert list(storage.root.iterdir()) == []
 
 
+def test_folders_above_go_as_far_as_they_are_empty(storage):
+    for key in ("a/b/c/d/1", "a/b/2", "a/b/e/f/3"):
+        storage.put(key, b"")
+
+    storage.delete_folder("a/b/c/d", within="a")
+    assert not (storage.root / "a/b/c").exists()
+    assert storage.list("") == ["a/b/2", "a/b/e/f/3"]
+
+    storage.delete(["a/b/2"])
+    storage.delete_folder("a/b/e/f", within="a")
+    assert list((storage.root / "a").iterdir()) == []
+
+
 def test_small_writes_leave_no_temporary_file(storage):
     storage.put("a", b"")
     storage.create("b", b"")

@@ -8,7 +8,7 @@ import pytest
 
 from gluepot.servers.kafka import KafkaBroker
 from tests.postgresql import postgresql_endpoint
-from tests.servers import docker_answers, kafka_endpoint, kinesis_endpoint, localstack_in_container
+from tests.servers import docker_answers, kafka_endpoint, localstack_in_container, moto_endpoint
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
@@ -40,7 +40,7 @@ def aws_credentials() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def kinesis(aws_credentials: None) -> Iterator[str]:
     """URL of a Kinesis emulator that all tests share."""
-    with kinesis_endpoint() as url:
+    with moto_endpoint() as url:
         yield url
 
 

@@ -59,8 +59,8 @@ def localstack_in_container() -> Iterator[str]:
 
 
 @contextmanager
-def kinesis_endpoint() -> Iterator[str]:
-    """Yield the URL of a Kinesis emulator."""
+def moto_endpoint() -> Iterator[str]:
+    """Yield the URL of moto, which answers as S3, Kinesis and other services of AWS."""
     from moto.server import ThreadedMotoServer
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)

@@ -18,7 +18,7 @@ GLUE_CATALOG = {
 }
 
 
-def glue_catalog(warehouse: Path) -> list[str]:
+def glue_catalog(warehouse: Path | str) -> list[str]:
     """The --conf of Glue's guide for Iceberg, packed into one value as Glue has it."""
     settings = {**GLUE_CATALOG, ".warehouse": str(warehouse)}
     packed = " --conf ".join(f"spark.sql.catalog.glue_catalog{key}={value}" for key, value in settings.items())

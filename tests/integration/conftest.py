@@ -13,13 +13,13 @@ import boto3
 import duckdb
 import pytest
 from kafka import KafkaProducer
-from moto.server import ThreadedMotoServer
 
 from batch import jobrun
 from etlcore.clock import SystemClock
 from gluepot.servers.topics import create_topic
 from tests.integration.jdbc import TableJob
 from tests.postgresql import new_database
+from tests.servers import moto_endpoint
 
 
 @pytest.fixture
@@ -285,11 +285,8 @@ def job(glue_context: Any, tmp_path: Path) -> Job:
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+    with moto_endpoint() as url:
+        yield url
 
 
 @pytest.fixture

@@ -1,0 +1,72 @@
+"""An Iceberg table whose catalog is a PostgreSQL database and whose files lie in S3: a driver killed after its append."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import boto3
+import psycopg
+import pytest
+from pyiceberg.table import StaticTable
+
+from tests.e2e.jobs import SCRIPTS, arguments
+from tests.e2e.lake import glue_catalog
+from tests.postgresql import new_database
+from tests.servers import moto_endpoint
+
+KILLED = 128 + 9
+EACH = 20
+
+
+@pytest.fixture
+def database(postgresql):
+    with new_database(postgresql) as url:
+        yield url
+
+
+@pytest.fixture
+def s3():
+    """URL of a server with an empty bucket, and the bucket."""
+    with moto_endpoint() as url:
+        bucket = f"lake-{uuid4().hex[:8]}"
+        keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing", "region_name": "us-east-1"}
+        boto3.client("s3", endpoint_url=url, **keys).create_bucket(Bucket=bucket)
+        yield url, bucket
+
+
+def test_a_batch_appended_by_a_driver_that_was_killed_is_not_appended_again(launch, tmp_path, topic, database, s3):
+    url, bucket = s3
+    env = {
+        "GLUEPOT_STATE": str(tmp_path / "state"),
+        "GLUEPOT_CATALOG": database,
+        "AWS_ENDPOINT_URL": url,
+        "AWS_REGION": "us-east-1",
+        "AWS_ACCESS_KEY_ID": "testing",
+        "AWS_SECRET_ACCESS_KEY": "testing",
+    }
+
+    def append(failpoint=""):
+        given = arguments(
+            JOB_NAME="append", TempDir=tmp_path / "temp", bootstrap_servers=topic.bootstrap, topic=topic.name,
+            format="iceberg", output_path=tmp_path,
+        )  # fmt: skip
+        run = ("run", SCRIPTS / "append_to_lake.py", "--master", "local[2]", "--until-caught-up")
+        limit = ("--stream-option", f"maxOffsetsPerTrigger={EACH}", "--")
+        formats = ("--datalake-formats", "iceberg", *glue_catalog(f"s3://{bucket}/warehouse"))
+        return launch.gluepot(*run, *limit, *formats, *given, env={**env, "GLUEPOT_FAILPOINT": failpoint})
+
+    topic.send_numbers(range(3 * EACH))
+    assert append("lake.appended@2").exit_code() == KILLED
+
+    again = append()
+
+    assert again.exit_code() == 0, again.err
+    assert len(again.said("batch_already_in_table")) == 1
+    with psycopg.connect(database) as opened:
+        query = "SELECT metadata_location FROM iceberg_tables WHERE table_name = 'numbers'"
+        (location,) = opened.execute(query).fetchone()
+    assert location.startswith(f"s3://{bucket}/warehouse/")
+    keys = {"s3.access-key-id": "testing", "s3.secret-access-key": "testing", "s3.region": "us-east-1"}
+    table = StaticTable.from_metadata(location, {"s3.endpoint": url, **keys})
+    assert sorted(table.scan().to_arrow()["n"].to_pylist()) == list(range(3 * EACH))
+    assert len(table.snapshots()) == 3

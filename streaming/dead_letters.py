@@ -95,6 +95,7 @@ class DeadLetters:
             for letter in letters:
                 file.add_rows(dump_dead_letters([letter]))
             files = file.finish()
+            stage.settle()
         except BaseException:
             with suppress(EtlError):  # the first error is the better one to report
                 stage.discard()

@@ -90,6 +90,8 @@ class FileSink:
                 rejects.add(chunk.errors)
                 partitions.add(chunk.batch)
             files = [*partitions.finish(), *rejects.finish()]
+            for stage in (data, aside):
+                stage.settle()
         except BaseException:
             for stage in (data, aside):
                 with suppress(EtlError):  # what made the task fail is the better thing to report

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from gluepot.servers.kafka import KafkaBroker
 from tests.postgresql import postgresql_endpoint
@@ -12,6 +13,11 @@ from tests.servers import docker_answers, kafka_endpoint, localstack_in_containe
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
+
+
+# How long an example takes is the machine's affair: benchmarks tell of speed, tests do not.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gluepot.bench.job import measured
@@ -36,7 +36,6 @@ def test_cores_are_doubled_up_to_the_most():
     assert sorted({one.run.cores for one in all_runs(linear(0.3, 30_000), Bounds(8, 3.0, 2_000_000))}) == [1, 2, 4, 8]
 
 
-@settings(deadline=None)  # the first call loads what fits the model
 @given(fixed=st.floats(0.01, 5), rate=st.floats(100, 1e6), most=st.integers(1, 10**6), cores=st.integers(1, 8))
 def test_no_run_is_done_twice_none_is_above_the_bounds_and_they_end(fixed, rate, most, cores):
     runs = [one.run for one in all_runs(linear(fixed, rate), Bounds(cores, 3.0, 20 * most))]

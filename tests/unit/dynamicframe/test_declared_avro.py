@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import fastavro
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dynamicframe.chunk import Coordinates
@@ -115,7 +115,6 @@ EVERYTHING = _record(
 )
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=40))
 def test_any_bytes_are_a_row_or_an_error(value):
     chunk = _decode(EVERYTHING, value)

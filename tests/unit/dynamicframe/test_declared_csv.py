@@ -3,7 +3,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dynamicframe.chunk import Coordinates
@@ -81,7 +81,6 @@ def test_what_is_not_one_line_becomes_an_error_and_its_neighbours_stay():
     assert chunk.errors[0].at == Coordinates("clicks", "3", "101")
 
 
-@settings(deadline=None)
 @given(st.lists(st.text('1x,"\n\\ ', max_size=6).map(str.encode), max_size=5))
 def test_a_record_gives_the_same_row_alone_and_among_others(values):
     together = _decode(THREE, *values)

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dynamicframe.chunk import Coordinates
@@ -168,7 +168,6 @@ FITTING = st.fixed_dictionaries(
 RECORDS = st.one_of(FITTING, FITTING, ANY).map(lambda document: json.dumps(document).encode()) | st.just(b"{")
 
 
-@settings(deadline=None)
 @given(st.lists(RECORDS, max_size=6))
 def test_a_record_gives_the_same_row_alone_and_among_others(values):
     together = _decode(DECLARED, *values)
@@ -178,7 +177,6 @@ def test_a_record_gives_the_same_row_alone_and_among_others(values):
     assert len(together.errors) == sum(len(chunk.errors) for chunk in alone)
 
 
-@settings(deadline=None)
 @given(st.lists(RECORDS, max_size=6))
 def test_reading_columns_equals_reading_value_by_value(values):
     schema = pa.schema(DECLARED)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from connectors.jdbc.keys import Key
@@ -103,7 +103,6 @@ rows = st.lists(st.tuples(st.integers(0, 6), st.integers(-3, 12)), max_size=12)
 keys = st.builds(Key, st.sampled_from([DAY_AND_ID, DAY_AND_ID[1:], DAY_AND_ID[:1]]), st.booleans())
 
 
-@settings(deadline=None)
 @given(key=keys, batches=st.lists(rows, max_size=6))
 def test_rows_beyond_the_mark_are_each_read_once_and_none_is_lost(key, batches):
     facts, state, got, wanted = SqliteFacts(), None, [], []
@@ -122,7 +121,6 @@ def test_rows_beyond_the_mark_are_each_read_once_and_none_is_lost(key, batches):
     assert sorted(got) == sorted(wanted)
 
 
-@settings(deadline=None)
 @given(
     descending=st.booleans(), batches=st.lists(st.sets(st.tuples(st.integers(0, 4), st.integers(0, 30))), max_size=6)
 )
@@ -139,7 +137,6 @@ def test_with_a_window_that_is_long_enough_every_row_is_read_once_however_late(d
     assert sorted(got) == sorted(known)
 
 
-@settings(deadline=None)
 @given(rows=rows, partitions=st.integers(1, 5), bounds=st.tuples(st.integers(-5, 15), st.integers(-5, 15)))
 def test_tasks_share_the_rows_without_gap_or_overlap(rows, partitions, bounds):
     facts = SqliteFacts()

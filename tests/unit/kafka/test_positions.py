@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from connectors.kafka.positions import Bounds, Positions, Span, lag, plan, refuse_loss, resume, share, split
@@ -97,7 +97,6 @@ def test_a_log_that_became_shorter_is_a_loss():
     assert "shorter" in str(lost[0])
 
 
-@settings(deadline=None)  # thousands of batches where the limit is 1
 @given(st.lists(st.integers(1, 500), min_size=1, max_size=30), st.integers(1, 200))
 def test_batches_planned_one_after_the_other_cover_every_offset_once(arrivals, limit):
     positions, latest, seen = at(p0=0, p1=0), {0: 0, 1: 0}, {0: [], 1: []}

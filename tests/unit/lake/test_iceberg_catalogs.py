@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from connectors.lake.catalogs import LocalCatalog, iceberg_catalogs, mapped, names_aws
@@ -129,7 +129,6 @@ def test_the_login_of_the_database_is_given_to_the_catalog():
     assert (found["jdbc.user"], found["jdbc.password"]) == ("ada", "secret")
 
 
-@settings(deadline=None)
 @given(
     st.fixed_dictionaries({}, optional={key: st.sampled_from(values) for key, values in PROPERTIES.items()}),
     st.booleans(),

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from connectors.lake.commits import LakeCommit, is_published
@@ -24,7 +24,6 @@ def history(*batches, **of):
     st.text(st.characters(codec="ascii")),
     st.text("0123", max_size=4),
 )
-@settings(deadline=None)
 def test_a_commit_is_read_as_it_was_written(query, batch, ctx, records):
     made = LakeCommit(CommitKey(query, batch, ctx), records)
 
@@ -70,7 +69,6 @@ def test_a_commit_that_does_not_tell_its_records_counts_by_its_number():
     assert is_published(commit(1), [LakeCommit(CommitKey("q", 1, "sink"), "")], "t")
 
 
-@settings(deadline=None)
 @given(st.lists(st.booleans(), min_size=1, max_size=30))
 def test_each_batch_is_in_the_table_once_however_often_it_is_tried(fails_after_append):
     """Each batch is tried until it is not interrupted between the table's commit and its own."""

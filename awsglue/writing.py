@@ -97,11 +97,9 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
 
 def _stage(
     spark: SparkSession, settings: SinkSettings, ctx: str, batch: BatchContext, pipeline: Pipeline
-) -> execute.Staged | None:
-    """Stage a pipeline in the target of an earlier write, as part of another batch; None before the first of a run."""
+) -> execute.Staged:
+    """Stage a pipeline in the target of an earlier write of the same run, which has recovered it, for another batch."""
     planned = batch.upcoming(ctx)
-    if batch.rehearsed is not None or (settings.path, planned.key.query_id, planned.token) not in _recovered:
-        return None
     sink = settings.sink(planned.key, ctx, batch.rejects_path)
     target = commit.open_target(sink)
     return execute.stage_write(spark, pipeline, sink.knowing(_columns.before(target, planned.key)), target, planned)

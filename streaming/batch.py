@@ -49,11 +49,11 @@ class Repeatable:
 
     Args:
         steps: on the way from the batch to what is written.
-        stage: runs a pipeline into the target of the write as part of a batch; None where it has to wait for the write.
+        stage: runs a pipeline into the target of the write as part of a batch, up to where it would publish.
     """
 
     steps: tuple[Step, ...]
-    stage: Callable[[BatchContext, Pipeline], execute.Staged | None]
+    stage: Callable[[BatchContext, Pipeline], execute.Staged]
 
 
 @dataclass(slots=True)
@@ -155,7 +155,8 @@ class BatchContext:
             self._staged = expected.stage(self, replace(given, steps=expected.steps))
         except Exception as failed:  # noqa: BLE001  the function has not asked for it; where it does, it will be told
             log.info("not_staged_with_count", reason=str(failed))
-        return None if self._staged is None else sum(part.rows_in for part in self._staged.parts)
+            return None
+        return sum(part.rows_in for part in self._staged.parts)
 
     def staged(self, pipeline: Pipeline, sink: Sink) -> execute.Staged | None:
         """Return what `count` staged, if it is exactly this write; the caller publishes it or takes it back."""

@@ -25,12 +25,11 @@ def database(postgresql):
 
 
 @pytest.fixture
-def s3():
+def s3(aws_credentials):
     """URL of a server with an empty bucket, and the bucket."""
     with moto_endpoint() as url:
         bucket = f"lake-{uuid4().hex[:8]}"
-        keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing", "region_name": "us-east-1"}
-        boto3.client("s3", endpoint_url=url, **keys).create_bucket(Bucket=bucket)
+        boto3.client("s3", endpoint_url=url, region_name="us-east-1").create_bucket(Bucket=bucket)
         yield url, bucket
 
 
@@ -41,8 +40,6 @@ def test_a_batch_appended_by_a_driver_that_was_killed_is_not_appended_again(laun
         "GLUEPOT_CATALOG": database,
         "AWS_ENDPOINT_URL": url,
         "AWS_REGION": "us-east-1",
-        "AWS_ACCESS_KEY_ID": "testing",
-        "AWS_SECRET_ACCESS_KEY": "testing",
     }
 
     def append(failpoint=""):
@@ -66,7 +63,6 @@ def test_a_batch_appended_by_a_driver_that_was_killed_is_not_appended_again(laun
         query = "SELECT metadata_location FROM iceberg_tables WHERE table_name = 'numbers'"
         (location,) = opened.execute(query).fetchone()
     assert location.startswith(f"s3://{bucket}/warehouse/")
-    keys = {"s3.access-key-id": "testing", "s3.secret-access-key": "testing", "s3.region": "us-east-1"}
-    table = StaticTable.from_metadata(location, {"s3.endpoint": url, **keys})
+    table = StaticTable.from_metadata(location, {"s3.endpoint": url, "s3.region": "us-east-1"})
     assert sorted(table.scan().to_arrow()["n"].to_pylist()) == list(range(3 * EACH))
     assert len(table.snapshots()) == 3

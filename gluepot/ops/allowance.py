@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-SHARE = 0.05
+SHARE = 0.02
 """Of one core, for answering. How the text is made is a matter of its own (`exposition`)."""
-RESERVE_SECS = 1.0
-"""Processor time that may be spent at once after a rest, and owed at most."""
+RESERVE_SECS = 0.03
+"""Processor time that may be spent at once after a rest, and owed at most: what one batch may lose to a storm."""
 
 
 @dataclass(slots=True)

@@ -19,11 +19,11 @@ from etlcore.clock import Clock
 
 MAX_AGE_SECS = 0.5
 """Far below any scrape interval; keeps a storm of scrapes from taking the driver's processor time."""
-SHARE = 0.05
-"""Of one core, for making the text: what takes 0.15 s, as for 5,000 partitions, is done every three seconds at most."""
+SHARE = 0.02
+"""Of one core, for making the text: what takes 0.15 s, as for 5,000 partitions, is done every 7.5 seconds at most."""
 SLICE = 1_000
 """Series written in one go; nearly all jobs have fewer."""
-RESTS = 4
+RESTS = 9
 """How many times as long as a slice took the maker rests after it, since no batch may run in Python meanwhile."""
 
 

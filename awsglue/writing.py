@@ -24,7 +24,8 @@ from connectors.ports import Committed, RecordSink
 from etlcore.datasets import folder_dataset, table_dataset
 from etlcore.failpoints import reach
 from etlcore.logging import get_logger
-from streaming.batch import BatchContext, Repeatable, current_batch
+from streaming.batch import BatchContext, current_batch
+from streaming.foresight import Repeatable
 from streaming.progress import Output
 
 if TYPE_CHECKING:
@@ -80,10 +81,10 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
         batch.rehearsed[planned.key] = target
         execute.rehearse(spark, frame.pipeline, sink, target, planned)
         return
-    staged = batch.staged(frame.pipeline, sink)
+    staged = batch.foresight.staged(frame.pipeline, sink)
     outcome, parts = execute.write(spark, frame.pipeline, sink, target, planned, staged)
     if is_own_work(frame.pipeline.steps):  # what a script's function does twice may be seen
-        batch.wrote(Repeatable(frame.pipeline.steps, partial(_stage, spark, settings, ctx)))
+        batch.foresight.wrote(Repeatable(frame.pipeline.steps, partial(_stage, spark, settings, ctx)))
     if settings.catalog is not None:
         catalog_update.update(current_catalog(), settings.catalog, outcome.files, parts)
     _columns.learn(target, planned.key, parts)

@@ -17,9 +17,9 @@ from dynamicframe.schema import merge_schemas
 
 if TYPE_CHECKING:
     from pyspark import StorageLevel
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
-_SCHEMAS_AND_CHUNKS = "schema binary, chunk binary"
+_TOLD_AND_CHUNKS = "schema binary, records bigint, chunk binary"
 
 
 class KeptRecords:
@@ -41,11 +41,18 @@ class KeptRecords:
         self._reading = Lock()  # a function may write its tables from threads
         self._kept: DataFrame | None = None
         self._input: PackedInput | None = None
+        self._records = 0
+        self._is_used = False
 
     @property
     def is_read(self) -> bool:
         """Whether the records have been read."""
         return self._input is not None
+
+    @property
+    def is_used(self) -> bool:
+        """Whether somebody has asked for them."""
+        return self._is_used
 
     def input(self) -> PackedInput:
         """Return the chunks with their merged schema; the first call reads the records.
@@ -53,14 +60,29 @@ class KeptRecords:
         Raises:
             Exception: whatever failed the Spark job.
         """
+        self._is_used = True
+        return self._read()
+
+    def count(self) -> int:
+        """Return how many records there are, broken ones included; reads them if nobody has.
+
+        Raises:
+            Exception: whatever failed the Spark job.
+        """
+        self._read()
+        return self._records
+
+    def _read(self) -> PackedInput:
         with self._reading:
             if self._input is None:
-                self._kept = through_spark(self._spark, Pipeline(self._given), _told_and_packed, _SCHEMAS_AND_CHUNKS)
+                kept = through_spark(self._spark, Pipeline(self._given), _told_and_packed, _TOLD_AND_CHUNKS)
                 if self._level is not None:
-                    self._kept.persist(self._level)
-                told = self._kept.select("schema").where("schema IS NOT NULL").collect()
-                schemas = (pa.ipc.read_schema(pa.py_buffer(row.schema)) for row in told)
-                self._input = PackedInput(self._kept.select("chunk"), reduce(merge_schemas, schemas, pa.schema([])))
+                    kept.persist(self._level)
+                self._kept = kept
+                told = _collected(kept)
+                schemas = (pa.ipc.read_schema(pa.py_buffer(row.schema)) for row in told if row.schema is not None)
+                self._records = sum(row.records for row in told)
+                self._input = PackedInput(kept.select("chunk"), reduce(merge_schemas, schemas, pa.schema([])))
             return self._input
 
     def release(self) -> None:
@@ -71,8 +93,17 @@ class KeptRecords:
             self._level = None
 
 
+def _collected(kept: DataFrame) -> list[Row]:
+    """Return schemas and numbers of records; where they cannot be read, nothing is kept of what was read before."""
+    try:
+        return kept.select("schema", "records").collect()
+    except BaseException:
+        kept.unpersist()
+        raise
+
+
 def _told_and_packed(chunks: Iterator[Chunk]) -> Iterator[pa.RecordBatch]:
-    """Yield each chunk, packed, with its schema if that is another one than that of the chunk before."""
+    """Yield each chunk, packed, with its records, and its schema if that is another one than the chunk before had."""
     told: pa.Schema | None = None
     for chunk in chunks:
         schema = chunk.batch.schema
@@ -80,6 +111,7 @@ def _told_and_packed(chunks: Iterator[Chunk]) -> Iterator[pa.RecordBatch]:
         told = schema
         columns = {
             "schema": pa.array([schema.serialize().to_pybytes() if is_new else None], pa.binary()),
+            "records": pa.array([chunk.batch.num_rows + len(chunk.errors)], pa.int64()),
             "chunk": pa.array([pack(chunk)], pa.binary()),
         }
         yield pa.RecordBatch.from_pydict(columns)

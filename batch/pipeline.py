@@ -86,8 +86,15 @@ class Kept(Protocol):
     def is_read(self) -> bool:
         """Whether the records have been read."""
 
+    @property
+    def is_used(self) -> bool:
+        """Whether somebody has asked for them."""
+
     def input(self) -> PackedInput:
         """Return them; the first call reads."""
+
+    def count(self) -> int:
+        """Return how many there are, broken ones included; reads them if nobody has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
-from batch import execute
 from batch.commit import Origin, Target
 from batch.kept import KeptRecords
 from batch.pipeline import FrameInput, Pipeline, RangeInput
@@ -22,16 +21,14 @@ from connectors.ports import (
     Committed,
     Manifest,
     ManifestPart,
-    Sink,
     SourceRange,
     StagedFile,
 )
 from connectors.rejects import put_aside, rejects_root
 from dynamicframe.schema import merge_schemas
-from dynamicframe.transforms import Step
 from etlcore.datasets import Dataset
 from etlcore.failpoints import reach
-from etlcore.logging import get_logger
+from streaming.foresight import Foresight
 from streaming.frames import BatchFrame, StreamFrame
 from streaming.habit import Habit
 from streaming.progress import Output, WrittenFile
@@ -39,21 +36,6 @@ from streaming.schema_changes import ColumnChange, column_changes
 from streaming.settings import StreamSettings
 
 BatchFunction = Callable[[Any, int], Any]
-
-log = get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Repeatable:
-    """A write that may come again with the next batch.
-
-    Args:
-        steps: on the way from the batch to what is written.
-        stage: runs a pipeline into the target of the write as part of a batch, up to where it would publish.
-    """
-
-    steps: tuple[Step, ...]
-    stage: Callable[[BatchContext, Pipeline], execute.Staged]
 
 
 @dataclass(slots=True)
@@ -89,7 +71,7 @@ class BatchContext:
         rows_in_table: by URL, what the query has in each table written to, over all of its runs.
         rehearsed: while the function is only tried, the writes it reached; None when writes are to be published.
         storage_level: where records are kept that are used again and again; None to read them each time.
-        habit: what the query's function does with its batches.
+        foresight: what is done for the function before it asks.
     """
 
     query_id: str
@@ -116,11 +98,7 @@ class BatchContext:
     outputs: list[Output] = field(default_factory=list)
     rehearsed: dict[CommitKey, Target] | None = None
     storage_level: StorageLevel | None = None
-    habit: Habit[Repeatable] = field(default_factory=Habit)
-    _counted: bool = False
-    _repeatable: Repeatable | None = None
-    _staged: execute.Staged | None = None
-    _staging_came: bool | None = None
+    foresight: Foresight = field(default_factory=lambda: Foresight(Habit()))
     _writes: Counter[str] = field(default_factory=Counter)
     _kept: list[KeptRecords] = field(default_factory=list)
 
@@ -137,45 +115,14 @@ class BatchContext:
         key = CommitKey(self.query_id, self.batch_id, name if nth == 1 else f"{name}.{nth}")
         return Manifest(key, (), self.ranges, self.offsets_digest, self.token)
 
+    @property
+    def writes(self) -> int:
+        """How many writes the function has begun."""
+        return self._writes.total()
+
     def count(self, given: Pipeline) -> int | None:
-        """Count the records of the batch by staging the write that the function is expected to make of them.
-
-        Args:
-            given: the batch, without steps.
-
-        Returns:
-            the number of records; None where no write is expected, and for one that cannot be staged.
-        """
-        self._counted = True
-        expected = self.habit.expected()
-        if expected is None or self._writes:
-            return None
-        self._staging_came = False
-        try:
-            self._staged = expected.stage(self, replace(given, steps=expected.steps))
-        except Exception as failed:  # noqa: BLE001  the function has not asked for it; where it does, it will be told
-            log.info("not_staged_with_count", reason=str(failed))
-            return None
-        return sum(part.rows_in for part in self._staged.parts)
-
-    def staged(self, pipeline: Pipeline, sink: Sink) -> execute.Staged | None:
-        """Return what `count` staged, if it is exactly this write; the caller publishes it or takes it back."""
-        found = self._staged
-        if found is None or (found.pipeline, found.sink) != (pipeline, sink):
-            return None
-        self._staged, self._staging_came = None, True
-        return found
-
-    def wrote(self, write: Repeatable) -> None:
-        """Take note of a write that the function may make of its next batch, too."""
-        self._repeatable = write
-
-    def learn(self, *, done: bool) -> None:
-        """Tell the query what its function did, and whether it came to its end."""
-        # After a count only: without one nothing is gained. One write only: others would have to read again what the
-        # count keeps for them.
-        is_habit = done and self._counted and self._writes.total() == 1
-        self.habit.learn(self._repeatable if is_habit else None, self._staging_came)
+        """Count the records of the batch by what the function is expected to do with them, see `Foresight.count`."""
+        return self.foresight.count(given, self)
 
     def pipeline(self, given: FrameInput) -> Pipeline:
         """Return a pipeline over rows whose documents are decoded once, as long as the batch lasts."""
@@ -186,10 +133,7 @@ class BatchContext:
         return Pipeline(given, kept=kept)
 
     def release(self) -> None:
-        """Let go of what was kept or staged for the function."""
-        if self._staged is not None:
-            self._staged.discard()
-            self._staged = None
+        """Let go of what was kept for the function."""
         while self._kept:
             self._kept.pop().release()
 
@@ -318,5 +262,5 @@ def _call(function: BatchFunction, frame: DataFrame, context: BatchContext) -> N
         done = True
     finally:
         _running.reset(token)
-        context.learn(done=done)
+        context.foresight.end(context, done=done)
         context.release()

@@ -24,9 +24,10 @@ from etlcore.errors import CheckpointError, EtlError
 from etlcore.failpoints import reach
 from etlcore.logging import bind_context, get_logger
 from streaming import lease, retry
-from streaming.batch import BatchContext, BatchFunction, Repeatable, StreamSchema, run_known, run_rows
+from streaming.batch import BatchContext, BatchFunction, StreamSchema, run_known, run_rows
 from streaming.capacity import capacity_of
 from streaming.checkpoints.start import refuse_damage
+from streaming.foresight import Foresight, Use
 from streaming.frames import StreamFrame, kept_at
 from streaming.habit import Habit
 from streaming.inputs import Inputs, named
@@ -126,7 +127,7 @@ class Query:
         self._throttling = Throttling(self._inputs.throttled_reads, session.clock)
         self._lag = LagWatch(self._inputs.backlog, session.clock)
         self._schema = StreamSchema()
-        self._habit = Habit[Repeatable]()
+        self._habit = Habit[Use]()
         self._run = _Run()
         self._quarantine = Quarantine(self._stream, function, settings, self._end_search_if_stopping)
         self._drain: _Drain | None = None
@@ -309,7 +310,7 @@ class Query:
             offsets_digest="" if ranges else self._inputs.digest(batch_id),
             origin=self._origin,
             schema=self._schema,
-            habit=self._habit,
+            foresight=Foresight(self._habit),
             rejects_path=self._settings.rejects_path,
             storage_level=kept_at(self._settings),
         )

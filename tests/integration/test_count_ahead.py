@@ -1,4 +1,4 @@
-"""A batch that is counted and then written, time after time, is read once: the write is staged when it is counted."""
+"""A batch that is counted and then used in the same way, time after time, is read once: the count does that already."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ ALL = list(range(BATCHES * EACH))
 
 
 @pytest.fixture
-def counted_by_write(monkeypatch):
-    """What each batch's count had from staging its write; None where it had to read by itself."""
+def ahead(monkeypatch):
+    """What each batch's count had from the use that was expected; None where it had to read by itself."""
     from streaming.batch import BatchContext
 
     seen, count = [], BatchContext.count
@@ -49,19 +49,19 @@ def left_behind(job):
     return [path for folder in job.table.rglob("staging/*") for path in folder.iterdir()]
 
 
-def test_from_the_second_batch_on_the_write_counts(topic, job, counted_by_write):
+def test_from_the_second_batch_on_the_write_counts(topic, job, ahead):
     def function(frame, batch_id):
         job.write(ApplyMapping.apply(frame, mappings=[("n", "long", "n", "int")], transformation_ctx="mapped"))
 
     counts = run(topic, job, function)
 
     assert counts == [EACH] * BATCHES
-    assert counted_by_write == [None, *[EACH] * (BATCHES - 1)]
+    assert ahead == [None, *[EACH] * (BATCHES - 1)]
     assert numbers(job) == ALL
     assert left_behind(job) == []
 
 
-def test_records_that_cannot_be_read_count(topic, job, counted_by_write):
+def test_records_that_cannot_be_read_count(topic, job, ahead):
     topic.send(b"{", partition=0)
 
     assert run(topic, job, lambda frame, _: job.write(frame)) == [EACH] * BATCHES + [1]
@@ -128,4 +128,49 @@ def test_a_function_that_fails_after_its_count_is_tried_again(topic, job):
 
     assert failures == [3]
     assert numbers(job) == ALL
+    assert left_behind(job) == []
+
+
+def test_rows_that_are_used_each_time_are_decoded_by_the_count(topic, job, ahead):
+    seen = []
+
+    counts = run(topic, job, lambda frame, _: seen.extend(row.n for row in frame.toDF().collect()))
+
+    assert counts == [EACH] * BATCHES
+    assert ahead == [None, *[EACH] * (BATCHES - 1)]
+    assert sorted(seen) == ALL
+
+
+def test_records_without_rows_count(topic, job, ahead):
+    for broken in (b"{", b"", None, b"[1]"):
+        topic.send(broken, partition=1)
+    seen = []
+
+    counts = run(topic, job, lambda frame, _: seen.extend(row.n for row in frame.toDF().collect()))
+
+    assert sum(counts) == len(ALL) + 4
+    assert len([count for count in ahead if count is not None]) == len(counts) - 1
+    assert sorted(seen) == ALL
+
+
+def test_rows_that_are_used_now_and_then_are_all_there(topic, job):
+    seen = []
+
+    def function(frame, batch_id):
+        if batch_id % 2:
+            seen.extend(row.n for row in frame.toDF().collect())
+
+    assert run(topic, job, function) == [EACH] * BATCHES
+    assert sorted(seen) == [n for n in ALL if n // EACH % 2]
+
+
+def test_rows_and_a_write_of_their_own_both_are_whole(topic, job):
+    seen = []
+
+    def function(frame, _):
+        seen.extend(row.n for row in frame.toDF().collect())
+        job.write(frame)
+
+    assert run(topic, job, function) == [EACH] * BATCHES
+    assert sorted(seen) == numbers(job) == ALL
     assert left_behind(job) == []

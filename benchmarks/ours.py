@@ -27,15 +27,20 @@ def json_stream(glue_context: GlueContext, bootstrap: str, topic: str, **options
 
 
 def for_each_batch(
-    glue_context: GlueContext, frame: DataFrame, checkpoint: str, use: Callable[[DynamicFrame], None]
+    glue_context: GlueContext,
+    frame: DataFrame,
+    checkpoint: str,
+    use: Callable[[DynamicFrame], None],
+    window_size: str = "1 second",
 ) -> float:
-    """Drain a stream, counting each batch as scripts do; return `time.perf_counter()` of the first batch.
+    """Run a stream to its end, counting each batch as scripts do; return `time.perf_counter()` of the first batch.
 
     Args:
         glue_context: the context.
         frame: the stream.
         checkpoint: an empty folder.
         use: what is done with the records of a batch.
+        window_size: of the stream; a drain knows no windows.
     """
     called: list[float] = []
 
@@ -47,6 +52,6 @@ def for_each_batch(
     glue_context.forEachBatch(
         frame=frame,
         batch_function=process,
-        options={"windowSize": "1 second", "checkpointLocation": checkpoint},
+        options={"windowSize": window_size, "checkpointLocation": checkpoint},
     )
     return called[0]

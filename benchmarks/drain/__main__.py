@@ -21,12 +21,8 @@ from benchmarks.drain.shapes import SHAPES, Shape
 from benchmarks.machine import described
 from benchmarks.paired import Side, ratio
 from benchmarks.side import Drain
-from connectors.kafka.feed import KafkaFeed
-from connectors.kafka.settings import KafkaReadSettings
-from etlcore.clock import SystemClock
-from gluepot.produce import Unpaced, produce
+from benchmarks.topics import preload
 from gluepot.servers.kafka import KafkaBroker
-from gluepot.servers.topics import create_topic
 
 TOPIC = "bench"
 OURS = "gluepot"
@@ -94,7 +90,7 @@ def measure(asked: argparse.Namespace, folder: Path) -> tuple[Sequence[Side], in
     shape = SHAPES[asked.events]
     names = [OURS, *dict.fromkeys(asked.against or ["stock"])]
     with KafkaBroker(folder / "kafka") as broker:
-        payload_bytes = preload(broker.bootstrap, shape, asked.records, asked.partitions)
+        payload_bytes = preload(broker.bootstrap, TOPIC, shape.payloads(asked.records), asked.partitions)
         arguments = (broker.bootstrap, TOPIC, str(asked.batch_rows), str(asked.cores), asked.events)
         sides = [Side.start(name, f"benchmarks.drain.{'ours' if name == OURS else name}", *arguments) for name in names]
         wanted: tuple[object, ...] | None = None
@@ -110,22 +106,6 @@ def measure(asked: argparse.Namespace, folder: Path) -> tuple[Sequence[Side], in
         for side in sides:
             side.stop()
     return sides, payload_bytes
-
-
-def preload(bootstrap: str, shape: Shape, records: int, partitions: int) -> int:
-    """Send the records to a new topic; return their bytes."""
-    create_topic(bootstrap, TOPIC, partitions)
-    settings = KafkaReadSettings.from_options({"bootstrap.servers": bootstrap, "topicName": TOPIC})
-    payload_bytes = 0
-
-    def counted(payload: bytes) -> bytes:
-        nonlocal payload_bytes
-        payload_bytes += len(payload)
-        return payload
-
-    sent = ((counted(payload), str(number).encode()) for number, payload in enumerate(shape.payloads(records)))
-    produce(sent, Unpaced(), KafkaFeed(settings, TOPIC), SystemClock())
-    return payload_bytes
 
 
 def checksum(table: Path, shape: Shape) -> tuple[object, ...]:

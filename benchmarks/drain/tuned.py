@@ -32,7 +32,9 @@ def main(bootstrap: str, topic: str, batch_rows: str, cores: str, shape: str) ->
             called.append(time.perf_counter())
             batch.write.mode("append").partitionBy("country").parquet(given.table)
 
-        rows = json_stream(spark, bootstrap, topic, batch_rows).select(F.from_json("value", schema).alias("row"))
+        rows = json_stream(spark, bootstrap, topic, maxOffsetsPerTrigger=batch_rows).select(
+            F.from_json("value", schema).alias("row")
+        )
         query = (
             rows.select("row.*")
             .writeStream.foreachBatch(write)

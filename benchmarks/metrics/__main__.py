@@ -30,10 +30,7 @@ from random import Random
 
 import psutil
 
-from connectors.kafka.feed import KafkaFeed
-from connectors.kafka.settings import KafkaReadSettings
-from etlcore.clock import SystemClock
-from gluepot.produce import Steady, produce
+from benchmarks.topics import fed
 from gluepot.servers.kafka import KafkaBroker
 from gluepot.servers.topics import create_topic
 
@@ -152,7 +149,7 @@ def stormed(asked: argparse.Namespace) -> bool:
             create_topic(broker.bootstrap, TOPIC, asked.partitions)
             arguments = (broker.bootstrap, TOPIC, str(folder), "0.5", str(asked.cores))
             with (
-                fed(broker.bootstrap),
+                fed(broker.bootstrap, TOPIC, views(), RECORDS_PER_SEC, partition=0),
                 Watched.started("job", *arguments) as job,
                 Watched.started("bystander", str(asked.partitions)) as bystander,
             ):
@@ -165,26 +162,10 @@ def stormed(asked: argparse.Namespace) -> bool:
     return report(pairs, asked)
 
 
-@contextmanager
-def fed(bootstrap: str) -> Iterator[None]:
-    """Send records at a steady rate while the context lasts."""
-    ended = threading.Event()
-
-    def made() -> Iterator[tuple[bytes, bytes]]:
-        for n in count():
-            if ended.is_set():
-                return
-            yield json.dumps({"n": n, "page": f"/products/{n % 1000}"}).encode(), b""
-
-    settings = KafkaReadSettings.from_options({"bootstrap.servers": bootstrap, "topicName": TOPIC})
-    feed = KafkaFeed(settings, TOPIC, partition=0)
-    sender = threading.Thread(target=produce, args=(made(), Steady(RECORDS_PER_SEC), feed, SystemClock()))
-    sender.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        sender.join()
+def views() -> Iterator[tuple[bytes, bytes]]:
+    """Yield page views without end."""
+    for n in count():
+        yield json.dumps({"n": n, "page": f"/products/{n % 1000}"}).encode(), b""
 
 
 def pair(job: Watched, bystander: Watched, asked: argparse.Namespace, *, at_job_first: bool) -> tuple[Segment, Segment]:

@@ -1,0 +1,1 @@
+"""What it costs that records change their shape."""

@@ -1,0 +1,106 @@
+"""`python -m benchmarks.drift`: our drain of records that change their shape, beside one of records that do not.
+
+Both have the same number of bytes. Every value is compared with that of the documents, both read by DuckDB, before a
+time counts. Goal: 0.9 of the rate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+
+from benchmarks.drift.shapes import Drifting
+from benchmarks.machine import described
+from benchmarks.paired import Side, ratio
+from benchmarks.side import Drain
+from benchmarks.topics import preload
+from gluepot.servers.kafka import KafkaBroker
+
+LEAST_RATE = 0.9
+SIDES = ("fixed", "drift")
+
+
+def main() -> int:
+    """Preload, run the rounds, print times and their ratio; return 1 where the goal is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--records", type=int, default=1_050_000)
+    parser.add_argument("--batch-rows", type=int, default=250_000)
+    parser.add_argument("--partitions", type=int, default=4)
+    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--save", type=Path, metavar="FILE", help="write the result with machine and versions")
+    asked = parser.parse_args()
+    described_before = described()
+    folder = Path(tempfile.mkdtemp(prefix="gluepot-drift-"))
+    try:
+        (fixed, drift), bytes_sent = measure(asked, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    rate = ratio(drift.secs, fixed.secs)
+    for side, size_bytes in zip((fixed, drift), bytes_sent, strict=True):
+        print(
+            f"{side.name}: {asked.records:,} records of {size_bytes / asked.records:.0f} bytes,"
+            f" median {statistics.median(side.secs):.2f} s, rounds {[round(one, 2) for one in side.secs]},"
+            f" CPU {statistics.median(side.cpu_secs) * 1e6 / asked.records:.2f} s a million"
+        )
+    print(f"drift: {rate} of the rate (median of the rounds' ratios, goal {LEAST_RATE}); every value found")
+    if asked.save:
+        result = {
+            "records": asked.records,
+            "bytes": dict(zip(SIDES, bytes_sent, strict=True)),
+            "secs": {side.name: [round(one, 2) for one in side.secs] for side in (fixed, drift)},
+            "rate": rate,
+            "goal": LEAST_RATE,
+            "measured_with": described_before,
+        }
+        asked.save.write_text(json.dumps(result, indent=1) + "\n")
+    return int(rate < LEAST_RATE)
+
+
+def measure(asked: argparse.Namespace, folder: Path) -> tuple[Sequence[Side], Sequence[int]]:
+    """Run all rounds, of which the first is for warming up; return the sides and the bytes of their records."""
+    shapes = [Drifting(asked.records, changes=name == "drift") for name in SIDES]
+    wanted, bytes_sent = [], []
+    with KafkaBroker(folder / "kafka") as broker:
+        for name, shape in zip(SIDES, shapes, strict=True):
+            bytes_sent.append(preload(broker.bootstrap, name, shape.payloads(), asked.partitions))
+            lines = folder / "documents.json"
+            with lines.open("wb") as file:
+                file.writelines(payload + b"\n" for payload in shape.payloads())
+            wanted.append(sums(shape.documents(str(lines)), [one for one, _ in shape.checked().values()]))
+            lines.unlink()
+        told = (str(asked.batch_rows), str(asked.cores), "e500")
+        sides = [Side.start(name, "benchmarks.drain.ours", broker.bootstrap, name, *told) for name in SIDES]
+        for round_number in range(asked.pairs + 1):
+            for side, shape, expected in zip(sides, shapes, wanted, strict=True):
+                table = folder / f"{side.name}-{round_number}"
+                given = Drain(str(folder / f"checkpoint-{side.name}-{round_number}"), str(table))
+                side.run(given, counts=round_number > 0)
+                files = f"read_parquet('{table}/*/*.parquet', union_by_name = true)"
+                found = sums(files, [one for _, one in shape.checked().values()])
+                if found != expected:
+                    lost = [name for name, a, b in zip(shape.checked(), found[1:], expected[1:], strict=True) if a != b]
+                    raise SystemExit(f"{side.name}: {found[0]:,} of {expected[0]:,} records, other values in {lost}")
+                shutil.rmtree(table)
+        for side in sides:
+            side.stop()
+    return sides, bytes_sent
+
+
+def sums(source: str, checked: Sequence[str]) -> tuple[int, ...]:
+    """Return the records, and of each expression a sum over its values with the number of their record."""
+    with duckdb.connect() as db:
+        each = ", ".join(f"bit_xor(hash(event_id, {one}))" for one in checked)
+        return tuple(db.execute(f"SELECT count(*), {each} FROM {source}").fetchall()[0])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

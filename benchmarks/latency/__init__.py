@@ -1,0 +1,1 @@
+"""From a record's creation to the moment at which readers of the table see it."""

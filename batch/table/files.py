@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from batch.commit.compaction import Compaction
 from batch.commit.record import CommitRecord, FileEntry
 from connectors.filesink.folders import partition_values
 from connectors.ports import CommitKey
@@ -49,6 +50,21 @@ def data_files(commits: Iterable[CommitRecord]) -> Iterator[TableFile]:
         for file in commit.files:
             if not file.rejects:
                 yield _table_file(commit, file, None if file.encoding["format"] == "parquet" else schema)
+
+
+def table_files(commits: Iterable[CommitRecord], compactions: Sequence[Compaction]) -> Iterator[TableFile]:
+    """Yield the files that hold a table's rows: those of compactions first, then what no compaction replaced.
+
+    Args:
+        commits: live ones.
+        compactions: read before the commits, so that whatever they replaced is named by some of these.
+    """
+    replaced = {path for one in compactions for path in one.replaced}
+    for one in compactions:
+        for file in one.files:
+            if file.path not in replaced:
+                yield TableFile(file.path, file.size_bytes, file.rows, file.crc32, file.encoding, one.key, 1, None)
+    yield from (file for file in data_files(commits) if file.path not in replaced)
 
 
 def rejects_files(commits: Iterable[CommitRecord]) -> Iterator[TableFile]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from batch.commit.compaction import Compaction
 from batch.commit.intent import Intent
 from batch.commit.record import CommitRecord
 from batch.table.coverage import Coverage
@@ -53,19 +54,60 @@ def unfinished_files(commits: Sequence[CommitRecord], intents: Iterable[Intent])
     return (claimed | replaced) - _paths(newest(commits))
 
 
+def uncompacted_files(compacted: Iterable[Compaction], begun: Iterable[Compaction]) -> set[str]:
+    """Return the files that a compaction in progress, or one that died, will still name or remove.
+
+    Args:
+        compacted: compactions of the table.
+        begun: intents that have not ended.
+    """
+    owners = {one.number: one.owner for one in compacted}
+    done = [one for one in begun if owners.get(one.number) == one.owner]
+    undone = [one for one in begun if owners.get(one.number) != one.owner]
+    return {path for one in done for path in one.replaced} | {file.path for one in undone for file in one.files}
+
+
+def compaction_findings(commits: Iterable[CommitRecord], compacted: Iterable[Compaction]) -> Iterator[Finding]:
+    """Yield compactions whose files do not hold as many rows as those they replaced.
+
+    Args:
+        commits: all generations.
+        compacted: compactions of the table, in order.
+    """
+    rows = {file.path: file.rows for commit in commits for file in commit.files}
+    for one in compacted:
+        before, after = sum(rows.get(path, 0) for path in one.replaced), sum(file.rows for file in one.files)
+        if before != after:
+            where = f"compaction {one.number}"
+            yield Finding("counts", where, f"{where} replaced files of {before} rows by some of {after}")
+        rows |= {file.path: file.rows for file in one.files}
+
+
 def unnamed_files(
-    listing: Iterable[str], commits: Sequence[CommitRecord], unfinished: Collection[str]
+    listing: Iterable[str],
+    commits: Sequence[CommitRecord],
+    compacted: Iterable[Compaction],
+    unfinished: Collection[str],
 ) -> Iterator[Finding]:
     """Yield the files that readers of the folder take for rows, or for rejected records, and no live manifest names.
 
     Files and folders whose names begin with `_` or `.` are none of these; readers leave them out.
     """
-    live = _paths(newest(commits))
+    made = list(compacted)
+    compacting = {path: one for one in made for path in one.replaced}
+    live = (_paths(newest(commits)) | {file.path for one in made for file in one.files}) - compacting.keys()
     superseded = {file.path: commit for commit in commits for file in commit.files}
     for path in listing:
         if path in live or path in unfinished or _is_hidden(path):
             continue
-        if commit := superseded.get(path):
+        if compaction := compacting.get(path):
+            yield Finding(
+                "superseded_file",
+                path,
+                f"{path} was replaced by compaction {compaction.number}; readers of the folder find its rows twice: "
+                "remove it",
+            )
+        elif commit := superseded.get(path):
             yield Finding(
                 "superseded_file",
                 path,

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 
+from batch.commit.compaction import compactions
 from batch.table.columns import TableColumn, in_columns
 from batch.table.files import TableFile, packs
 from connectors.filesink.layout import commit_key
@@ -60,11 +61,11 @@ def read_file(storage: Storage, file: TableFile, columns: Sequence[TableColumn])
 
 
 def was_replaced(storage: Storage, file: TableFile) -> bool:
-    """Tell whether a later generation of the write that published a file is there now."""
+    """Tell whether there is a later generation of the write that published a file now, or the file was compacted."""
     try:
         storage.get(commit_key(file.key, file.generation + 1))
     except FileNotFoundError:
-        return False
+        return any(file.path in one.replaced for one in compactions(storage))
     return True
 
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from batch.commit.compaction import Compaction, compactions
 from batch.commit.history import live
 from batch.commit.record import CommitRecord
 from batch.table.columns import TableColumn, choose, table_columns
-from batch.table.files import TableFile, data_files, rejects_files
+from batch.table.files import TableFile, rejects_files, table_files
 from batch.table.reading import read_files
 from connectors.filesink.layout import REJECTS
 from connectors.ports import dump_errors
@@ -25,23 +26,31 @@ class Table:
     """What was published at the moment of opening: each batch whole and once, none that came later.
 
     Whatever takes Arrow data takes a table: `pyarrow.table(table)`, `polars.DataFrame(table)`. Files are read when rows
-    are asked for. If a batch was published anew meanwhile, its old files are gone and reading says: open it again.
+    are asked for. If a batch was published anew or its files were compacted meanwhile, they are gone and reading says:
+    open it again.
 
     Args:
         storage: the table's folder.
         rejects: the folder that files of rejected records were written to; None for the table's own.
         commits: what is live, by query, batch and ctx.
+        compactions: of the table's files, read before the commits.
     """
 
-    def __init__(self, storage: Storage, rejects: Storage | None, commits: Sequence[CommitRecord]) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        rejects: Storage | None,
+        commits: Sequence[CommitRecord],
+        compactions: Sequence[Compaction] = (),
+    ) -> None:
         self.storage = storage
         self.commits = tuple(commits)
         self.columns: Sequence[TableColumn] = tuple(table_columns(self.commits))
         self._rejects = rejects
-        self._files = tuple(data_files(self.commits))
+        self._files = tuple(table_files(self.commits, compactions))
 
     def files(self) -> Sequence[TableFile]:
-        """Return the files that hold the rows, batch by batch."""
+        """Return the files that hold the rows: those made of several batches, then batch by batch."""
         return self._files
 
     @property
@@ -125,10 +134,11 @@ def open_table(path: str, rejects_path: str | None = None) -> Table:
     """
     storage = open_storage(path)
     elsewhere = rejects_path is not None and canonical_url(rejects_path) != canonical_url(path)
+    compacted = compactions(storage)
     commits = live(storage)
     if not commits:
         raise no_table(storage)
-    return Table(storage, open_storage(rejects_path) if rejects_path and elsewhere else None, commits)
+    return Table(storage, open_storage(rejects_path) if rejects_path and elsewhere else None, commits, compacted)
 
 
 def no_table(storage: Storage) -> ConfigError:

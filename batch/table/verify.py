@@ -8,27 +8,33 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
+from typing import TypeVar
 
 import pyarrow as pa
 
+from batch.commit.compaction import Compaction, compactions
 from batch.commit.history import every
 from batch.commit.intent import Intent
 from batch.table.coverage import Coverage, coverage
-from batch.table.files import TableFile, data_files, rejects_files
+from batch.table.files import TableFile, rejects_files, table_files
 from batch.table.findings import (
     Finding,
+    compaction_findings,
     count_findings,
     coverage_findings,
     newest,
+    uncompacted_files,
     unfinished_files,
     unnamed_files,
     words,
 )
 from batch.table.reading import BROKEN_FILE, was_replaced
 from batch.table.table import no_table
-from connectors.filesink.layout import INTENTS, REJECTS
+from connectors.filesink.layout import COMPACTION_INTENTS, INTENTS, REJECTS
 from connectors.registry import READERS
 from etlcore.storage import Storage
+
+IntentT = TypeVar("IntentT", Intent, Compaction)
 
 _PARALLEL_READS = 8
 _BLOCK_BYTES = 1 << 20
@@ -47,7 +53,8 @@ class Verification:
         filtered: records that steps of the script left out.
         without_ranges: commits that do not say which ranges they hold, since their source has none.
         coverage: ranges in the table.
-        unfinished: files of a publication that is in progress, or died; the next start of its job settles it.
+        unfinished: files of a publication or compaction that is in progress, or died; the next start of its job, or the
+            next compaction, settles it.
         unchecked: rejects files in another folder, which was not named.
         findings: what is wrong.
     """
@@ -80,18 +87,20 @@ def verify(storage: Storage, rejects: Storage | None) -> Verification:
     """
     # In this order, what is published meanwhile cannot look like a file that nobody names.
     listing = storage.list("")
-    intents = list(_intents(storage))
+    intents = list(_intents(storage, INTENTS, Intent))
+    begun = list(_intents(storage, COMPACTION_INTENTS, Compaction))
+    compacted = compactions(storage)
     commits = every(storage)
     if not commits:
         raise no_table(storage)
     live = [commit for commit in newest(commits) if not commit.is_nothing]
     own = [file for file in rejects_files(live) if file.path.startswith(f"{REJECTS}/")]
     elsewhere = [file for file in rejects_files(live) if not file.path.startswith(f"{REJECTS}/")]
-    named = [(storage, file) for file in chain(data_files(live), own)]
+    named = [(storage, file) for file in chain(table_files(live, compacted), own)]
     if rejects is not None:
         named += [(rejects, file) for file in elsewhere]
     covered = coverage(live)
-    unfinished = unfinished_files(commits, intents)
+    unfinished = unfinished_files(commits, intents) | uncompacted_files(compacted, begun)
     return Verification(
         commits=len(live),
         files=len(named),
@@ -105,17 +114,18 @@ def verify(storage: Storage, rejects: Storage | None) -> Verification:
         unchecked=[] if rejects is not None else [file.path for file in elsewhere],
         findings=[
             *_check_files(storage, named),
-            *(one for one in unnamed_files(listing, commits, unfinished) if _is_there(storage, one.where)),
+            *(one for one in unnamed_files(listing, commits, compacted, unfinished) if _is_there(storage, one.where)),
             *chain.from_iterable(map(count_findings, live)),
             *chain.from_iterable(map(coverage_findings, covered)),
+            *compaction_findings(commits, compacted),
         ],
     )
 
 
-def _intents(storage: Storage) -> Iterator[Intent]:
-    for key in storage.list(INTENTS):
+def _intents(storage: Storage, folder: str, kind: type[IntentT]) -> Iterator[IntentT]:
+    for key in storage.list(folder):
         with suppress(FileNotFoundError):  # ended meanwhile
-            yield Intent.from_bytes(storage.get(key))
+            yield kind.from_bytes(storage.get(key))
 
 
 def _is_there(storage: Storage, path: str) -> bool:

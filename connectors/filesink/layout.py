@@ -5,6 +5,8 @@
     <table>/_gluepot/staging/<query>/<write>/<token>/<attempt>/0-0.staged files that no reader sees yet
     <table>/_gluepot/intents/<query>/<write>.<generation>.<token>.json    what a publication in progress will name
     <table>/_gluepot/commits/<write>.<generation>.json                    what was published
+    <table>/_gluepot/compactions/<number>.json                            which of its files others took the place of
+    <table>/_gluepot/compactions/intents/<number>.<id>.json               what a compaction in progress will name
 
 `<query>` and `<write>` are digests, so nothing a user names becomes part of a path here. Suffixes differ from those of
 data files: not every reader leaves out folders that begin with an underscore.
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 HOME = "_gluepot"
 COMMITS = f"{HOME}/commits"
 INTENTS = f"{HOME}/intents"
+COMPACTIONS = f"{HOME}/compactions"
+COMPACTION_INTENTS = f"{COMPACTIONS}/intents"
 REJECTS = "_rejects"
 STAGED_SUFFIX = ".staged"
 
@@ -61,6 +65,21 @@ def intent_key(key: CommitKey, generation: int, token: int) -> str:
 def commit_key(key: CommitKey, generation: int) -> str:
     """Return where the manifest lies; the highest generation there is counts, counted from 1."""
     return f"{COMMITS}/{_write(key)}.{generation}.json"
+
+
+def compaction_key(number: int) -> str:
+    """Return where the record of a compaction lies; they are counted from 1, without gaps."""
+    return f"{COMPACTIONS}/{number}.json"
+
+
+def compaction_intent_key(number: int, owner: str) -> str:
+    """Return where somebody writes down the intent to make the compaction of a number; others may intend the same."""
+    return f"{COMPACTION_INTENTS}/{number}.{owner}.json"
+
+
+def staging_of_compaction(owner: str) -> str:
+    """Return where the files of a compaction are staged."""
+    return f"{HOME}/staging/compaction/{owner}"
 
 
 def write_and_generation(key: str) -> tuple[str, int] | None:

@@ -24,3 +24,12 @@ def read_parquet(
         for batch in parquet.iter_batches(_BATCH_ROWS, columns=wanted):
             # By a name such as `a`, pyarrow also finds a column called `a.b`.
             yield batch.select(wanted) if wanted else batch
+
+
+def parquet_schema(file: BinaryIO) -> pa.Schema:
+    """Return the columns of a Parquet file, without what writers noted beside them.
+
+    Raises:
+        ValueError: the bytes are not such a file. Also OSError, from pyarrow.
+    """
+    return pa.schema([pa.field(one.name, one.type) for one in pq.read_schema(file)])

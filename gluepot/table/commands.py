@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Literal
+from uuid import uuid4
 
 from cyclopts import App, Parameter
 
 from batch.commit.history import every
 from batch.table import open_table
+from batch.table.compact import TARGET_BYTES, CompactSettings, planned
+from batch.table.compact import compact as compact_table
 from batch.table.evolution import column_histories, in_time_order
 from batch.table.table import no_table
 from batch.table.verify import verify as verify_table
+from connectors.glueparquet import ParquetFormat
 from connectors.lake import AWS
+from etlcore.clock import SystemClock
 from etlcore.storage import canonical_url, open_storage
 from gluepot.table import report
 
@@ -80,6 +85,37 @@ def schema(path: str, *, history: bool = False, output: Output = "text") -> None
     table = open_table(path)
     shown = report.column_histories(column_histories(in_time_order(table.commits))) if history else report.schema(table)
     report.show(shown, output)
+
+
+@app.command
+def compact(
+    path: str,
+    *,
+    target_mb: int = TARGET_BYTES >> 20,
+    compression: str = "zstd",
+    sort_by: str | None = None,
+    dry_run: bool = False,
+    output: Output = "text",
+) -> None:
+    """Put few large Parquet files in the place of many small ones, while jobs write the table and readers read it.
+
+    Manifests stay as they are, so that nothing is written twice or lost by it. The newest batch of each query is left
+    for later, and so is what batch jobs wrote. Readers that list the folder see rows of a file twice, or not at all,
+    for the moment between two steps; readers through manifests (`gluepot.table`) never.
+
+    Args:
+        path: the table's folder, local or s3://bucket/prefix.
+        target_mb: files that become one have so many megabytes together, about.
+        compression: of the new files: zstd, snappy, gzip, lz4, brotli or none.
+        sort_by: a column to sort each new file by, so that readers skip more of it.
+        dry_run: only say what would be replaced.
+        output: text for people; json for programs, a list of objects.
+    """
+    storage = open_storage(path)
+    settings = CompactSettings(target_mb << 20, ParquetFormat.from_glue({"compression": compression}), sort_by)
+    owner = uuid4().hex[:12]
+    done = planned(storage, settings) if dry_run else compact_table(storage, settings, SystemClock(), owner)
+    report.show(report.compacted(list(done)), output)
 
 
 @app.command

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from batch.commit.record import CommitRecord
 from batch.table import Table
+from batch.table.compact import Compacted
 from batch.table.coverage import Coverage
 from batch.table.evolution import ColumnHistory, type_text
 from batch.table.findings import newest
@@ -68,6 +69,15 @@ def files(table: Table) -> Report:
     rows, size_bytes = (sum(one[name] for one in plain) for name in ("rows", "size_bytes"))
     total = Text(f"{len(plain):,} files, {rows:,} rows, {size_bytes:,} bytes")
     return Report(plain, Group(_grid(plain, ("batch", "rows", "size_bytes", "path")), total))
+
+
+def compacted(done: Sequence[Compacted]) -> Report:
+    """Return what a compaction did, or would do."""
+    plain = [asdict(one) for one in done]
+    files, before, after = (sum(one[name] for one in plain) for name in ("files", "bytes_before", "bytes_after"))
+    became = f" became {len(plain):,} of {after:,} bytes" if after or not files else f" would become {len(plain):,}"
+    total = Text(f"{files:,} files of {before:,} bytes{became}")
+    return Report(plain, Group(_grid(plain, ("folder", "files", "rows", "bytes_before", "bytes_after")), total))
 
 
 def history(commits: Sequence[CommitRecord]) -> Report:
@@ -163,8 +173,8 @@ def verification(where: str, found: Verification) -> Report:
         lines.append(f"{len(found.unchecked):,} files of rejected records are elsewhere; name it with --rejects-path")
     if found.unfinished:
         lines.append(
-            f"{len(found.unfinished):,} files belong to a publication in progress, or one that died; the next start of "
-            "its job settles that"
+            f"{len(found.unfinished):,} files belong to a publication or a compaction in progress, or one that died; "
+            "the next start of its job, or the next compaction, settles that"
         )
     verdict = "clean" if not found.findings else f"findings: {len(found.findings):,}"
     findings = [Text(f"{one.kind}: {one.message}", style="red") for one in found.findings]

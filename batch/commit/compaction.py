@@ -1,0 +1,100 @@
+"""Records of compactions: which files of a table others have taken the place of.
+
+    <n>.json                what the n-th compaction did; created exclusively, so that all of them are one chain
+    intents/<n>.<id>.json   what one that wants to be the n-th is about to name
+
+The order of steps, with what the next compaction does after a crash behind it:
+
+1. the rows of some files are staged as one file      -> removed
+2. intent: the final name of that file, durable       -> the number is taken by a record that does nothing
+3. the file moves to its final name                   -> as above, and the file is removed
+4. record: exclusive create; from here on it is done  -> nothing is lost, step 5 is done again
+5. replaced files, intent and staging are removed     -> the rest is removed
+
+Two at a time lose nothing: one of them plans on what the other has not replaced yet, creates the record second, and so
+finds the number taken. Readers take the records before the manifests: what a record names was published before it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import count
+from typing import Any
+
+from batch.commit.record import FileEntry
+from connectors.filesink.layout import compaction_intent_key, compaction_key
+from connectors.ports import CommitKey
+from etlcore.errors import CheckpointError
+from etlcore.storage import Storage
+
+_VERSION = 1
+_QUERY = "compaction"
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """One compaction.
+
+    Args:
+        number: counted from 1.
+        owner: tells who made it from others who wanted its number.
+        replaced: paths of data files whose rows are in `files` now, relative to the table's folder.
+        files: that hold these rows; none in a record that only takes a number.
+        committed_at_epoch_ms: when. For people: nothing is decided by it.
+    """
+
+    number: int
+    owner: str
+    replaced: Sequence[str] = ()
+    files: Sequence[FileEntry] = ()
+    committed_at_epoch_ms: int = 0
+
+    @property
+    def key(self) -> CommitKey:
+        """What its files say of where they come from, in the place of a write."""
+        return CommitKey(_QUERY, self.number, _QUERY)
+
+    @property
+    def intent_key(self) -> str:
+        """Where its intent lies, whose text is that of the record."""
+        return compaction_intent_key(self.number, self.owner)
+
+    def to_bytes(self) -> bytes:
+        """Return the JSON text."""
+        plain = {"version": _VERSION, **asdict(self)}
+        return json.dumps(plain, indent=1, ensure_ascii=False).encode()
+
+    @classmethod
+    def from_bytes(cls, text: bytes) -> Compaction:
+        """Read the JSON text back.
+
+        Raises:
+            CheckpointError: it is not such a text, or was written by a newer version of Gluepot.
+        """
+        try:
+            plain: dict[str, Any] = json.loads(text)
+            if plain.pop("version") != _VERSION:
+                raise CheckpointError(f"a compaction's record is none of version {_VERSION}; use a newer Gluepot")
+            return cls(**{**plain, "files": [FileEntry(**file) for file in plain["files"]]})
+        except (ValueError, KeyError, TypeError) as error:
+            start = text[:40]
+            raise CheckpointError(
+                f"a compaction's record beginning with {start!r} cannot be read; restore it"
+            ) from error
+
+
+def compactions(storage: Storage) -> list[Compaction]:
+    """Return all of a table, in order. Numbers are tried one after the other, because a listing may lag behind.
+
+    Raises:
+        CheckpointError: a record cannot be read.
+    """
+    found: list[Compaction] = []
+    for number in count(1):
+        try:
+            found.append(Compaction.from_bytes(storage.get(compaction_key(number))))
+        except FileNotFoundError:
+            return found
+    raise AssertionError("numbers do not end")

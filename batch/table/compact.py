@@ -1,0 +1,267 @@
+"""Few large files in the place of many small ones, while jobs go on writing and readers reading.
+
+Rows keep their values and their folders; manifests stay as they are, so that what is known of batches, exactly-once
+among it, is not touched. See `batch.commit.compaction` for what is written down, and in which order.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from batch.commit.compaction import Compaction, compactions
+from batch.commit.history import live
+from batch.commit.record import CommitRecord, FileEntry
+from batch.table.columns import choose, table_columns
+from batch.table.files import TableFile, table_files
+from batch.table.table import no_table
+from connectors.filesink.layout import COMPACTION_INTENTS, HOME, compaction_key, staging_of_compaction
+from connectors.filesink.staging import Stage
+from connectors.glueparquet import ParquetFormat, parquet_schema, read_parquet
+from connectors.ports import StagedFile
+from dynamicframe.chunk import is_choice
+from dynamicframe.schema import align, merge_schemas
+from etlcore.clock import Clock
+from etlcore.errors import TransientError
+from etlcore.failpoints import reach
+from etlcore.storage import Storage
+
+TARGET_BYTES = 128 << 20
+_LARGE_ENOUGH = 0.5
+"""Of the target: what is as large as this is not written again."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactSettings:
+    """How files are made.
+
+    Args:
+        target_bytes: the files that become one have so many together, about.
+        format: of the new files.
+        sort_by: a column to sort each new file by; None keeps the order of the rows.
+    """
+
+    target_bytes: int = TARGET_BYTES
+    format: ParquetFormat = field(default_factory=lambda: ParquetFormat("zstd"))
+    sort_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """What was done, or would be.
+
+    Args:
+        folder: of the files.
+        files: that were replaced.
+        bytes_before: of these.
+        bytes_after: of the one in their place; 0 where nothing was done yet.
+        rows: in them.
+    """
+
+    folder: str
+    files: int
+    bytes_before: int
+    bytes_after: int
+    rows: int
+
+
+def plan(files: Iterable[TableFile], commits: Iterable[CommitRecord], target_bytes: int) -> list[list[TableFile]]:
+    """Return the files that become one, group by group; neighbours of one folder, whose rows stay in their order.
+
+    The newest batch of each query is left out: it is the only one that may yet be published anew. What a batch job
+    wrote is that always, since each of its runs is a query of its own.
+
+    Args:
+        files: of the table.
+        commits: live ones.
+        target_bytes: a group is closed when it has so many.
+    """
+    newest: defaultdict[str, int] = defaultdict(int)
+    for commit in commits:
+        newest[commit.key.query_id] = max(newest[commit.key.query_id], commit.key.batch_id)
+    open_groups: dict[str, list[TableFile]] = {}
+    groups: list[list[TableFile]] = []
+    for file in files:
+        is_newest = file.key.query_id in newest and file.key.batch_id == newest[file.key.query_id]
+        is_large = file.size_bytes >= _LARGE_ENOUGH * target_bytes
+        if is_newest or is_large or file.encoding["format"] != "parquet":
+            continue
+        folder = _folder(file)
+        group = open_groups.get(folder)
+        if group is None:
+            group = open_groups[folder] = []
+            groups.append(group)
+        group.append(file)
+        if sum(one.size_bytes for one in group) >= target_bytes:
+            del open_groups[folder]
+    return [group for group in groups if len(group) > 1]
+
+
+def compact(storage: Storage, settings: CompactSettings, clock: Clock, owner: str) -> Iterator[Compacted]:
+    """Finish or undo what a compaction that died left; then replace files, a group at a time, telling of each.
+
+    Args:
+        storage: the table's folder.
+        settings: how.
+        clock: for the records.
+        owner: a name that no other compaction has, of letters and digits.
+
+    Raises:
+        ConfigError: nothing was ever published there, or there is no such column to sort by.
+        TransientError: another compaction came first; nothing is lost, run it again.
+        CheckpointError: a manifest or a record cannot be read.
+    """
+    settle(storage, owner)
+    done = compactions(storage)
+    commits = live(storage)
+    if not commits:
+        raise no_table(storage)
+    if settings.sort_by is not None:
+        choose(table_columns(commits), [settings.sort_by], storage.url)
+    number = len(done) + 1
+    for together in plan(table_files(commits, done), commits, settings.target_bytes):
+        for group, schema in _alike(storage, together):
+            written = _written(storage, group, schema, settings, f"{owner}{number}")
+            at = int(clock.epoch() * 1000)
+            entry = FileEntry(written.final, written.size_bytes, written.rows, written.crc32, False, written.encoding)
+            _swap(storage, Compaction(number, owner, [file.path for file in group], [entry], at), written)
+            number += 1
+            yield _summary(group, written.size_bytes)
+
+
+def planned(storage: Storage, settings: CompactSettings) -> Iterator[Compacted]:
+    """Tell what `compact` would replace; see there for errors. Files of different types may stay apart."""
+    done = compactions(storage)
+    commits = live(storage)
+    if not commits:
+        raise no_table(storage)
+    for group in plan(table_files(commits, done), commits, settings.target_bytes):
+        yield _summary(group, 0)
+
+
+def settle(storage: Storage, owner: str) -> None:
+    """Finish or undo what compactions that died left behind. One that is alive finds its number taken and gives up."""
+    for key in storage.list(COMPACTION_INTENTS):
+        with suppress(FileNotFoundError):  # ended meanwhile
+            intent = Compaction.from_bytes(storage.get(key))
+            storage.create(compaction_key(intent.number), Compaction(intent.number, owner).to_bytes())
+            record = Compaction.from_bytes(storage.get(compaction_key(intent.number)))
+            _end(storage, intent, is_done=record.owner == intent.owner)
+    storage.delete_folder(f"{HOME}/staging/compaction")
+
+
+def _alike(storage: Storage, files: Sequence[TableFile]) -> Iterator[tuple[list[TableFile], pa.Schema]]:
+    """Yield the files whose columns go together, at least two at a time, with the columns.
+
+    A value keeps the type it has: files in which a column has types that no type holds stay apart.
+    """
+    groups: list[tuple[list[TableFile], pa.Schema]] = []
+    for file in files:
+        with storage.reader(file.path) as opened:
+            schema = parquet_schema(opened)
+        for at, (group, known) in enumerate(groups):
+            merged = merge_schemas(known, schema)
+            if not any(map(_holds_choice, merged)):
+                group.append(file)
+                groups[at] = group, merged
+                break
+        else:
+            groups.append(([file], schema))
+    yield from (one for one in groups if len(one[0]) > 1)
+
+
+def _holds_choice(field: pa.Field) -> bool:
+    return is_choice(field) or any(_holds_choice(field.type.field(at)) for at in range(field.type.num_fields))
+
+
+def _written(
+    storage: Storage, files: Sequence[TableFile], schema: pa.Schema, settings: CompactSettings, name: str
+) -> StagedFile:
+    """Stage the rows of files as one."""
+    stage = Stage(storage, f"{staging_of_compaction(name)}/0")
+    try:
+        output = stage.open(f"{_folder(files[0])}{_file_name(name, settings.format)}")
+        encoder = settings.format.open(output, schema)
+        rows = 0
+        sort_by = settings.sort_by if settings.sort_by in schema.names else None
+        for batch in _gathered(_rows(storage, files, schema), settings.format.gather_bytes, sort_by):
+            encoder.write(batch)
+            rows += batch.num_rows
+        encoder.close()
+        staged = output.finish(rows, settings.format.encoding(schema))
+        stage.settle()
+    except BaseException:
+        stage.discard()
+        raise
+    return staged
+
+
+def _rows(storage: Storage, files: Iterable[TableFile], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    for file in files:
+        with storage.reader(file.path) as opened:
+            for batch in read_parquet(opened, file.encoding, schema, schema.names):
+                plain = pa.schema([pa.field(one.name, one.type) for one in batch.schema])
+                yield align(pa.RecordBatch.from_arrays(batch.columns, schema=plain), schema)
+
+
+def _gathered(batches: Iterable[pa.RecordBatch], gather_bytes: int, sort_by: str | None) -> Iterator[pa.RecordBatch]:
+    """Yield the rows in batches of a row group each; all at once, in order, where they are to be sorted."""
+    held: list[pa.RecordBatch] = []
+    held_bytes = 0
+    for batch in batches:
+        held.append(batch)
+        held_bytes += batch.nbytes
+        if sort_by is None and held_bytes >= gather_bytes:
+            yield pa.concat_batches(held)
+            held, held_bytes = [], 0
+    if held:
+        rows = pa.concat_batches(held)
+        yield rows if sort_by is None else rows.sort_by(sort_by)
+
+
+def _swap(storage: Storage, compaction: Compaction, staged: StagedFile) -> None:
+    storage.put(compaction.intent_key, compaction.to_bytes())
+    reach("compact.intent")
+    try:
+        storage.move([(staged.staged, staged.final)])
+    except FileNotFoundError as gone:  # the other one took what we staged for left behind
+        raise _overtaken(storage, compaction) from gone
+    reach("compact.moved")
+    key = compaction_key(compaction.number)
+    if not storage.create(key, compaction.to_bytes()):
+        # "It exists" may also be the answer to our own request, sent twice because the first reply was lost.
+        record = Compaction.from_bytes(storage.get(key))
+        if record.owner != compaction.owner:
+            raise _overtaken(storage, compaction)
+    reach("compact.created")
+    _end(storage, compaction, is_done=True)
+    reach("compact.ended")
+
+
+def _overtaken(storage: Storage, compaction: Compaction) -> TransientError:
+    _end(storage, compaction, is_done=False)
+    return TransientError(f"another compaction of {storage.url} came first; nothing is lost, run this one again")
+
+
+def _end(storage: Storage, compaction: Compaction, *, is_done: bool) -> None:
+    """Remove what is not in the table, then the intent."""
+    storage.delete(compaction.replaced if is_done else [file.path for file in compaction.files])
+    storage.delete([compaction.intent_key])
+
+
+def _summary(group: Sequence[TableFile], bytes_after: int) -> Compacted:
+    size_bytes, rows = (sum(getattr(file, name) for file in group) for name in ("size_bytes", "rows"))
+    return Compacted(_folder(group[0]).rstrip("/"), len(group), size_bytes, bytes_after, rows)
+
+
+def _folder(file: TableFile) -> str:
+    folder, slash, _ = file.path.rpartition("/")
+    return f"{folder}{slash}"
+
+
+def _file_name(name: str, format: ParquetFormat) -> str:  # noqa: A002  it is one
+    return f"compact-{name}-{format.ending(0, 0)}"

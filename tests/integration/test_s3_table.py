@@ -9,7 +9,9 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 import gluepot.table
+from batch.table.compact import CompactSettings, compact
 from batch.table.verify import verify
+from etlcore.clock import FakeClock
 from etlcore.errors import TransientError
 from etlcore.storage import open_storage
 from tests.unit.table.tables import Writer
@@ -99,3 +101,19 @@ def test_a_large_object_is_read_in_parts(client):
 def test_an_object_that_is_not_there_is_file_not_found(client):
     with pytest.raises(FileNotFoundError):
         open_storage("s3://lake").reader("nothing")
+
+
+def test_a_table_in_s3_is_compacted(client):
+    writer = Writer("s3://lake/tables/clicks", partition_keys=["k"])
+    for batch_id in range(4):
+        writer.publish(batch_id, [{"a": batch_id, "k": "x"}, {"a": -batch_id, "k": "y"}])
+    rows = gluepot.table.open(TABLE).to_arrow().sort_by("a")
+
+    done = list(compact(open_storage(TABLE), CompactSettings(), FakeClock(1.0), "a"))
+
+    assert [(one.folder, one.files) for one in done] == [("k=x", 3), ("k=y", 3)]
+    assert gluepot.table.open(TABLE).to_arrow().sort_by("a") == rows
+    assert verify(open_storage(TABLE), None).findings == []
+    keys = [entry["Key"] for entry in client.list_objects_v2(Bucket="lake")["Contents"]]
+    assert len([key for key in keys if key.endswith(".parquet")]) == 4
+    assert not [key for key in keys if "staging" in key or "intents" in key]

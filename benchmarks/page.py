@@ -1,0 +1,137 @@
+"""Results as a page: `python -m benchmarks.page docs/performance.md benchmarks/results/*.json`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+HEAD = """\
+# Speed
+
+Written by `python -m benchmarks.page` from the files in `benchmarks/results`, not by hand.
+
+A topic is drained into a Parquet table, partitioned by one column, snappy:
+
+- **gluepot**: a Glue script with `count()` and `write_dynamic_frame`, schema unknown, exactly-once.
+- **stock**: PySpark in the shape of Glue's library: persist, count, infer, write.
+- **tuned**: PySpark with a schema by hand, nothing read twice, checkpoint files without processes.
+- **loop**: confluent-kafka and pyarrow in two processes, without Spark, at least once.
+
+All sides in one run on one broker, in turns. A side's table is read with DuckDB and compared column by column before
+its time counts. Times are those of a running stream: from the first call of the batch function to the end. A ratio is
+the median over the rounds of how many times as long the other side takes. Goals are the project's own; those that are
+missed say so. Other measurements follow below.
+"""
+
+
+def main(page: Path, results: Sequence[Path]) -> None:
+    """Write the page anew."""
+    found = [(one, json.loads(one.read_text())) for one in sorted(results)]
+    sections = [SECTIONS[kind](result) for kind in SECTIONS for one, result in found if one.stem.startswith(kind)]
+    page.write_text("\n".join([HEAD, *("\n".join([*lines, ""]) for lines in sections)]))
+
+
+def _drain(result: Mapping[str, Any]) -> Iterator[str]:
+    yield f"## {result['records']:,} records of {result['bytes_per_record']} bytes"
+    yield ""
+    yield (
+        f"{result['partitions']} partitions, batches of {result['batch_rows']:,}, {result['cores']} cores."
+        f" {_measured(result)}"
+    )
+    yield ""
+    yield from _table(result)
+
+
+def _latency(result: Mapping[str, Any]) -> Iterator[str]:
+    yield "## Record to visible"
+    yield ""
+    yield (
+        f"{result['rate']:,} records a second, one batch after the other; from the making of a record to the moment at"
+        " which its file has its final name, ours: at which the manifest is there, flushed to disk. Milliseconds of"
+        f" each round. {_measured(result)}"
+    )
+    yield ""
+    yield _row(("Side", "p50", "p99", "Batches in 20 s"))
+    yield _row(("---",) * 4)
+    for name, side in result["sides"].items():
+        yield _row((name, *(", ".join(map(str, side[key])) for key in ("p50_ms", "p99_ms", "batches"))))
+    yield ""
+    for name, one in result["ratios"].items():
+        goal = "" if one["goal"] is None else f", goal {one['goal']}{', missed' if one['time'] > one['goal'] else ''}"
+        yield f"- {one['time']} of {name}{goal}"
+
+
+def _drift(result: Mapping[str, Any]) -> Iterator[str]:
+    yield "## Records that change their shape"
+    yield ""
+    sizes = " and ".join(f"{size_bytes / result['records']:.0f}" for size_bytes in result["bytes"].values())
+    yield (
+        "A further column every 50,000 records, a column that is a whole number, then one with a fraction, then text,"
+        f" and further fields in an object; beside records of one shape. {result['records']:,} records of {sizes}"
+        f" bytes; every value was found by DuckDB. {_measured(result)}"
+    )
+    yield ""
+    for name, secs in result["secs"].items():
+        yield f"- {name}: {', '.join(map(str, secs))} s"
+    missed = ", missed" if result["rate"] < result["goal"] else ""
+    yield f"- {result['rate']} of the rate, goal {result['goal']}{missed}"
+
+
+def _files(result: Mapping[str, Any]) -> Iterator[str]:
+    yield "## Files"
+    yield ""
+    yield (
+        "A stream that commits each second, then `gluepot table compact`; beside stock PySpark's `foreachBatch`. The"
+        f" scan is DuckDB's, of every value, median of several. {_measured(result)}"
+    )
+    yield ""
+    yield _row(("Side", "Rows", "Files", "Bytes", "Scan, s"))
+    yield _row(("---", "---:", "---:", "---:", "---:"))
+    for name, one in result["sides"].items():
+        yield _row((name, f"{one['rows']:,}", f"{one['files']:,}", f"{one['bytes']:,}", f"{one['scan']:.3f}"))
+    yield ""
+    for name, goal in result["goals"].items():
+        missed = ", missed" if result["ratios"][name] > goal else ""
+        yield f"- {name}: {result['ratios'][name]} of foreachBatch's, goal {goal}{missed}"
+
+
+SECTIONS = {"drain": _drain, "latency": _latency, "drift": _drift, "files": _files}
+"""By what the names of result files begin with."""
+
+
+def _measured(result: Mapping[str, Any]) -> str:
+    machine = result["measured_with"]
+    packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
+    return (
+        f"{machine['at']}: {machine['processor']}, {machine['cpus']} CPUs, {machine['memory_gb']} GB; {packages},"
+        f" Python {machine['python']}, {machine['java']}; commit {machine['commit']}. `{machine['command']}`"
+    )
+
+
+def _table(result: Mapping[str, Any]) -> Iterator[str]:
+    columns = ("Side", "Records/s", "Seconds of each round", "CPU s a million", "Takes as long", "CPU ratio", "Goal")
+    yield _row(columns)
+    yield _row(("---", "---:", "---", "---:", "---:", "---:", "---"))
+    for name, side in result["sides"].items():
+        rounds = ", ".join(map(str, side["secs"]))
+        figures = (f"{side['records_per_sec']:,}", rounds, str(side["cpu_secs_per_million"]))
+        yield _row((name, *figures, *_ratios(result["ratios"].get(name))))
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _ratios(ratio: Mapping[str, Any] | None) -> tuple[str, str, str]:
+    if ratio is None:
+        return "", "", ""
+    goal = "" if ratio["goal"] is None else f"{ratio['goal']}"
+    missed = goal and ratio["secs"] < ratio["goal"]
+    return f"{ratio['secs']}", f"{ratio['cpu_secs']}", f"{goal}, missed" if missed else goal
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), [Path(one) for one in sys.argv[2:]])

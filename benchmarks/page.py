@@ -54,10 +54,10 @@ def _latency(result: Mapping[str, Any]) -> Iterator[str]:
         f" each round. {_measured(result)}"
     )
     yield ""
-    yield _row(("Side", "p50", "p99", "Batches in 20 s"))
+    yield _row(("Side", "p50", "p99", "Moments with new rows"))
     yield _row(("---",) * 4)
     for name, side in result["sides"].items():
-        yield _row((name, *(", ".join(map(str, side[key])) for key in ("p50_ms", "p99_ms", "batches"))))
+        yield _row((name, *(", ".join(map(str, side[key])) for key in ("p50_ms", "p99_ms", "moments"))))
     yield ""
     for name, one in result["ratios"].items():
         goal = "" if one["goal"] is None else f", goal {one['goal']}{', missed' if one['time'] > one['goal'] else ''}"

@@ -95,7 +95,8 @@ def measure(asked: argparse.Namespace, folder: Path) -> tuple[Sequence[Side], in
         sides = [Side.start(name, f"benchmarks.drain.{'ours' if name == OURS else name}", *arguments) for name in names]
         wanted: tuple[object, ...] | None = None
         for round_number in range(asked.pairs + 1):
-            for side in sides:
+            # Who comes second finds the disk as the first one left it, so that they change places.
+            for side in sides if round_number % 2 else reversed(sides):
                 work = folder / f"{side.name}-{round_number}"
                 side.run(Drain(str(work / "checkpoint"), str(work / "table")), counts=round_number > 0)
                 found = checksum(work / "table", shape)

@@ -45,11 +45,11 @@ class Rounds:
 
     Args:
         quantiles: by share, of each round.
-        batches: of each round; what was seen at one moment is one.
+        moments: of each round at which something was seen.
     """
 
     quantiles: dict[float, list[float]] = field(default_factory=lambda: {share: [] for share in SHARES})
-    batches: list[int] = field(default_factory=list)
+    moments: list[int] = field(default_factory=list)
 
 
 def main() -> int:
@@ -79,14 +79,14 @@ def main() -> int:
     }
     if asked.save:
         sides = {
-            name: {"batches": one.batches, **{f"p{share * 100:g}_ms": one.quantiles[share] for share in SHARES}}
+            name: {"moments": one.moments, **{f"p{share * 100:g}_ms": one.quantiles[share] for share in SHARES}}
             for name, one in measured.items()
         }
         result = {"events": asked.events, "rate": asked.rate, "sides": sides, "ratios": ratios}
         asked.save.write_text(json.dumps({**result, "measured_with": described_before}, indent=1) + "\n")
     for name, one in measured.items():
         times = "; ".join(f"p{share * 100:g} {[round(ms) for ms in one.quantiles[share]]} ms" for share in SHARES)
-        print(f"{name:8} {times}; batches {one.batches}")
+        print(f"{name:8} {times}; new rows at {one.moments} moments")
     for name, one in ratios.items():
         goal = "" if one["goal"] is None else f", goal {one['goal']}"
         print(f"record to visible: {one['time']} of {name} (median of the rounds' ratios{goal})")
@@ -111,11 +111,11 @@ def measure(asked: argparse.Namespace, folder: Path) -> dict[str, Rounds]:
                     side.run(Drain(str(folder / f"checkpoint-{side.name}"), str(table)), counts=True)
                 between = (1000 * (began + asked.settle_secs), 1000 * (began + asked.secs - asked.settle_secs))
                 wanted = sum(between[0] <= one < between[1] for one in sent)
-                delays, batches = seen(table, between)
+                delays, moments = seen(table, between)
                 if len(delays) != wanted:
                     raise SystemExit(f"{side.name} wrote {len(delays)} of {wanted} records in time")
                 if round_number > 0:
-                    measured[side.name].batches.append(batches)
+                    measured[side.name].moments.append(moments)
                     for share in SHARES:
                         measured[side.name].quantiles[share].append(round(delays[int(share * len(delays))], 1))
                 shutil.rmtree(table)

@@ -50,7 +50,10 @@ CONSUMER_DEFAULTS: Mapping[str, Any] = {
 class PartitionReader:
     """One consumer on one partition, reading on from where it stands when the next range starts there."""
 
-    def __init__(self, client: Mapping[str, Any], topic: str, partition: int) -> None:
+    def __init__(
+        self, client: Mapping[str, Any], topic: str, partition: int, most_records: int = MAX_BATCH_RECORDS
+    ) -> None:
+        self._most_records = most_records
         self._consumer = Consumer({**CONSUMER_DEFAULTS, **with_callbacks(client)})
         self._topic = topic
         self._partition = partition
@@ -116,7 +119,7 @@ class PartitionReader:
         if self._held:
             held, self._held = self._held, []
             return held
-        most = min(wanted, MAX_BATCH_RECORDS, max(1, TARGET_BATCH_BYTES // self._record_bytes))
+        most = min(wanted, self._most_records, max(1, TARGET_BATCH_BYTES // self._record_bytes))
         # Asks for no more than there is: consume() waits until it has that many, or for its time-out.
         taken: list[Record] = self._consumer.consume(most, POLL_SECS)
         return taken
@@ -196,7 +199,7 @@ def first_of(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[Recor
     reader = _peekers.get(key)
     if reader is None:
         client = {**settings.client, **PEEK_LIMITS}
-        reader = _peekers[key] = PartitionReader(client, wanted.stream, int(wanted.shard))
+        reader = _peekers[key] = PartitionReader(client, wanted.stream, int(wanted.shard), most_records=1)
     lists = reader.read(wanted.start, wanted.end, settings.retry_deadline_secs, SystemClock(), settings.bootstrap)
     yield from next(lists, [])[:1]
     reader.rest()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -17,13 +18,12 @@ from batch.commit.compaction import Compaction, compactions
 from batch.commit.history import live
 from batch.commit.record import CommitRecord, FileEntry
 from batch.table.columns import choose, table_columns
-from batch.table.files import TableFile, table_files
+from batch.table.files import TableFile, packs, table_files
 from batch.table.table import no_table
 from connectors.filesink.layout import COMPACTION_INTENTS, HOME, compaction_key, staging_of_compaction
 from connectors.filesink.staging import Stage
 from connectors.glueparquet import ParquetFormat, parquet_schema, read_parquet
 from connectors.ports import StagedFile
-from dynamicframe.chunk import is_choice
 from dynamicframe.schema import align, merge_schemas
 from etlcore.clock import Clock
 from etlcore.errors import TransientError
@@ -31,6 +31,9 @@ from etlcore.failpoints import reach
 from etlcore.storage import Storage
 
 TARGET_BYTES = 128 << 20
+# Small files are read several at a time, since each costs a round trip or two on an object store.
+_PARALLEL_READS = 8
+_PACK_BYTES = 8 << 20
 _LARGE_ENOUGH = 0.5
 """Of the target: what is as large as this is not written again."""
 
@@ -83,21 +86,21 @@ def plan(files: Iterable[TableFile], commits: Iterable[CommitRecord], target_byt
     newest: defaultdict[str, int] = defaultdict(int)
     for commit in commits:
         newest[commit.key.query_id] = max(newest[commit.key.query_id], commit.key.batch_id)
-    open_groups: dict[str, list[TableFile]] = {}
     groups: list[list[TableFile]] = []
+    growing: dict[str, tuple[list[TableFile], int]] = {}
     for file in files:
         is_newest = file.key.query_id in newest and file.key.batch_id == newest[file.key.query_id]
         is_large = file.size_bytes >= _LARGE_ENOUGH * target_bytes
         if is_newest or is_large or file.encoding["format"] != "parquet":
             continue
         folder = _folder(file)
-        group = open_groups.get(folder)
-        if group is None:
-            group = open_groups[folder] = []
-            groups.append(group)
+        if folder not in growing:
+            growing[folder] = [], 0
+            groups.append(growing[folder][0])
+        group, held_bytes = growing.pop(folder)
         group.append(file)
-        if sum(one.size_bytes for one in group) >= target_bytes:
-            del open_groups[folder]
+        if held_bytes + file.size_bytes < target_bytes:
+            growing[folder] = group, held_bytes + file.size_bytes
     return [group for group in groups if len(group) > 1]
 
 
@@ -157,25 +160,36 @@ def settle(storage: Storage, owner: str) -> None:
 def _alike(storage: Storage, files: Sequence[TableFile]) -> Iterator[tuple[list[TableFile], pa.Schema]]:
     """Yield the files whose columns go together, at least two at a time, with the columns.
 
-    A value keeps the type it has: files in which a column has types that no type holds stay apart.
+    No value changes its type, not even to a wider one: a double does not hold every long. Columns and fields of structs
+    may be missing.
     """
-    groups: list[tuple[list[TableFile], pa.Schema]] = []
-    for file in files:
+
+    def schema_of(file: TableFile) -> pa.Schema:
         with storage.reader(file.path) as opened:
-            schema = parquet_schema(opened)
-        for at, (group, known) in enumerate(groups):
-            merged = merge_schemas(known, schema)
-            if not any(map(_holds_choice, merged)):
-                group.append(file)
-                groups[at] = group, merged
-                break
-        else:
-            groups.append(([file], schema))
+            return parquet_schema(opened)
+
+    groups: list[tuple[list[TableFile], pa.Schema]] = []
+    with ThreadPoolExecutor(_PARALLEL_READS) as pool:
+        for file, schema in zip(files, pool.map(schema_of, files), strict=True):
+            for at, (group, known) in enumerate(groups):
+                merged = merge_schemas(known, schema)
+                if _fits(known, merged) and _fits(schema, merged):
+                    group.append(file)
+                    groups[at] = group, merged
+                    break
+            else:
+                groups.append(([file], schema))
     yield from (one for one in groups if len(one[0]) > 1)
 
 
-def _holds_choice(field: pa.Field) -> bool:
-    return is_choice(field) or any(_holds_choice(field.type.field(at)) for at in range(field.type.num_fields))
+def _fits(have: pa.Schema | pa.DataType, merged: pa.Schema | pa.DataType) -> bool:
+    """Tell whether values go where others are merged in without changing their type."""
+    if isinstance(have, pa.Schema) or (pa.types.is_struct(have) and pa.types.is_struct(merged)):
+        types = {one.name: one.type for one in merged}
+        return all(one.name in types and _fits(one.type, types[one.name]) for one in have)
+    if pa.types.is_list(have) and pa.types.is_list(merged):
+        return _fits(have.value_type, merged.value_type)
+    return bool(have.equals(merged))
 
 
 def _written(
@@ -200,12 +214,20 @@ def _written(
     return staged
 
 
-def _rows(storage: Storage, files: Iterable[TableFile], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    for file in files:
+def _rows(storage: Storage, files: Sequence[TableFile], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    def read(file: TableFile) -> Iterator[pa.RecordBatch]:
         with storage.reader(file.path) as opened:
             for batch in read_parquet(opened, file.encoding, schema, schema.names):
                 plain = pa.schema([pa.field(one.name, one.type) for one in batch.schema])
                 yield align(pa.RecordBatch.from_arrays(batch.columns, schema=plain), schema)
+
+    with ThreadPoolExecutor(_PARALLEL_READS) as pool:
+        for pack in packs(files, _PACK_BYTES):
+            if len(pack) == 1:
+                yield from read(pack[0])
+            else:
+                for batches in pool.map(lambda file: list(read(file)), pack):
+                    yield from batches
 
 
 def _gathered(batches: Iterable[pa.RecordBatch], gather_bytes: int, sort_by: str | None) -> Iterator[pa.RecordBatch]:

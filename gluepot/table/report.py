@@ -74,9 +74,11 @@ def files(table: Table) -> Report:
 def compacted(done: Sequence[Compacted]) -> Report:
     """Return what a compaction did, or would do."""
     plain = [asdict(one) for one in done]
+    if not plain:
+        return Report(plain, Text("nothing to compact"))
     files, before, after = (sum(one[name] for one in plain) for name in ("files", "bytes_before", "bytes_after"))
-    became = f" became {len(plain):,} of {after:,} bytes" if after or not files else f" would become {len(plain):,}"
-    total = Text(f"{files:,} files of {before:,} bytes{became}")
+    became = f"became {len(plain):,} of {after:,} bytes" if after else f"would become {len(plain):,}"
+    total = Text(f"{files:,} files of {before:,} bytes {became}")
     return Report(plain, Group(_grid(plain, ("folder", "files", "rows", "bytes_before", "bytes_after")), total))
 
 

@@ -98,3 +98,27 @@ def test_verify_of_a_damaged_table_ends_with_code_3_and_says_what_is_wrong(run, 
 def test_a_folder_that_is_no_table_is_one_sentence(run, command, tmp_path):
     with pytest.raises(ConfigError, match=r"is no table: no batch was published there; check the path"):
         run(command, str(tmp_path))
+
+
+def test_compact_says_what_it_would_do_then_does_it(run, answer, tmp_path):
+    writer = Writer(str(tmp_path / "small"), partition_keys=["day"])
+    for batch_id in range(4):
+        writer.publish(batch_id, [{"a": batch_id, "day": "x"}])
+
+    assert run("compact", writer.path, "--dry-run").splitlines()[-1].endswith(" bytes would become 1")
+    (done,) = answer("compact", writer.path)
+
+    assert (done["folder"], done["files"], done["rows"]) == ("day=x", 3, 3)
+    made, newest = sorted(Path(writer.path).glob("day=x/*.parquet"))
+    assert made.name.endswith("-zstd.parquet")
+    assert (made.stat().st_size, newest.name[:4]) == (done["bytes_after"], "run-")
+    assert [(one["query"], one["batch"], one["rows"]) for one in answer("files", writer.path)] == [
+        ("compaction", 1, 3),
+        ("q1", 3, 1),
+    ]
+    assert run("compact", writer.path) == "nothing to compact\n"
+
+
+def test_compact_refuses_a_codec_that_there_is_not(run, folder):
+    with pytest.raises(ConfigError, match=r"'zstandard' is not known; use one of snappy, gzip, zstd"):
+        run("compact", folder, "--compression", "zstandard")

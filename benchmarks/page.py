@@ -80,6 +80,20 @@ def _drift(result: Mapping[str, Any]) -> Iterator[str]:
     yield f"- {result['rate']} of the rate, goal {result['goal']}{missed}"
 
 
+def _sql(result: Mapping[str, Any]) -> Iterator[str]:
+    yield "## Batches used as rows"
+    yield ""
+    yield (
+        f"`DynamicFrame.fromDF(frame).toDF()` and SQL like a MERGE, on batches of {result['batch_rows']:,}; seconds of"
+        f" {result['records']:,} records. {_measured(result)}"
+    )
+    yield ""
+    for name, secs in result["secs"].items():
+        yield f"- {name}: {', '.join(map(str, secs))} s"
+    missed = ", missed" if result["times"] < result["goal"] else ""
+    yield f"- stock takes {result['times']} times as long, goal {result['goal']}{missed}"
+
+
 def _files(result: Mapping[str, Any]) -> Iterator[str]:
     yield "## Files"
     yield ""
@@ -98,7 +112,7 @@ def _files(result: Mapping[str, Any]) -> Iterator[str]:
         yield f"- {name}: {result['ratios'][name]} of foreachBatch's, goal {goal}{missed}"
 
 
-SECTIONS = {"drain": _drain, "latency": _latency, "drift": _drift, "files": _files}
+SECTIONS = {"drain": _drain, "latency": _latency, "drift": _drift, "sql": _sql, "files": _files}
 """By what the names of result files begin with."""
 
 

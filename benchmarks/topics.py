@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import takewhile
 
@@ -29,6 +29,15 @@ def preload(bootstrap: str, topic: str, payloads: Iterable[bytes], partitions: i
     sent = ((counted(payload), str(number).encode()) for number, payload in enumerate(payloads))
     produce(sent, Unpaced(), KafkaFeed(settings, topic), SystemClock())
     return payload_bytes
+
+
+def spread(bootstrap: str, topic: str, lanes: Sequence[Iterable[bytes]]) -> None:
+    """Send records to a new topic, those of each lane to a partition of its own."""
+    create_topic(bootstrap, topic, len(lanes))
+    settings = KafkaReadSettings.from_options({"bootstrap.servers": bootstrap, "topicName": topic})
+    for partition, payloads in enumerate(lanes):
+        feed = KafkaFeed(settings, topic, partition=partition)
+        produce(((payload, b"") for payload in payloads), Unpaced(), feed, SystemClock())
 
 
 @contextmanager

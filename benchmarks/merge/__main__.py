@@ -21,12 +21,8 @@ from pyiceberg.table import StaticTable
 from benchmarks.merge import changes, orders
 from benchmarks.paired import Side, ratio
 from benchmarks.side import Drain
-from connectors.kafka.feed import KafkaFeed
-from connectors.kafka.settings import KafkaReadSettings
-from etlcore.clock import SystemClock
-from gluepot.produce import Unpaced, produce
+from benchmarks.topics import spread
 from gluepot.servers.kafka import KafkaBroker
-from gluepot.servers.topics import create_topic
 
 TOPIC = "changes"
 MOST_TIME = 0.75
@@ -59,7 +55,7 @@ def measure(asked: argparse.Namespace, folder: Path) -> Sequence[Side]:
     files = changes.write(folder, asked.batches * asked.batch_rows, asked.rows)
     warehouse = folder / "warehouse"
     with KafkaBroker(folder / "kafka") as broker:
-        preload(broker.bootstrap, files)
+        spread(broker.bootstrap, TOPIC, [lines(file) for file in files])
         arguments = (broker.bootstrap, TOPIC, asked.batch_rows, asked.cores, warehouse, asked.rows)
         sides = [Side.start(name, f"benchmarks.merge.{module}", *map(str, arguments)) for name, module in SIDES.items()]
         wanted = changes.expected(files, table(warehouse, sides[0].name))
@@ -75,18 +71,10 @@ def measure(asked: argparse.Namespace, folder: Path) -> Sequence[Side]:
     return sides
 
 
-def preload(bootstrap: str, files: Sequence[Path]) -> None:
-    """Send each file to a partition of its own."""
-    create_topic(bootstrap, TOPIC, len(files))
-    settings = KafkaReadSettings.from_options({"bootstrap.servers": bootstrap, "topicName": TOPIC})
-
-    def payloads(file: Path) -> Iterator[tuple[bytes, bytes]]:
-        with file.open("rb") as lines:
-            for line in lines:
-                yield line.rstrip(), b""
-
-    for partition, file in enumerate(files):
-        produce(payloads(file), Unpaced(), KafkaFeed(settings, TOPIC, partition=partition), SystemClock())
+def lines(file: Path) -> Iterator[bytes]:
+    """Yield the documents of a file."""
+    with file.open("rb") as opened:
+        yield from (line.rstrip() for line in opened)
 
 
 def table(warehouse: Path, side: str) -> pa.Table:

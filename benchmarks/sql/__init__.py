@@ -1,0 +1,1 @@
+"""Batches that are used as rows of Spark."""

@@ -1,0 +1,98 @@
+"""`python -m benchmarks.sql`: batches that are used as rows, `fromDF(frame).toDF()` and SQL like a MERGE, in turns.
+
+Both run the same statements on each batch (`upsert.merge`); only how its rows come about is each side's own. What both
+wrote must be equal, read by DuckDB, or the time does not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+
+from benchmarks.machine import described
+from benchmarks.paired import Side, ratio
+from benchmarks.side import Drain
+from benchmarks.sql.upsert import COLUMNS, SHAPE
+from benchmarks.topics import spread
+from gluepot.servers.kafka import KafkaBroker
+
+TOPIC = "clicks"
+LEAST = 1.5
+"""How many times as long stock PySpark should take."""
+SIDES = {"gluepot": "ours", "stock": "stock"}
+
+
+def main() -> int:
+    """Preload, run the pairs, print times and their ratio; return 1 where the goal is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--records", type=int, default=1_000_000)
+    parser.add_argument("--batch-rows", type=int, default=250_000)
+    parser.add_argument("--partitions", type=int, default=4)
+    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--save", type=Path, metavar="FILE", help="write the result with machine and versions")
+    asked = parser.parse_args()
+    described_before = described()
+    folder = Path(tempfile.mkdtemp(prefix="gluepot-sql-"))
+    try:
+        ours, stock = measure(asked, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    times, cpu = ratio(ours.secs, stock.secs), ratio(ours.cpu_secs, stock.cpu_secs)
+    for side in (ours, stock):
+        print(
+            f"{side.name:8} {[round(one, 2) for one in side.secs]} s, CPU {[round(one, 1) for one in side.cpu_secs]} s"
+        )
+    print(f"rows and SQL: stock takes {times} times as long (median of the rounds' ratios, goal {LEAST}), CPU {cpu}")
+    if asked.save:
+        result = {
+            "records": asked.records,
+            "batch_rows": asked.batch_rows,
+            "secs": {side.name: [round(one, 2) for one in side.secs] for side in (ours, stock)},
+            "times": times,
+            "goal": LEAST,
+            "measured_with": described_before,
+        }
+        asked.save.write_text(json.dumps(result, indent=1) + "\n")
+    return int(times < LEAST)
+
+
+def measure(asked: argparse.Namespace, folder: Path) -> Sequence[Side]:
+    """Run all rounds, of which the first is for warming up."""
+    with KafkaBroker(folder / "kafka") as broker:
+        # Partitions of equal length, so that the batches of both sides hold the same records.
+        each = asked.records // asked.partitions
+        spread(broker.bootstrap, TOPIC, [SHAPE.payloads(each, seed) for seed in range(asked.partitions)])
+        arguments = (broker.bootstrap, TOPIC, str(asked.batch_rows), str(asked.cores))
+        sides = [Side.start(name, f"benchmarks.sql.{module}", *arguments) for name, module in SIDES.items()]
+        for round_number in range(asked.pairs + 1):
+            found = {}
+            for side in sides if round_number % 2 else reversed(sides):
+                table = folder / f"{side.name}-{round_number}"
+                given = Drain(str(folder / f"checkpoint-{side.name}-{round_number}"), str(table))
+                side.run(given, counts=round_number > 0)
+                found[side.name] = checksum(table)
+                shutil.rmtree(table)
+            if len(set(found.values())) > 1:
+                raise SystemExit(f"the sides wrote other rows: {found}")
+        for side in sides:
+            side.stop()
+    return sides
+
+
+def checksum(table: Path) -> tuple[int, ...]:
+    """Return the rows, and a sum over each column's values with their user that two equal rows do not cancel."""
+    with duckdb.connect() as db:
+        sums = ", ".join(f"sum(hash(user_id, {one}) % 1000003)" for one in COLUMNS)
+        return tuple(db.execute(f"SELECT count(*), {sums} FROM read_parquet('{table}/*.parquet')").fetchall()[0])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -77,6 +77,7 @@ def run(
     batch_option: list[str] | None = None,
     max_workers: int | None = None,
     advisor: list[str] | None = None,
+    compact_every: int | None = None,
     verbose: Annotated[bool, Parameter(alias="-v")] = False,
 ) -> None:
     """Run a job script as AWS Glue does.
@@ -113,6 +114,8 @@ def run(
             Each is a Spark executor.
         advisor: NAME=VALUE of the advice: sla_secs, min_workers, hold_secs, catch_up_secs, worker_start_secs,
             cool_down_secs, ... May be repeated.
+        compact_every: after so many batches that wrote to a table, put few large files in the place of its many small
+            ones, as `gluepot table compact` does.
         verbose: stack traces.
     """
     from gluepot.run import RunSettings  # noqa: PLC0415  metrics and live view are not needed by the other commands
@@ -123,6 +126,8 @@ def run(
         raise ConfigError(f"--max-batches is {max_batches}; use 1 or more.")
     if lease_secs < 1:
         raise ConfigError(f"--lease-secs is {lease_secs}; use 1 or more.")
+    if compact_every is not None and compact_every < 1:
+        raise ConfigError(f"--compact-every is {compact_every}; use 1 or more.")
     run_script(
         RunSettings(
             script=script,
@@ -149,6 +154,7 @@ def run(
             batch_options=_pairs("--batch-option", batch_option, 'windowSize="10 seconds"'),
             advisor=_pairs("--advisor", advisor, "sla_secs=60")
             | ({} if max_workers is None else {"max_workers": str(max_workers)}),
+            compact_every=compact_every,
             live=sys.stderr.isatty() and not verbose,
         ),
     )

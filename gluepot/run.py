@@ -80,6 +80,7 @@ class RunSettings:
         advisor: fields of `AdvisorSettings`, for the advice and for the workers with --enable-auto-scaling.
         stream_options: of streams, by name; win over the script's. An empty text takes an option of the script away.
         batch_options: of `forEachBatch`, by name; win over the script's.
+        compact_every: batches that wrote to a table, from one compaction of it to the next; None for no compaction.
         live: show one live line per query.
     """
 
@@ -106,6 +107,7 @@ class RunSettings:
     advisor: Mapping[str, str] = field(default_factory=dict)
     stream_options: Mapping[str, str] = field(default_factory=dict)
     batch_options: Mapping[str, str] = field(default_factory=dict)
+    compact_every: int | None = None
     live: bool = False
 
 
@@ -155,6 +157,10 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
             from gluepot.live import LiveView  # noqa: PLC0415
 
             streams.watchers.append(stack.enter_context(LiveView(Console(stderr=True))).update)
+        if settings.compact_every is not None:
+            from gluepot.compacting import compacting  # noqa: PLC0415  most jobs do not
+
+            streams.watchers.append(stack.enter_context(compacting(settings.compact_every, streams.clock)))
         session.install(streams)
         stack.callback(_stop_spark)
         if push is not None:

@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages demo test check lint crash bench-quick bench-kinesis bench-jdbc bench-planning bench-metrics bench-autoscaling bench-merge clean
+.PHONY: help setup packages demo test check lint crash bench bench-quick bench-kinesis bench-jdbc bench-planning bench-metrics bench-autoscaling bench-merge clean
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -39,6 +39,14 @@ packages: ## install what the tests of the ops page, alerts and dashboards need 
 crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker" LANES="local s3 kinesis" SEED=1
 	@$(BIN)/python -m tests.crash --kills $(or $(KILLS),20) $(VICTIMS:%=--victim %) $(LANES:%=--lane %) $(SEED:%=--seed %) \
 		$(if $(KILLS),--document docs/reliability.md) $(ARGS)
+
+bench: setup ## all that docs/performance.md shows, measured anew: an hour on a machine that does nothing else
+	@missed=0; run() { $(BIN)/python -m benchmarks.$$1 $(ARGS) --save benchmarks/results/$$2.json $$3 || missed=1; }; \
+	for events in e200 e500 e1000; do \
+		run drain drain-$$events "--events=$$events --against=stock --against=tuned --against=loop"; done; \
+	run drain price "--events=e500 --against=unsafe --pairs=9"; \
+	run latency latency; run drift drift; run sql sql; run files files; \
+	$(BIN)/python -m benchmarks.page docs/performance.md benchmarks/results/*.json; exit $$missed
 
 bench-quick: setup ## drain of 1 M events, side by side with stock PySpark; ARGS="--events e1000 --against tuned"
 	@$(BIN)/python -m benchmarks.drain $(ARGS)

@@ -20,7 +20,7 @@ def thread():
 
 @pytest.fixture
 def allowance(thread):
-    made = Allowance(0.1, 1.0, lambda: thread.now, lambda: thread.spent)
+    made = Allowance(0.1, 1.0, lambda: thread.now, lambda: thread.spent, answers_per_sec=0)
     assert made.is_left()
     return made
 
@@ -53,3 +53,17 @@ def test_no_more_is_owed_than_the_reserve(allowance, thread):
     assert not allowance.is_left()
     thread.now = 10.1
     assert allowance.is_left()
+
+
+def test_so_many_answers_a_second_are_given_whatever_was_spent(thread):
+    allowance = Allowance(0.1, 1.0, lambda: thread.now, lambda: thread.spent, answers_per_sec=2)
+    assert allowance.is_left()
+    thread.spent = 100.0
+
+    assert [allowance.is_left() for _ in range(3)] == [True, True, False]
+
+    thread.now += 0.5
+    assert [allowance.is_left() for _ in range(2)] == [True, False]
+    thread.now += 10.0
+    thread.spent += 100.0
+    assert [allowance.is_left() for _ in range(3)] == [True, True, False]

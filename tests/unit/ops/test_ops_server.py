@@ -104,7 +104,7 @@ class Spent:
 def test_scrapes_beyond_the_allowance_are_refused_and_the_probes_of_health_are_not(monkeypatch):
     monkeypatch.setattr(ops, "REFUSE_SECS", 0.05)
     spent = Spent()
-    server = serve(APP, allowance=Allowance(spent=spent))
+    server = serve(APP, allowance=Allowance(spent=spent, answers_per_sec=0))
     try:
         connection = HTTPConnection("127.0.0.1", server.port, timeout=5)
         answers = []
@@ -130,7 +130,7 @@ def test_a_scrape_that_comes_in_pieces_is_put_together(server):
 def test_a_refusal_is_held_back_and_others_are_answered_meanwhile(monkeypatch):
     monkeypatch.setattr(ops, "REFUSE_SECS", 0.5)
     spent = Spent()
-    server = serve(APP, allowance=Allowance(spent=spent))
+    server = serve(APP, allowance=Allowance(spent=spent, answers_per_sec=0))
     try:
         assert get(server.port) == (200, b"here")
         spent.secs = 2.0

@@ -20,11 +20,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from itertools import count
 from typing import Any
 
+from batch.commit.history import texts
 from batch.commit.record import FileEntry
-from connectors.filesink.layout import compaction_intent_key, compaction_key
+from connectors.filesink.layout import COMPACTIONS, compaction_intent_key, is_compaction
 from connectors.ports import CommitKey
 from etlcore.errors import CheckpointError
 from etlcore.storage import Storage
@@ -86,15 +86,10 @@ class Compaction:
 
 
 def compactions(storage: Storage) -> list[Compaction]:
-    """Return all of a table, in order. Numbers are tried one after the other, because a listing may lag behind.
+    """Return all of a table, in order.
 
     Raises:
         CheckpointError: a record cannot be read.
     """
-    found: list[Compaction] = []
-    for number in count(1):
-        try:
-            found.append(Compaction.from_bytes(storage.get(compaction_key(number))))
-        except FileNotFoundError:
-            return found
-    raise AssertionError("numbers do not end")
+    keys = [key for key in storage.list(COMPACTIONS) if is_compaction(key)]
+    return sorted((Compaction.from_bytes(text) for _, text in texts(storage, keys)), key=lambda one: one.number)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from batch.commit.record import CommitRecord
@@ -69,17 +69,23 @@ def settled(records: Mapping[str, CommitRecord], seen: Collection[str]) -> list[
     ]
 
 
-def _read(storage: Storage, keys: Iterable[str]) -> Iterator[tuple[str, CommitRecord]]:
-    """Yield each manifest with the digest of its write; one that went after the listing is left out."""
-    named = [(found[0], key) for key in keys if (found := write_and_generation(key))]
+def texts(storage: Storage, keys: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield small files with their keys, in order, read side by side where that helps; one that went is left out."""
     if isinstance(storage, LocalStorage):
-        found_texts: Iterable[bytes | None] = [_text(storage, key) for _, key in named]
+        found: Iterable[bytes | None] = [_text(storage, key) for key in keys]
     else:
         with ThreadPoolExecutor(_PARALLEL_READS) as pool:
-            found_texts = list(pool.map(lambda one: _text(storage, one[1]), named))
-    for (write, key), text in zip(named, found_texts, strict=True):
+            found = list(pool.map(lambda key: _text(storage, key), keys))
+    for key, text in zip(keys, found, strict=True):
         if text is not None:
-            yield write, _record(storage, key, text)
+            yield key, text
+
+
+def _read(storage: Storage, keys: Iterable[str]) -> Iterator[tuple[str, CommitRecord]]:
+    """Yield each manifest with the digest of its write; one that went after the listing is left out."""
+    writes = {key: named[0] for key in keys if (named := write_and_generation(key))}
+    for key, text in texts(storage, list(writes)):
+        yield writes[key], _record(storage, key, text)
 
 
 def _text(storage: Storage, key: str) -> bytes | None:

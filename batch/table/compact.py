@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from batch.commit.compaction import Compaction, compactions
-from batch.commit.history import live
+from batch.commit.compaction import Compaction
 from batch.commit.record import CommitRecord, FileEntry
 from batch.table.columns import choose, table_columns
-from batch.table.files import TableFile, packs, table_files
-from batch.table.table import no_table
+from batch.table.files import TableFile, table_files
+from batch.table.reading import PARALLEL_READS, side_by_side
+from batch.table.table import published
 from connectors.filesink.layout import COMPACTION_INTENTS, HOME, compaction_key, staging_of_compaction
 from connectors.filesink.staging import Stage
 from connectors.glueparquet import ParquetFormat, parquet_schema, read_parquet
@@ -31,9 +31,6 @@ from etlcore.failpoints import reach
 from etlcore.storage import Storage
 
 TARGET_BYTES = 128 << 20
-# Small files are read several at a time, since each costs a round trip or two on an object store.
-_PARALLEL_READS = 8
-_PACK_BYTES = 8 << 20
 _LARGE_ENOUGH = 0.5
 """Of the target: what is as large as this is not written again."""
 
@@ -119,10 +116,7 @@ def compact(storage: Storage, settings: CompactSettings, clock: Clock, owner: st
         CheckpointError: a manifest or a record cannot be read.
     """
     settle(storage, owner)
-    done = compactions(storage)
-    commits = live(storage)
-    if not commits:
-        raise no_table(storage)
+    commits, done = published(storage)
     if settings.sort_by is not None:
         choose(table_columns(commits), [settings.sort_by], storage.url)
     number = len(done) + 1
@@ -138,10 +132,7 @@ def compact(storage: Storage, settings: CompactSettings, clock: Clock, owner: st
 
 def planned(storage: Storage, settings: CompactSettings) -> Iterator[Compacted]:
     """Tell what `compact` would replace; see there for errors. Files of different types may stay apart."""
-    done = compactions(storage)
-    commits = live(storage)
-    if not commits:
-        raise no_table(storage)
+    commits, done = published(storage)
     for group in plan(table_files(commits, done), commits, settings.target_bytes):
         yield _summary(group, 0)
 
@@ -169,7 +160,7 @@ def _alike(storage: Storage, files: Sequence[TableFile]) -> Iterator[tuple[list[
             return parquet_schema(opened)
 
     groups: list[tuple[list[TableFile], pa.Schema]] = []
-    with ThreadPoolExecutor(_PARALLEL_READS) as pool:
+    with ThreadPoolExecutor(PARALLEL_READS) as pool:
         for file, schema in zip(files, pool.map(schema_of, files), strict=True):
             for at, (group, known) in enumerate(groups):
                 merged = merge_schemas(known, schema)
@@ -221,13 +212,7 @@ def _rows(storage: Storage, files: Sequence[TableFile], schema: pa.Schema) -> It
                 plain = pa.schema([pa.field(one.name, one.type) for one in batch.schema])
                 yield align(pa.RecordBatch.from_arrays(batch.columns, schema=plain), schema)
 
-    with ThreadPoolExecutor(_PARALLEL_READS) as pool:
-        for pack in packs(files, _PACK_BYTES):
-            if len(pack) == 1:
-                yield from read(pack[0])
-            else:
-                for batches in pool.map(lambda file: list(read(file)), pack):
-                    yield from batches
+    return side_by_side(files, read)
 
 
 def _gathered(batches: Iterable[pa.RecordBatch], gather_bytes: int, sort_by: str | None) -> Iterator[pa.RecordBatch]:

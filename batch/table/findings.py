@@ -86,16 +86,15 @@ def compaction_findings(commits: Iterable[CommitRecord], compacted: Iterable[Com
 def unnamed_files(
     listing: Iterable[str],
     commits: Sequence[CommitRecord],
-    compacted: Iterable[Compaction],
+    compacted: Sequence[Compaction],
     unfinished: Collection[str],
 ) -> Iterator[Finding]:
     """Yield the files that readers of the folder take for rows, or for rejected records, and no live manifest names.
 
     Files and folders whose names begin with `_` or `.` are none of these; readers leave them out.
     """
-    made = list(compacted)
-    compacting = {path: one for one in made for path in one.replaced}
-    live = (_paths(newest(commits)) | {file.path for one in made for file in one.files}) - compacting.keys()
+    compacting = {path: one for one in compacted for path in one.replaced}
+    live = (_paths(newest(commits)) | {file.path for one in compacted for file in one.files}) - compacting.keys()
     superseded = {file.path: commit for commit in commits for file in commit.files}
     for path in listing:
         if path in live or path in unfinished or _is_hidden(path):

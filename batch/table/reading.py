@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
@@ -20,25 +20,37 @@ from etlcore.storage import Storage
 BROKEN_FILE = (ValueError, OSError, EOFError, zlib.error)
 
 # Small files are read several at a time, since each costs a round trip or two on an object store.
-_PARALLEL_READS = 8
+PARALLEL_READS = 8
 _PACK_BYTES = 8 << 20
 
 
 def read_files(
     storage: Storage, files: Sequence[TableFile], columns: Sequence[TableColumn]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of files, in order, in exactly the given columns.
+    """Return the rows of files, in order, in exactly the given columns; they are read when they are drawn.
 
     Raises:
         TransientError: a file was replaced since its manifest was read; open the table again.
         PermanentError: a file is gone or damaged.
     """
-    with ThreadPoolExecutor(_PARALLEL_READS) as pool:
+    return side_by_side(files, lambda file: read_file(storage, file, columns))
+
+
+def side_by_side(
+    files: Sequence[TableFile], read: Callable[[TableFile], Iterator[pa.RecordBatch]]
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of files, in order; small neighbours are read at the same time.
+
+    Args:
+        files: any.
+        read: yields the rows of one.
+    """
+    with ThreadPoolExecutor(PARALLEL_READS) as pool:
         for pack in packs(files, _PACK_BYTES):
             if len(pack) == 1:
-                yield from read_file(storage, pack[0], columns)
+                yield from read(pack[0])
             else:
-                for batches in pool.map(lambda file: list(read_file(storage, file, columns)), pack):
+                for batches in pool.map(lambda file: list(read(file)), pack):
                     yield from batches
 
 

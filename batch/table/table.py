@@ -134,11 +134,22 @@ def open_table(path: str, rejects_path: str | None = None) -> Table:
     """
     storage = open_storage(path)
     elsewhere = rejects_path is not None and canonical_url(rejects_path) != canonical_url(path)
-    compacted = compactions(storage)
+    commits, compacted = published(storage)
+    return Table(storage, open_storage(rejects_path) if rejects_path and elsewhere else None, commits, compacted)
+
+
+def published(storage: Storage) -> tuple[list[CommitRecord], list[Compaction]]:
+    """Return what is live in a table, and the compactions of its files, as they were at one moment.
+
+    Raises:
+        ConfigError: nothing was ever published there.
+        CheckpointError: a manifest or a compaction's record cannot be read.
+    """
+    compacted = compactions(storage)  # first: what one of them replaced was published before it
     commits = live(storage)
     if not commits:
         raise no_table(storage)
-    return Table(storage, open_storage(rejects_path) if rejects_path and elsewhere else None, commits, compacted)
+    return commits, compacted
 
 
 def no_table(storage: Storage) -> ConfigError:

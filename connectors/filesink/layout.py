@@ -30,6 +30,7 @@ COMPACTION_INTENTS = f"{COMPACTIONS}/intents"
 REJECTS = "_rejects"
 STAGED_SUFFIX = ".staged"
 
+_COMPACTION = re.compile(rf"{COMPACTIONS}/[1-9][0-9]*\.json")
 _COMMIT = re.compile(rf"{COMMITS}/([0-9a-f]{{32}})\.([1-9][0-9]*)\.json")
 
 
@@ -70,6 +71,11 @@ def commit_key(key: CommitKey, generation: int) -> str:
 def compaction_key(number: int) -> str:
     """Return where the record of a compaction lies; they are counted from 1, without gaps."""
     return f"{COMPACTIONS}/{number}.json"
+
+
+def is_compaction(key: str) -> bool:
+    """Tell whether a key is that of a compaction's record."""
+    return _COMPACTION.fullmatch(key) is not None
 
 
 def compaction_intent_key(number: int, owner: str) -> str:

@@ -26,6 +26,21 @@ def json_stream(glue_context: GlueContext, bootstrap: str, topic: str, **options
     )
 
 
+def by_country(glue_context: GlueContext, folder: str) -> Callable[[DynamicFrame], None]:
+    """Return what writes events into a table partitioned by country."""
+
+    def write(events: DynamicFrame) -> None:
+        glue_context.write_dynamic_frame.from_options(
+            frame=events,
+            connection_type="s3",
+            connection_options={"path": folder, "partitionKeys": ["country"]},
+            format="glueparquet",
+            format_options={"compression": "snappy"},
+        )
+
+    return write
+
+
 def for_each_batch(
     glue_context: GlueContext,
     frame: DataFrame,

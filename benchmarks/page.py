@@ -71,8 +71,8 @@ def _latency(result: Mapping[str, Any]) -> Iterator[str]:
         yield _row((name, *(", ".join(map(str, side[key])) for key in ("p50_ms", "p99_ms", "moments"))))
     yield ""
     for name, one in result["ratios"].items():
-        goal = "" if one["goal"] is None else f", goal {one['goal']}{', missed' if one['time'] > one['goal'] else ''}"
-        yield f"- {one['time']} of {name}{goal}"
+        goal = one["goal"]
+        yield f"- {one['time']} of {name}" + (f", {_goal(goal, is_missed=one['time'] > goal)}" if goal else "")
 
 
 def _drift(result: Mapping[str, Any]) -> Iterator[str]:
@@ -85,10 +85,8 @@ def _drift(result: Mapping[str, Any]) -> Iterator[str]:
         f" bytes; every value was found by DuckDB. {_measured(result)}"
     )
     yield ""
-    for name, secs in result["secs"].items():
-        yield f"- {name}: {', '.join(map(str, secs))} s"
-    missed = ", missed" if result["rate"] < result["goal"] else ""
-    yield f"- {result['rate']} of the rate, goal {result['goal']}{missed}"
+    yield from _rounds(result)
+    yield f"- {result['rate']} of the rate, {_goal(result['goal'], is_missed=result['rate'] < result['goal'])}"
 
 
 def _sql(result: Mapping[str, Any]) -> Iterator[str]:
@@ -99,10 +97,9 @@ def _sql(result: Mapping[str, Any]) -> Iterator[str]:
         f" {result['records']:,} records. {_measured(result)}"
     )
     yield ""
-    for name, secs in result["secs"].items():
-        yield f"- {name}: {', '.join(map(str, secs))} s"
-    missed = ", missed" if result["times"] < result["goal"] else ""
-    yield f"- stock takes {result['times']} times as long, goal {result['goal']}{missed}"
+    yield from _rounds(result)
+    goal = _goal(result["goal"], is_missed=result["times"] < result["goal"])
+    yield f"- stock takes {result['times']} times as long, {goal}"
 
 
 def _files(result: Mapping[str, Any]) -> Iterator[str]:
@@ -119,8 +116,8 @@ def _files(result: Mapping[str, Any]) -> Iterator[str]:
         yield _row((name, f"{one['rows']:,}", f"{one['files']:,}", f"{one['bytes']:,}", f"{one['scan']:.3f}"))
     yield ""
     for name, goal in result["goals"].items():
-        missed = ", missed" if result["ratios"][name] > goal else ""
-        yield f"- {name}: {result['ratios'][name]} of foreachBatch's, goal {goal}{missed}"
+        seen = result["ratios"][name]
+        yield f"- {name}: {seen} of foreachBatch's, {_goal(goal, is_missed=seen > goal)}"
 
 
 SECTIONS = {"drain": _drain, "price": _price, "latency": _latency, "drift": _drift, "sql": _sql, "files": _files}
@@ -134,6 +131,15 @@ def _measured(result: Mapping[str, Any]) -> str:
         f"{machine['at']}: {machine['processor']}, {machine['cpus']} CPUs, {machine['memory_gb']} GB; {packages},"
         f" Python {machine['python']}, {machine['java']}; commit {machine['commit']}. `{machine['command']}`"
     )
+
+
+def _rounds(result: Mapping[str, Any]) -> Iterator[str]:
+    for name, secs in result["secs"].items():
+        yield f"- {name}: {', '.join(map(str, secs))} s"
+
+
+def _goal(goal: float, *, is_missed: bool) -> str:
+    return f"goal {goal}{', missed' if is_missed else ''}"
 
 
 def _table(result: Mapping[str, Any]) -> Iterator[str]:

@@ -10,18 +10,15 @@ import argparse
 import json
 import shutil
 import statistics
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
-from benchmarks.drain.shapes import SHAPES, Shape
-from benchmarks.machine import described
+from benchmarks.drain.shapes import SHAPES
 from benchmarks.paired import Side, ratio
 from benchmarks.side import Drain
 from benchmarks.topics import preload
+from benchmarks.trial import rounded, sums, trial
 from gluepot.servers.kafka import KafkaBroker
 
 TOPIC = "bench"
@@ -62,25 +59,18 @@ def main() -> int:
     parser.add_argument("--output", choices=("text", "json"), default="text")
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the result with machine and versions")
     asked = parser.parse_args()
-    described_before = described()
-    folder = Path(tempfile.mkdtemp(prefix="gluepot-bench-"))
-    try:
+    with trial("bench", asked.save) as (folder, result):
         sides, payload_bytes = measure(asked, folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    result = {
-        "events": asked.events,
-        "records": asked.records,
-        "bytes_per_record": round(payload_bytes / asked.records),
-        "batch_rows": asked.batch_rows,
-        "partitions": asked.partitions,
-        "cores": asked.cores,
-        "ratios": ratios(sides, asked.events),
-        "sides": {side.name: figures(side, asked.records) for side in sides},
-    }
-    if asked.save:
-        asked.save.parent.mkdir(parents=True, exist_ok=True)
-        asked.save.write_text(json.dumps({**result, "measured_with": described_before}, indent=1) + "\n")
+        result |= {
+            "events": asked.events,
+            "records": asked.records,
+            "bytes_per_record": round(payload_bytes / asked.records),
+            "batch_rows": asked.batch_rows,
+            "partitions": asked.partitions,
+            "cores": asked.cores,
+            "ratios": ratios(sides, asked.events),
+            "sides": {side.name: figures(side, asked.records) for side in sides},
+        }
     print(json.dumps(result) if asked.output == "json" else as_text(result))
     return int(any(one["secs"] < (one["goal"] or 0.0) for one in result["ratios"].values()))
 
@@ -99,7 +89,7 @@ def measure(asked: argparse.Namespace, folder: Path) -> tuple[Sequence[Side], in
             for side in sides if round_number % 2 else reversed(sides):
                 work = folder / f"{side.name}-{round_number}"
                 side.run(Drain(str(work / "checkpoint"), str(work / "table")), counts=round_number > 0)
-                found = checksum(work / "table", shape)
+                found = sums(f"read_parquet('{work}/table/**/*.parquet', union_by_name=true)", shape.checked)
                 wanted = wanted or found
                 if found[0] != asked.records or found != wanted:
                     raise SystemExit(f"{side.name} wrote {found}, {wanted} with {asked.records} records was expected")
@@ -107,14 +97,6 @@ def measure(asked: argparse.Namespace, folder: Path) -> tuple[Sequence[Side], in
         for side in sides:
             side.stop()
     return sides, payload_bytes
-
-
-def checksum(table: Path, shape: Shape) -> tuple[object, ...]:
-    """Return the rows, and of each column and field a sum over its values with the number of their record."""
-    sums = ", ".join(f"bit_xor(hash(event_id, {one}))" for one in shape.checked)
-    with duckdb.connect() as db:
-        row = db.execute(f"SELECT count(*), {sums} FROM read_parquet('{table}/**/*.parquet', union_by_name=true)")
-        return tuple(row.fetchall()[0])
 
 
 def ratios(sides: Sequence[Side], shape: str) -> dict[str, dict[str, float | None]]:
@@ -134,8 +116,8 @@ def ratios(sides: Sequence[Side], shape: str) -> dict[str, dict[str, float | Non
 def figures(side: Side, records: int) -> dict[str, Any]:
     """Return what was measured of a side, all rounds that count."""
     return {
-        "secs": _rounded(side.secs),
-        "whole_secs": _rounded(side.whole_secs),
+        "secs": rounded(side.secs),
+        "whole_secs": rounded(side.whole_secs),
         "median_secs": round(statistics.median(side.secs), 2),
         "records_per_sec": round(records / statistics.median(side.secs)),
         "cpu_secs_per_million": round(statistics.median(side.cpu_secs) * 1e6 / records, 2),
@@ -161,10 +143,6 @@ def as_text(result: Mapping[str, Any]) -> str:
             f" {one['whole_secs']} times with the start of the query, {one['cpu_secs']} times the CPU"
         )
     return "\n".join(lines)
-
-
-def _rounded(values: Sequence[float]) -> list[float]:
-    return [round(value, 2) for value in values]
 
 
 if __name__ == "__main__":

@@ -9,9 +9,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pyspark.conf import SparkConf
 from pyspark.context import SparkContext
 
-from awsglue import DynamicFrame
 from awsglue.context import GlueContext
-from benchmarks.ours import for_each_batch, json_stream
+from benchmarks.ours import by_country, for_each_batch, json_stream
 from benchmarks.side import Drain, serve
 from streaming import session
 from streaming.session import StreamSession
@@ -37,19 +36,10 @@ def main(
     glue_context = GlueContext(SparkContext(conf=SparkConf().setMaster(f"local[{cores}]")))
 
     def drain(given: Drain) -> float:
-        def write(events: DynamicFrame) -> None:
-            glue_context.write_dynamic_frame.from_options(
-                frame=events,
-                connection_type="s3",
-                connection_options={"path": given.table, "partitionKeys": ["country"]},
-                format="glueparquet",
-                format_options={"compression": "snappy"},
-            )
-
         frame = json_stream(glue_context, bootstrap, topic, maxOffsetsPerTrigger=batch_rows)
         with opened() as services:
             session.install(services)
-            return for_each_batch(glue_context, frame, given.checkpoint, write)
+            return for_each_batch(glue_context, frame, given.checkpoint, by_country(glue_context, given.table))
 
     serve(drain)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import count, islice
 from random import Random
 
 import orjson
@@ -30,11 +31,15 @@ class Shape:
     ddl: str
     checked: tuple[str, ...]
 
-    def payloads(self, records: int, seed: int = 1) -> Iterator[bytes]:
-        """Yield the documents."""
+    def events(self, seed: int = 1) -> Iterator[dict[str, object]]:
+        """Yield events without end, the same each time."""
         chance = Random(seed)
-        for number in range(records):
-            yield orjson.dumps(self.make(number, chance))
+        for number in count():
+            yield self.make(number, chance)
+
+    def payloads(self, records: int, seed: int = 1) -> Iterator[bytes]:
+        """Yield the documents of so many events."""
+        return map(orjson.dumps, islice(self.events(seed), records))
 
 
 def _visit(number: int, chance: Random) -> dict[str, object]:

@@ -7,21 +7,17 @@ time counts. Goal: 0.9 of the rate.
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import statistics
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-import duckdb
-
 from benchmarks.drift.shapes import Drifting
-from benchmarks.machine import described
 from benchmarks.paired import Side, ratio
 from benchmarks.side import Drain
 from benchmarks.topics import preload
+from benchmarks.trial import rounded, sums, trial
 from gluepot.servers.kafka import KafkaBroker
 
 LEAST_RATE = 0.9
@@ -38,30 +34,24 @@ def main() -> int:
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the result with machine and versions")
     asked = parser.parse_args()
-    described_before = described()
-    folder = Path(tempfile.mkdtemp(prefix="gluepot-drift-"))
-    try:
-        (fixed, drift), bytes_sent = measure(asked, folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    rate = ratio(drift.secs, fixed.secs)
-    for side, size_bytes in zip((fixed, drift), bytes_sent, strict=True):
+    with trial("drift", asked.save) as (folder, result):
+        sides, bytes_sent = measure(asked, folder)
+        fixed, drift = sides
+        rate = ratio(drift.secs, fixed.secs)
+        result |= {
+            "records": asked.records,
+            "bytes": dict(zip(SIDES, bytes_sent, strict=True)),
+            "secs": {side.name: rounded(side.secs) for side in sides},
+            "rate": rate,
+            "goal": LEAST_RATE,
+        }
+    for side, size_bytes in zip(sides, bytes_sent, strict=True):
         print(
             f"{side.name}: {asked.records:,} records of {size_bytes / asked.records:.0f} bytes,"
-            f" median {statistics.median(side.secs):.2f} s, rounds {[round(one, 2) for one in side.secs]},"
+            f" median {statistics.median(side.secs):.2f} s, rounds {rounded(side.secs)},"
             f" CPU {statistics.median(side.cpu_secs) * 1e6 / asked.records:.2f} s a million"
         )
     print(f"drift: {rate} of the rate (median of the rounds' ratios, goal {LEAST_RATE}); every value found")
-    if asked.save:
-        result = {
-            "records": asked.records,
-            "bytes": dict(zip(SIDES, bytes_sent, strict=True)),
-            "secs": {side.name: [round(one, 2) for one in side.secs] for side in (fixed, drift)},
-            "rate": rate,
-            "goal": LEAST_RATE,
-            "measured_with": described_before,
-        }
-        asked.save.write_text(json.dumps(result, indent=1) + "\n")
     return int(rate < LEAST_RATE)
 
 
@@ -93,13 +83,6 @@ def measure(asked: argparse.Namespace, folder: Path) -> tuple[Sequence[Side], Se
         for side in sides:
             side.stop()
     return sides, bytes_sent
-
-
-def sums(source: str, checked: Sequence[str]) -> tuple[int, ...]:
-    """Return the records, and of each expression a sum over its values with the number of their record."""
-    with duckdb.connect() as db:
-        each = ", ".join(f"bit_xor(hash(event_id, {one}))" for one in checked)
-        return tuple(db.execute(f"SELECT count(*), {each} FROM {source}").fetchall()[0])
 
 
 if __name__ == "__main__":

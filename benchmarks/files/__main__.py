@@ -7,26 +7,21 @@ read whole by DuckDB, in turns. The rows that both have must be equal.
 from __future__ import annotations
 
 import argparse
-import json
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
-from random import Random
 
 import duckdb
 import orjson
 
 from benchmarks.drain.shapes import SHAPES, Shape
-from benchmarks.machine import described
 from benchmarks.paired import Side
 from benchmarks.side import Drain
 from benchmarks.topics import fed
+from benchmarks.trial import sums, trial
 from gluepot.servers.kafka import KafkaBroker
 from gluepot.servers.topics import create_topic
 
@@ -47,23 +42,17 @@ def main() -> int:
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the result with machine and versions")
     asked = parser.parse_args()
-    described_before = described()
-    folder = Path(tempfile.mkdtemp(prefix="gluepot-files-"))
-    try:
+    with trial("files", asked.save) as (folder, result):
         found = measure(asked, folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    ours, stock = found["gluepot"], found["stock"]
-    ratios = {name: round(ours[name] / stock[name], 3) for name in GOALS}
+        ours, stock = found["gluepot"], found["stock"]
+        ratios = {name: round(ours[name] / stock[name], 3) for name in GOALS}
+        result |= {"sides": found, "ratios": ratios, "goals": GOALS}
     for name, one in found.items():
         print(
             f"{name:8} {one['rows']:,} rows, {one['files']:,} files, {one['bytes']:,} bytes, scan {one['scan']:.3f} s"
         )
     for name, goal in GOALS.items():
         print(f"{name}: {ratios[name]} of foreachBatch's (goal {goal})")
-    if asked.save:
-        result = {"sides": found, "ratios": ratios, "goals": GOALS, "measured_with": described_before}
-        asked.save.write_text(json.dumps(result, indent=1) + "\n")
     return int(any(ratios[name] > goal for name, goal in GOALS.items()))
 
 
@@ -80,10 +69,10 @@ def measure(asked: argparse.Namespace, folder: Path) -> dict[str, dict[str, floa
             side.stop()
     subprocess.run([sys.executable, "-m", "gluepot", "table", "compact", str(tables["gluepot"])], check=True)
     common = min(newest(table) for table in tables.values())
-    checked = ", ".join(SHAPES[asked.events].checked)
-    sums = {name: checksum(table, checked, common) for name, table in tables.items()}
-    if len(set(sums.values())) > 1:
-        raise SystemExit(f"the rows differ: {sums}")
+    checked = SHAPES[asked.events].checked
+    rows = {name: sums(f"{_read(table)} WHERE event_id < {common}", checked) for name, table in tables.items()}
+    if len(set(rows.values())) > 1:
+        raise SystemExit(f"the rows differ: {rows}")
     secs: dict[str, list[float]] = {name: [] for name in tables}
     for _ in range(asked.scans):
         for name, table in tables.items():
@@ -93,9 +82,7 @@ def measure(asked: argparse.Namespace, folder: Path) -> dict[str, dict[str, floa
 
 def events(shape: Shape) -> Iterator[tuple[bytes, bytes]]:
     """Yield records without end, the same each time."""
-    chance = Random(1)
-    for number in count():
-        yield orjson.dumps(shape.make(number, chance)), str(number).encode()
+    return ((orjson.dumps(event), str(number).encode()) for number, event in enumerate(shape.events()))
 
 
 def size(table: Path) -> dict[str, float]:
@@ -115,13 +102,6 @@ def newest(table: Path) -> int:
     assert found is not None
     assert every is not None
     return int(every[0] if found[0] is None else found[0])
-
-
-def checksum(table: Path, checked: str, common: int) -> tuple[int, int]:
-    """Return how many records up to a number there are, and a sum over their values."""
-    with duckdb.connect() as db:
-        sums = f"SELECT count(*), bit_xor(hash({checked})) FROM {_read(table)} WHERE event_id < {common}"
-        return tuple(db.execute(sums).fetchall()[0])
 
 
 def scan(table: Path) -> tuple[float, int]:

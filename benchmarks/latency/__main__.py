@@ -12,21 +12,18 @@ import argparse
 import json
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import count
 from pathlib import Path
-from random import Random
 
 import duckdb
 import orjson
 
 from benchmarks.drain.shapes import SHAPES, Shape
-from benchmarks.machine import described
 from benchmarks.paired import Side, ratio
 from benchmarks.side import Drain
 from benchmarks.topics import fed
+from benchmarks.trial import trial
 from etlcore.clock import SystemClock
 from gluepot.servers.kafka import KafkaBroker
 from gluepot.servers.topics import create_topic
@@ -63,27 +60,21 @@ def main() -> int:
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the result with machine and versions")
     asked = parser.parse_args()
-    described_before = described()
-    folder = Path(tempfile.mkdtemp(prefix="gluepot-latency-"))
-    try:
+    with trial("latency", asked.save) as (folder, result):
         measured = measure(asked, folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    ratios = {
-        f"{rival} p{share * 100:g}": {
-            "time": ratio(measured[rival].quantiles[share], measured[OURS].quantiles[share]),
-            "goal": GOALS.get((rival, share)),
+        ratios = {
+            f"{rival} p{share * 100:g}": {
+                "time": ratio(measured[rival].quantiles[share], measured[OURS].quantiles[share]),
+                "goal": GOALS.get((rival, share)),
+            }
+            for rival in RIVALS
+            for share in SHARES
         }
-        for rival in RIVALS
-        for share in SHARES
-    }
-    if asked.save:
         sides = {
             name: {"moments": one.moments, **{f"p{share * 100:g}_ms": one.quantiles[share] for share in SHARES}}
             for name, one in measured.items()
         }
-        result = {"events": asked.events, "rate": asked.rate, "sides": sides, "ratios": ratios}
-        asked.save.write_text(json.dumps({**result, "measured_with": described_before}, indent=1) + "\n")
+        result |= {"events": asked.events, "rate": asked.rate, "sides": sides, "ratios": ratios}
     for name, one in measured.items():
         times = "; ".join(f"p{share * 100:g} {[round(ms) for ms in one.quantiles[share]]} ms" for share in SHARES)
         print(f"{name:8} {times}; new rows at {one.moments} moments")
@@ -126,10 +117,10 @@ def measure(asked: argparse.Namespace, folder: Path) -> dict[str, Rounds]:
 
 def clicks(shape: Shape, sent: list[float]) -> Iterator[tuple[bytes, bytes]]:
     """Yield records that say when they were made, in ms, and note these times."""
-    chance, clock = Random(1), SystemClock()
-    for number in count():
+    clock = SystemClock()
+    for number, event in enumerate(shape.events()):
         sent.append(clock.epoch() * 1000)
-        yield orjson.dumps({**shape.make(number, chance), "sent_ms": sent[-1]}), str(number).encode()
+        yield orjson.dumps({**event, "sent_ms": sent[-1]}), str(number).encode()
 
 
 def seen(table: Path, between: tuple[float, float]) -> tuple[list[float], int]:

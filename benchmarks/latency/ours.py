@@ -8,9 +8,8 @@ import threading
 from pyspark.conf import SparkConf
 from pyspark.context import SparkContext
 
-from awsglue import DynamicFrame
 from awsglue.context import GlueContext
-from benchmarks.ours import for_each_batch, json_stream
+from benchmarks.ours import by_country, for_each_batch, json_stream
 from benchmarks.side import Drain, serve
 from streaming import session
 from streaming.session import StreamSession
@@ -21,18 +20,11 @@ def main(bootstrap: str, topic: str, secs: str, cores: str, _shape: str, window_
     glue_context = GlueContext(SparkContext(conf=SparkConf().setMaster(f"local[{cores}]")))
 
     def run(given: Drain) -> float:
-        def write(events: DynamicFrame) -> None:
-            glue_context.write_dynamic_frame.from_options(
-                frame=events,
-                connection_type="s3",
-                connection_options={"path": given.table, "partitionKeys": ["country"]},
-                format="glueparquet",
-            )
-
         services = StreamSession()
         threading.Timer(float(secs), services.stop.set).start()
         session.install(services)
         frame = json_stream(glue_context, bootstrap, topic)
+        write = by_country(glue_context, given.table)
         return for_each_batch(glue_context, frame, given.checkpoint, write, window_size=f"{window_secs} seconds")
 
     serve(run)

@@ -8,10 +8,8 @@ the same changes, or the time does not count. Returns 1 where the goal is missed
 from __future__ import annotations
 
 import argparse
-import shutil
 import statistics
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -22,6 +20,7 @@ from benchmarks.merge import changes, orders
 from benchmarks.paired import Side, ratio
 from benchmarks.side import Drain
 from benchmarks.topics import spread
+from benchmarks.trial import trial
 from gluepot.servers.kafka import KafkaBroker
 
 TOPIC = "changes"
@@ -42,11 +41,8 @@ def main() -> int:
     asked = parser.parse_args()
     if asked.short:
         asked.rows, asked.batches, asked.batch_rows, asked.pairs = 200_000, 3, 20_000, 1
-    folder = Path(tempfile.mkdtemp(prefix="gluepot-merge-"))
-    try:
+    with trial("merge", None) as (folder, _):
         sides = measure(asked, folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     return int(not report(sides, asked))
 
 

@@ -7,20 +7,18 @@ wrote must be equal, read by DuckDB, or the time does not count.
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
 
-from benchmarks.machine import described
 from benchmarks.paired import Side, ratio
 from benchmarks.side import Drain
 from benchmarks.sql.upsert import COLUMNS, SHAPE
 from benchmarks.topics import spread
+from benchmarks.trial import rounded, trial
 from gluepot.servers.kafka import KafkaBroker
 
 TOPIC = "clicks"
@@ -39,28 +37,20 @@ def main() -> int:
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the result with machine and versions")
     asked = parser.parse_args()
-    described_before = described()
-    folder = Path(tempfile.mkdtemp(prefix="gluepot-sql-"))
-    try:
-        ours, stock = measure(asked, folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    times, cpu = ratio(ours.secs, stock.secs), ratio(ours.cpu_secs, stock.cpu_secs)
-    for side in (ours, stock):
-        print(
-            f"{side.name:8} {[round(one, 2) for one in side.secs]} s, CPU {[round(one, 1) for one in side.cpu_secs]} s"
-        )
-    print(f"rows and SQL: stock takes {times} times as long (median of the rounds' ratios, goal {LEAST}), CPU {cpu}")
-    if asked.save:
-        result = {
+    with trial("sql", asked.save) as (folder, result):
+        sides = measure(asked, folder)
+        ours, stock = sides
+        times, cpu = ratio(ours.secs, stock.secs), ratio(ours.cpu_secs, stock.cpu_secs)
+        result |= {
             "records": asked.records,
             "batch_rows": asked.batch_rows,
-            "secs": {side.name: [round(one, 2) for one in side.secs] for side in (ours, stock)},
+            "secs": {side.name: rounded(side.secs) for side in sides},
             "times": times,
             "goal": LEAST,
-            "measured_with": described_before,
         }
-        asked.save.write_text(json.dumps(result, indent=1) + "\n")
+    for side in sides:
+        print(f"{side.name:8} {rounded(side.secs)} s, CPU {rounded(side.cpu_secs)} s")
+    print(f"rows and SQL: stock takes {times} times as long (median of the rounds' ratios, goal {LEAST}), CPU {cpu}")
     return int(times < LEAST)
 
 

@@ -25,6 +25,11 @@ def local_slots(master: str, cpus: int) -> int:
     return cpus if given[1] == "*" else max(1, int(given[1]))
 
 
+def is_local(master: str) -> bool:
+    """Tell whether a master is this process alone."""
+    return re.match(r"local(\[|$)", master) is not None
+
+
 def capacity(master: str, executors: int, executor_cores: int, cpus: int) -> Capacity:
     """Return what there is.
 
@@ -34,7 +39,7 @@ def capacity(master: str, executors: int, executor_cores: int, cpus: int) -> Cap
         executor_cores: task slots of each.
         cpus: processors of this machine.
     """
-    if re.match(r"local(\[|$)", master):
+    if is_local(master):
         return Capacity(1, local_slots(master, cpus))
     return Capacity(executors, executors * executor_cores)
 

@@ -39,6 +39,7 @@ from streaming.quarantine import Quarantine
 from streaming.schema_changes import by_kind
 from streaming.session import ENDLESS, StreamSession
 from streaming.settings import StreamSettings
+from streaming.shuffles import suit_batches
 from streaming.stopping import stop_on_signals
 from streaming.throttling import Throttling
 
@@ -202,6 +203,7 @@ class Query:
         self._quarantine.check()
         self._inputs.check()
         self._tell(source_reached=True)
+        suit_batches(self._frame.sparkSession)
         if self._session.drain.until_caught_up and self._inputs:
             self._drain = _Drain(self._inputs, self._session.clock.epoch())
             self._drain.look()

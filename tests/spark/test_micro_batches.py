@@ -11,6 +11,7 @@ from awsglue.dynamicframe import DynamicFrame
 from dynamicframe.magic import magic_column
 from streaming import session
 from streaming.session import Drain, StreamSession
+from streaming.shuffles import SETTING
 
 DOCUMENTS = f"to_json(struct(value)) AS `{magic_column('json')}`"
 
@@ -152,3 +153,25 @@ def test_a_view_of_a_batch_is_found_by_the_sql_of_the_script(numbers, glue_conte
     numbers.run(function)
 
     assert found == [(6, 30)]
+
+
+@pytest.fixture
+def shuffles(glue_context):
+    """The setting's name; the session of all tests says nothing of it meanwhile."""
+    conf = glue_context.spark_session.conf
+    before = conf.get(SETTING)
+    conf.unset(SETTING)
+    yield SETTING
+    conf.set(SETTING, before)
+
+
+@pytest.mark.parametrize(("told", "seen"), [(None, "8"), ("3", "3")])
+def test_shuffles_suit_the_machine_unless_the_script_has_said_how_many_pieces(numbers, shuffles, told, seen):
+    pieces = []
+    conf = numbers.glue_context.spark_session.conf
+    if told is not None:
+        conf.set(shuffles, told)
+
+    numbers.run(lambda frame, _: pieces.extend((conf.get(shuffles), frame.sparkSession.conf.get(shuffles))))
+
+    assert pieces == [seen, seen]

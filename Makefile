@@ -40,12 +40,12 @@ crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker
 	@$(BIN)/python -m tests.crash --kills $(or $(KILLS),20) $(VICTIMS:%=--victim %) $(LANES:%=--lane %) $(SEED:%=--seed %) \
 		$(if $(KILLS),--document docs/reliability.md) $(ARGS)
 
-bench: setup ## all that docs/performance.md shows, measured anew: an hour on a machine that does nothing else
+bench: setup ## all that docs/performance.md shows, measured anew: more than an hour on a machine that does nothing else
 	@missed=0; run() { $(BIN)/python -m benchmarks.$$1 $(ARGS) --save benchmarks/results/$$2.json $$3 || missed=1; }; \
 	for events in e200 e500 e1000; do \
-		run drain drain-$$events "--events=$$events --against=stock --against=tuned --against=loop"; done; \
+		run drain drain-$$events "--events=$$events --against=stock --against=tuned --against=loop --against=flink"; done; \
 	run drain price "--events=e500 --against=unsafe --pairs=9"; \
-	run latency latency; run drift drift; run sql sql; run files files; \
+	for one in scale latency drift sql merge files; do run $$one $$one; done; \
 	$(BIN)/python -m benchmarks.page docs/performance.md benchmarks/results/*.json; exit $$missed
 
 bench-quick: setup ## drain of 1 M events, side by side with stock PySpark; ARGS="--events e1000 --against tuned"

@@ -19,6 +19,7 @@ A topic is drained into a Parquet table, partitioned by one column, snappy:
 - **stock**: PySpark in the shape of Glue's library: persist, count, infer, write.
 - **tuned**: PySpark with a schema by hand, nothing read twice, checkpoint files without processes.
 - **loop**: confluent-kafka and pyarrow in two processes, without Spark, at least once.
+- **flink**: Flink SQL with a schema by hand, exactly-once, a checkpoint each second.
 
 All sides in one run on one broker, in turns. A side's table is read with DuckDB and compared column by column before
 its time counts. Times are those of a running stream: from the first call of the batch function to the end. A ratio is
@@ -102,6 +103,35 @@ def _sql(result: Mapping[str, Any]) -> Iterator[str]:
     yield f"- stock takes {result['times']} times as long, {goal}"
 
 
+def _merge(result: Mapping[str, Any]) -> Iterator[str]:
+    yield "## Changes merged into an Iceberg table"
+    yield ""
+    yield (
+        f"{result['batches']} batches of {result['batch_rows']:,} changes into {result['rows']:,} rows, by the same"
+        " statements on both sides; PyIceberg reads the tables, which must be what DuckDB makes of the changes."
+        f" {_measured(result)}"
+    )
+    yield ""
+    yield from _rounds(result)
+    goal = _goal(result["goal"], is_missed=result["time"] > result["goal"])
+    yield f"- {result['time']} of stock's time, {goal}"
+
+
+def _scale(result: Mapping[str, Any]) -> Iterator[str]:
+    yield "## Partitions and sizes of batches"
+    yield ""
+    yield (
+        "Gluepot alone, each load in processes of its own. Processor time and memory are those of driver, JVM and"
+        f" workers together, pages that they share counted for each of them. {_measured(result)}"
+    )
+    yield ""
+    yield _row(("Partitions", "Rows of a batch", "Records", "Records/s", "CPU s a million", "Peak RSS in MB"))
+    yield _row(("---:",) * 6)
+    for one in result["loads"]:
+        shown = (one["partitions"], one["batch_rows"], one["records"], one["records_per_sec"])
+        yield _row([*(f"{value:,}" for value in shown), str(one["cpu_secs_per_million"]), f"{one['peak_rss_mb']:,}"])
+
+
 def _files(result: Mapping[str, Any]) -> Iterator[str]:
     yield "## Files"
     yield ""
@@ -120,7 +150,16 @@ def _files(result: Mapping[str, Any]) -> Iterator[str]:
         yield f"- {name}: {seen} of foreachBatch's, {_goal(goal, is_missed=seen > goal)}"
 
 
-SECTIONS = {"drain": _drain, "price": _price, "latency": _latency, "drift": _drift, "sql": _sql, "files": _files}
+SECTIONS = {
+    "drain": _drain,
+    "price": _price,
+    "scale": _scale,
+    "latency": _latency,
+    "drift": _drift,
+    "sql": _sql,
+    "merge": _merge,
+    "files": _files,
+}
 """By what the names of result files begin with."""
 
 

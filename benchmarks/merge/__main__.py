@@ -20,7 +20,7 @@ from benchmarks.merge import changes, orders
 from benchmarks.paired import Side, ratio
 from benchmarks.side import Drain
 from benchmarks.topics import spread
-from benchmarks.trial import trial
+from benchmarks.trial import rounded, trial
 from gluepot.servers.kafka import KafkaBroker
 
 TOPIC = "changes"
@@ -37,13 +37,24 @@ def main() -> int:
     parser.add_argument("--batch-rows", type=int, default=100_000)
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--save", type=Path, metavar="FILE", help="write the result with machine and versions")
     parser.add_argument("--short", action="store_true", help="a try: small, one pair, no verdict worth telling")
     asked = parser.parse_args()
     if asked.short:
         asked.rows, asked.batches, asked.batch_rows, asked.pairs = 200_000, 3, 20_000, 1
-    with trial("merge", None) as (folder, _):
+    with trial("merge", asked.save) as (folder, result):
         sides = measure(asked, folder)
-    return int(not report(sides, asked))
+        ours, stock = sides
+        time = ratio(stock.secs, ours.secs)
+        result |= {
+            **{name: getattr(asked, name) for name in ("rows", "batches", "batch_rows")},
+            "secs": {side.name: rounded(side.secs) for side in sides},
+            "time": time,
+            "goal": MOST_TIME,
+        }
+    report(sides, asked)
+    print(f"merge: {time} of stock PySpark's time (median of pair ratios, goal {MOST_TIME})")
+    return int(time > MOST_TIME)
 
 
 def measure(asked: argparse.Namespace, folder: Path) -> Sequence[Side]:
@@ -79,19 +90,14 @@ def table(warehouse: Path, side: str) -> pa.Table:
     return StaticTable.from_metadata(str(metadata)).scan(selected_fields=orders.COLUMNS).to_arrow()
 
 
-def report(sides: Sequence[Side], asked: argparse.Namespace) -> bool:
-    """Print what was measured; return whether the goal is met."""
-    ours, stock = sides
+def report(sides: Sequence[Side], asked: argparse.Namespace) -> None:
+    """Print what was measured of each side."""
     print(f"{asked.batches} batches of {asked.batch_rows:,} changes into {asked.rows:,} rows; tables as expected")
     for side in sides:
-        times = [round(secs, 1) for secs in side.secs]
-        cpu = [round(secs, 1) for secs in side.cpu_secs]
+        times, cpu = rounded(side.secs), rounded(side.cpu_secs)
         peaks = [round(max(quarters) / 1e6) for quarters in side.rss_bytes]
         per_batch = statistics.median(side.secs) / asked.batches
         print(f"{side.name:8} {times} s, {per_batch:.2f} s a batch, CPU {cpu} s, peak RSS {peaks} MB")
-    share = ratio(stock.secs, ours.secs)
-    print(f"merge: {share} of stock PySpark's time (median of pair ratios, goal {MOST_TIME})")
-    return share <= MOST_TIME
 
 
 if __name__ == "__main__":

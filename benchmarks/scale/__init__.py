@@ -1,0 +1,1 @@
+"""What a record costs, however many partitions a topic has and however large a batch is."""

@@ -442,7 +442,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
 
     def getNumPartitions(self) -> int:
         """Return the number of tasks that the records are spread over."""
-        return moves.partitions_of(self.pipeline)
+        return moves.partitions_of(self._spark, self.pipeline)
 
     def errorsAsDynamicFrame(self) -> DynamicFrame:
         """Return the records that could not go on, one struct `error` each (glue-api 6.5)."""

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
@@ -18,6 +18,7 @@ from pyspark.sql.types import StructType
 
 from batch import commit, on_driver, task
 from batch.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
+from batch.shares import shares
 from connectors.ports import (
     AlreadyCommitted,
     CommitKey,
@@ -204,7 +205,7 @@ def start_workers(spark: SparkSession) -> threading.Thread:
 
     def start() -> None:
         with suppress(Exception):  # whatever is wrong with workers or cluster, the first batch will tell
-            _over_pieces(spark, range(spark.sparkContext.defaultParallelism), lambda held, _: iter(held))
+            _over_pieces(spark, range(_slots(spark)), lambda held, _: iter(held))
 
     starting = threading.Thread(target=start, name="gluepot-start-workers", daemon=True)
     starting.start()
@@ -224,12 +225,12 @@ def count_raw(spark: SparkSession, given: RangeInput) -> int:
     """Return the number of records in the ranges, broken ones included, without decoding any."""
     source = given.source
 
-    def count_records(wanted: Iterable[SourceRange], _: task.Place) -> Iterator[int]:
-        yield sum(map(source.count, wanted))
+    def count_records(loads: Iterable[Sequence[SourceRange]], _: task.Place) -> Iterator[int]:
+        for wanted in loads:
+            yield sum(map(source.count, task.begun(source, wanted)))
 
-    if given.on_driver:
-        return sum(on_driver.run(given.ranges, count_records))
-    return sum(_over_pieces(spark, given.ranges, count_records))
+    loads = shares(given.ranges, _slots(spark))
+    return sum(on_driver.run(loads, count_records) if given.on_driver else _over_pieces(spark, loads, count_records))
 
 
 def take(spark: SparkSession, pipeline: Pipeline, most: int) -> list[dict[str, Any]]:
@@ -303,15 +304,15 @@ def through_spark(
     match pipeline.input:
         case RangeInput() | SplitInput() as whole:
             given = task.projected(whole, steps)
-            pieces = task.pieces(given)
+            loads = task_loads(spark, given)
 
             def read(tasks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 tally = task.Tally()
-                wanted = (pieces[ordinal] for batch in tasks for ordinal in batch.column(0).to_pylist())
-                chunks = chain.from_iterable(task.piece_chunks(given, one, tally) for one in wanted)
+                load = [one for batch in tasks for ordinal in batch.column(0).to_pylist() for one in loads[ordinal]]
+                chunks = task.load_chunks(given, load, tally)
                 yield from body(task.through(chunks, steps, tally))
 
-            return _arrow(spark.range(0, len(pieces), 1, max(1, len(pieces))), read, schema)
+            return _arrow(spark.range(0, len(loads), 1, max(1, len(loads))), read, schema)
         case framed:
             chunks_of = _chunk_reader(framed)
 
@@ -344,15 +345,17 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody) -> list[Any]:
         case RangeInput() | SplitInput() as whole:
             given = task.projected(whole, steps)
 
-            def over_pieces(wanted: Iterable[task.Piece], place: task.Place) -> Iterator[Any]:
-                for one in wanted:
+            def over_loads(loads: Iterable[Sequence[task.Piece]], place: task.Place) -> Iterator[Any]:
+                for load in loads:
                     tally = task.Tally()
-                    chunks = task.through(task.piece_chunks(given, one, tally), steps, tally)
-                    yield from body(task.Work(chunks, tally, place, (one,) if isinstance(one, SourceRange) else ()))
+                    chunks = task.through(task.load_chunks(given, load, tally), steps, tally)
+                    ranges = tuple(one for one in load if isinstance(one, SourceRange))
+                    yield from body(task.Work(chunks, tally, place, ranges))
 
+            loads = task_loads(spark, given)
             if isinstance(given, RangeInput) and given.on_driver and on_driver.is_own_work(steps):
-                return on_driver.run(given.ranges, over_pieces)
-            return _over_pieces(spark, task.pieces(given), over_pieces)
+                return on_driver.run(loads, over_loads)
+            return _over_pieces(spark, loads, over_loads)
         case framed:
             chunks_of = _chunk_reader(framed)
 
@@ -374,6 +377,15 @@ def _over_pieces(
         return []
     held = spark.sparkContext.parallelize(pieces, len(pieces))
     return held.mapPartitions(lambda one: marked(body(one, _place()))).collect()
+
+
+def task_loads(spark: SparkSession, given: RangeInput | SplitInput) -> Sequence[Sequence[task.Piece]]:
+    """Return what each task reads of an input in this session."""
+    return task.loads(given, _slots(spark))
+
+
+def _slots(spark: SparkSession) -> int:
+    return int(spark.sparkContext.defaultParallelism)
 
 
 def _place() -> task.Place:

@@ -17,8 +17,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import functions as F  # noqa: N812
 
-from batch import task
-from batch.execute import storable, through_spark, to_frame
+from batch.execute import storable, task_loads, through_spark, to_frame
 from batch.pipeline import FrameInput, PackedInput, Pipeline
 from dynamicframe.chunk import Chunk
 from dynamicframe.packing import pack, pieces
@@ -78,13 +77,13 @@ def coalesce(spark: SparkSession, pipeline: Pipeline, partitions: int) -> Pipeli
     return Pipeline(PackedInput(packed(spark, pipeline, iter).coalesce(partitions)))
 
 
-def partitions_of(pipeline: Pipeline) -> int:
+def partitions_of(spark: SparkSession, pipeline: Pipeline) -> int:
     """Return the number of tasks."""
     match pipeline.input:
         case FrameInput(frame=frame) | PackedInput(frame=frame):
             return frame.rdd.getNumPartitions()
         case given:
-            return len(task.pieces(given))
+            return len(task_loads(spark, given))
 
 
 def over_partitions(

@@ -21,7 +21,7 @@ class RangeInput:
 
     Args:
         source: reads a range in the worker.
-        ranges: one task each.
+        ranges: in order; how they make tasks is told by `batch.shares`.
         sticky: schema of the stream as known so far; None at first, and of no use where one is declared.
         extras: columns the source adds beside the payload, in this order.
         declared: format and columns the script declares; None for JSON whose records tell them.

@@ -6,18 +6,22 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TypeVar, cast
 
 import pyarrow as pa
 
 from batch.pipeline import RangeInput, SplitInput
+from batch.shares import shares
 from connectors.ports import (
+    AheadSource,
     ColumnarSource,
     InputSplit,
     ManifestPart,
     Outgoing,
     RecordSink,
     SourceRange,
+    StreamSource,
     TaskSink,
 )
 from dynamicframe.chunk import Chunk, Coordinates, with_columns
@@ -33,6 +37,9 @@ T = TypeVar("T")
 Piece = SourceRange | InputSplit
 
 log = get_logger(__name__)
+
+AHEAD = 3
+"""Ranges of a task that are fetched while one is read, where the source can do that."""
 
 FETCH, PARSE, TRANSFORM, WRITE = "fetch", "parse", "transform", "write"
 
@@ -98,21 +105,34 @@ def projected(given: RangeInput | SplitInput, steps: Sequence[Step]) -> RangeInp
     return given if columns is None else replace(given, source=given.source.only(columns))
 
 
-def pieces(given: RangeInput | SplitInput) -> Sequence[Piece]:
-    """Return what an input is made of; each is a task."""
-    return given.ranges if isinstance(given, RangeInput) else given.splits
+def loads(given: RangeInput | SplitInput, slots: int) -> Sequence[Sequence[Piece]]:
+    """Return what each task reads of an input."""
+    return shares(given.ranges, slots) if isinstance(given, RangeInput) else [(one,) for one in given.splits]
 
 
-def piece_chunks(given: RangeInput | SplitInput, wanted: Piece, tally: Tally) -> Iterator[Chunk]:
-    """Read and decode one piece of an input."""
+def load_chunks(given: RangeInput | SplitInput, load: Sequence[Piece], tally: Tally) -> Iterator[Chunk]:
+    """Read and decode what a task was given."""
     if isinstance(given, SplitInput):
-        return split_chunks(given, cast("InputSplit", wanted), tally)
-    return range_chunks(given, cast("SourceRange", wanted), tally)
-
-
-def range_chunks(given: RangeInput, wanted: SourceRange, tally: Tally) -> Iterator[Chunk]:
-    """Read and decode one range."""
+        for split in load:
+            yield from split_chunks(given, cast("InputSplit", split), tally)
+        return
     decoder: RecordDecoder = JsonDecoder(given.sticky) if given.declared is None else given.declared.decoder()
+    for wanted in begun(given.source, cast("Sequence[SourceRange]", load)):
+        yield from _range_chunks(given, wanted, decoder, tally)
+
+
+def begun(source: StreamSource, load: Sequence[SourceRange]) -> Iterator[SourceRange]:
+    """Yield ranges one after the other, each when its source has begun to fetch those after it."""
+    for ordinal, wanted in enumerate(load):
+        if isinstance(source, AheadSource):
+            for before, later in pairwise(load[ordinal : ordinal + 1 + AHEAD]):
+                # What comes next in the same shard is on its way already.
+                if (before.stream, before.shard) != (later.stream, later.shard):
+                    source.begin(later)
+        yield wanted
+
+
+def _range_chunks(given: RangeInput, wanted: SourceRange, decoder: RecordDecoder, tally: Tally) -> Iterator[Chunk]:
     for raw in tally.timed(FETCH, given.source.read(wanted)):
         began = time.perf_counter()
         chunk = decoder.decode(raw.values, raw.positions, raw.stream, raw.shard)

@@ -134,6 +134,14 @@ class StreamSource(Protocol):
         """Return the number of records in the range, without handing any over; raises as `read` does."""
 
 
+@runtime_checkable
+class AheadSource(Protocol):
+    """A stream source that can be told which ranges a task reads next."""
+
+    def begin(self, wanted: SourceRange) -> None:
+        """Start to fetch a range; does not wait, and reads nothing that `read` would not. Called in the worker."""
+
+
 class Planner(Protocol):
     """Decides what each micro-batch of a query holds. Lives in a process beside the driver, as long as the query."""
 

@@ -93,6 +93,11 @@ class Keeping:
             self._part.unlink(missing_ok=True)
 
 
+def is_counted(folder: Path | None, wanted: SourceRange) -> bool:
+    """Tell whether the records of a range were kept."""
+    return folder is not None and _path(folder, wanted).exists()
+
+
 def counted(folder: Path | None, wanted: SourceRange) -> Iterator[RawBatch] | None:
     """Return the records of a range as they were counted; None if they were not kept."""
     if folder is None:

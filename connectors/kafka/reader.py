@@ -12,7 +12,7 @@ from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Consumer, KafkaError, Topic
 
 from connectors.dead_letters import OriginalRecord
 from connectors.kafka.client import with_callbacks
-from connectors.kafka.counted import Keeping, counted
+from connectors.kafka.counted import Keeping, counted, is_counted
 from connectors.kafka.errors import from_kafka
 from connectors.kafka.settings import KafkaReadSettings
 from connectors.kafka.shape import HEADER_TYPE, HEADERS
@@ -66,6 +66,19 @@ class PartitionReader:
         """Leave the broker."""
         self._consumer.close()
 
+    def turn_to(self, partition: int) -> None:
+        """Read another partition of the topic from now on, over the same connections."""
+        self.rest()
+        self._partition = partition
+
+    def begin(self, start: int) -> None:
+        """Have the broker send what lies at a position and after, if it does not do so already."""
+        if start != self._position:
+            self._consumer.assign([TopicPartition(self._topic, self._partition, start)])
+            self._position = start
+            self._held = []
+            self._log_end = -1
+
     def rest(self) -> None:
         """Stop fetching; the next read starts anew wherever it starts."""
         self._consumer.unassign()
@@ -78,10 +91,7 @@ class PartitionReader:
             DataLoss: the broker no longer has `start`.
             TransientError: nothing came for `deadline_secs`.
         """
-        if start != self._position:
-            self._consumer.assign([TopicPartition(self._topic, self._partition, start)])
-            self._held = []
-            self._log_end = -1
+        self.begin(start)
         # The end of the log is told once. What lies before it and was not delivered by then holds no record.
         self._position = start if self._held else max(start, self._log_end)
         last_sign = clock.monotonic()
@@ -141,9 +151,11 @@ def _cut(messages: list[Record], end: int) -> tuple[list[Record], list[Record]]:
 
 PEEK_LIMITS: Mapping[str, Any] = {"fetch.message.max.bytes": 16 * 1024, "fetch.wait.max.ms": 10}
 
-# By broker, topic, topic id and partition: a consumer never outlives the topic it was opened on.
-_peekers: dict[tuple[str, str, str, str], PartitionReader] = {}
-_readers: OrderedDict[tuple[str, str, str, str], PartitionReader] = OrderedDict()
+Key = tuple[str, str, str, str]
+"""Broker, topic, topic id and partition: a consumer never outlives the topic it was opened on."""
+
+_peekers: dict[Key, PartitionReader] = {}
+_readers: OrderedDict[Key, PartitionReader] = OrderedDict()
 
 
 def read_range(settings: KafkaReadSettings, wanted: SourceRange, folder: Path | None = None) -> Iterator[RawBatch]:
@@ -175,9 +187,16 @@ def count_range(settings: KafkaReadSettings, wanted: SourceRange, folder: Path |
     return records
 
 
+def begin_range(settings: KafkaReadSettings, wanted: SourceRange, folder: Path | None = None) -> None:
+    """Have the broker send a range that is read soon; a reader that turns to it waits for its last request, 0.1 s."""
+    if not is_counted(folder, wanted):
+        key, reader = _reader(settings, wanted)
+        reader.begin(wanted.start)
+        _keep(key, reader)
+
+
 def _lists(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[list[Record]]:
-    key = (settings.bootstrap, wanted.stream, wanted.stream_id, wanted.shard)
-    reader = _readers.pop(key, None) or PartitionReader(settings.client, wanted.stream, int(wanted.shard))
+    key, reader = _reader(settings, wanted)
     done = False
     try:
         yield from reader.read(
@@ -186,11 +205,39 @@ def _lists(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[list[Re
         done = True
     finally:
         if done:
-            _readers[key] = reader
-            while len(_readers) > KEPT_CONSUMERS:
-                _readers.popitem(last=False)[1].close()
+            _keep(key, reader)
         else:
             reader.close()
+
+
+def _reader(settings: KafkaReadSettings, wanted: SourceRange) -> tuple[Key, PartitionReader]:
+    """Take the reader of a partition out of those that are kept, or one that can turn to it, or a new one."""
+    key = (settings.bootstrap, wanted.stream, wanted.stream_id, wanted.shard)
+    reader = _readers.pop(key, None) or _spare(key)
+    return key, reader or PartitionReader(settings.client, wanted.stream, int(wanted.shard))
+
+
+def _keep(key: Key, reader: PartitionReader) -> None:
+    replaced = _readers.pop(key, None)
+    if replaced is not None:
+        replaced.close()
+    _readers[key] = reader
+    while len(_readers) > KEPT_CONSUMERS:
+        _readers.popitem(last=False)[1].close()
+
+
+def _spare(wanted: Key) -> PartitionReader | None:
+    """Return the reader of the topic that was not needed for longest, where there are as many as are kept.
+
+    A worker that has more partitions to read than readers would open a connection for each of them in each batch.
+    """
+    if len(_readers) < KEPT_CONSUMERS:
+        return None
+    oldest = next((key for key in list(_readers) if key[:-1] == wanted[:-1]), None)
+    reader = None if oldest is None else _readers.pop(oldest, None)  # small batches are read by threads
+    if reader is not None:
+        reader.turn_to(int(wanted[-1]))
+    return reader
 
 
 def first_of(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[Record]:
@@ -221,10 +268,13 @@ def original(record: Record) -> OriginalRecord:
 
 def _raw_batch(messages: list[Record], settings: KafkaReadSettings, wanted: SourceRange) -> RawBatch:
     positions = [message.offset() for message in messages]
-    if positions[0] < wanted.start or positions != sorted(positions):
+    first, last = messages[0], messages[-1]
+    strange = {first.partition(), last.partition()} != {int(wanted.shard)}
+    if strange or positions[0] < wanted.start or positions != sorted(positions):
         raise DataLoss(
-            f"Kafka returned offsets {positions[0]} to {positions[-1]} of {wanted.stream}-{wanted.shard} where"
-            f" {wanted.start} to {wanted.end} were asked for; restart the job to read the range again.",
+            f"Kafka returned {wanted.stream}-{first.partition()} offset {positions[0]} to {wanted.stream}-"
+            f"{last.partition()} offset {positions[-1]} where {wanted.start} to {wanted.end} of"
+            f" {wanted.stream}-{wanted.shard} were asked for; restart the job to read the range again.",
         )
     columns: dict[str, pa.Array] = {}
     if settings.add_record_timestamp:

@@ -13,7 +13,7 @@ import stamina
 from connectors.dead_letters import OriginalRecord
 from connectors.kafka.broker import Broker
 from connectors.kafka.positions import SOURCE, Bounds, Lost, Positions, lag, plan, refuse_loss, resume, split
-from connectors.kafka.reader import count_range, first_of, original, read_range
+from connectors.kafka.reader import begin_range, count_range, first_of, original, read_range
 from connectors.kafka.settings import KafkaReadSettings
 from connectors.kafka.shape import kafka_added, kafka_payload
 from connectors.options import Declare
@@ -75,6 +75,10 @@ class KafkaSource:
     def read(self, wanted: SourceRange) -> Iterator[RawBatch]:
         """See `StreamSource.read`."""
         return read_range(self.settings, wanted, self.folder)
+
+    def begin(self, wanted: SourceRange) -> None:
+        """See `AheadSource`."""
+        begin_range(self.settings, wanted, self.folder)
 
     def count(self, wanted: SourceRange) -> int:
         """See `StreamSource.count`."""

@@ -3,7 +3,7 @@ import json
 import pyarrow as pa
 
 from batch.pipeline import RangeInput
-from batch.task import FETCH, Tally, frame_chunks, good_rows, range_chunks, through
+from batch.task import FETCH, Tally, begun, frame_chunks, good_rows, load_chunks, through
 from connectors.ports import RawBatch, SourceRange
 from dynamicframe.chunk import Chunk, Coordinates, ErrorRecord
 from dynamicframe.declared import DeclaredJson
@@ -55,7 +55,7 @@ def test_declared_records_of_a_range_become_their_columns_and_teach_the_stream_n
     given = RangeInput(TwoBatches(), (), extras=("at",), declared=declared)
     tally = Tally()
 
-    chunks = list(range_chunks(given, SourceRange("kafka", "clicks", "", "0", 7, 11), tally))
+    chunks = list(load_chunks(given, [SourceRange("kafka", "clicks", "", "0", 7, 11)], tally))
 
     assert [chunk.batch.to_pylist() for chunk in chunks] == [[{"a": 1, "at": 7}], [{"a": None, "at": 10}]]
     assert [error.at.position for chunk in chunks for error in chunk.errors] == ["9"]
@@ -67,3 +67,31 @@ def test_time_is_counted_for_whoever_makes_the_items():
 
     assert list(tally.timed(FETCH, [1, 2])) == [1, 2]
     assert tally.phase_secs[FETCH] >= 0
+
+
+class Fetching:
+    """A source that notes what it is to begin with."""
+
+    def __init__(self) -> None:
+        self.told = []
+
+    def begin(self, wanted):
+        self.told.append(wanted.shard)
+
+
+def test_the_next_shards_of_a_task_are_begun_before_one_is_read():
+    source = Fetching()
+    load = [SourceRange("kafka", "clicks", "", shard, 0, 5) for shard in "abbcd"]
+
+    seen = []
+    for wanted in begun(source, load):
+        seen.append((wanted.shard, "".join(source.told)))
+        source.told.clear()
+
+    assert seen == [("a", "bc"), ("b", "cd"), ("b", "cd"), ("c", "d"), ("d", "")]
+
+
+def test_a_source_that_fetches_nothing_ahead_is_told_nothing():
+    load = [SourceRange("kinesis", "clicks", "", shard, 0, 5) for shard in "ab"]
+
+    assert list(begun(TwoBatches(), load)) == load

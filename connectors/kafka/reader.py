@@ -104,10 +104,12 @@ class PartitionReader:
                     good.append(message)
                 elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001
                     # The end of the log as it was then. Past aborted records or transaction markers it is beyond the
-                    # last record we saw; an older notice still in the queue is not.
-                    self._log_end = message.offset()
-                    self._position = max(self._position, self._log_end)
-                    last_sign = clock.monotonic()
+                    # last record we saw; an older notice still in the queue is not. Nothing is to be concluded from the
+                    # end of a partition that was read before.
+                    if message.partition() == self._partition:
+                        self._log_end = message.offset()
+                        self._position = max(self._position, self._log_end)
+                        last_sign = clock.monotonic()
                 else:
                     self._give_up_if_final(error, bootstrap)
             if good:

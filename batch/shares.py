@@ -29,7 +29,7 @@ def shares(ranges: Sequence[SourceRange], slots: int) -> list[tuple[SourceRange,
     tasks = min(len(ranges), TASKS_PER_SLOT * slots, max(1, -(-total // LEAST_RECORDS)))
     shared, before = [], 0
     for one, width in zip(ranges, widths, strict=True):
-        # By its middle, so that a range wider than a share has one for itself.
-        shared.append(((2 * before + width) * tasks // max(1, 2 * total), one))
+        # By its middle, so that a range wider than a share has one for itself; an empty one at the end has no middle.
+        shared.append((min(tasks - 1, (2 * before + width) * tasks // max(1, 2 * total)), one))
         before += width
     return [tuple(one for _, one in same) for _, same in groupby(shared, key=lambda numbered: numbered[0])]

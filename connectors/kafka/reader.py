@@ -229,14 +229,15 @@ def _keep(key: Key, reader: PartitionReader) -> None:
 
 
 def _spare(wanted: Key) -> PartitionReader | None:
-    """Return the reader of the topic that was not needed for longest, where there are as many as are kept.
+    """Return the reader that was not needed for longest, if it can turn to a partition and as many as are kept exist.
 
-    A worker that has more partitions to read than readers would open a connection for each of them in each batch.
+    A worker that has more partitions to read than readers would open a connection for each of them in each batch. A
+    reader of another topic is left where it is: it makes room when a new one is kept.
     """
-    if len(_readers) < KEPT_CONSUMERS:
+    oldest = next(iter(_readers), None)
+    if oldest is None or len(_readers) < KEPT_CONSUMERS or oldest[:-1] != wanted[:-1]:
         return None
-    oldest = next((key for key in list(_readers) if key[:-1] == wanted[:-1]), None)
-    reader = None if oldest is None else _readers.pop(oldest, None)  # small batches are read by threads
+    reader = _readers.pop(oldest, None)  # small batches are read by threads
     if reader is not None:
         reader.turn_to(int(wanted[-1]))
     return reader

@@ -19,7 +19,7 @@ A topic is drained into a Parquet table, partitioned by one column, snappy:
 - **stock**: PySpark in the shape of Glue's library: persist, count, infer, write.
 - **tuned**: PySpark with a schema by hand, nothing read twice, checkpoint files without processes.
 - **loop**: confluent-kafka and pyarrow in two processes, without Spark, at least once.
-- **flink**: Flink SQL with a schema by hand, exactly-once, a checkpoint each second.
+- **flink**: Flink SQL with a schema by hand, exactly-once, a checkpoint each second; timed from when its job runs.
 
 All sides in one run on one broker, in turns. A side's table is read with DuckDB and compared column by column before
 its time counts. Times are those of a running stream: from the first call of the batch function to the end. A ratio is
@@ -36,36 +36,32 @@ def main(page: Path, results: Sequence[Path]) -> None:
 
 
 def _drain(result: Mapping[str, Any]) -> Iterator[str]:
-    yield f"## {result['records']:,} records of {result['bytes_per_record']} bytes"
-    yield ""
-    yield (
-        f"{result['partitions']} partitions, batches of {result['batch_rows']:,}, {result['cores']} cores."
-        f" {_measured(result)}"
+    yield from _head(
+        result,
+        f"{result['records']:,} records of {result['bytes_per_record']} bytes",
+        f"{result['partitions']} partitions, batches of {result['batch_rows']:,}, {result['cores']} cores.",
     )
-    yield ""
     yield from _table(result)
 
 
 def _price(result: Mapping[str, Any]) -> Iterator[str]:
-    yield "## What exactly-once costs"
-    yield ""
-    yield (
+    yield from _head(
+        result,
+        "What exactly-once costs",
         "**unsafe** is the same engine without intents, manifests, lease and the driver's flushes: it stages files and"
-        f" moves them. {result['records']:,} records of {result['bytes_per_record']} bytes. {_measured(result)}"
+        f" moves them. {result['records']:,} records of {result['bytes_per_record']} bytes.",
     )
-    yield ""
     yield from _table(result)
 
 
 def _latency(result: Mapping[str, Any]) -> Iterator[str]:
-    yield "## Record to visible"
-    yield ""
-    yield (
+    yield from _head(
+        result,
+        "Record to visible",
         f"{result['rate']:,} records a second, one batch after the other; from the making of a record to the moment at"
         " which its file has its final name, ours: at which the manifest is there, flushed to disk. Milliseconds of"
-        f" each round. {_measured(result)}"
+        f" each round.",
     )
-    yield ""
     yield _row(("Side", "p50", "p99", "Moments with new rows"))
     yield _row(("---",) * 4)
     for name, side in result["sides"].items():
@@ -77,54 +73,49 @@ def _latency(result: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _drift(result: Mapping[str, Any]) -> Iterator[str]:
-    yield "## Records that change their shape"
-    yield ""
     sizes = " and ".join(f"{size_bytes / result['records']:.0f}" for size_bytes in result["bytes"].values())
-    yield (
+    yield from _head(
+        result,
+        "Records that change their shape",
         "A further column every 50,000 records, a column that is a whole number, then one with a fraction, then text,"
         f" and further fields in an object; beside records of one shape. {result['records']:,} records of {sizes}"
-        f" bytes; every value was found by DuckDB. {_measured(result)}"
+        f" bytes; every value was found by DuckDB.",
     )
-    yield ""
     yield from _rounds(result)
     yield f"- {result['rate']} of the rate, {_goal(result['goal'], is_missed=result['rate'] < result['goal'])}"
 
 
 def _sql(result: Mapping[str, Any]) -> Iterator[str]:
-    yield "## Batches used as rows"
-    yield ""
-    yield (
+    yield from _head(
+        result,
+        "Batches used as rows",
         f"`DynamicFrame.fromDF(frame).toDF()` and SQL like a MERGE, on batches of {result['batch_rows']:,}; seconds of"
-        f" {result['records']:,} records. {_measured(result)}"
+        f" {result['records']:,} records.",
     )
-    yield ""
     yield from _rounds(result)
     goal = _goal(result["goal"], is_missed=result["times"] < result["goal"])
     yield f"- stock takes {result['times']} times as long, {goal}"
 
 
 def _merge(result: Mapping[str, Any]) -> Iterator[str]:
-    yield "## Changes merged into an Iceberg table"
-    yield ""
-    yield (
+    yield from _head(
+        result,
+        "Changes merged into an Iceberg table",
         f"{result['batches']} batches of {result['batch_rows']:,} changes into {result['rows']:,} rows, by the same"
-        " statements on both sides; PyIceberg reads the tables, which must be what DuckDB makes of the changes."
-        f" {_measured(result)}"
+        " statements on both sides; PyIceberg reads the tables, which must be what DuckDB makes of the changes.",
     )
-    yield ""
     yield from _rounds(result)
     goal = _goal(result["goal"], is_missed=result["time"] > result["goal"])
     yield f"- {result['time']} of stock's time, {goal}"
 
 
 def _scale(result: Mapping[str, Any]) -> Iterator[str]:
-    yield "## Partitions and sizes of batches"
-    yield ""
-    yield (
+    yield from _head(
+        result,
+        "Partitions and sizes of batches",
         "Gluepot alone, each load in processes of its own. Processor time and memory are those of driver, JVM and"
-        f" workers together, pages that they share counted for each of them. {_measured(result)}"
+        " workers together, pages that they share counted for each of them.",
     )
-    yield ""
     yield _row(("Partitions", "Rows of a batch", "Records", "Records/s", "CPU s a million", "Peak RSS in MB"))
     yield _row(("---:",) * 6)
     for one in result["loads"]:
@@ -133,13 +124,12 @@ def _scale(result: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _files(result: Mapping[str, Any]) -> Iterator[str]:
-    yield "## Files"
-    yield ""
-    yield (
+    yield from _head(
+        result,
+        "Files",
         "A stream that commits each second, then `gluepot table compact`; beside stock PySpark's `foreachBatch`. The"
-        f" scan is DuckDB's, of every value, median of several. {_measured(result)}"
+        " scan is DuckDB's, of every value, median of several.",
     )
-    yield ""
     yield _row(("Side", "Rows", "Files", "Bytes", "Scan, s"))
     yield _row(("---", "---:", "---:", "---:", "---:"))
     for name, one in result["sides"].items():
@@ -161,6 +151,14 @@ SECTIONS = {
     "files": _files,
 }
 """By what the names of result files begin with."""
+
+
+def _head(result: Mapping[str, Any], title: str, text: str) -> Iterator[str]:
+    """Yield what every section begins with: its title, what was done, and with what it was measured."""
+    yield f"## {title}"
+    yield ""
+    yield f"{text} {_measured(result)}"
+    yield ""
 
 
 def _measured(result: Mapping[str, Any]) -> str:

@@ -1,7 +1,8 @@
-"""What measurements have in common: a folder that goes, a result that is kept, sums that two readers can compare."""
+"""What measurements have in common: arguments, a folder that goes, a result that is kept, sums to compare."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,14 @@ from typing import Any
 import duckdb
 
 from benchmarks.machine import described
+
+
+def parser_for(description: str | None) -> argparse.ArgumentParser:
+    """Return a parser with what every measurement that is kept can be told; its own arguments are added to it."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--save", type=Path, metavar="FILE", help="write the result with machine and versions")
+    return parser
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from benchmarks.drain.shapes import SHAPES
 from benchmarks.paired import Side, ratio
 from benchmarks.side import Drain
 from benchmarks.topics import preload
-from benchmarks.trial import rounded, sums, trial
+from benchmarks.trial import parser_for, rounded, sums, trial
 from gluepot.servers.kafka import KafkaBroker
 
 TOPIC = "bench"
@@ -45,13 +45,12 @@ GOALS: Mapping[tuple[str, str], float] = {
 
 def main() -> int:
     """Preload, warm up all sides, run the rounds, print medians and ratios; return 1 where a goal is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_for(__doc__)
     parser.add_argument("--events", choices=SHAPES, default="e500", help="bytes of a record, about")
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--batch-rows", type=int, default=250_000)
     parser.add_argument("--partitions", type=int, default=4)
     parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--cores", type=int, default=2)
     parser.add_argument(
         "--against",
         action="append",
@@ -59,7 +58,6 @@ def main() -> int:
         help="stock by default, several allowed; " + "; ".join(f"{name}: {one}" for name, one in RIVALS.items()),
     )
     parser.add_argument("--output", choices=("text", "json"), default="text")
-    parser.add_argument("--save", type=Path, metavar="FILE", help="write the result with machine and versions")
     asked = parser.parse_args()
     with trial("bench", asked.save) as (folder, result):
         sides, payload_bytes = measure(asked, folder)

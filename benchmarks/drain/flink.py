@@ -77,11 +77,7 @@ def started() -> JavaGateway:
 
 
 def flink_columns(ddl: str) -> str:
-    """Return Flink's columns for those of Spark, every name in quotes.
-
-    >>> flink_columns("zip STRING, at STRUCT<lat: DOUBLE, tags: ARRAY<STRING>>")
-    '`zip` STRING, `at` ROW<`lat` DOUBLE, `tags` ARRAY<STRING>>'
-    """
+    """Return Flink's columns for those of Spark, every name in quotes."""
     return re.sub(r"(\w+):? (?=[A-Z])", r"`\1` ", ddl).replace("STRUCT<", "ROW<")
 
 

@@ -17,7 +17,7 @@ from benchmarks.drift.shapes import Drifting
 from benchmarks.paired import Side, ratio
 from benchmarks.side import Drain
 from benchmarks.topics import preload
-from benchmarks.trial import rounded, sums, trial
+from benchmarks.trial import parser_for, rounded, sums, trial
 from gluepot.servers.kafka import KafkaBroker
 
 LEAST_RATE = 0.9
@@ -26,13 +26,11 @@ SIDES = ("fixed", "drift")
 
 def main() -> int:
     """Preload, run the rounds, print times and their ratio; return 1 where the goal is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_for(__doc__)
     parser.add_argument("--records", type=int, default=1_050_000)
     parser.add_argument("--batch-rows", type=int, default=250_000)
     parser.add_argument("--partitions", type=int, default=4)
     parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--cores", type=int, default=2)
-    parser.add_argument("--save", type=Path, metavar="FILE", help="write the result with machine and versions")
     asked = parser.parse_args()
     with trial("drift", asked.save) as (folder, result):
         sides, bytes_sent = measure(asked, folder)

@@ -21,7 +21,7 @@ from benchmarks.drain.shapes import SHAPES, Shape
 from benchmarks.paired import Side
 from benchmarks.side import Drain
 from benchmarks.topics import fed
-from benchmarks.trial import sums, trial
+from benchmarks.trial import parser_for, sums, trial
 from gluepot.servers.kafka import KafkaBroker
 from gluepot.servers.topics import create_topic
 
@@ -34,13 +34,11 @@ WINDOW_SECS = 1
 
 def main() -> int:
     """Write, compact, compare, print; return 1 where a goal is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_for(__doc__)
     parser.add_argument("--events", choices=SHAPES, default="e500")
     parser.add_argument("--rate", type=int, default=1_000, help="records a second")
     parser.add_argument("--secs", type=int, default=120)
     parser.add_argument("--scans", type=int, default=5)
-    parser.add_argument("--cores", type=int, default=2)
-    parser.add_argument("--save", type=Path, metavar="FILE", help="write the result with machine and versions")
     asked = parser.parse_args()
     with trial("files", asked.save) as (folder, result):
         found = measure(asked, folder)

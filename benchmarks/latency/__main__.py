@@ -23,7 +23,7 @@ from benchmarks.drain.shapes import SHAPES, Shape
 from benchmarks.paired import Side, ratio
 from benchmarks.side import Drain
 from benchmarks.topics import fed
-from benchmarks.trial import trial
+from benchmarks.trial import parser_for, trial
 from etlcore.clock import SystemClock
 from gluepot.servers.kafka import KafkaBroker
 from gluepot.servers.topics import create_topic
@@ -51,14 +51,12 @@ class Rounds:
 
 def main() -> int:
     """Run the rounds, print quantiles and ratios; return 1 where a goal is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_for(__doc__)
     parser.add_argument("--events", choices=SHAPES, default="e500")
     parser.add_argument("--rate", type=int, default=1_000, help="records a second")
     parser.add_argument("--secs", type=int, default=30, help="of each round")
     parser.add_argument("--settle-secs", type=int, default=5, help="at both ends of a round that do not count")
     parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--cores", type=int, default=2)
-    parser.add_argument("--save", type=Path, metavar="FILE", help="write the result with machine and versions")
     asked = parser.parse_args()
     with trial("latency", asked.save) as (folder, result):
         measured = measure(asked, folder)

@@ -20,7 +20,7 @@ from benchmarks.merge import changes, orders
 from benchmarks.paired import Side, ratio
 from benchmarks.side import Drain
 from benchmarks.topics import spread
-from benchmarks.trial import rounded, trial
+from benchmarks.trial import parser_for, rounded, trial
 from gluepot.servers.kafka import KafkaBroker
 
 TOPIC = "changes"
@@ -31,13 +31,11 @@ SIDES = {"gluepot": "ours", "stock": "stock"}
 
 def main() -> int:
     """Preload, warm up, run the pairs, verify each table, print times and their ratio."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_for(__doc__)
     parser.add_argument("--rows", type=int, default=2_000_000, help="of the table")
     parser.add_argument("--batches", type=int, default=10)
     parser.add_argument("--batch-rows", type=int, default=100_000)
     parser.add_argument("--pairs", type=int, default=3)
-    parser.add_argument("--cores", type=int, default=2)
-    parser.add_argument("--save", type=Path, metavar="FILE", help="write the result with machine and versions")
     parser.add_argument("--short", action="store_true", help="a try: small, one pair, no verdict worth telling")
     asked = parser.parse_args()
     if asked.short:

@@ -19,7 +19,7 @@ from benchmarks.drain.shapes import SHAPES
 from benchmarks.paired import Side
 from benchmarks.side import Drain
 from benchmarks.topics import preload
-from benchmarks.trial import rounded, sums, trial
+from benchmarks.trial import parser_for, rounded, sums, trial
 from gluepot.servers.kafka import KafkaBroker
 
 PARTITIONS, BATCH_ROWS = 4, 250_000
@@ -40,13 +40,11 @@ BY_BATCH = tuple(Load(PARTITIONS, rows) for rows in (10_000, 50_000, 1_000_000))
 
 def main() -> int:
     """Measure all loads and print them."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_for(__doc__)
     parser.add_argument("--events", choices=SHAPES, default="e500")
     parser.add_argument("--records", type=int, default=1_000_000, help="of each topic but the largest")
     parser.add_argument("--largest", type=int, default=5_000_000, help="records that are one batch at the end")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--cores", type=int, default=2)
-    parser.add_argument("--save", type=Path, metavar="FILE", help="write the result with machine and versions")
     asked = parser.parse_args()
     loads = [(load, asked.records) for load in (*BY_PARTITIONS, *BY_BATCH)]
     loads.append((Load(PARTITIONS, asked.largest), asked.largest))

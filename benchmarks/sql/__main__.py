@@ -18,7 +18,7 @@ from benchmarks.paired import Side, ratio
 from benchmarks.side import Drain
 from benchmarks.sql.upsert import COLUMNS, SHAPE
 from benchmarks.topics import spread
-from benchmarks.trial import rounded, trial
+from benchmarks.trial import parser_for, rounded, trial
 from gluepot.servers.kafka import KafkaBroker
 
 TOPIC = "clicks"
@@ -29,13 +29,11 @@ SIDES = {"gluepot": "ours", "stock": "stock"}
 
 def main() -> int:
     """Preload, run the pairs, print times and their ratio; return 1 where the goal is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_for(__doc__)
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--batch-rows", type=int, default=250_000)
     parser.add_argument("--partitions", type=int, default=4)
     parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--cores", type=int, default=2)
-    parser.add_argument("--save", type=Path, metavar="FILE", help="write the result with machine and versions")
     asked = parser.parse_args()
     with trial("sql", asked.save) as (folder, result):
         sides = measure(asked, folder)

@@ -47,8 +47,8 @@ class Side:
         side._answer()
         return side
 
-    def run(self, given: Drain, *, counts: bool) -> None:
-        """Drain once; the measurements are kept if the round counts."""
+    def run(self, given: Drain, *, counts: bool) -> float:
+        """Drain once and return the seconds it took as a whole; the measurements are kept if the round counts."""
         cpu_before = _cpu_secs(self.process.pid)
         memory = _Memory(self.process.pid)
         assert self.process.stdin is not None
@@ -60,6 +60,7 @@ class Side:
             self.whole_secs.append(answer["whole_secs"])
             self.cpu_secs.append(_cpu_secs(self.process.pid) - cpu_before)
             self.rss_bytes.append(memory.quarters())
+        return answer["whole_secs"]
 
     def _answer(self) -> dict[str, float]:
         assert self.process.stdout is not None

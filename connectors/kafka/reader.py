@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Consumer, KafkaError, TopicPartition
+from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Consumer, KafkaError, Message, TopicPartition
 
 from connectors.dead_letters import OriginalRecord
 from connectors.kafka.client import with_callbacks
@@ -24,6 +24,10 @@ from etlcore.errors import DataLoss, TransientError
 
 # A confluent_kafka.Message. Its stubs make every field optional; a message without error has them.
 Record = Any
+# For `map`, which calls them without bytecode in between.
+_error: Callable[[Record], Any] = Message.error
+_offset: Callable[[Record], Any] = Message.offset
+_value: Callable[[Record], Any] = Message.value
 
 # Bytes of payload per RawBatch, near enough; bounds a task's memory whatever the size of the records.
 TARGET_BATCH_BYTES = 8 * 1024 * 1024
@@ -96,22 +100,18 @@ class PartitionReader:
         self._position = start if self._held else max(start, self._log_end)
         last_sign = clock.monotonic()
         while self._position < end:
-            messages = self._take(end - self._position)
-            good = []
-            for message in messages:
-                error = message.error()
-                if error is None:
-                    good.append(message)
-                elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001
+            good, notices = _parted(self._take(end - self._position))
+            for notice in notices:
+                error = notice.error()
+                if error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001
+                    self._give_up_if_final(error, bootstrap)
+                elif notice.partition() == self._partition:
                     # The end of the log as it was then. Past aborted records or transaction markers it is beyond the
                     # last record we saw; an older notice still in the queue is not. Nothing is to be concluded from the
                     # end of a partition that was read before.
-                    if message.partition() == self._partition:
-                        self._log_end = message.offset()
-                        self._position = max(self._position, self._log_end)
-                        last_sign = clock.monotonic()
-                else:
-                    self._give_up_if_final(error, bootstrap)
+                    self._log_end = notice.offset()
+                    self._position = max(self._position, self._log_end)
+                    last_sign = clock.monotonic()
             if good:
                 last_sign = clock.monotonic()
                 self._position = max(self._position, good[-1].offset() + 1)
@@ -141,6 +141,15 @@ class PartitionReader:
         if not isinstance(ours, TransientError):
             self._position = -1
             raise ours
+
+
+def _parted(messages: list[Record]) -> tuple[list[Record], list[Record]]:
+    """Part what a consumer gave into records and notices, which are errors and ends of the log."""
+    errors = list(map(_error, messages))
+    if errors.count(None) == len(errors):  # as good as always; the lists below take three times as long
+        return messages, []
+    told = list(zip(messages, errors, strict=True))
+    return [one for one, error in told if error is None], [one for one, error in told if error is not None]
 
 
 def _cut(messages: list[Record], end: int) -> tuple[list[Record], list[Record]]:
@@ -270,7 +279,7 @@ def original(record: Record) -> OriginalRecord:
 
 
 def _raw_batch(messages: list[Record], settings: KafkaReadSettings, wanted: SourceRange) -> RawBatch:
-    positions = [message.offset() for message in messages]
+    positions = list(map(_offset, messages))
     first, last = messages[0], messages[-1]
     strange = {first.partition(), last.partition()} != {int(wanted.shard)}
     if strange or positions[0] < wanted.start or positions != sorted(positions):
@@ -287,7 +296,7 @@ def _raw_batch(messages: list[Record], settings: KafkaReadSettings, wanted: Sour
     if settings.include_headers:
         columns[HEADERS] = pa.array([_headers(m) for m in messages], HEADER_TYPE)
     return RawBatch(
-        values=[message.value() for message in messages],
+        values=list(map(_value, messages)),
         positions=positions,
         stream=wanted.stream,
         shard=wanted.shard,

@@ -30,7 +30,7 @@ _offset: Callable[[Record], Any] = Message.offset
 _value: Callable[[Record], Any] = Message.value
 
 # Bytes of payload per RawBatch, near enough; bounds a task's memory whatever the size of the records.
-TARGET_BATCH_BYTES = 8 * 1024 * 1024
+TARGET_BATCH_BYTES = 4 * 1024 * 1024
 FIRST_BATCH_RECORDS = 64
 MAX_BATCH_RECORDS = 20_000
 # Consumers a worker keeps open. Each has its threads and its prefetch queue.
@@ -44,7 +44,8 @@ CONSUMER_DEFAULTS: Mapping[str, Any] = {
     "isolation.level": "read_committed",
     "enable.partition.eof": True,  # the only sign of life past a tail of aborted records
     "fetch.wait.max.ms": 100,
-    "queued.max.messages.kbytes": 32 * 1024,
+    # What is fetched for a batch after this one is of use only if its task comes to the same worker.
+    "queued.max.messages.kbytes": 8 * 1024,
     # A full queue pauses fetching for this long, 1 s unless told, and a jump to another offset waits for it too.
     "fetch.queue.backoff.ms": 5,
     "log_level": 0,

@@ -18,7 +18,6 @@ from pyspark.sql.types import StructType
 
 from batch import commit, on_driver, task
 from batch.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
-from batch.shares import shares
 from connectors.ports import (
     AlreadyCommitted,
     CommitKey,
@@ -95,7 +94,7 @@ def stage_write(
     """
     attempt = f"{planned.token}/{uuid4().hex}"
     try:
-        parts = _run(spark, pipeline, _staging(sink, attempt))
+        parts = _run(spark, pipeline, _staging(sink, attempt), in_order=False)
     except BaseException:
         commit.abort(target, planned.key, attempt)
         raise
@@ -191,7 +190,7 @@ def schema_of(spark: SparkSession, pipeline: Pipeline) -> pa.Schema:
         yield merged.serialize().to_pybytes()
 
     merged = pa.schema([])
-    for found in _run(spark, pipeline, schemas):
+    for found in _run(spark, pipeline, schemas, in_order=False):
         merged = merge_schemas(merged, pa.ipc.read_schema(pa.py_buffer(found)))
     return merged
 
@@ -218,7 +217,7 @@ def count(spark: SparkSession, pipeline: Pipeline) -> int:
     def count_rows(work: task.Work) -> Iterator[int]:
         yield sum(chunk.batch.num_rows for chunk in work.chunks)
 
-    return sum(_run(spark, pipeline, count_rows))
+    return sum(_run(spark, pipeline, count_rows, in_order=False))
 
 
 def count_raw(spark: SparkSession, given: RangeInput) -> int:
@@ -229,7 +228,7 @@ def count_raw(spark: SparkSession, given: RangeInput) -> int:
         for wanted in loads:
             yield sum(map(source.count, task.begun(source, wanted)))
 
-    loads = shares(given.ranges, _slots(spark))
+    loads = task.range_loads(given, _slots(spark), in_order=False)
     return sum(on_driver.run(loads, count_records) if given.on_driver else _over_pieces(spark, loads, count_records))
 
 
@@ -265,7 +264,7 @@ def count_errors(spark: SparkSession, pipeline: Pipeline, own_steps: int | None)
             total += len(run_steps(own, chunk).errors)
         yield ErrorCounts(total - earlier, total)
 
-    found = _run(spark, replace(pipeline, steps=before), count_both)
+    found = _run(spark, replace(pipeline, steps=before), count_both, in_order=False)
     return ErrorCounts(sum(counts.stage for counts in found), sum(counts.total for counts in found))
 
 
@@ -338,8 +337,11 @@ def _chunk_reader(given: FrameInput | PackedInput) -> Callable[[Iterable[pa.Reco
 TaskBody = Callable[[task.Work], Iterator[Any]]
 
 
-def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody) -> list[Any]:
-    """Run `body` once per task over the pipeline's chunks; return what the tasks yield, in no promised order."""
+def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody, *, in_order: bool = True) -> list[Any]:
+    """Run `body` once per task over the pipeline's chunks; return what the tasks yield, in no promised order.
+
+    The records of a range come to one task, in their order, unless `in_order` is false: then several may share them.
+    """
     steps = pipeline.steps
     match pipeline.input:
         case RangeInput() | SplitInput() as whole:
@@ -352,7 +354,7 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody) -> list[Any]:
                     ranges = tuple(one for one in load if isinstance(one, SourceRange))
                     yield from body(task.Work(chunks, tally, place, ranges))
 
-            loads = task_loads(spark, given)
+            loads = task.loads(given, _slots(spark), in_order=in_order)
             if isinstance(given, RangeInput) and given.on_driver and on_driver.is_own_work(steps):
                 return on_driver.run(loads, over_loads)
             return _over_pieces(spark, loads, over_loads)

@@ -6,16 +6,17 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TypeVar, cast
 
 import pyarrow as pa
 
 from batch.pipeline import RangeInput, SplitInput
-from batch.shares import shares
+from batch.shares import cut, shares
 from connectors.ports import (
     AheadSource,
     ColumnarSource,
+    DivisibleSource,
     InputSplit,
     ManifestPart,
     Outgoing,
@@ -105,9 +106,28 @@ def projected(given: RangeInput | SplitInput, steps: Sequence[Step]) -> RangeInp
     return given if columns is None else replace(given, source=given.source.only(columns))
 
 
-def loads(given: RangeInput | SplitInput, slots: int) -> Sequence[Sequence[Piece]]:
-    """Return what each task reads of an input."""
-    return shares(given.ranges, slots) if isinstance(given, RangeInput) else [(one,) for one in given.splits]
+def loads(given: RangeInput | SplitInput, slots: int, *, in_order: bool = True) -> Sequence[Sequence[Piece]]:
+    """Return what each task reads of an input; see `range_loads`."""
+    if isinstance(given, SplitInput):
+        return [(one,) for one in given.splits]
+    return range_loads(given, slots, in_order=in_order)
+
+
+def range_loads(given: RangeInput, slots: int, *, in_order: bool) -> Sequence[tuple[SourceRange, ...]]:
+    """Return the ranges that each task reads, cut into the same pieces whoever asks: a count keeps what a write reads.
+
+    Args:
+        given: the input.
+        slots: tasks that run at a time.
+        in_order: one task reads all pieces of a range, because its records must stay in order.
+    """
+    if not isinstance(given.source, DivisibleSource):
+        return shares(given.ranges, slots)
+    pieces = cut(given.ranges, slots, given.source.least_piece)
+    if not in_order:
+        return shares(list(chain.from_iterable(pieces)), slots)
+    of_range = dict(zip(given.ranges, pieces, strict=True))
+    return [tuple(chain.from_iterable(of_range[one] for one in share)) for share in shares(given.ranges, slots)]
 
 
 def load_chunks(given: RangeInput | SplitInput, load: Sequence[Piece], tally: Tally) -> Iterator[Chunk]:

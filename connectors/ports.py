@@ -142,6 +142,15 @@ class AheadSource(Protocol):
         """Start to fetch a range; does not wait, and reads nothing that `read` would not. Called in the worker."""
 
 
+@runtime_checkable
+class DivisibleSource(Protocol):
+    """A stream source whose ranges can be read in pieces, each as if it had been planned so: positions are records."""
+
+    @property
+    def least_piece(self) -> int:
+        """Positions of the smallest piece that is worth a task of its own."""
+
+
 class Planner(Protocol):
     """Decides what each micro-batch of a query holds. Lives in a process beside the driver, as long as the query."""
 

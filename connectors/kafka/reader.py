@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
+from itertools import repeat
+from operator import is_
 from pathlib import Path
 from typing import Any
 
@@ -147,7 +149,7 @@ class PartitionReader:
 def _parted(messages: list[Record]) -> tuple[list[Record], list[Record]]:
     """Part what a consumer gave into records and notices, which are errors and ends of the log."""
     errors = list(map(_error, messages))
-    if errors.count(None) == len(errors):  # as good as always; the lists below take three times as long
+    if all(map(is_, errors, repeat(None))):  # as good as always; the lists below take three times as long
         return messages, []
     told = list(zip(messages, errors, strict=True))
     return [one for one, error in told if error is None], [one for one, error in told if error is not None]

@@ -29,6 +29,8 @@ from etlcore.logging import get_logger
 TRY_SECS = 5.0
 LEAN_CLIENT: Mapping[str, Any] = {"queued.max.messages.kbytes": 2048}
 """Fetched ahead for each partition."""
+LEAST_PIECE = 25_000
+"""Offsets of a range that are worth a jump of another consumer, some 10 ms; reading and writing them takes 100 ms."""
 GROUP_SECS = 2.0
 """Longest wait for a group commit: a batch does not wait long for what only tools look at."""
 
@@ -79,6 +81,11 @@ class KafkaSource:
     def begin(self, wanted: SourceRange) -> None:
         """See `AheadSource`."""
         begin_range(self.settings, wanted, self.folder)
+
+    @property
+    def least_piece(self) -> int:
+        """See `DivisibleSource`."""
+        return LEAST_PIECE
 
     def count(self, wanted: SourceRange) -> int:
         """See `StreamSource.count`."""

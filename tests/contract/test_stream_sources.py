@@ -11,12 +11,13 @@ import boto3
 import pytest
 from kafka import KafkaProducer
 
+from batch.shares import cut
 from connectors.kafka.settings import KafkaReadSettings
 from connectors.kafka.source import KafkaSource
 from connectors.kinesis.positions import Note, behind, fingerprint, position
 from connectors.kinesis.settings import KinesisReadSettings
 from connectors.kinesis.source import KinesisSource
-from connectors.ports import SourceRange, StreamSource, ranges_digest
+from connectors.ports import DivisibleSource, SourceRange, StreamSource, ranges_digest
 from etlcore.errors import DataLoss, TransientError
 from gluepot.servers.topics import create_topic
 
@@ -111,6 +112,18 @@ def test_a_range_holds_exactly_its_records_in_order(stream):
 
 def test_an_empty_range_holds_nothing(stream):
     assert values(stream, 5, 5) == []
+
+
+def test_where_positions_are_records_a_range_can_be_read_in_pieces(stream):
+    positions = stream.positions(0, 3000)
+    dense = positions == list(range(positions[0], positions[0] + 3000))
+
+    assert isinstance(stream.source, DivisibleSource) == dense
+
+    if dense:
+        (pieces,) = cut([stream.ranged(0, 3000)], slots=3, least_piece=900)
+        later_first = [value for one in reversed(pieces) for raw in stream.source.read(one) for value in raw.values]
+        assert later_first == [*stream.records[2000:], *stream.records[1000:2000], *stream.records[:1000]]
 
 
 def test_a_count_agrees_with_the_records(stream):

@@ -41,12 +41,13 @@ def test_nothing_is_no_task():
     st.lists(st.one_of(st.integers(0, 100_000), st.integers(2**100, 2**110)), max_size=70),
     st.integers(1, 16),
 )
-def test_every_range_is_read_once_and_in_order_by_no_more_tasks_than_pay(lengths, slots):
+def test_every_range_is_read_once_beside_its_neighbours_by_no_more_tasks_than_pay(lengths, slots):
     of_batch = ranges(*lengths)
 
     shared = shares(of_batch, slots)
 
-    assert [one for share in shared for one in share] == of_batch
+    assert [one for share in sorted(shared, key=lambda one: int(one[0].shard)) for one in share] == of_batch
+    assert [sum(share) for share in widths(shared)] == sorted(map(sum, widths(shared)), reverse=True)
     assert all(shared)
     assert len(shared) <= TASKS_PER_SLOT * slots
     assert len(shared) <= max(1, sum(lengths) / LEAST_RECORDS + 1)

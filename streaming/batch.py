@@ -68,6 +68,7 @@ class BatchContext:
         rejects_path: of the stream's options; None: below each table.
         origin: of the query; None outside of a stream, where nothing says what a table should hold already.
         rows_aside: records of the batch that the function is not given, because they are dead letters.
+        in_any_order: whether tasks could share the records of a range.
         rows_in_table: by URL, what the query has in each table written to, over all of its runs.
         rehearsed: while the function is only tried, the writes it reached; None when writes are to be published.
         storage_level: where records are kept that are used again and again; None to read them each time.
@@ -94,6 +95,7 @@ class BatchContext:
     phase_secs: Counter[str] = field(default_factory=Counter)
     newest_epoch_ms: dict[str, int] = field(default_factory=dict)
     rows_aside: int = 0
+    in_any_order: bool = False
     rows_in_table: dict[str, int] = field(default_factory=dict)
     outputs: list[Output] = field(default_factory=list)
     rehearsed: dict[CommitKey, Target] | None = None
@@ -168,6 +170,7 @@ class BatchContext:
                 self.newest_epoch_ms[shard] = max(self.newest_epoch_ms.get(shard, 0), newest)
         self.column_changes += self.schema.learn(parts)
         if target is not None:
+            self.in_any_order |= any(part.ranges for part in parts)
             self.written += _written(target, outcome, files)
         if dataset is not None:
             schemas = tuple(dict.fromkeys(part.schema for part in parts if part.schema is not None))

@@ -85,6 +85,7 @@ class BatchStats:
         lag_records: records behind the newest one, by shard (`topic-partition`).
         lag_secs: how long the oldest of them has waited at most, 0 where nothing waits, by shard (`topic-partition`).
         latency_secs: from the creation of the newest record read to the commit, by shard (`topic-partition`).
+        divisible: whether there were enough records for several tasks of each partition; its sinks and source allow it.
         ranges: what was read; empty for a stream of a foreign source.
         written: the files published, those of rejected records among them.
         column_changes: what `schema_changes` counts, column by column.
@@ -114,6 +115,7 @@ class BatchStats:
     lag_records: Mapping[str, int] = field(default_factory=dict)
     lag_secs: Mapping[str, float] = field(default_factory=dict)
     latency_secs: Mapping[str, float] = field(default_factory=dict)
+    divisible: bool = False
     ranges: Sequence[SourceRange] = ()
     written: Sequence[WrittenFile] = ()
     column_changes: Sequence[ColumnChange] = ()

@@ -15,7 +15,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from batch import execute, on_driver
 from batch.commit import Origin
 from batch.pipeline import RangeInput
-from connectors.ports import SourceRange, coalesced
+from connectors.ports import DivisibleSource, SourceRange, coalesced
 from connectors.positions import StreamPositions
 from connectors.rejects import discard, rejects_root
 from connectors.start import read_start
@@ -352,6 +352,7 @@ class Query:
             lag_records=lag.records,
             lag_secs=lag.secs,
             latency_secs=ages,
+            divisible=context.in_any_order and self._is_worth_pieces(context.rows_in),
             ranges=ranges,
             written=tuple(context.written),
             column_changes=tuple(context.column_changes),
@@ -361,6 +362,10 @@ class Query:
         )
         run.last_started_epoch = began_epoch
         self._report(stats)
+
+    def _is_worth_pieces(self, records: int) -> bool:
+        source: object = None if self._stream is None else self._stream.source
+        return isinstance(source, DivisibleSource) and records >= 2 * source.least_piece
 
     def _fill(self, frame: DataFrame, held: Sequence[StreamPositions[Any]], context: BatchContext) -> bool:
         """Run the function on a batch; False if it turned out to be empty and the function was not called."""

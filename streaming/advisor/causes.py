@@ -93,7 +93,7 @@ def throttling(now: Situation) -> Cause | None:
 def skew(now: Situation) -> Cause | None:
     """See one partition that holds most of a backlog, now and in most of the last batches."""
     behind = [one for one in now.lately if _skewed(one)]
-    if not now.falls_behind or not _skewed(now.last) or 2 * len(behind) <= len(now.lately):
+    if now.last.divisible or not now.falls_behind or not _skewed(now.last) or 2 * len(behind) <= len(now.lately):
         return None
     shard = max(now.last.waiting_rows, key=now.last.waiting_rows.__getitem__)
     rows, waiting = now.last.waiting_rows[shard], now.last.waiting

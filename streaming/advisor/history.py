@@ -29,6 +29,7 @@ class Observation:
         throttled_secs: the part of `task_secs` in which the source made it wait.
         files: data files published.
         bytes_out: their bytes.
+        divisible: several tasks can read a partition, and its records were worth it.
     """
 
     ended_epoch: float
@@ -42,6 +43,7 @@ class Observation:
     throttled_secs: float = 0.0
     files: int = 0
     bytes_out: int = 0
+    divisible: bool = False
 
     @property
     def waiting(self) -> int:
@@ -90,6 +92,7 @@ def observed(stats: BatchStats, workers: int, ordered_workers: int | None = None
         throttled_secs=stats.phase_secs.get(THROTTLED_PHASE, 0.0),
         files=stats.files,
         bytes_out=stats.bytes_out,
+        divisible=stats.divisible,
     )
 
 

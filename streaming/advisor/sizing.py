@@ -61,7 +61,8 @@ def size(last: Observation, model: BatchModel, load: Forecast, settings: Advisor
     rate = max(load.ahead, load.now) + catching_up
     needed = max(1, math.ceil(rate / per_worker))
     fewest = max(1, math.ceil((load.highest + catching_up) / per_worker))
-    cap = math.ceil(partitions / settings.slots_per_worker) if partitions and not settings.repartitions else None
+    unlimited = not partitions or last.divisible or settings.repartitions
+    cap = None if unlimited else math.ceil(partitions / settings.slots_per_worker)
 
     ordered = last.ordered_workers
     wanted = ordered

@@ -24,7 +24,7 @@ def test_both_slots_write_the_records_of_one_partition(job, new_topic):
 
     seen = job.drain(topic.options(maxOffsetsPerTrigger=BATCH), counting, smallBatchRecords=0)
 
-    assert [stats.files for stats in seen] == [2, 2]
+    assert [(stats.files, stats.divisible) for stats in seen] == [(2, True)] * 2
     assert job.documents() == sorted(value.decode() for value in sent)
     manifests = [json.loads(path.read_text()) for path in (job.table / "_gluepot/commits").glob("[!.]*.json")]
     ends = sorted((one["start"], one["end"]) for manifest in manifests for one in manifest["ranges"])
@@ -43,7 +43,9 @@ def test_records_that_are_sent_on_stay_in_the_order_of_their_partition(job, new_
             connection_options={"bootstrap.servers": target.bootstrap, "topic": target.name},
         )
 
-    job.drain(topic.options(), send_on, smallBatchRecords=0)
+    seen = job.drain(topic.options(), send_on, smallBatchRecords=0)
+
+    assert [stats.divisible for stats in seen] == [False]
 
     consumer = KafkaConsumer(target.name, bootstrap_servers=target.bootstrap, auto_offset_reset="earliest")
     try:

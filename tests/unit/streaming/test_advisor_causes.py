@@ -43,6 +43,16 @@ def test_a_skewed_topic_is_named_with_its_partition_and_no_worker_is_advised():
     assert measures(advice)[Measure.REPARTITION].wanted == 4
 
 
+def test_a_partition_that_several_tasks_read_is_no_limit():
+    skewed = advise(batches(waiting_rows=backlog_in_one_partition, divisible=True), AdvisorSettings())
+    few = batches(load=30_000.0, shares=(1,))
+
+    assert skewed.limit is Limit.WORKERS
+    assert skewed.wanted_workers > skewed.workers
+    assert advise(few, AdvisorSettings()).limit is Limit.PARTITIONS
+    assert advise(batches(load=30_000.0, shares=(1,), divisible=True), AdvisorSettings()).limit is Limit.WORKERS
+
+
 def test_a_backlog_that_all_partitions_share_is_no_skew():
     history = batches(waiting_rows=lambda index: split(90_000.0 * (index + 1), (1,) * 12))
     advice = advise(history, AdvisorSettings())

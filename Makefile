@@ -45,7 +45,7 @@ bench: setup ## all that docs/performance.md shows, measured anew: more than an 
 	for events in e200 e500 e1000; do \
 		run drain drain-$$events "--events=$$events --against=stock --against=tuned --against=loop --against=flink"; done; \
 	run drain price "--events=e500 --against=unsafe --pairs=9"; \
-	for one in scale latency drift sql merge files; do run $$one $$one; done; \
+	for one in scale latency startup drift sql merge files; do run $$one $$one; done; \
 	$(BIN)/python -m benchmarks.page docs/performance.md benchmarks/results/*.json; exit $$missed
 
 bench-quick: setup ## drain of 1 M events, side by side with stock PySpark; ARGS="--events e1000 --against tuned"

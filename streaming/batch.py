@@ -221,7 +221,16 @@ def run_known(
     is_small = counted is not None
     source = stream.source.lean() if is_small else stream.source
     given = RangeInput(source, tuple(ranges), context.schema.known, stream.extras, source.declared, is_small)
-    batch = BatchFrame(frame, given, stream.json_column, context.storage_level, rows, counted, context.count)
+    batch = BatchFrame(
+        frame,
+        given,
+        stream.json_column,
+        context.storage_level,
+        rows,
+        counted,
+        context.count,
+        answers_guards=context.foresight.answers_guards,
+    )
     try:
         _call(function, batch, context)
         root = rejects_root(source.rejects_path, settings.checkpoint_location)

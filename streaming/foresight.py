@@ -84,6 +84,14 @@ class Foresight:
             log.info("not_done_with_count", reason=str(failed))
         return None
 
+    @property
+    def answers_guards(self) -> bool:
+        """Whether it is as well if nothing is counted where only emptiness is asked for (decision 0026).
+
+        A count keeps the records on this machine, which is of use where they are then read more than once.
+        """
+        return self._habit.writes <= 1
+
     def staged(self, pipeline: Pipeline, sink: Sink) -> execute.Staged | None:
         """Return what `count` staged, if it is exactly this write; the caller publishes it or takes it back."""
         found = self._staged
@@ -109,7 +117,7 @@ class Foresight:
             elif rows_came:
                 seen = Rows()
         came = {Repeatable: self._staging_came, Rows: rows_came}.get(type(self._ahead))
-        self._habit.learn(seen, came)
+        self._habit.learn(seen, came, context.writes)
         if self._staged is not None:
             self._staged.discard()
             self._staged = None

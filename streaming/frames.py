@@ -7,6 +7,7 @@ only if the function asks for them.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
@@ -21,6 +22,7 @@ from connectors import datasource as adapter
 from connectors.handover import OPTION, Handover
 from connectors.ports import PlannedSource, SourceRange
 from dynamicframe.magic import magic_format
+from streaming.guards import is_compared_with_zero
 from streaming.settings import StreamSettings
 
 
@@ -74,9 +76,10 @@ class BatchFrame(ClassicDataFrame):
             asked for, because making one starts two processes.
         counted: records in the ranges, where that is known.
         count_otherwise: tells how many records a pipeline over the ranges has, if it knows a better way than reading.
+        answers_guards: a count that is only compared with 0 reads nothing; otherwise it keeps what others read then.
     """
 
-    def __new__(cls, *_: Any) -> Self:  # noqa: D102
+    def __new__(cls, *_: Any, **__: Any) -> Self:  # noqa: D102
         return object.__new__(cls)
 
     def __init__(
@@ -88,6 +91,8 @@ class BatchFrame(ClassicDataFrame):
         rows: Callable[[], DataFrame] | None = None,
         counted: int | None = None,
         count_otherwise: Callable[[Pipeline], int | None] = lambda _: None,
+        *,
+        answers_guards: bool = False,
     ) -> None:
         self._frame = frame
         self._rows = rows
@@ -96,6 +101,10 @@ class BatchFrame(ClassicDataFrame):
         self._persisted = False
         self._counted = counted if batch_input.declared is None else None
         self._count_otherwise = count_otherwise
+        # The function is not called with a batch without records. A part of one may have none, and records that cannot
+        # be decoded into declared columns are no rows.
+        self._is_never_empty = rows is None and batch_input.declared is None
+        self._answers_guards = answers_guards and self._is_never_empty
         self._kept = KeptRecords(frame.sparkSession, batch_input, storage_level) if storage_level else None
         self.batch_input = batch_input
         self.json_column = json_column
@@ -123,8 +132,12 @@ class BatchFrame(ClassicDataFrame):
     def count(self) -> int:
         """Count the rows in the workers; no payload becomes a Spark row.
 
-        Every record is a row, but for those that cannot be decoded into declared columns.
+        Every record is a row, but for those that cannot be decoded into declared columns. Where the caller only asks
+        whether there is one, as in `count() > 0`, nothing is counted and the answer is some number above 0.
         """
+        caller = getattr(inspect.currentframe(), "f_back", None)
+        if self._counted is None and self._answers_guards and is_compared_with_zero(caller):
+            return 1
         if self._counted is None and self.batch_input.declared is not None:
             self._counted = execute.count(self.sparkSession, Pipeline(self.batch_input))
         if self._counted is None and (batch := self.pipeline()) is not None:
@@ -134,8 +147,8 @@ class BatchFrame(ClassicDataFrame):
         return self._counted
 
     def isEmpty(self) -> bool:  # noqa: N802
-        """Tell whether the batch has no row. One without records never reaches the function, one of broken ones may."""
-        return self.batch_input.declared is not None and self.count() == 0
+        """Tell whether the batch has no row."""
+        return not (self._is_never_empty or self.count())
 
     def pipeline(self) -> Pipeline | None:
         """Return the batch as a pipeline over its ranges; None where payloads stay as they are and have no fields."""

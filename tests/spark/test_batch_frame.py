@@ -102,3 +102,20 @@ def test_without_a_storage_level_no_rows_are_kept(glue_context, persisted_rdds):
 
     assert BatchFrame(rows, RangeInput(NEVER_READ, ()), None, None).filter("id > 0").count() == 2
     assert persisted_rdds() == before
+
+
+def test_a_guard_is_answered_without_reading_what_holds_a_record(glue_context):
+    rows = glue_context.spark_session.range(3)
+    whole = BatchFrame(rows, RangeInput(NEVER_READ, ()), None, None, answers_guards=True)
+    part = BatchFrame(rows, RangeInput(NEVER_READ, ()), None, None, lambda: rows, answers_guards=True)
+    unguarded = BatchFrame(rows, RangeInput(NEVER_READ, ()), None, None)
+
+    # No assertion around it: pytest compiles those its own way.
+    whole_has_rows, part_has_rows, unguarded_has_rows = whole.count() > 0, part.count() > 0, unguarded.count() > 0
+
+    assert whole_has_rows
+    # Of no ranges: these were counted.
+    assert not part_has_rows
+    assert not unguarded_has_rows
+    assert not whole.isEmpty()
+    assert part.isEmpty()

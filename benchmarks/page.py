@@ -15,7 +15,7 @@ Written by `python -m benchmarks.page` from the files in `benchmarks/results`, n
 
 A topic is drained into a Parquet table, partitioned by one column, snappy:
 
-- **gluepot**: a Glue script with `count()` and `write_dynamic_frame`, schema unknown, exactly-once.
+- **gluepot**: a Glue script with `if count() > 0` and `write_dynamic_frame`, schema unknown, exactly-once.
 - **stock**: PySpark in the shape of Glue's library: persist, count, infer, write.
 - **tuned**: PySpark with a schema by hand, nothing read twice, checkpoint files without processes.
 - **loop**: confluent-kafka and pyarrow in two processes, without Spark, at least once.

@@ -18,8 +18,10 @@ from dynamicframe.schema import concat, merge_schemas
 
 # Rows are split by partition in batches of about this size: once for the micro-batch of an ordinary task.
 _SPLIT_BYTES = 64 << 20
-# When the rows waiting in all partitions together exceed this, all of them are encoded.
+# When the rows waiting in all partitions together exceed this, all of them are encoded: this, or so many row groups
+# where a script asks for small ones, which is how it bounds the memory of its tasks.
 _HELD_BYTES = 256 << 20
+_HELD_GROUPS = 8
 _MOST_OPEN_FILES = 100
 
 _TOO_LONG = f"a partition value makes a folder name of more than {LONGEST_FOLDER_BYTES} bytes or too long a path"
@@ -48,6 +50,8 @@ class Partitions:
         self._waiting_bytes = 0
         self._keys_schema = pa.schema([])
         self._by_path: dict[str, PartitionFile] = {}
+        self._split_bytes = min(_SPLIT_BYTES, plan.format.gather_bytes)
+        self._most_held_bytes = min(_HELD_BYTES, _HELD_GROUPS * plan.format.gather_bytes)
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Take rows in.
@@ -59,7 +63,7 @@ class Partitions:
             return
         self._waiting.append(batch)
         self._waiting_bytes += batch.nbytes
-        if self._waiting_bytes >= _SPLIT_BYTES:
+        if self._waiting_bytes >= self._split_bytes:
             self._split()
 
     def finish(self) -> Sequence[StagedFile]:
@@ -99,7 +103,7 @@ class Partitions:
             partition.hold(part.rows)
             if partition.held_bytes >= self._plan.format.gather_bytes:
                 self._encode(partition)
-        if sum(partition.held_bytes for partition in self._by_path.values()) >= _HELD_BYTES:
+        if sum(partition.held_bytes for partition in self._by_path.values()) >= self._most_held_bytes:
             for partition in self._by_path.values():
                 self._encode(partition)
 

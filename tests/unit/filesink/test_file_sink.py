@@ -6,6 +6,7 @@ import zlib
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from connectors.filesink import FileSink, new_file_sink, partitions
@@ -126,6 +127,20 @@ def test_memory_is_bounded_over_all_partitions_together(tmp_path, monkeypatch):
     part = write(sink, *([{"k": k, "v": "x" * 30} for k in "ab"] for _ in range(5)))
     assert parquet_rows(sink, *part.files) == [{"v": "x" * 30}] * 10
     assert len(part.files) == 2
+
+
+def test_smaller_row_groups_bound_the_memory_of_all_partitions_together(tmp_path):
+    rows = [[{"k": k, "v": "x" * 1_000} for k in range(32)]] * 15
+    small, ordinary = sink_to(tmp_path / "small", "k", block_size_bytes=20_000), sink_to(tmp_path / "ordinary", "k")
+
+    groups = {
+        sink.root: {pq.ParquetFile(path(sink, file)).num_row_groups for file in write(sink, *rows).files}
+        for sink in (small, ordinary)
+    }
+
+    # No partition has the 20,000 bytes of a row group, all of them have three times what eight of those make.
+    assert min(groups[small.root]) > 1
+    assert groups[ordinary.root] == {1}
 
 
 def test_open_files_are_bounded(tmp_path, monkeypatch):

@@ -47,9 +47,8 @@ def shares(ranges: Sequence[SourceRange], slots: int) -> list[tuple[SourceRange,
     """Return the ranges of each task: neighbours together, about as many records for each task, the widest task first.
 
     Each task writes files of its own, so that a topic of many partitions would leave many small ones. The same ranges
-    are shared the same way each time, and so are those of the next batch if they are as long: a worker that has a
-    partition at hand goes on with it. Positions stand for records here; where they are far apart, as the sequence
-    numbers of Kinesis are, tasks are as many as may be.
+    are shared the same way each time, and so are those of the next batch if they are as long. Positions stand for
+    records here; where they are far apart, as the sequence numbers of Kinesis are, tasks are as many as may be.
 
     Args:
         ranges: of a batch, in order.

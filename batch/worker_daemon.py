@@ -1,7 +1,7 @@
 """What Spark forks its Python workers from: pyspark's own daemon, made ready for short tasks before the fork.
 
 Chosen by `spark.python.daemon.module` in our Spark defaults; Spark starts it as `python -m batch.worker_daemon
-pyspark.worker`. It does two things first:
+pyspark.worker`. It does three things first:
 
 - It takes pyspark's archives off the path where pyspark is installed as well. Spark puts them there for clusters
   without it, and up to Python 3.12 a worker reads the table of contents of each again at the start of every task

@@ -12,7 +12,7 @@ from uuid import uuid4
 import boto3
 import duckdb
 import pytest
-from kafka import KafkaProducer
+from kafka import KafkaConsumer, KafkaProducer
 
 from batch import jobrun
 from etlcore.clock import SystemClock
@@ -59,6 +59,14 @@ class Topic:
 
     def send_json(self, *documents: object, partition: int | None = None) -> None:
         self.send(*(json.dumps(document).encode() for document in documents), partition=partition)
+
+    def consumed(self, count: int) -> list[Any]:
+        """The first records of the topic, as a client reads them that is not the product's either."""
+        consumer = KafkaConsumer(self.name, bootstrap_servers=self.bootstrap, auto_offset_reset="earliest")
+        try:
+            return [next(consumer) for _ in range(count)]
+        finally:
+            consumer.close()
 
     def options(self, **more: Any) -> dict[str, Any]:
         return {

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-from kafka import KafkaConsumer
-
 from awsglue import DynamicFrame
 from connectors.kafka.source import LEAST_PIECE
 
@@ -47,8 +45,4 @@ def test_records_that_are_sent_on_stay_in_the_order_of_their_partition(job, new_
 
     assert [stats.divisible for stats in seen] == [False]
 
-    consumer = KafkaConsumer(target.name, bootstrap_servers=target.bootstrap, auto_offset_reset="earliest")
-    try:
-        assert [json.loads(next(consumer).value)["n"] for _ in range(BATCH)] == list(range(BATCH))
-    finally:
-        consumer.close()
+    assert [json.loads(one.value)["n"] for one in target.consumed(BATCH)] == list(range(BATCH))

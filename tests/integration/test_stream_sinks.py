@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from kafka import KafkaConsumer
 
 from awsglue import DynamicFrame
 from etlcore.errors import ConfigError
@@ -11,14 +10,6 @@ from etlcore.errors import ConfigError
 
 def frame_of(glue_context, rows):
     return DynamicFrame.fromDF(glue_context.spark_session.createDataFrame(rows), glue_context, "rows")
-
-
-def consumed(topic, count):
-    consumer = KafkaConsumer(topic.name, bootstrap_servers=topic.bootstrap, auto_offset_reset="earliest")
-    try:
-        return [next(consumer) for _ in range(count)]
-    finally:
-        consumer.close()
 
 
 def test_rows_become_json_records_with_their_key_in_order(glue_context, topic):
@@ -30,7 +21,7 @@ def test_rows_become_json_records_with_their_key_in_order(glue_context, topic):
         connection_options={"bootstrap.servers": topic.bootstrap, "topic": topic.name, "key": "user"},
     )
 
-    records = consumed(topic, 300)
+    records = topic.consumed(300)
     assert sorted(json.loads(one.value)["n"] for one in records) == list(range(300))
     for user in ("u0", "u1", "u2"):
         own = [json.loads(one.value)["n"] for one in records if one.key == user.encode()]

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from dynamicframe.chunk import Chunk
 from dynamicframe.json_groups import uniform_groups
+from dynamicframe.json_kernel import KnownRecords, can_read
 from dynamicframe.json_reader import read_uniform
 from dynamicframe.json_record import read_record
 from dynamicframe.json_screen import screened
@@ -20,6 +21,9 @@ from dynamicframe.schema import align, concat, merge_schemas
 
 # A chunk that cannot be read at once is read in pieces, so that one odd record slows down only its neighbours.
 _PIECE_RECORDS = 512
+# So many are read beside the one that stopped the kernel. A field that is new stops it once; where it is stopped again
+# before it has read as many, the next number is twice as large.
+_ASIDE_RECORDS = 64
 
 
 class JsonDecoder:
@@ -38,6 +42,8 @@ class JsonDecoder:
 
     def __init__(self, schema: pa.Schema | None = None) -> None:
         self.schema = pa.schema([]) if schema is None else schema
+        self._known: KnownRecords | None = None
+        self._aside = _ASIDE_RECORDS
 
     def decode(
         self,
@@ -62,6 +68,31 @@ class JsonDecoder:
 
     def _read(self, values: Sequence[bytes | None]) -> tuple[pa.RecordBatch, list[tuple[int, Refusal]]]:
         """Return the good records, and what is wrong with the others in order of their index."""
+        records = list(values)
+        batches: list[pa.RecordBatch] = []
+        refusals: list[tuple[int, Refusal]] = []
+        at = 0
+        while at < len(records) or not batches:
+            batch, reached = self._read_known(records, at)
+            if batch is not None:
+                batches.append(batch)
+            if reached == len(records) and batches:
+                break
+            stop = len(records) if batch is None else reached + self._aside
+            self._aside = _ASIDE_RECORDS if reached - at >= self._aside else 2 * self._aside
+            batch, refused = self._read_any(records[reached:stop])
+            batches.append(batch)
+            refusals += [(reached + index, refusal) for index, refusal in refused]
+            at = stop
+        return batches[0] if len(batches) == 1 else align(concat(batches), self.schema), refusals
+
+    def _read_known(self, values: list[bytes | None], start: int) -> tuple[pa.RecordBatch | None, int]:
+        """Read what the schema has a place for; None, where that does not go with this schema."""
+        if self._known is None or self._known.schema is not self.schema:
+            self._known = KnownRecords(self.schema) if can_read(self.schema) else None
+        return (None, start) if self._known is None else self._known.read(values, start)
+
+    def _read_any(self, values: list[bytes | None]) -> tuple[pa.RecordBatch, list[tuple[int, Refusal]]]:
         records, refusals = screened(values)
         batch, later = self._read_objects(records)
         if later:

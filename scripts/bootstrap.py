@@ -23,7 +23,10 @@ NEEDED_BYTES = 2 * GIB_BYTES
 VENV = REPOSITORY / ".venv"
 STAMP = VENV / ".bootstrapped"
 TOOLS = REPOSITORY / ".tools" / "uv"
-INPUTS = ("pyproject.toml", "uv.lock", "deploy/jars.lock.json", "deploy/npm.lock.json")
+INPUTS = (
+    *("pyproject.toml", "uv.lock", "hatch_build.py", "dynamicframe/json_kernel.c"),
+    *("deploy/jars.lock.json", "deploy/npm.lock.json"),
+)
 
 
 def stamp_text(extras: list[str]) -> str:

@@ -3,9 +3,11 @@
 import json
 import math
 from typing import Any
+from unittest.mock import patch
 
 import orjson
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -98,6 +100,15 @@ BROKEN = st.one_of(
     st.text('{}[]":,a1 \n\\', max_size=12).map(lambda text: b"{" + text.encode() + b"}"),
 )
 RECORDS = st.one_of(OBJECTS, SIMPLE, BROKEN, DEEP)
+
+
+@pytest.fixture(scope="module", params=["kernel", "pyarrow alone"], autouse=True)
+def _way(request):
+    if request.param == "kernel":
+        yield
+    else:
+        with patch("dynamicframe.json_decoder.can_read", lambda _: False):
+            yield
 
 
 def _decoded(

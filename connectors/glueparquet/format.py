@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from connectors.glueparquet.dictionaries import repeated_columns
 from dynamicframe.schema import choice_to_string, without_nulls
 from etlcore.errors import ConfigError, did_you_mean
 
@@ -86,25 +87,33 @@ class ParquetRows:
     """One Parquet file."""
 
     def __init__(self, settings: ParquetFormat, output: io.RawIOBase, schema: pa.Schema) -> None:
-        self._block_size_bytes = settings.block_size_bytes
-        self._writer = pq.ParquetWriter(
-            output,
-            schema,
-            version="2.6",
-            compression=settings.compression,
-            data_page_size=settings.page_size_bytes,
-            coerce_timestamps="us",  # the one unit that Spark writes, and Athena reads as timestamp
-            allow_truncated_timestamps=True,
-        )
+        self._settings = settings
+        self._output = output
+        self._schema = schema
+        self._writer: pq.ParquetWriter | None = None
 
     def write(self, rows: pa.RecordBatch) -> None:
         """Encode rows as row groups of the block size."""
-        groups = -(-rows.nbytes // self._block_size_bytes) or 1
+        if self._writer is None:
+            self._writer = self._begun(repeated_columns(rows))
+        groups = -(-rows.nbytes // self._settings.block_size_bytes) or 1
         self._writer.write_batch(rows, row_group_size=-(-rows.num_rows // groups))
 
     def close(self) -> None:
         """Write the footer."""
-        self._writer.close()
+        (self._writer or self._begun([])).close()
+
+    def _begun(self, repeated: list[str]) -> pq.ParquetWriter:
+        return pq.ParquetWriter(
+            self._output,
+            self._schema,
+            version="2.6",
+            use_dictionary=repeated,
+            compression=self._settings.compression,
+            data_page_size=self._settings.page_size_bytes,
+            coerce_timestamps="us",  # the one unit that Spark writes, and Athena reads as timestamp
+            allow_truncated_timestamps=True,
+        )
 
 
 def _codec(name: str) -> str:

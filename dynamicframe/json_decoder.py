@@ -71,26 +71,32 @@ class JsonDecoder:
         records = list(values)
         batches: list[pa.RecordBatch] = []
         refusals: list[tuple[int, Refusal]] = []
-        at = 0
+        at, once_more = 0, True
         while at < len(records) or not batches:
-            batch, reached = self._read_known(records, at)
-            if batch is not None:
-                batches.append(batch)
-            if reached == len(records) and batches:
+            known = self._known_records()
+            found = at if known is None else known.read(records, at, len(records))
+            if not isinstance(found, int):
+                batches.append(found)
                 break
-            stop = len(records) if batch is None else reached + self._aside
-            self._aside = _ASIDE_RECORDS if reached - at >= self._aside else 2 * self._aside
-            batch, refused = self._read_any(records[reached:stop])
+            stop = len(records) if known is None else found + self._aside
+            batch, refused = self._read_any(records[found:stop])
+            if known is not None:
+                if once_more and not refused and not self.schema.equals(known.schema, check_metadata=True):
+                    once_more = False  # that was all it did not know: faster than putting pieces together
+                    continue
+                self._aside = _ASIDE_RECORDS if found - at >= self._aside else 2 * self._aside
+                if found > at:
+                    batches.append(known.read(records, at, found))
             batches.append(batch)
-            refusals += [(reached + index, refusal) for index, refusal in refused]
+            refusals += [(found + index, refusal) for index, refusal in refused]
             at = stop
         return batches[0] if len(batches) == 1 else align(concat(batches), self.schema), refusals
 
-    def _read_known(self, values: list[bytes | None], start: int) -> tuple[pa.RecordBatch | None, int]:
-        """Read what the schema has a place for; None, where that does not go with this schema."""
+    def _known_records(self) -> KnownRecords | None:
+        """Return the kernel for the schema as it is now; None where there is none."""
         if self._known is None or self._known.schema is not self.schema:
             self._known = KnownRecords(self.schema) if can_read(self.schema) else None
-        return (None, start) if self._known is None else self._known.read(values, start)
+        return self._known
 
     def _read_any(self, values: list[bytes | None]) -> tuple[pa.RecordBatch, list[tuple[int, Refusal]]]:
         records, refusals = screened(values)

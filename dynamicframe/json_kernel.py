@@ -37,19 +37,13 @@ class KnownRecords:
         self._kind = pa.struct(list(schema))
         self._reader = _compiled.reader_of((_OBJECT, b"", tuple(map(_shape, schema))))
 
-    def read(self, values: list[bytes | None], start: int) -> tuple[pa.RecordBatch, int]:
-        """Read records from `start` on, up to the first that has to be read another way.
-
-        Returns:
-            The rows in exactly the schema, and the index of the first record that is not among them.
-        """
-        stop = len(values)
+    def read(self, values: list[bytes | None], start: int, stop: int) -> pa.RecordBatch | int:
+        """Return the records in exactly the schema, or the index of the first that has to be read another way."""
         columns = _compiled.read(self._reader, values, start, stop)
-        if isinstance(columns, int):  # what came after the last good record is in no column yet: once more, up to there
-            stop = columns
-            columns = _compiled.read(self._reader, values, start, stop)
+        if isinstance(columns, int):
+            return columns
         rows = _array(self._kind, iter(columns))
-        return pa.RecordBatch.from_arrays(rows.flatten(), schema=self.schema), stop
+        return pa.RecordBatch.from_arrays(rows.flatten(), schema=self.schema)
 
 
 def can_read(schema: pa.Schema) -> bool:

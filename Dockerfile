@@ -19,7 +19,13 @@ RUN groupadd --gid 185 gluepot \
     && useradd --uid 185 --gid 185 --home-dir /work --no-create-home --shell /usr/sbin/nologin gluepot \
     && install --directory --owner 185 --group 185 /work
 
-FROM base AS uv
+FROM base AS compiler
+# Compiles the JSON kernel (docs/decisions/0027); Python's headers are in the base image.
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends gcc libc6-dev \
+    && rm -rf /var/lib/apt/lists/*
+
+FROM compiler AS uv
 RUN pip install --no-cache-dir uv==0.13.8
 
 FROM uv AS build

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import psutil
 
+from dynamicframe.json_kernel import IS_COMPILED
+
 PACKAGES = ("gluepot", "pyspark", "pyarrow", "confluent-kafka", "duckdb")
 
 
@@ -29,6 +31,7 @@ def described() -> dict[str, object]:
         "java": java[0] if java else "unknown",
         "python": platform.python_version(),
         "commit": commit.stdout.strip(),
+        "json_kernel": IS_COMPILED,
         "packages": {name: version(name) for name in PACKAGES},
     }
 

@@ -71,7 +71,7 @@ class Image:
 
 
 def building_environment() -> dict[str, str]:
-    """What stands for the stages `base` and `uv`, which need root: this machine's Java, uv and Python."""
+    """What stands for the stages before `build`, which need root: this machine's Java, compiler, uv and Python."""
     environ = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
     tools = f"{find_uv().parent}:{ensure_java(os.environ).home / 'bin'}"
     return {**environ, "PATH": f"{tools}:{environ['PATH']}", "UV_PYTHON": sys.executable}
@@ -135,10 +135,15 @@ def test_every_file_of_the_packages_is_in_the_wheel(image):
     expected = {path for path in build_files(image.context) if path.parts[0] in packages}
     assert packages >= {"awsglue", "batch", "gluepot"}
     assert {path for path in build_files(site) if path.parts[0] in packages} == expected | {
+        Path("dynamicframe/_json_kernel.abi3.so"),
         Path("gluepot/servers/jars.lock.json"),
         Path("gluepot/servers/npm.lock.json"),
         *(Path("gluepot") / path for path in build_files(image.context) if path.parts[0] == "examples"),
     }
+
+
+def test_the_json_kernel_is_compiled(image):
+    assert image.python("from dynamicframe import json_kernel; print(json_kernel.IS_COMPILED)") == "True"
 
 
 def test_modules_that_generated_scripts_import_are_installed(image):

@@ -21,9 +21,11 @@ from dynamicframe.schema import align, concat, merge_schemas
 
 # A chunk that cannot be read at once is read in pieces, so that one odd record slows down only its neighbours.
 _PIECE_RECORDS = 512
-# So many are read beside the one that stopped the kernel. A field that is new stops it once; where it is stopped again
-# before it has read as many, the next number is twice as large.
-_ASIDE_RECORDS = 64
+# How many are read another way where the kernel stops, beginning with the one it stopped at: a field that is new needs no
+# more. Where it stops again before it has read as many, the next number is twice as large.
+_ASIDE_RECORDS = 1
+# So few are read faster one by one.
+_FEW_RECORDS = 16
 
 
 class JsonDecoder:
@@ -107,7 +109,7 @@ class JsonDecoder:
         return batch, sorted(refusals.items())
 
     def _read_objects(self, records: JoinedRecords) -> tuple[pa.RecordBatch, dict[int, Refusal]]:
-        batch = self._read_at_once(records)
+        batch = None if self._known is not None and len(records) <= _FEW_RECORDS else self._read_at_once(records)
         if batch is not None:
             return self._in_schema(batch), {}
         if len(records) <= _PIECE_RECORDS:

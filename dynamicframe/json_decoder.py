@@ -21,8 +21,8 @@ from dynamicframe.schema import align, concat, merge_schemas
 
 # A chunk that cannot be read at once is read in pieces, so that one odd record slows down only its neighbours.
 _PIECE_RECORDS = 512
-# How many are read another way where the kernel stops, beginning with the one it stopped at: a field that is new needs no
-# more. Where it stops again before it has read as many, the next number is twice as large.
+# How many are read another way where the kernel stops, beginning with the one it stopped at: a new field needs no more.
+# Where it stops again before it has read as many, the next number is twice as large.
 _ASIDE_RECORDS = 1
 # So few are read faster one by one.
 _FEW_RECORDS = 16

@@ -14,13 +14,13 @@ import pyarrow as pa
 
 # Little beside what the encoding of all rows takes.
 _SAMPLED_SHARE = 1 / 16
-_LEAST_SAMPLE, _MOST_SAMPLE = 256, 4096
+LEAST_SAMPLE, _MOST_SAMPLE = 256, 4096
 # With fewer occurrences of a value a dictionary saves nothing.
 _LEAST_OCCURRENCES = 2
 
 
 def repeated_columns(rows: pa.RecordBatch) -> list[str]:
-    """Return the paths, as Parquet has them, of columns that a dictionary suits; the first rows speak for a file."""
+    """Return the paths, as Parquet has them, of columns that a dictionary suits; the first rows speak for all."""
     sample = _sample(rows)
     scale = rows.num_rows / max(1, sample.num_rows)
     return [path for path, values in _leaves_of(sample) if _is_repeated(values, scale)]
@@ -41,7 +41,7 @@ def expected_distinct(distinct: int, sampled: int, values: int) -> float:
 
 
 def _sample(rows: pa.RecordBatch) -> pa.RecordBatch:
-    size = int(min(max(rows.num_rows * _SAMPLED_SHARE, _LEAST_SAMPLE), _MOST_SAMPLE))
+    size = int(min(max(rows.num_rows * _SAMPLED_SHARE, LEAST_SAMPLE), _MOST_SAMPLE))
     if size >= rows.num_rows:
         return rows
     # From all over, whatever the order of the rows; and the same each time, so that the same rows make the same file.

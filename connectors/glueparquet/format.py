@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from connectors.glueparquet.dictionaries import repeated_columns
+from connectors.glueparquet.dictionaries import LEAST_SAMPLE, repeated_columns
 from dynamicframe.schema import choice_to_string, without_nulls
 from etlcore.errors import ConfigError, did_you_mean
 
@@ -36,11 +36,13 @@ class ParquetFormat:
         compression: a key of pyarrow's codecs.
         block_size_bytes: Arrow bytes that become one row group; encoded and compressed they are fewer.
         page_size_bytes: aimed at for a page.
+        repeated: columns that get a dictionary, by schema; remembered in a task, whose files are much alike.
     """
 
     compression: str = "snappy"
     block_size_bytes: int = _BLOCK_SIZE_BYTES
     page_size_bytes: int = _PAGE_SIZE_BYTES
+    repeated: dict[pa.Schema, list[str]] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def from_glue(cls, options: Mapping[str, object]) -> ParquetFormat:
@@ -95,13 +97,22 @@ class ParquetRows:
     def write(self, rows: pa.RecordBatch) -> None:
         """Encode rows as row groups of the block size."""
         if self._writer is None:
-            self._writer = self._begun(repeated_columns(rows))
+            self._writer = self._begun(self._repeated(rows))
         groups = -(-rows.nbytes // self._settings.block_size_bytes) or 1
         self._writer.write_batch(rows, row_group_size=-(-rows.num_rows // groups))
 
     def close(self) -> None:
         """Write the footer."""
         (self._writer or self._begun([])).close()
+
+    def _repeated(self, rows: pa.RecordBatch) -> list[str]:
+        remembered = self._settings.repeated
+        found = remembered.get(self._schema)
+        if found is None:
+            found = repeated_columns(rows)
+            if rows.num_rows >= LEAST_SAMPLE:
+                remembered[self._schema] = found
+        return found
 
     def _begun(self, repeated: list[str]) -> pq.ParquetWriter:
         return pq.ParquetWriter(

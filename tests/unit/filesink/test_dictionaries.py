@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import pickle
 from random import Random
 
 import pyarrow as pa
@@ -68,9 +69,20 @@ def test_a_column_of_nulls_and_one_of_a_type_that_cannot_be_counted_are_left_to_
     assert repeated_columns(batch) == ["a", "b"]
 
 
-def _with_dictionary(batch: pa.RecordBatch) -> set[str]:
+def test_what_the_first_file_of_some_size_needs_goes_for_those_after_it():
+    parquet = ParquetFormat()
+    same, different = (pa.record_batch({"a": values}) for values in ([7] * 300, list(range(300))))
+    few = pa.record_batch({"a": list(range(10))})
+    assert not _with_dictionary(few, parquet)
+    assert _with_dictionary(same, parquet) == {"a"}
+    assert _with_dictionary(different, parquet) == {"a"}
+    assert not _with_dictionary(different, pickle.loads(pickle.dumps(ParquetFormat())))
+    assert parquet == ParquetFormat()
+
+
+def _with_dictionary(batch: pa.RecordBatch, parquet: ParquetFormat | None = None) -> set[str]:
     output = io.BytesIO()
-    file = ParquetFormat().open(output, batch.schema)
+    file = (parquet or ParquetFormat()).open(output, batch.schema)
     file.write(batch)
     file.close()
     group = pq.ParquetFile(output).metadata.row_group(0)

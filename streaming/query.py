@@ -34,6 +34,7 @@ from streaming.inputs import Inputs, named
 from streaming.lag import Lag, LagWatch
 from streaming.mirror import Mirror, closing_note
 from streaming.pausing import rest
+from streaming.planners import release_planners
 from streaming.progress import BatchStats
 from streaming.quarantine import Quarantine
 from streaming.schema_changes import by_kind
@@ -236,7 +237,11 @@ class Query:
         StackOverflowError (Spark 4.1), so it is called only while no batch is running; a batch that begins in the same
         instant ends itself with `StopBetweenBatches`.
         """
+        done_before, released = self._run.done_batches, False
         while True:
+            if not released and (self._run.in_function or self._run.done_batches > done_before):
+                release_planners(self._frame.sparkSession)  # with the first batch there is nothing left to plan
+                released = True
             self._tell(throttled_reads=self._throttling.look())
             try:
                 if query.awaitTermination(POLL_SECS):  # type: ignore[arg-type]  # fractions of a second work

@@ -18,7 +18,7 @@
 #include <emmintrin.h>
 #endif
 
-/* The order of KINDS in json_kernel.py. */
+/* The order in which json_kernel.py counts them. */
 enum kind { NOTHING, BOOLEAN, LONG, DOUBLE, TEXT, OBJECT, LIST, CHOICE, KINDS };
 
 typedef struct {
@@ -32,11 +32,11 @@ typedef struct Column {
     size_t key_length;
     struct Column *children; /* fields of an object, the one item of a list, alternatives of a choice */
     Py_ssize_t child_count;
-    Py_ssize_t expected;   /* the child that followed the last one in the object before */
-    uint64_t seen_in;      /* number of the object that had this field last */
+    Py_ssize_t expected; /* the child after the one that was found last in the object at hand */
+    uint64_t seen_in;    /* number of the object that had this field last */
     int64_t rows, nulls;
-    Buffer valid;          /* a byte for each row, from the first null on */
-    Buffer offsets;        /* of texts and lists, int32 */
+    Buffer valid;        /* a byte for each row, from the first null on */
+    Buffer offsets;      /* of texts and lists, int32 */
     Buffer data;
 } Column;
 

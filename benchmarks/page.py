@@ -177,9 +177,10 @@ def _head(result: Mapping[str, Any], title: str, text: str) -> Iterator[str]:
 def _measured(result: Mapping[str, Any]) -> str:
     machine = result["measured_with"]
     packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
+    kernel = "with" if machine.get("json_kernel") else "without"  # older results had none
     return (
         f"{machine['at']}: {machine['processor']}, {machine['cpus']} CPUs, {machine['memory_gb']} GB; {packages},"
-        f" Python {machine['python']}, {machine['java']}; commit {machine['commit']}. `{machine['command']}`"
+        f" {kernel} the JSON kernel, Python {machine['python']}, {machine['java']}; commit {machine['commit']}. `{machine['command']}`"
     )
 
 

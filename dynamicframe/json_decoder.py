@@ -79,6 +79,7 @@ class JsonDecoder:
             found = at if known is None else known.read(records, at, len(records))
             if not isinstance(found, int):
                 batches.append(found)
+                self._aside = _ASIDE_RECORDS
                 break
             stop = len(records) if known is None else found + self._aside
             batch, refused = self._read_any(records[found:stop])
@@ -86,7 +87,7 @@ class JsonDecoder:
                 if once_more and not refused and not self.schema.equals(known.schema, check_metadata=True):
                     once_more = False  # that was all it did not know: faster than putting pieces together
                     continue
-                self._aside = _ASIDE_RECORDS if found - at >= self._aside else 2 * self._aside
+                self._aside = _ASIDE_RECORDS if found - at >= self._aside else min(2 * self._aside, len(records))
                 if found > at:
                     batches.append(known.read(records, at, found))
             batches.append(batch)

@@ -302,6 +302,10 @@ def test_records_that_are_all_odd_are_handed_over_in_ever_larger_pieces(monkeypa
     values = [b'{"a":1,"a":2}'] * 2_000
     assert decoder.decode(values, range(2_000), "clicks", "0").batch.column(0).to_pylist() == [2] * 2_000
     assert [len(call.args[0]) for call in read_any.call_args_list] == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 977]
+    decoder.decode([b'{"a":1}'], [2_000], "clicks", "0")
+    read_any.reset_mock()
+    decoder.decode([values[0], b'{"a":1}'], [2_001, 2_002], "clicks", "0")
+    assert [len(call.args[0]) for call in read_any.call_args_list] == [1]
 
 
 @needs_kernel

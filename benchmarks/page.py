@@ -179,8 +179,9 @@ def _measured(result: Mapping[str, Any]) -> str:
     packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
     kernel = "with" if machine.get("json_kernel") else "without"  # older results had none
     return (
-        f"{machine['at']}: {machine['processor']}, {machine['cpus']} CPUs, {machine['memory_gb']} GB; {packages},"
-        f" {kernel} the JSON kernel, Python {machine['python']}, {machine['java']}; commit {machine['commit']}. `{machine['command']}`"
+        f"{machine['at']}: {machine['processor']}, {machine['cpus']} CPUs, {machine['memory_gb']} GB;"
+        f" {packages}, {kernel} the JSON kernel, Python {machine['python']}, {machine['java']};"
+        f" commit {machine['commit']}. `{machine['command']}`"
     )
 
 

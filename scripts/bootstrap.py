@@ -95,6 +95,8 @@ def main() -> None:
     if STAMP.exists() and STAMP.read_text() == stamp:
         return
     flags = [flag for extra in extras for flag in ("--extra", extra)]
+    # Ours anew, because its compiled kernel lies in the checkout, of which uv's cache of what was built knows nothing.
+    flags += ["--reinstall-package", "gluepot"]
     run("install the locked packages", find_uv(), "sync", "--frozen", "--python", sys.executable, *flags)
     run("fetch the Kafka broker", VENV / "bin" / "python", "-m", "gluepot.servers.jars", "fetch", "kafka-broker")
     run("fetch Iceberg and Delta", VENV / "bin" / "gluepot", "jars", "fetch")

@@ -298,23 +298,25 @@ static const char *read_boolean(Column *column, const char *at) {
     return add_row(column) && put(&column->data, value, 1) ? at : NULL;
 }
 
-static const char *read_list(Reader *reader, Column *column, const char *at) {
-    if (*at++ != '[') return NULL;
+/* Step from the end of an item to the next one, or to the bracket that closes; NULL where neither follows. */
+static inline const char *next_item(const char *at, char closing) {
     at = skip_space(at);
-    if (*at == ']') {
-        at++;
-    } else {
-        for (;;) {
-            at = read_value(reader, &column->children[0], at);
-            if (at == NULL) return NULL;
-            at = skip_space(at);
-            if (*at == ']') break;
-            if (*at != ',') return NULL;
-            at = skip_space(at + 1);
-        }
-        at++;
+    if (*at == closing) return at;
+    if (*at != ',') return NULL;
+    at = skip_space(at + 1);
+    return *at == closing ? NULL : at;
+}
+
+static const char *read_list(Reader *reader, Column *column, const char *at) {
+    if (*at != '[') return NULL;
+    at = skip_space(at + 1);
+    while (*at != ']') {
+        at = read_value(reader, &column->children[0], at);
+        if (at == NULL) return NULL;
+        at = next_item(at, ']');
+        if (at == NULL) return NULL;
     }
-    return add_row(column) && put_offset(column, (size_t)column->children[0].rows) ? at : NULL;
+    return add_row(column) && put_offset(column, (size_t)column->children[0].rows) ? at + 1 : NULL;
 }
 
 /* Return the field whose key stands here, the one that is expected first. */
@@ -332,34 +334,27 @@ static inline Column *find_field(Column *column, const char *at, const char *end
 }
 
 static const char *read_object(Reader *reader, Column *column, const char *at) {
-    if (*at++ != '{') return NULL;
+    if (*at != '{') return NULL;
     uint64_t object = ++reader->objects;
     Py_ssize_t fields = 0;
     column->expected = 0;
-    at = skip_space(at);
-    if (*at == '}') {
-        at++;
-    } else {
-        for (;;) {
-            Column *field = find_field(column, at, reader->end);
-            if (field == NULL || field->seen_in == object) return NULL;
-            field->seen_in = object;
-            fields++;
-            at = skip_space(at + field->key_length);
-            if (*at != ':') return NULL;
-            at = read_value(reader, field, skip_space(at + 1));
-            if (at == NULL) return NULL;
-            at = skip_space(at);
-            if (*at == '}') break;
-            if (*at != ',') return NULL;
-            at = skip_space(at + 1);
-        }
-        at++;
+    at = skip_space(at + 1);
+    while (*at != '}') {
+        Column *field = find_field(column, at, reader->end);
+        if (field == NULL || field->seen_in == object) return NULL;
+        field->seen_in = object;
+        fields++;
+        at = skip_space(at + field->key_length);
+        if (*at != ':') return NULL;
+        at = read_value(reader, field, skip_space(at + 1));
+        if (at == NULL) return NULL;
+        at = next_item(at, '}');
+        if (at == NULL) return NULL;
     }
     if (fields < column->child_count)
         for (Py_ssize_t i = 0; i < column->child_count; i++)
             if (column->children[i].seen_in != object && !add_null(&column->children[i])) return NULL;
-    return add_row(column) ? at : NULL;
+    return add_row(column) ? at + 1 : NULL;
 }
 
 static int begins(enum kind kind, char first) {
@@ -418,9 +413,7 @@ static const char *read_value(Reader *reader, Column *column, const char *at) {
 
 static int read_record(Reader *reader, const char *record, Py_ssize_t length) {
     reader->end = record + length;
-    const char *at = skip_space(record);
-    if (*at != '{') return 0;
-    at = read_object(reader, &reader->root, at);
+    const char *at = read_object(reader, &reader->root, skip_space(record));
     return at != NULL && skip_space(at) == reader->end;
 }
 

@@ -28,9 +28,10 @@ def release_planners(spark: SparkSession) -> int:
     """
     jvm: Any = spark._jvm  # noqa: SLF001  the only way to the driver's JVM
     try:
-        workers = jvm.org.apache.spark.SparkEnv.get().getClass().getDeclaredField("pythonWorkers")
-        workers.setAccessible(True)
-        by_key = workers.get(jvm.org.apache.spark.SparkEnv.get()).iterator()
+        environment = jvm.org.apache.spark.SparkEnv.get()
+        factories = environment.getClass().getDeclaredField("pythonWorkers")
+        factories.setAccessible(True)
+        by_key = factories.get(environment).iterator()
         released = 0
         while by_key.hasNext():
             entry = by_key.next()

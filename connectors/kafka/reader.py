@@ -48,8 +48,11 @@ CONSUMER_DEFAULTS: Mapping[str, Any] = {
     "isolation.level": "read_committed",
     "enable.partition.eof": True,  # the only sign of life past a tail of aborted records
     "fetch.wait.max.ms": 100,
+    # A broker cuts off what it sends at this many bytes, 1 MB unless told, and what is left of the producer's batch is
+    # sent again. Producers make batches of up to 1 MB, so that half of all bytes went over the wire twice.
+    "fetch.message.max.bytes": 4 * 1024 * 1024,
     # What is fetched for a batch after this one is of use only if its task comes to the same worker.
-    "queued.max.messages.kbytes": 8 * 1024,
+    "queued.max.messages.kbytes": 4 * 1024,
     # A full queue pauses fetching for this long, 1 s unless told, and a jump to another offset waits for it too.
     "fetch.queue.backoff.ms": 5,
     "log_level": 0,

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batch.shares import LEAST_RECORDS, TASKS_PER_SLOT, cut, shares
+from batch.shares import LEAST_RECORDS, LEAST_RECORDS_OF_MORE, TASKS_PER_SLOT, cut, shares
 from connectors.ports import SourceRange
 
 LEAST_PIECE = 25_000
@@ -21,12 +21,17 @@ def widths(shared) -> list[list[int]]:
     return [[one.end - one.start for one in share] for share in shared]
 
 
-def test_as_many_large_ranges_as_tasks_have_one_each():
-    assert widths(shares(ranges(*[100_000] * 4), slots=2)) == [[100_000]] * 4
+def test_many_ranges_share_a_task_for_each_slot():
+    assert widths(shares(ranges(*[10_000] * 64), slots=2)) == [[10_000] * 32] * 2
 
 
-def test_many_ranges_share_two_tasks_a_slot():
-    assert widths(shares(ranges(*[10_000] * 64), slots=2)) == [[10_000] * 16] * 4
+def test_many_records_are_two_tasks_a_slot():
+    assert widths(shares(ranges(*[500_000] * 4), slots=2)) == [[500_000]] * 4
+    assert widths(shares(ranges(*[2_000_000] * 8), slots=2)) == [[2_000_000] * 2] * 4
+
+
+def test_so_are_positions_that_are_not_records():
+    assert widths(shares(ranges(*[2**100] * 4), slots=2)) == [[2**100]] * 4
 
 
 def test_a_range_wider_than_a_share_has_a_task_of_its_own():
@@ -54,6 +59,7 @@ def test_every_range_is_read_once_beside_its_neighbours_by_no_more_tasks_than_pa
     assert [sum(share) for share in widths(shared)] == sorted(map(sum, widths(shared)), reverse=True)
     assert all(shared)
     assert len(shared) <= TASKS_PER_SLOT * slots
+    assert len(shared) <= max(slots, sum(lengths) // LEAST_RECORDS_OF_MORE)
     assert len(shared) <= max(1, sum(lengths) / LEAST_RECORDS + 1)
 
 

@@ -128,8 +128,22 @@ def ends_that_count(held: Sequence[StreamPositions[Any]]) -> dict[str, int]:
     return {f"{stream}-{shard}": end for one in held if one.DENSE for (stream, shard), end in one.ends().items()}
 
 
+def moved(backlog: Mapping[str, int], before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
+    """Return what still waits of a backlog once more is committed.
+
+    Args:
+        backlog: records that waited, by shard.
+        before: where they began, as of `ends_that_count`.
+        now: where the next batch starts; a shard that is not in both keeps its backlog.
+    """
+    return {
+        shard: max(0, records - (now[shard] - before[shard])) if shard in now and shard in before else records
+        for shard, records in backlog.items()
+    }
+
+
 class LagWatch:
-    """Asks a query's sources how much waits. Safe to use from several threads; they wait for each other.
+    """Asks a query's sources how much waits. Safe to use from several threads; one asks at a time.
 
     Args:
         backlog: of a batch, tells the records behind it by shard; none while the source is away.
@@ -148,19 +162,38 @@ class LagWatch:
         self._spent = spent
         self._held: Sequence[StreamPositions[Any]] = ()
         self._ends: Mapping[str, int] = {}
+        self._waiting: Mapping[str, int] = {}
         self._seen = Seen()
-        self._turn = threading.Lock()
+        self._due = 0.0
+        self._asking = threading.Lock()
+        self._knowing = threading.Lock()
 
     def committed(self, held: Sequence[StreamPositions[Any]], newest_epoch_ms: Mapping[str, int]) -> None:
-        """Take in that a batch is committed.
+        """Take in that a batch is committed; waits for nobody who asks.
 
         Args:
             held: what it held.
             newest_epoch_ms: creation of its newest record, by shard, in milliseconds since 1970 UTC.
         """
-        with self._turn:
-            self._held, self._ends = held, ends_that_count(held)
+        ends = ends_that_count(held)
+        with self._knowing:
+            self._waiting = moved(self._waiting, self._ends, ends)
+            self._held, self._ends = held, ends
             self._seen = self._seen.committed(newest_epoch_ms, self._ends)
+
+    def after_batch(self) -> Lag:
+        """Return what waits behind the last committed batch, without keeping the next one waiting.
+
+        The sources are asked if that takes no more than `MOST_SHARE` of the time. Where it does, as with thousands of
+        partitions, or while another thread asks, what the last look saw counts, less what was committed since.
+        """
+        if self._clock.monotonic() >= self._due and self._asking.acquire(blocking=False):
+            try:
+                return self._look()
+            finally:
+                self._asking.release()
+        with self._knowing:
+            return self._seen.lag(self._waiting, self._clock.epoch())
 
     def look(self, show: Callable[[Lag], None] | None = None) -> Lag:
         """Ask the sources and return what waits behind the last committed batch; nothing is known before one.
@@ -168,11 +201,21 @@ class LagWatch:
         Args:
             show: given the same, before anybody else may look: the newest answer is the one that stays shown.
         """
-        with self._turn:
-            asked_epoch = self._clock.epoch()
-            backlog = self._backlog(self._held) if self._held else {}
-            self._seen = self._seen.looked(backlog, asked_epoch, self._ends)
-            lag = self._seen.lag(backlog, self._clock.epoch())
+        with self._asking:
+            return self._look(show)
+
+    def _look(self, show: Callable[[Lag], None] | None = None) -> Lag:
+        with self._knowing:
+            held, ends = self._held, self._ends
+        asked_epoch, spent_secs = self._clock.epoch(), self._spent()
+        backlog = self._backlog(held) if held else {}
+        pays_after_secs = pause_secs(self._spent() - spent_secs, every_secs=0.0)
+        with self._knowing:
+            self._due = self._clock.monotonic() + pays_after_secs
+            # A batch may have been committed meanwhile.
+            self._waiting = moved(backlog, ends, self._ends)
+            self._seen = self._seen.looked(self._waiting, asked_epoch, self._ends)
+            lag = self._seen.lag(self._waiting, self._clock.epoch())
             if show is not None:
                 show(lag)
             return lag

@@ -332,7 +332,7 @@ class Query:
         if not filled:
             self._count("empty")
             return
-        lag = self._lag.look()
+        lag = self._lag.after_batch()
         now_epoch = clock.epoch()
         ages = {shard: max(0.0, now_epoch - newest / 1000) for shard, newest in context.newest_epoch_ms.items()}
         stats = BatchStats(

@@ -27,8 +27,8 @@ from etlcore.errors import TransientError
 from etlcore.logging import get_logger
 
 TRY_SECS = 5.0
-LEAN_CLIENT: Mapping[str, Any] = {"queued.max.messages.kbytes": 2048}
-"""Fetched ahead for each partition."""
+LEAN_CLIENT: Mapping[str, Any] = {"fetch.message.max.bytes": 1024 * 1024, "queued.max.messages.kbytes": 2048}
+"""Fetched at a time, and ahead, for each partition."""
 LEAST_PIECE = 25_000
 """Offsets of a range that are worth a jump of another consumer, some 10 ms; reading and writing them takes 100 ms."""
 GROUP_SECS = 2.0

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field
 
 from hypothesis import given
@@ -87,6 +88,67 @@ def test_positions_that_do_not_count_records_tell_nothing_of_looks():
     watch.look()
     watch.committed([KinesisPositions.at({}, {("t", shard): 2**80})], {f"t-{shard}": 91_000})
     assert watch.look().secs == {f"t-{shard}": 9.0}
+
+
+@dataclass
+class Costly:
+    """A source that takes a second of processor time to ask, and what that thread has spent."""
+
+    source: Source
+    secs: float = 0.0
+
+    def backlog(self, held):
+        self.secs += 1.0
+        return self.source.backlog(held)
+
+    def spent(self):
+        return self.secs
+
+
+def test_a_batch_asks_a_source_that_costs_nothing():
+    source = Source({"t-0": 5})
+    watch = LagWatch(source.backlog, FakeClock(), spent=lambda: 0.0)
+    watch.committed(HELD, {})
+    assert watch.after_batch().records == {"t-0": 5}
+    source.waiting = {"t-0": 7}
+    assert watch.after_batch().records == {"t-0": 7}
+
+
+def test_a_batch_does_not_wait_for_a_source_that_costs_much_to_ask():
+    clock, source = FakeClock(now=100.0), Source({"t-0": 5, "t-1": 4})
+    costly = Costly(source)
+    watch = LagWatch(costly.backlog, clock, costly.spent)
+    watch.committed([Positions.at({}, {("t", 0): 5, ("t", 1): 0})], {"t-0": 90_000, "t-1": 90_000})
+    watch.after_batch()
+    clock.now = 110.0
+    watch.committed([Positions.at({}, {("t", 0): 8, ("t", 1): 6})], {"t-0": 95_000, "t-1": 95_000})
+    # The look saw two more than are committed now of one partition, and all of the other.
+    assert watch.after_batch() == Lag({"t-0": 2, "t-1": 0}, {"t-0": 15.0, "t-1": 0.0})
+    assert len(source.asked) == 1
+    clock.now = 100.0 + MOST_SECS
+    watch.after_batch()
+    assert len(source.asked) == 2
+
+
+def test_a_batch_does_not_wait_for_a_look_of_another_thread():
+    asked, answered = threading.Event(), threading.Event()
+
+    def backlog(held):
+        asked.set()
+        assert answered.wait(10)
+        return {"t-0": 5}
+
+    watch = LagWatch(backlog, SystemClock())
+    watch.committed(HELD, {})
+    shown = []
+    looking = threading.Thread(target=watch.look, args=[shown.append])
+    looking.start()
+    assert asked.wait(10)
+    watch.committed([Positions.at({}, {("t", 0): 8})], {})
+    assert watch.after_batch() == Lag()
+    answered.set()
+    looking.join()
+    assert shown == [Lag({"t-0": 2})]  # three of the five were committed before the answer came
 
 
 STEPS = st.lists(st.tuples(st.sampled_from(["arrives", "commits", "looks"]), st.floats(0.1, 50.0)), max_size=200)

@@ -125,7 +125,7 @@ def test_a_batch_does_not_wait_for_a_source_that_costs_much_to_ask():
     # The look saw two more than are committed now of one partition, and all of the other.
     assert watch.after_batch() == Lag({"t-0": 2, "t-1": 0}, {"t-0": 15.0, "t-1": 0.0})
     assert len(source.asked) == 1
-    clock.now = 100.0 + MOST_SECS
+    clock.now = 100.0 + 2 * MOST_SECS
     watch.after_batch()
     assert len(source.asked) == 2
 

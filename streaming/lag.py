@@ -134,12 +134,10 @@ def moved(backlog: Mapping[str, int], before: Mapping[str, int], now: Mapping[st
     Args:
         backlog: records that waited, by shard.
         before: where they began, as of `ends_that_count`.
-        now: where the next batch starts; a shard that is not in both keeps its backlog.
+        now: where the next batch starts; a shard that is not in both, or was made anew, keeps its backlog.
     """
-    return {
-        shard: max(0, records - (now[shard] - before[shard])) if shard in now and shard in before else records
-        for shard, records in backlog.items()
-    }
+    committed = {shard: max(0, end - before[shard]) for shard, end in now.items() if shard in before}
+    return {shard: max(0, records - committed.get(shard, 0)) for shard, records in backlog.items()}
 
 
 class LagWatch:

@@ -10,7 +10,7 @@ from connectors.kafka.positions import Positions
 from connectors.kinesis.positions import Positions as KinesisPositions
 from etlcore.clock import FakeClock, SystemClock
 from etlcore.errors import PermanentError
-from streaming.lag import EVERY_SECS, MOST_LOOKS, MOST_SECS, Lag, LagWatch, Seen, pause_secs
+from streaming.lag import EVERY_SECS, MOST_LOOKS, MOST_SECS, Lag, LagWatch, Seen, moved, pause_secs
 from tests.e2e.jobs import wait_until
 
 HELD = [Positions.at({}, {("t", 0): 5})]
@@ -128,6 +128,11 @@ def test_a_batch_does_not_wait_for_a_source_that_costs_much_to_ask():
     clock.now = 100.0 + 2 * MOST_SECS
     watch.after_batch()
     assert len(source.asked) == 2
+
+
+def test_what_waits_is_less_what_was_committed_and_never_more_than_was_seen():
+    waited, began = {"t-0": 5, "t-1": 5, "t-2": 5, "t-3": 5}, {"t-0": 10, "t-1": 10, "t-2": 10}
+    assert moved(waited, began, {"t-0": 12, "t-1": 99, "t-2": 0}) == {"t-0": 3, "t-1": 0, "t-2": 5, "t-3": 5}
 
 
 def test_a_batch_does_not_wait_for_a_look_of_another_thread():

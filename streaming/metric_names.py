@@ -253,8 +253,8 @@ published. So `increase()` is right over restarts, and counts what a process did
 
 _LOOKED = """\
 The ends of the streams less what is committed, asked for about once a second while batches run, hang or fail. That
-takes 2 % of a core at most: with thousands of partitions it is done every 15 s, and a batch in between takes what it
-committed off what was seen. Absent until a batch is committed."""
+takes 2 % of a core at most: with thousands of partitions it is done every 15 s. A batch in between takes what it
+committed off what was seen, and what came since counts from the next time on. Absent until a batch is committed."""
 
 
 def _table(metrics: tuple[Metric, ...], suffix: str) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from connectors.glueparquet.codecs import LEAST_ROWS, TRIED_ROWS, codecs
 from connectors.glueparquet.dictionaries import LEAST_SAMPLE, repeated_columns
 from dynamicframe.schema import choice_to_string, without_nulls
 from etlcore.errors import ConfigError, did_you_mean
@@ -29,6 +30,19 @@ _PAGE_SIZE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
+class Columns:
+    """How the columns of a file are written.
+
+    Args:
+        repeated: paths of those that get a dictionary.
+        compression: a codec for all of them, or of each path.
+    """
+
+    repeated: Sequence[str]
+    compression: str | Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class ParquetFormat:
     """Settings of the encoder.
 
@@ -36,13 +50,13 @@ class ParquetFormat:
         compression: a key of pyarrow's codecs.
         block_size_bytes: Arrow bytes that become one row group; encoded and compressed they are fewer.
         page_size_bytes: aimed at for a page.
-        repeated: columns that get a dictionary, by schema; remembered in a task, whose files are much alike.
+        known: how columns are written, by schema; remembered in a task, whose files are much alike.
     """
 
     compression: str = "snappy"
     block_size_bytes: int = _BLOCK_SIZE_BYTES
     page_size_bytes: int = _PAGE_SIZE_BYTES
-    repeated: dict[pa.Schema, list[str]] = field(default_factory=dict, compare=False, repr=False)
+    known: dict[pa.Schema, Columns] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def from_glue(cls, options: Mapping[str, object]) -> ParquetFormat:
@@ -97,30 +111,36 @@ class ParquetRows:
     def write(self, rows: pa.RecordBatch) -> None:
         """Encode rows as row groups of the block size."""
         if self._writer is None:
-            self._writer = self._begun(self._repeated(rows))
+            self._writer = self._begun(self._output, self._columns(rows))
         groups = -(-rows.nbytes // self._settings.block_size_bytes) or 1
         self._writer.write_batch(rows, row_group_size=-(-rows.num_rows // groups))
 
     def close(self) -> None:
         """Write the footer."""
-        (self._writer or self._begun([])).close()
+        (self._writer or self._begun(self._output, Columns([], self._settings.compression))).close()
 
-    def _repeated(self, rows: pa.RecordBatch) -> list[str]:
-        remembered = self._settings.repeated
-        found = remembered.get(self._schema)
-        if found is None:
-            found = repeated_columns(rows)
-            if rows.num_rows >= LEAST_SAMPLE:
-                remembered[self._schema] = found
-        return found
+    def _columns(self, rows: pa.RecordBatch) -> Columns:
+        codec = self._settings.compression
+        columns = self._settings.known.get(self._schema) or Columns(repeated_columns(rows), codec)
+        if columns.compression == codec != "none" and rows.num_rows >= LEAST_ROWS:
+            columns = replace(columns, compression=self._codecs(rows.slice(0, TRIED_ROWS), columns))
+        if rows.num_rows >= LEAST_SAMPLE:
+            self._settings.known[self._schema] = columns
+        return columns
 
-    def _begun(self, repeated: list[str]) -> pq.ParquetWriter:
+    def _codecs(self, rows: pa.RecordBatch, columns: Columns) -> Mapping[str, str]:
+        trial = io.BytesIO()
+        with self._begun(trial, columns) as writer:
+            writer.write_batch(rows)
+        return codecs(pq.read_metadata(trial), self._settings.compression)
+
+    def _begun(self, output: io.RawIOBase | io.BytesIO, columns: Columns) -> pq.ParquetWriter:
         return pq.ParquetWriter(
-            self._output,
+            output,
             self._schema,
             version="2.6",
-            use_dictionary=repeated,
-            compression=self._settings.compression,
+            use_dictionary=columns.repeated,
+            compression=columns.compression,
             data_page_size=self._settings.page_size_bytes,
             coerce_timestamps="us",  # the one unit that Spark writes, and Athena reads as timestamp
             allow_truncated_timestamps=True,

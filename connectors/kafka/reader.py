@@ -34,7 +34,8 @@ _value: Callable[[Record], Any] = Message.value
 # Bytes of payload per RawBatch, near enough; bounds a task's memory whatever the size of the records.
 TARGET_BATCH_BYTES = 4 * 1024 * 1024
 FIRST_BATCH_RECORDS = 64
-MAX_BATCH_RECORDS = 20_000
+# Few enough to be in the processor's cache still when they are gone over again.
+MAX_BATCH_RECORDS = 4_096
 # One record in so many is asked for its size and its offset, where those of the others follow.
 _LOOKED_AT = 16
 # Consumers a worker keeps open. Each has its threads and its prefetch queue.

@@ -1,6 +1,19 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
+import pytest
+
 from batch.worker_daemon import without_archives
+
+POOL = """
+from batch.worker_daemon import keep_memory
+keep_memory()
+import pyarrow
+print(pyarrow.default_memory_pool().backend_name)
+"""
 
 
 def installed(site):
@@ -27,3 +40,9 @@ def test_archives_of_another_spark_stay(tmp_path):
     installed(tmp_path / "site")
     others = installed(tmp_path / "opt")
     assert without_archives([*others, str(tmp_path / "site")]) == [*others, str(tmp_path / "site")]
+
+
+@pytest.mark.parametrize(("given", "pool"), [({}, "system"), ({"ARROW_DEFAULT_MEMORY_POOL": "mimalloc"}, "mimalloc")])
+def test_arrow_uses_the_allocator_that_keeps_memory_unless_told_otherwise(given, pool):
+    told = {name: value for name, value in os.environ.items() if name != "ARROW_DEFAULT_MEMORY_POOL"} | given
+    assert subprocess.check_output([sys.executable, "-c", POOL], env=told, text=True).strip() == pool

@@ -152,7 +152,7 @@ def stormed(asked: argparse.Namespace) -> bool:
             with (
                 fed(broker.bootstrap, TOPIC, views(), RECORDS_PER_SEC, partition=0),
                 Watched.started("job", *arguments) as job,
-                Watched.started("bystander", str(asked.partitions)) as bystander,
+                Watched.started("bystander", folder.name, str(asked.partitions)) as bystander,
             ):
                 while not job.batch_secs:
                     rest(SAMPLE_SECS)

@@ -1,6 +1,7 @@
 """A server that answers scrapes as the job's does, in a process of its own: the same storm, aimed beside the job.
 
-`python -m benchmarks.metrics.bystander PARTITIONS` prints its port and serves until standard input ends.
+`python -m benchmarks.metrics.bystander QUERY PARTITIONS` prints its port and serves until standard input ends. The name
+of the query is the job's: it is part of each series, so that a shorter one makes answers of fewer bytes.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from streaming.progress import BatchStats
 from streaming.session import StreamSession
 
 
-def main(partitions: int) -> None:
+def main(query: str, partitions: int) -> None:
     """Serve the metrics of one made-up batch over so many partitions."""
     parameters = JobParameters.parse(["job.py", "--JOB_NAME", "storm"], DEFAULT)
     streams = StreamSession(job=parameters.job_name)
@@ -24,7 +25,7 @@ def main(partitions: int) -> None:
     shards = [f"storm-{n}" for n in range(partitions)]
     streams.metrics.observe(
         BatchStats(
-            "storm",
+            query,
             batch_id=1,
             window_secs=1.0,
             started_epoch=streams.clock.epoch(),
@@ -40,4 +41,4 @@ def main(partitions: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(sys.argv[1], int(sys.argv[2]))

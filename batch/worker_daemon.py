@@ -8,8 +8,8 @@ pyspark.worker`. It does four things first:
   (`importlib.invalidate_caches`): 0.15 s of processor time.
 - It loads the modules of a task. A worker that does so itself takes a second for it and keeps a copy of its own.
 - It has memory kept that was given back: what a task takes for records and columns, the next one takes again. Arrow's
-  own allocator and the C library's hand it to the system after each buffer, which then clears every page anew: 80,000
-  pages for a million records of 200 bytes, an eighth of the workers' processor time.
+  own allocator and the C library's hand it to the system after each buffer, which then clears every page anew: 78,000
+  pages for a million records of 200 bytes (decision 0029).
 - It has Python look for reference cycles less often, and never among what is loaded by then. Records that come out of
   a client are objects of Python by the ten thousand, none of them in a cycle, and looking through them again and again
   took 15 % of a worker's processor time. What a script's functions leave in cycles stays longer for it, at most until

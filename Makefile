@@ -44,7 +44,7 @@ bench: setup ## all that docs/performance.md shows, measured anew: more than an 
 	@missed=0; run() { $(BIN)/python -m benchmarks.$$1 $(ARGS) --save benchmarks/results/$$2.json $$3 || missed=1; }; \
 	for events in e200 e500 e1000; do \
 		run drain drain-$$events "--events=$$events --against=stock --against=tuned --against=loop --against=flink"; done; \
-	run drain price "--events=e500 --against=unsafe --pairs=9"; \
+	run drain price "--events=e500 --against=unsafe --pairs=25"; \
 	for one in scale latency startup drift sql merge files; do run $$one $$one; done; \
 	$(BIN)/python -m benchmarks.page docs/performance.md benchmarks/results/*.json; exit $$missed
 

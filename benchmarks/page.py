@@ -48,7 +48,7 @@ def _price(result: Mapping[str, Any]) -> Iterator[str]:
     yield from _head(
         result,
         "What exactly-once costs",
-        "**unsafe** is the same engine without intents, manifests, lease and the driver's flushes: it stages files and"
+        "**unsafe** is the same process without intents, manifests, lease and the driver's flushes: it stages files and"
         f" moves them. {result['records']:,} records of {result['bytes_per_record']} bytes.",
     )
     yield from _table(result)

@@ -1,6 +1,7 @@
 """One side of the comparison: a process that keeps its Spark session and drains the topic whenever it is told to.
 
-Protocol, one JSON object per line: in `{"checkpoint": ..., "table": ...}`, out `{"secs": ..., "whole_secs": ...}`.
+Protocol, one JSON object per line: in `{"checkpoint": ..., "table": ..., "way": ...}`, out `{"secs": ...,
+"whole_secs": ...}`.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ class Drain:
     Args:
         checkpoint: an empty folder.
         table: an empty folder, or the name of a table.
+        way: which of its ways a side drains in, where it knows more than one.
     """
 
     checkpoint: str
     table: str
+    way: str = ""
 
 
 def serve(drain: Callable[[Drain], float]) -> None:

@@ -42,6 +42,8 @@ GOALS: Mapping[tuple[str, str], float] = {
     **{("unsafe", shape): 0.97 for shape in SHAPES},
 }
 """How many times as long the rival should take at least; `watched` is judged by `benchmarks.metrics`."""
+OUR_WAYS = ("unsafe", "watched")
+"""Rivals that are our own process doing something else, see `benchmarks.drain.ours`."""
 WARM_UP_SECS = 30.0
 
 
@@ -80,11 +82,16 @@ def main() -> int:
 def measure(asked: argparse.Namespace, folder: Path) -> tuple[Sequence[Side], int]:
     """Run all rounds; return the sides with their times, ours first, and the bytes of the records."""
     shape = SHAPES[asked.events]
-    names = [OURS, *dict.fromkeys(asked.against or ["stock"])]
+    names = dict.fromkeys(asked.against or ["stock"])
     with KafkaBroker(folder / "kafka") as broker:
         payload_bytes = preload(broker.bootstrap, TOPIC, shape.payloads(asked.records), asked.partitions)
         arguments = (broker.bootstrap, TOPIC, str(asked.batch_rows), str(asked.cores), asked.events)
-        sides = [Side.start(name, f"benchmarks.drain.{'ours' if name == OURS else name}", *arguments) for name in names]
+        ours = Side.start(OURS, "benchmarks.drain.ours", *arguments)
+        rivals = [
+            ours.another_way(name) if name in OUR_WAYS else Side.start(name, f"benchmarks.drain.{name}", *arguments)
+            for name in names
+        ]
+        sides = [ours, *rivals]
         seen: set[tuple[object, ...]] = set()
 
         def drain(side: Side, *, counts: bool) -> float:

@@ -1,43 +1,38 @@
-"""Gluepot's side: the calls a Glue script makes, nothing else."""
+"""Gluepot's side: the calls a Glue script makes, nothing else; or these without a guarantee, or looked at."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 
 from pyspark.conf import SparkConf
 from pyspark.context import SparkContext
 
 from awsglue.context import GlueContext
+from benchmarks.drain.unsafe import unsafe
+from benchmarks.drain.watched import watched
 from benchmarks.ours import by_country, for_each_batch, json_stream
 from benchmarks.side import Drain, serve
 from streaming import session
 from streaming.session import StreamSession
 
-DRAIN = session.Drain(until_caught_up=True)
+WAYS: Mapping[str, Callable[[StreamSession, str], AbstractContextManager[object]]] = {
+    "": lambda *_: nullcontext(),
+    "unsafe": lambda *_: unsafe(),
+    "watched": watched,
+}
+"""What is around a drain, given its services and the cores of the session."""
 
 
-@contextmanager
-def unwatched() -> Iterator[StreamSession]:
-    """Give the services of a run that nobody looks at."""
-    yield StreamSession(drain=DRAIN)
-
-
-def main(
-    bootstrap: str,
-    topic: str,
-    batch_rows: str,
-    cores: str,
-    _shape: str,
-    opened: Callable[[], AbstractContextManager[StreamSession]] = unwatched,
-) -> None:
-    """Drain with `forEachBatch`, exactly-once, schema unknown; a session is opened for each drain."""
+def main(bootstrap: str, topic: str, batch_rows: str, cores: str, _shape: str) -> None:
+    """Drain with `forEachBatch`, schema unknown, in the way asked for; services are made for each drain."""
     glue_context = GlueContext(SparkContext(conf=SparkConf().setMaster(f"local[{cores}]")))
 
     def drain(given: Drain) -> float:
         frame = json_stream(glue_context, bootstrap, topic, maxOffsetsPerTrigger=batch_rows)
-        with opened() as services:
+        services = StreamSession(job="drain", drain=session.Drain(until_caught_up=True))
+        with WAYS[given.way](services, cores):
             session.install(services)
             return for_each_batch(glue_context, frame, given.checkpoint, by_country(glue_context, given.table))
 

@@ -1,19 +1,18 @@
-"""Our side without its guarantees: the same engine stages and moves files; nothing is written down or flushed.
+"""Our drain without its guarantees: the same engine stages and moves files; nothing is written down or flushed.
 
-What the other side takes longer than this one is the price of exactly-once. Files that tasks stage are flushed on both
-sides; the driver's flushes, intents, manifests, recovery and the lease are missing here.
+What a drain takes longer with them is the price of exactly-once. Files that tasks stage are flushed in both cases; the
+driver's flushes, intents, manifests, recovery and the lease are missing here.
 """
 
 from __future__ import annotations
 
-import sys
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any, Self
+from unittest.mock import patch
 
-from awsglue import writing
 from batch import commit
 from batch.commit import Target
-from benchmarks.drain import ours
 from connectors.ports import Committed, Manifest
 from etlcore.storage.filesystem import OsFileSystem
 from streaming import lease
@@ -36,15 +35,16 @@ def _move(target: Target, manifest: Manifest) -> Committed:
     return Committed([file.final for file in files], sum(part.rows_out for part in manifest.parts))
 
 
-def main(*arguments: str) -> None:
-    """Take the guarantees away, then drain as the other side does."""
-    setattr(commit, "publish", _move)  # noqa: B010  mypy guards functions against assignment, rightly
-    setattr(commit, "adopted", lambda *_: None)  # noqa: B010
-    setattr(writing.commit, "recover", lambda *_: None)  # noqa: B010
-    setattr(lease, "take", lambda *_, **__: _NoLease())  # noqa: B010
-    setattr(OsFileSystem, "sync_folder", lambda *_: None)  # noqa: B010
-    ours.main(*arguments)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+@contextmanager
+def unsafe() -> Iterator[None]:
+    """Take the guarantees away, and give them back at the end."""
+    with ExitStack() as taken:
+        for owner, name, instead in (
+            (commit, "publish", _move),
+            (commit, "adopted", lambda *_: None),
+            (commit, "recover", lambda *_: None),
+            (lease, "take", lambda *_, **__: _NoLease()),
+            (OsFileSystem, "sync_folder", lambda *_: None),
+        ):
+            taken.enter_context(patch.object(owner, name, instead))
+        yield

@@ -1,4 +1,4 @@
-"""Our side with all that looks at a job: metrics by partition, names of Glue, page, advisor; asked for all the time.
+"""Our drain with all that looks at a job: metrics by partition, names of Glue, page, advisor; asked for all the time.
 
 Prometheus asks every 15 s and an open page every 2 s; here both are asked every second, by a thread of the same
 process, whose time counts.
@@ -6,13 +6,11 @@ process, whose time counts.
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.request import urlopen
 
-from benchmarks.drain import ours
 from etlcore.glue_version import DEFAULT
 from gluepot.job_parameters import JobParameters
 from gluepot.ops.start import OpsSettings, start
@@ -23,10 +21,9 @@ ASKED_EVERY_SECS = 1.0
 
 
 @contextmanager
-def watched(cores: str) -> Iterator[StreamSession]:
-    """Give the services of a run that is looked at from every side."""
-    parameters = JobParameters.parse(["drain.py", "--JOB_NAME", "drain"], DEFAULT)
-    streams = StreamSession(job=parameters.job_name, drain=ours.DRAIN)
+def watched(streams: StreamSession, cores: str) -> Iterator[None]:
+    """Look at a run from every side."""
+    parameters = JobParameters.parse(["drain.py", "--JOB_NAME", streams.job], DEFAULT)
     advice = advisor(f"local[{cores}]", parameters, None, {}, streams.clock)
     streams.watchers.append(advice.update)
     opened = start(OpsSettings(by_partition=True, cloudwatch_names=True), parameters, [], streams, advice.newest)
@@ -43,18 +40,8 @@ def watched(cores: str) -> Iterator[StreamSession]:
     asking = threading.Thread(target=ask)
     asking.start()
     try:
-        yield streams
+        yield
     finally:
         ended.set()
         asking.join()
         opened.stop()
-
-
-def main(*arguments: str) -> None:
-    """Drain as the other side does."""
-    *_, cores, _shape = arguments
-    ours.main(*arguments, opened=lambda: watched(cores))
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

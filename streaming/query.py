@@ -12,7 +12,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from batch import execute, on_driver
+from batch import execute, on_driver, shares
 from batch.commit import Origin
 from batch.pipeline import RangeInput
 from connectors.ports import DivisibleSource, SourceRange, coalesced
@@ -370,7 +370,7 @@ class Query:
 
     def _is_worth_pieces(self, records: int) -> bool:
         source: object = None if self._stream is None else self._stream.source
-        return isinstance(source, DivisibleSource) and records >= 2 * source.least_piece
+        return isinstance(source, DivisibleSource) and shares.is_divided(records, source.least_piece)
 
     def _fill(self, frame: DataFrame, held: Sequence[StreamPositions[Any]], context: BatchContext) -> bool:
         """Run the function on a batch; False if it turned out to be empty and the function was not called."""

@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages demo test check lint crash bench bench-quick bench-kinesis bench-jdbc bench-planning bench-metrics bench-autoscaling bench-merge clean
+.PHONY: help setup packages demo test check lint crash bench bench-quick bench-kinesis bench-jdbc bench-planning bench-storm bench-autoscaling bench-merge clean
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -40,12 +40,13 @@ crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker
 	@$(BIN)/python -m tests.crash --kills $(or $(KILLS),20) $(VICTIMS:%=--victim %) $(LANES:%=--lane %) $(SEED:%=--seed %) \
 		$(if $(KILLS),--document docs/reliability.md) $(ARGS)
 
-bench: setup ## all that docs/performance.md shows, measured anew: more than an hour on a machine that does nothing else
+bench: setup ## all that docs/performance.md shows, measured anew: two hours on a machine that does nothing else
 	@missed=0; run() { $(BIN)/python -m benchmarks.$$1 $(ARGS) --save benchmarks/results/$$2.json $$3 || missed=1; }; \
 	for events in e200 e500 e1000; do \
 		run drain drain-$$events "--events=$$events --against=stock --against=tuned --against=loop --against=flink"; done; \
 	run drain price "--events=e500 --against=unsafe --pairs=25"; \
-	for one in scale latency startup drift sql merge files; do run $$one $$one; done; \
+	run drain watched "--events=e500 --against=watched --pairs=25"; \
+	for one in storm scale latency startup drift sql merge files; do run $$one $$one; done; \
 	$(BIN)/python -m benchmarks.page docs/performance.md benchmarks/results/*.json; exit $$missed
 
 bench-quick: setup ## drain of 1 M events, side by side with stock PySpark; ARGS="--events e1000 --against tuned"
@@ -60,8 +61,8 @@ bench-jdbc: setup ## read 1 M rows of PostgreSQL, side by side with Spark's own 
 bench-planning: setup ## find one new file among 200,000, beside a bare listing of the folders
 	@$(BIN)/python -m benchmarks.planning $(ARGS)
 
-bench-metrics: setup ## what it costs to be looked at: drain with all of it on against off, a storm of scrapes; ARGS="--short"
-	@$(BIN)/python -m benchmarks.metrics $(ARGS)
+bench-storm: setup ## what it costs a job that hundreds ask for its metrics at a time; ARGS="--short"
+	@$(BIN)/python -m benchmarks.storm $(ARGS)
 
 bench-merge: setup ## changes merged into an Iceberg table, side by side with stock PySpark; ARGS="--short"
 	@$(BIN)/python -m benchmarks.merge $(ARGS)

@@ -54,6 +54,38 @@ def _price(result: Mapping[str, Any]) -> Iterator[str]:
     yield from _table(result)
 
 
+def _watched(result: Mapping[str, Any]) -> Iterator[str]:
+    yield from _head(
+        result,
+        "What being looked at costs",
+        "**watched** is the same process with metrics by partition, Glue's names, page and advisor, asked each second."
+        f" {result['records']:,} records of {result['bytes_per_record']} bytes.",
+    )
+    yield from _table(result)
+
+
+def _storm(result: Mapping[str, Any]) -> Iterator[str]:
+    batches = sum(one["batches"] for storms in result["storms"] for one in storms.values())
+    yield from _head(
+        result,
+        "A storm of scrapes",
+        f"{result['scrapes_per_sec']} scrapes a second for {result['secs']} s, {result['slow_sockets']} slow sockets,"
+        f" {result['partitions']:,} partitions; aimed at a running job, and in turn at a server of the same metrics"
+        f" beside it, {len(result['storms'])} times. Times of all {batches:,} batches, and between what values 95 of 100"
+        " ratios lie when as many batches are drawn again.",
+    )
+    yield _row(("", "Beside the job, s", "At the job, s", "Ratio", "Between"))
+    yield _row(("---", "---:", "---:", "---:", "---"))
+    for name, one in result["batch_time"].items():
+        low, high = one["likely"]
+        yield _row((name, f"{one['beside']}", f"{one['at job']}", f"{one['ratio']}", f"{low} and {high}"))
+    yield ""
+    moved, goal = result["p99_ratio"], result["p99_goal"]
+    yield f"- p99 moved by {moved}, {_goal(goal, is_missed=moved >= goal)}"
+    grown, goal = result["growth_mb"], result["growth_goal_mb"]
+    yield f"- the driver's memory by {grown} MB, {_goal(goal, is_missed=grown >= goal)}"
+
+
 def _latency(result: Mapping[str, Any]) -> Iterator[str]:
     yield from _head(
         result,
@@ -155,6 +187,8 @@ def _files(result: Mapping[str, Any]) -> Iterator[str]:
 SECTIONS = {
     "drain": _drain,
     "price": _price,
+    "watched": _watched,
+    "storm": _storm,
     "scale": _scale,
     "latency": _latency,
     "startup": _startup,
@@ -191,7 +225,11 @@ def _rounds(result: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _goal(goal: float, *, is_missed: bool) -> str:
-    return f"goal {goal}{', missed' if is_missed else ''}"
+    return f"goal {_unless_missed(goal, is_missed=is_missed)}"
+
+
+def _unless_missed(goal: object, *, is_missed: bool) -> str:
+    return f"{goal}{', missed' if is_missed else ''}"
 
 
 def _table(result: Mapping[str, Any]) -> Iterator[str]:
@@ -211,9 +249,10 @@ def _row(cells: Sequence[str]) -> str:
 def _ratios(ratio: Mapping[str, Any] | None) -> tuple[str, str, str]:
     if ratio is None:
         return "", "", ""
-    goal = "" if ratio["goal"] is None else f"{ratio['goal']}"
-    missed = goal and ratio["secs"] < ratio["goal"]
-    return f"{ratio['secs']}", f"{ratio['cpu_secs']}", f"{goal}, missed" if missed else goal
+    seen, goal, ceiling = ratio["secs"], ratio["goal"], ratio.get("ceiling")  # older results had no ceiling
+    wanted = "" if goal is None else _unless_missed(goal, is_missed=seen < goal)
+    allowed = "" if ceiling is None else _unless_missed(f"at most {ceiling}", is_missed=seen > ceiling)
+    return f"{seen}", f"{ratio['cpu_secs']}", wanted or allowed
 
 
 if __name__ == "__main__":

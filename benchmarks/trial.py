@@ -15,10 +15,10 @@ import duckdb
 from benchmarks.machine import described
 
 
-def parser_for(description: str | None) -> argparse.ArgumentParser:
+def parser_for(description: str | None, cores: int = 2) -> argparse.ArgumentParser:
     """Return a parser with what every measurement that is kept can be told; its own arguments are added to it."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--cores", type=int, default=cores)
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the result with machine and versions")
     return parser
 

@@ -1,6 +1,6 @@
 """A server that answers scrapes as the job's does, in a process of its own: the same storm, aimed beside the job.
 
-`python -m benchmarks.metrics.bystander QUERY PARTITIONS` prints its port and serves until standard input ends. The name
+`python -m benchmarks.storm.bystander QUERY PARTITIONS` prints its port and serves until standard input ends. The name
 of the query is the job's: it is part of each series, so that a shorter one makes answers of fewer bytes.
 """
 

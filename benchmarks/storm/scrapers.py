@@ -1,4 +1,4 @@
-"""Scrapes without mercy: `python -m benchmarks.metrics.storm PORT SCRAPES_PER_SEC SLOW_SOCKETS SECS`.
+"""Scrapes without mercy: `python -m benchmarks.storm.scrapers PORT SCRAPES_PER_SEC SLOW_SOCKETS SECS`.
 
 Some sockets ask for `/metrics` at a steady rate, as many servers with kept connections would; others send their request
 one byte a second and never end it. Prints one JSON object: answers by status, bytes, and how many scrapes fell out

@@ -1,4 +1,4 @@
-"""The job that is looked at: `python -m benchmarks.metrics.job BOOTSTRAP TOPIC FOLDER WINDOW_SECS CORES`.
+"""The job that is looked at: `python -m benchmarks.storm.job BOOTSTRAP TOPIC FOLDER WINDOW_SECS CORES`.
 
 A stream to files with metrics by partition. Prints its port, then the time of each batch, one JSON object a line; ends
 with standard input.

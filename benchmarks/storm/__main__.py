@@ -1,42 +1,38 @@
-"""`python -m benchmarks.metrics`: what it costs a job to be looked at; all pairs of one run, in turns.
+"""`python -m benchmarks.storm`: what it costs a job that hundreds ask for its metrics at a time.
 
-Drain: the same topic is drained with everything off, and with metrics by partition, page and advisor on (see
-`benchmarks.drain.watched`); goal: 0.98 of the rate at least.
-
-Storm: a running stream of a topic with thousands of partitions is scraped hundreds of times a second, while hundreds of
+A running stream of a topic with thousands of partitions is scraped hundreds of times a second, while hundreds of
 sockets dawdle. In turn the same storm is aimed beside it, at a server of another process with the same series: so the
 machine is as busy, and what differs is what the job itself has to bear. Goals: the 99th percentile of batch times moves
 by less than 5 %, and memory stays where it is. A storm of 30 s has some fifty batches, whose 99th percentile is the
 longest of them, so it is taken over the batches of all storms of a side; of some 400 it was told to 15 % or so, and not
-to 40 % where other machines took processor time from this one.
+to 40 % where other machines took processor time from this one. What an everyday scrape costs is told by
+`python -m benchmarks.drain --against watched`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import shutil
-import statistics
 import subprocess
 import sys
-import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import psutil
 
 from benchmarks.topics import fed
+from benchmarks.trial import parser_for, trial
 from gluepot.servers.kafka import KafkaBroker
 from gluepot.servers.topics import create_topic
 
 TOPIC = "storm"
-LEAST_RATE = 0.98
 MOST_P99 = 1.05
 MOST_GROWTH_MB = 200
 RECORDS_PER_SEC = 20_000
@@ -44,7 +40,7 @@ RECORDS_PER_SEC = 20_000
 SETTLE_SECS = 10.0
 SAMPLE_SECS = 0.2
 SIDES = ("beside", "at job")
-GOAL_SHARE = 0.99
+SHARES = (0.5, 0.9, 0.99)
 DRAWS = 1_000
 
 
@@ -66,7 +62,7 @@ class Watched:
     @contextmanager
     def started(cls, module: str, *arguments: str) -> Iterator[Watched]:
         """Start a process and read what it prints until the context is left."""
-        command = [sys.executable, "-m", f"benchmarks.metrics.{module}", *arguments]
+        command = [sys.executable, "-m", f"benchmarks.storm.{module}", *arguments]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdin is not None
             assert process.stdout is not None
@@ -103,65 +99,51 @@ class Segment:
 
     batch_secs: Sequence[float]
     peak_bytes: int
-    answers: str
+    answers: Mapping[str, Any]
+
+    def figures(self) -> dict[str, Any]:
+        """Return what is kept of it."""
+        return {
+            "batches": len(self.batch_secs),
+            "p50_secs": round(quantile(self.batch_secs, 0.5), 3),
+            "longest_secs": round(max(self.batch_secs), 3),
+            "driver_mb": round(self.peak_bytes / 1e6),
+            "answers": self.answers,
+        }
 
 
 def main() -> int:
     """Measure and print; return 1 where a goal is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=("drain", "storm"))
-    parser.add_argument("--pairs", type=int, default=5, help="of drains; four times as many of storms")
-    parser.add_argument("--records", type=int, default=1_000_000, help="of each drain")
+    parser = parser_for(__doc__, cores=1)
+    parser.add_argument("--pairs", type=int, default=20, help="of storms")
     parser.add_argument("--secs", type=int, default=30, help="of each storm")
     parser.add_argument("--scrapes", type=int, default=500, help="a second")
     parser.add_argument("--slow", type=int, default=200, help="sockets that dawdle")
     parser.add_argument("--partitions", type=int, default=5_000)
-    parser.add_argument("--cores", type=int, default=1, help="of the job in the storm")
     parser.add_argument("--short", action="store_true", help="a try: small, no verdict worth telling")
     asked = parser.parse_args()
     if asked.short:
-        asked.pairs, asked.records, asked.secs, asked.partitions = 1, 200_000, 8, 500
-    missed = []
-    if asked.only != "storm":
-        missed.append(drained(asked.records, asked.pairs) < LEAST_RATE)
-    if asked.only != "drain":
-        missed.append(not stormed(asked))
-    return int(any(missed))
+        asked.pairs, asked.secs, asked.partitions = 1, 8, 500
+    with trial("storm", asked.save) as (folder, result):
+        result.update(summary(stormed(asked, folder), asked))
+    print(as_text(result))
+    return int(result["p99_ratio"] >= MOST_P99 or result["growth_mb"] >= MOST_GROWTH_MB)
 
 
-def drained(records: int, pairs: int) -> float:
-    """Compare drains; return the rate with everything on over that with everything off."""
-    command = ["--against", "watched", "--output", "json", "--records", str(records), "--pairs", str(pairs)]
-    ended = subprocess.run(
-        [sys.executable, "-m", "benchmarks.drain", *command], check=True, stdout=subprocess.PIPE, text=True
-    )
-    sides = json.loads(ended.stdout.splitlines()[-1])["sides"]
-    off, on = sides["gluepot"]["secs"], sides["watched"]["secs"]
-    rate = statistics.median(a / b for a, b in zip(off, on, strict=True))
-    print(f"drain of {records:,} records, off {off} s, on {on} s")
-    print(f"rate with metrics, page and advisor: {rate:.3f} (median of pair ratios, goal {LEAST_RATE})", flush=True)
-    return rate
-
-
-def stormed(asked: argparse.Namespace) -> bool:
-    """Compare batch times with a storm on the job and one beside it; return whether the goals are met."""
-    folder = Path(tempfile.mkdtemp(prefix="gluepot-storm-"))
-    try:
-        with KafkaBroker(folder / "kafka") as broker:
-            create_topic(broker.bootstrap, TOPIC, asked.partitions)
-            arguments = (broker.bootstrap, TOPIC, str(folder), "0.5", str(asked.cores))
-            with (
-                fed(broker.bootstrap, TOPIC, views(), RECORDS_PER_SEC, partition=0),
-                Watched.started("job", *arguments) as job,
-                Watched.started("bystander", folder.name, str(asked.partitions)) as bystander,
-            ):
-                while not job.batch_secs:
-                    rest(SAMPLE_SECS)
-                rest(SETTLE_SECS)
-                pairs = [pair(job, bystander, asked, at_job_first=n % 2 == 1) for n in range(4 * asked.pairs)]
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    return report(pairs, asked)
+def stormed(asked: argparse.Namespace, folder: Path) -> Sequence[tuple[Segment, Segment]]:
+    """Return what became of the job in each pair of storms: one beside it, one aimed at it."""
+    with KafkaBroker(folder / "kafka") as broker:
+        create_topic(broker.bootstrap, TOPIC, asked.partitions)
+        arguments = (broker.bootstrap, TOPIC, str(folder), "0.5", str(asked.cores))
+        with (
+            fed(broker.bootstrap, TOPIC, views(), RECORDS_PER_SEC, partition=0),
+            Watched.started("job", *arguments) as job,
+            Watched.started("bystander", folder.name, str(asked.partitions)) as bystander,
+        ):
+            while not job.batch_secs:
+                rest(SAMPLE_SECS)
+            rest(SETTLE_SECS)
+            return [pair(job, bystander, asked, at_job_first=n % 2 == 1) for n in range(asked.pairs)]
 
 
 def views() -> Iterator[tuple[bytes, bytes]]:
@@ -184,36 +166,63 @@ def storm(job: Watched, port: int, asked: argparse.Namespace) -> Segment:
     job.batch_secs.clear()
     peak_bytes = 0
     with subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.metrics.storm", *arguments], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "benchmarks.storm.scrapers", *arguments], stdout=subprocess.PIPE, text=True
     ) as process:
         while process.poll() is None:
             peak_bytes = max(peak_bytes, job.rss_bytes())
             rest(SAMPLE_SECS)
         assert process.stdout is not None
-        answers = process.stdout.read().strip()
+        answers = json.loads(process.stdout.read())
     return Segment(tuple(job.batch_secs), peak_bytes, answers)
 
 
-def report(pairs: Sequence[tuple[Segment, Segment]], asked: argparse.Namespace) -> bool:
-    """Print what was measured; return whether the goals are met."""
-    print(f"{asked.scrapes} scrapes/s for {asked.secs} s, {asked.slow} slow sockets, {asked.partitions:,} partitions")
-    for both in pairs:
-        for name, one in zip(SIDES, both, strict=True):
-            half, longest = quantile(one.batch_secs, 0.5), max(one.batch_secs)
-            times = f"{len(one.batch_secs)} batches, p50 {half:.3f} s, longest {longest:.3f} s"
-            print(f"{name}: {times}, driver {one.peak_bytes / 1e6:.0f} MB, {one.answers}")
+def summary(pairs: Sequence[tuple[Segment, Segment]], asked: argparse.Namespace) -> dict[str, Any]:
+    """Return the result that is kept: each storm, and what the batches of all of them tell."""
     beside, at_job = ([secs for one in side for secs in one.batch_secs] for side in zip(*pairs, strict=True))
-    for share in (0.5, 0.9, 0.99):
-        low, high = likely(beside, at_job, share)
-        print(
-            f"batch time, p{share * 100:g}: {quantile(beside, share):.3f} s of {len(beside)} beside, "
-            f"{quantile(at_job, share):.3f} s of {len(at_job)} at job, ratio {ratio(beside, at_job, share):.3f} "
-            f"({low:.3f} to {high:.3f} in 95 of 100 draws)"
-        )
-    moved = ratio(beside, at_job, GOAL_SHARE)
-    growth_mb = (pairs[-1][1].peak_bytes - pairs[0][0].peak_bytes) / 1e6
-    print(f"p99 moved by {moved:.3f} (goal {MOST_P99}), memory by {growth_mb:+.0f} MB (goal {MOST_GROWTH_MB})")
-    return moved < MOST_P99 and growth_mb < MOST_GROWTH_MB
+    return {
+        "scrapes_per_sec": asked.scrapes,
+        "secs": asked.secs,
+        "slow_sockets": asked.slow,
+        "partitions": asked.partitions,
+        "cores": asked.cores,
+        "storms": [{name: one.figures() for name, one in zip(SIDES, both, strict=True)} for both in pairs],
+        "batch_time": {f"p{share * 100:g}": compared(beside, at_job, share) for share in SHARES},
+        "p99_ratio": round(ratio(beside, at_job, 0.99), 3),
+        "p99_goal": MOST_P99,
+        "growth_mb": round((pairs[-1][1].peak_bytes - pairs[0][0].peak_bytes) / 1e6),
+        "growth_goal_mb": MOST_GROWTH_MB,
+    }
+
+
+def compared(beside: Sequence[float], at_job: Sequence[float], share: float) -> dict[str, float | Sequence[float]]:
+    """Return a quantile of both sides in seconds, their ratio, and between what values 95 of 100 draws have it."""
+    return {
+        SIDES[0]: round(quantile(beside, share), 3),
+        SIDES[1]: round(quantile(at_job, share), 3),
+        "ratio": round(ratio(beside, at_job, share), 3),
+        "likely": [round(one, 3) for one in likely(beside, at_job, share)],
+    }
+
+
+def as_text(result: Mapping[str, Any]) -> str:
+    """Return the result for people."""
+    told = f"{result['scrapes_per_sec']} scrapes/s for {result['secs']} s, {result['slow_sockets']} slow sockets"
+    lines = [f"{told}, {result['partitions']:,} partitions"]
+    for storms in result["storms"]:
+        lines += [
+            f"{name}: {one['batches']} batches, p50 {one['p50_secs']:.3f} s, longest {one['longest_secs']:.3f} s,"
+            f" driver {one['driver_mb']} MB, {one['answers']}"
+            for name, one in storms.items()
+        ]
+    for name, one in result["batch_time"].items():
+        times = ", ".join(f"{one[side]:.3f} s {side}" for side in SIDES)
+        low, high = one["likely"]
+        lines.append(f"batch time, {name}: {times}, ratio {one['ratio']} ({low} to {high} in 95 of 100 draws)")
+    lines.append(
+        f"p99 moved by {result['p99_ratio']} (goal {result['p99_goal']}),"
+        f" memory by {result['growth_mb']:+} MB (goal {result['growth_goal_mb']})"
+    )
+    return "\n".join(lines)
 
 
 def quantile(secs: Sequence[float], share: float) -> float:

@@ -71,8 +71,8 @@ def _storm(result: Mapping[str, Any]) -> Iterator[str]:
         "A storm of scrapes",
         f"{result['scrapes_per_sec']} scrapes a second for {result['secs']} s, {result['slow_sockets']} slow sockets,"
         f" {result['partitions']:,} partitions; aimed at a running job, and in turn at a server of the same metrics"
-        f" beside it, {len(result['storms'])} times. Times of all {batches:,} batches, and between what values 95 of 100"
-        " ratios lie when as many batches are drawn again.",
+        f" beside it, {len(result['storms'])} times. Times of all {batches:,} batches, and between what values 95 of"
+        " 100 ratios lie when as many batches are drawn again.",
     )
     yield _row(("", "Beside the job, s", "At the job, s", "Ratio", "Between"))
     yield _row(("---", "---:", "---:", "---:", "---"))

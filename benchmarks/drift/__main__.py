@@ -67,8 +67,9 @@ def measure(asked: argparse.Namespace, folder: Path) -> tuple[Sequence[Side], Se
             lines.unlink()
         told = (str(asked.batch_rows), str(asked.cores), "e500")
         sides = [Side.start(name, "benchmarks.drain.ours", broker.bootstrap, name, *told) for name in SIDES]
+        turns = list(zip(sides, shapes, wanted, strict=True))
         for round_number in range(asked.pairs + 1):
-            for side, shape, expected in zip(sides, shapes, wanted, strict=True):
+            for side, shape, expected in turns if round_number % 2 else reversed(turns):
                 table = folder / f"{side.name}-{round_number}"
                 given = Drain(str(folder / f"checkpoint-{side.name}-{round_number}"), str(table))
                 side.run(given, counts=round_number > 0)

@@ -19,9 +19,9 @@ demo: setup ## click events through a Glue script into a table, live; ARGS="--se
 	@$(BIN)/gluepot demo $(ARGS)
 
 test: lint ## all that CI runs: lint and every test
-	@# Those with servers and jobs of their own use the cores by themselves.
+	@# In two parts, so that the processes of the second, which start servers and jobs, hold no Spark of the first.
 	@$(BIN)/pytest --numprocesses 2 --dist loadfile tests/unit tests/spark
-	@$(BIN)/pytest --ignore tests/unit --ignore tests/spark
+	@$(BIN)/pytest --numprocesses 2 --dist loadfile --ignore tests/unit --ignore tests/spark
 
 check: lint ## before a commit: lint and the unit tests
 	@$(BIN)/pytest --numprocesses 2 tests/unit -m "not slow"

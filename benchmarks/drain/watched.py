@@ -37,11 +37,15 @@ def watched(streams: StreamSession, cores: str) -> Iterator[None]:
                 with urlopen(url) as answer:
                     answer.read()
 
+    def close() -> None:
+        ended.set()
+        asking.join()
+        opened.stop()
+
     asking = threading.Thread(target=ask)
     asking.start()
     try:
         yield
     finally:
-        ended.set()
-        asking.join()
-        opened.stop()
+        # What waits for the last answers and closes sockets is no part of a drain, which has ended.
+        threading.Thread(target=close).start()

@@ -40,7 +40,7 @@ crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker
 	@$(BIN)/python -m tests.crash --kills $(or $(KILLS),20) $(VICTIMS:%=--victim %) $(LANES:%=--lane %) $(SEED:%=--seed %) \
 		$(if $(KILLS),--document docs/reliability.md) $(ARGS)
 
-bench: setup ## all that docs/performance.md shows, measured anew: two hours on a machine that does nothing else
+bench: setup ## all that docs/performance.md shows, measured anew: about two hours on a machine that does nothing else
 	@missed=0; run() { $(BIN)/python -m benchmarks.$$1 $(ARGS) --save benchmarks/results/$$2.json $$3 || missed=1; }; \
 	for events in e200 e500 e1000; do \
 		run drain drain-$$events "--events=$$events --against=stock --against=tuned --against=loop --against=flink"; done; \

@@ -45,22 +45,25 @@ def _drain(result: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _price(result: Mapping[str, Any]) -> Iterator[str]:
-    yield from _head(
+    yield from _beside_itself(
         result,
         "What exactly-once costs",
         "**unsafe** is the same process without intents, manifests, lease and the driver's flushes: it stages files and"
-        f" moves them. {result['records']:,} records of {result['bytes_per_record']} bytes.",
+        " moves them.",
     )
-    yield from _table(result)
 
 
 def _watched(result: Mapping[str, Any]) -> Iterator[str]:
-    yield from _head(
+    yield from _beside_itself(
         result,
         "What being looked at costs",
-        "**watched** is the same process with metrics by partition, Glue's names, page and advisor, asked each second."
-        f" {result['records']:,} records of {result['bytes_per_record']} bytes.",
+        "**watched** is the same process with metrics by partition, Glue's names, page and advisor, asked each second.",
     )
+
+
+def _beside_itself(result: Mapping[str, Any], title: str, text: str) -> Iterator[str]:
+    """Yield the drains of one process in two ways; `text` tells of the other one."""
+    yield from _head(result, title, f"{text} {result['records']:,} records of {result['bytes_per_record']} bytes.")
     yield from _table(result)
 
 
@@ -80,7 +83,7 @@ def _storm(result: Mapping[str, Any]) -> Iterator[str]:
         low, high = one["likely"]
         yield _row((name, f"{one['beside']}", f"{one['at job']}", f"{one['ratio']}", f"{low} and {high}"))
     yield ""
-    moved, goal = result["p99_ratio"], result["p99_goal"]
+    moved, goal = result["batch_time"]["p99"]["ratio"], result["p99_goal"]
     yield f"- p99 moved by {moved}, {_goal(goal, is_missed=moved >= goal)}"
     grown, goal = result["growth_mb"], result["growth_goal_mb"]
     yield f"- the driver's memory by {grown} MB, {_goal(goal, is_missed=grown >= goal)}"

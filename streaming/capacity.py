@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
@@ -30,23 +31,28 @@ def is_local(master: str) -> bool:
     return re.match(r"local(\[|$)", master) is not None
 
 
-def capacity(master: str, executors: int, executor_cores: int, cpus: int) -> Capacity:
+def capacity(master: str, cluster: Callable[[], tuple[int, int]], cpus: int) -> Capacity:
     """Return what there is.
 
     Args:
         master: Spark master; of a local one, the one process is one worker.
-        executors: that are registered, the driver not among them.
-        executor_cores: task slots of each.
+        cluster: tells the executors that are registered, the driver not among them, and the task slots of each; not
+            asked for a local master.
         cpus: processors of this machine.
     """
     if is_local(master):
         return Capacity(1, local_slots(master, cpus))
+    executors, executor_cores = cluster()
     return Capacity(executors, executors * executor_cores)
 
 
 def capacity_of(spark: SparkSession) -> Capacity:
-    """Return what a session has at this moment; two short calls to the driver's Java, none to the cluster."""
+    """Return what a session has at this moment; short calls to the driver's Java at most, none to the cluster."""
     context = spark.sparkContext
-    known = context._jsc.sc().getExecutorMemoryStatus().size()  # noqa: SLF001  Python has no other way
-    cores = int(context.getConf().get("spark.executor.cores") or 1)
-    return capacity(str(context.master), known - 1, cores, os.cpu_count() or 1)
+
+    def cluster() -> tuple[int, int]:
+        java = context._jsc.sc()  # noqa: SLF001  Python has no other way
+        # Of the one setting: `getConf` of Python copies them all, a call each, while the next batch waits.
+        return java.getExecutorMemoryStatus().size() - 1, java.conf().getInt("spark.executor.cores", 1)
+
+    return capacity(str(context.master), cluster, os.cpu_count() or 1)

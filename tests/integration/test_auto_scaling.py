@@ -16,6 +16,7 @@ from etlcore.clock import SystemClock
 from gluepot.produce import produce, records
 from gluepot.servers.topics import create_topic
 from tests.e2e.jobs import SCRIPTS, arguments, column, launcher
+from tests.scrape import scrape
 from tests.spark_cluster import spark_cluster
 
 WORKERS = 4
@@ -62,7 +63,7 @@ def test_a_step_of_the_load_brings_workers_and_they_are_given_back_and_nothing_i
         sending = threading.Thread(target=send)
         job = launch.gluepot(
             *("run", SCRIPTS / "slow_stream.py", "--master", master, "--max-workers", str(WORKERS)),
-            *("--advice-log", tmp_path / "advice.jsonl"),
+            *("--advice-log", tmp_path / "advice.jsonl", "--metrics-port", "0"),
             *(token for name, value in ADVISOR.items() for token in ("--advisor", f"{name}={value}")),
             "--",
             *("--conf", "spark.executor.memory=512m", "--executor-cores", "1", "--enable-auto-scaling", "true"),
@@ -80,6 +81,7 @@ def test_a_step_of_the_load_brings_workers_and_they_are_given_back_and_nothing_i
             job.wait_until(lambda: changes()[-1] >= 3, "workers are added at the high rate")
             added = len(changes())
             job.wait_until(lambda: _holds(tmp_path / "advice.jsonl"), "batches fit the window again")
+            shown = scrape(job.said("metrics")[0]["url"])
             step.down_at = clock.monotonic() - began
             job.wait_until(lambda: len(changes()) > added and changes()[-1] <= 2, "workers are given back again")
         finally:
@@ -91,6 +93,9 @@ def test_a_step_of_the_load_brings_workers_and_they_are_given_back_and_nothing_i
         assert job.exit_code() == 0, job.err[-3000:]
         print(f"workers asked for: {WORKERS} -> {changes()}, {told.acknowledged:,} records")
         assert not job.said("batch_failed")
+    workers = shown.value("workers", job="steps")
+    assert workers >= 3
+    assert shown.value("task_slots", job="steps") == workers, "a worker has one core"
     assert column(table, "seq") == list(range(told.acknowledged))
 
 

@@ -13,13 +13,17 @@ def test_a_local_master_has_the_slots_that_it_says(master, slots):
 
 
 @pytest.mark.parametrize("master", ["local", "local[4]"])
-def test_a_local_master_is_one_worker_whatever_is_registered(master):
-    assert capacity(master, executors=0, executor_cores=1, cpus=8).workers == 1
+def test_a_local_master_is_one_worker_and_nobody_is_asked(master):
+    assert capacity(master, _nobody, cpus=8).workers == 1
 
 
 def test_slots_of_a_cluster_are_those_of_its_executors():
-    assert capacity("spark://somewhere:7077", executors=3, executor_cores=4, cpus=8) == Capacity(3, 12)
+    assert capacity("spark://somewhere:7077", lambda: (3, 4), cpus=8) == Capacity(3, 12)
 
 
 def test_a_cluster_without_executors_has_no_worker():
-    assert capacity("yarn", executors=0, executor_cores=4, cpus=8) == Capacity(0, 0)
+    assert capacity("yarn", lambda: (0, 4), cpus=8) == Capacity(0, 0)
+
+
+def _nobody():
+    raise AssertionError

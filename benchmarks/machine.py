@@ -20,7 +20,6 @@ PACKAGES = ("gluepot", "pyspark", "pyarrow", "confluent-kafka", "duckdb")
 def described() -> dict[str, object]:
     """Return it as plain values; the processor's name only where Linux tells it."""
     java = subprocess.run(["java", "-version"], capture_output=True, check=False, text=True).stderr.splitlines()
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, check=False, text=True)
     return {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": f"python -m {_module()} {' '.join(sys.argv[1:])}".strip(),
@@ -30,10 +29,20 @@ def described() -> dict[str, object]:
         "system": platform.platform(),
         "java": java[0] if java else "unknown",
         "python": platform.python_version(),
-        "commit": commit.stdout.strip(),
+        "commit": _commit(),
         "json_kernel": IS_COMPILED,
         "packages": {name: version(name) for name in PACKAGES},
     }
+
+
+def _commit() -> str:
+    """Return what is checked out; `-dirty` after it where more than results of earlier runs was changed."""
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", ":/", ":(top,exclude)benchmarks/results")
+    return _git("describe", "--always") + ("-dirty" if changed else "")
+
+
+def _git(*command: str) -> str:
+    return subprocess.run(["git", *command], capture_output=True, check=False, text=True).stdout.strip()
 
 
 def _module() -> str:

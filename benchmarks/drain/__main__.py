@@ -29,6 +29,7 @@ RIVALS = {
     "tuned": "PySpark with a schema by hand and tuned settings",
     "loop": "confluent-kafka and pyarrow without Spark, at least once",
     "flink": "Flink SQL with a schema by hand, exactly-once",
+    "connect": "Kafka Connect with Iceberg's sink, exactly-once",
     "unsafe": "us without commits",
     "watched": "us with metrics, page and advisor",
 }

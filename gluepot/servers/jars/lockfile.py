@@ -54,14 +54,16 @@ class JarSet:
     """Archives that go on one class path.
 
     Args:
-        roots: what was asked for; the only part written by hand.
+        roots: what was asked for; written by hand, as `transitive` and `without`.
         transitive: whether the roots' own dependencies belong to the set.
         jars: what that comes to, sorted.
+        without: groups of dependencies that are left out, since nothing here loads a class of them.
     """
 
     roots: tuple[Module, ...]
     transitive: bool
     jars: tuple[LockedJar, ...]
+    without: tuple[str, ...] = ()
 
 
 def parse_lock(text: str) -> dict[str, JarSet]:
@@ -76,6 +78,7 @@ def parse_lock(text: str) -> dict[str, JarSet]:
                 roots=tuple(Module.parse(root) for root in plain["roots"]),
                 transitive=plain["transitive"],
                 jars=tuple(LockedJar(Module.parse(module), sha) for module, sha in plain["jars"].items()),
+                without=tuple(plain.get("without", ())),
             )
             for name, plain in json.loads(text).items()
         }
@@ -89,6 +92,7 @@ def dump_lock(sets: dict[str, JarSet]) -> str:
         name: {
             "roots": [str(root) for root in jars.roots],
             "transitive": jars.transitive,
+            **({"without": list(jars.without)} if jars.without else {}),
             "jars": {str(jar.module): jar.sha256 for jar in sorted(jars.jars)},
         }
         for name, jars in sorted(sets.items())

@@ -24,7 +24,8 @@ def relock(jars: JarSet) -> JarSet:
     with tempfile.TemporaryDirectory(prefix="gluepot-lock-") as folder:
         java = ensure_java(os.environ).java
         retrieved = ivy.retrieve(java, jars.roots, Path(folder), transitive=jars.transitive)
-        locked = sorted(LockedJar(_module_of(retrieved, path), sha256_of(path)) for path in retrieved.rglob("*.jar"))
+        kept = (path for path in retrieved.rglob("*.jar") if path.relative_to(retrieved).parts[0] not in jars.without)
+        locked = sorted(LockedJar(_module_of(retrieved, path), sha256_of(path)) for path in kept)
     return replace(jars, jars=tuple(locked))
 
 
@@ -33,6 +34,7 @@ def _module_of(retrieved: Path, path: Path) -> Module:
     module = Module(group, name, version)
     if retrieved / module.path != path:
         raise PermanentError(
-            f"{path.name} of {module} has a classifier, which the lock cannot hold; choose other roots."
+            f"{path.name} of {module} has a classifier, which the lock cannot hold; choose other roots, or leave its"
+            " group out (`without`)."
         )
     return module

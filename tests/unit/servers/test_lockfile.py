@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from etlcore.errors import ConfigError
@@ -12,6 +14,11 @@ SET = JarSet(roots=(KAFKA,), transitive=True, jars=(LockedJar(KAFKA, "aa"), Lock
 
 def test_lock_is_read_as_it_was_written():
     assert parse_lock(dump_lock({"broker": SET})) == {"broker": SET}
+
+
+def test_groups_that_are_left_out_stay_left_out():
+    without = replace(SET, without=("org.apache.orc",))
+    assert parse_lock(dump_lock({"connect": without})) == {"connect": without}
 
 
 def test_lock_text_does_not_depend_on_order():

@@ -20,8 +20,8 @@ A topic is drained into a Parquet table, partitioned by one column, snappy:
 - **tuned**: PySpark with a schema by hand, nothing read twice, checkpoint files without processes.
 - **loop**: confluent-kafka and pyarrow in two processes, without Spark, at least once.
 - **flink**: Flink SQL with a schema by hand, exactly-once, a checkpoint each second; timed from when its job runs.
-- **connect**: Kafka Connect with Iceberg's sink, schema unknown, exactly-once, a commit each second; timed from when its
-  table appears.
+- **connect**: Kafka Connect with Iceberg's sink, schema unknown, exactly-once, a commit each second; timed from
+  when its table appears.
 
 All sides in one run on one broker, in turns. A side's table is read with DuckDB and compared column by column before
 its time counts. Each side has worked for half a minute before its first round. Times are those of a running stream:

@@ -16,13 +16,11 @@ from typing import Any
 from urllib.request import Request, urlopen
 from uuid import uuid4
 
-import pyspark
 from confluent_kafka import Consumer, TopicPartition
-from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
+from py4j.java_gateway import JavaGateway
 
+from benchmarks.drain.jvm import started
 from benchmarks.side import Drain, serve
-from etlcore.java import ensure_java
-from gluepot.servers import jars
 from gluepot.servers.ports import LOOPBACK
 from gluepot.servers.topics import create_topic
 
@@ -31,7 +29,6 @@ COMMIT_EVERY_MS = 1_000
 FETCH_BYTES = 64 << 20
 POLL_RECORDS = 50_000
 """Many more than the 500 of the default: the worker and the sink are told of each poll."""
-HEAP = "-Xmx4g"
 LOOK_SECS = 0.005
 ANSWER_SECS = 30.0
 DRAIN_SECS = 300.0
@@ -39,7 +36,7 @@ DRAIN_SECS = 300.0
 
 def main(bootstrap: str, topic: str, _batch_rows: str, cores: str, _shape: str) -> None:
     """Drain with a connector of as many tasks as there are cores, until all records are in the table's snapshot."""
-    connectors = f"{worker(started(), bootstrap)}connectors"
+    connectors = f"{worker(started('connect-baseline'), bootstrap)}connectors"
     records = _records(bootstrap, topic)
 
     def drain(given: Drain) -> float:
@@ -66,19 +63,6 @@ def committed(table: Path) -> int:
         return 0
     totals = {one["snapshot-id"]: one["summary"].get("total-records", 0) for one in told.get("snapshots", ())}
     return int(totals.get(told.get("current-snapshot-id"), 0))
-
-
-def started() -> JavaGateway:
-    """Start a JVM with Kafka Connect, which ends with this process."""
-    hadoop = (Path(pyspark.__file__).parent / "jars").glob("hadoop-client-*.jar")
-    port, token = launch_gateway(
-        classpath=os.pathsep.join(map(str, [*jars.ensure("connect-baseline"), *hadoop])),
-        javaopts=[HEAP],
-        java_path=str(ensure_java(os.environ).java),
-        die_on_exit=True,
-        enable_auth=True,
-    )
-    return JavaGateway(gateway_parameters=GatewayParameters(port=port, auth_token=token))
 
 
 def worker(gateway: JavaGateway, bootstrap: str) -> str:

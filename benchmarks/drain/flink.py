@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
-import pyspark
-from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
-
+from benchmarks.drain.jvm import started
 from benchmarks.drain.shapes import SHAPES
 from benchmarks.side import Drain, serve
-from etlcore.java import ensure_java
-from gluepot.servers import jars
 
 CHECKPOINT_EVERY = "1 s"
 """About as often as the other sides end a batch."""
-HEAP = "-Xmx4g"
 RUNNING = "RUNNING"
 LOOK_SECS = 0.005
 
 
 def main(bootstrap: str, topic: str, _batch_rows: str, cores: str, shape: str) -> None:
     """Drain with one INSERT, from the begin of the topic to the end that it has when the query starts."""
-    jvm: Any = started().jvm
+    jvm: Any = started("flink-baseline").jvm
     columns = flink_columns(SHAPES[shape].ddl)
 
     def drain(given: Drain) -> float:
@@ -61,19 +55,6 @@ def main(bootstrap: str, topic: str, _batch_rows: str, cores: str, shape: str) -
         return began
 
     serve(drain)
-
-
-def started() -> JavaGateway:
-    """Start a JVM with Flink, which ends with this process."""
-    hadoop = (Path(pyspark.__file__).parent / "jars").glob("hadoop-client-*.jar")
-    port, token = launch_gateway(
-        classpath=os.pathsep.join(map(str, [*jars.ensure("flink-baseline"), *hadoop])),
-        javaopts=[HEAP],
-        java_path=str(ensure_java(os.environ).java),
-        die_on_exit=True,
-        enable_auth=True,
-    )
-    return JavaGateway(gateway_parameters=GatewayParameters(port=port, auth_token=token))
 
 
 def flink_columns(ddl: str) -> str:

@@ -16,11 +16,12 @@ from typing import Any
 from urllib.request import Request, urlopen
 from uuid import uuid4
 
-from confluent_kafka import Consumer, TopicPartition
 from py4j.java_gateway import JavaGateway
 
 from benchmarks.drain.jvm import started
 from benchmarks.side import Drain, serve
+from connectors.kafka.broker import Broker
+from connectors.kafka.settings import KafkaReadSettings
 from gluepot.servers.ports import LOOPBACK
 from gluepot.servers.topics import create_topic
 
@@ -109,13 +110,8 @@ def _connector(name: str, bootstrap: str, topic: str, table: Path, tasks: int) -
 
 
 def _records(bootstrap: str, topic: str) -> int:
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "ends"})
-    try:
-        partitions = consumer.list_topics(topic, timeout=ANSWER_SECS).topics[topic].partitions
-        ends = (consumer.get_watermark_offsets(TopicPartition(topic, one), timeout=ANSWER_SECS) for one in partitions)
-        return sum(high - low for low, high in ends)
-    finally:
-        consumer.close()
+    bounds = Broker(KafkaReadSettings.from_options({"bootstrap.servers": bootstrap, "topicName": topic})).bounds()
+    return sum(bounds.latest.values()) - sum(bounds.earliest.values())
 
 
 def _ask(url: str, body: Mapping[str, object] | None = None, method: str | None = None) -> None:

@@ -6,8 +6,10 @@ import os
 import subprocess
 import uuid
 from base64 import urlsafe_b64encode
+from collections.abc import Mapping
 from pathlib import Path
 from random import SystemRandom
+from typing import ClassVar
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
@@ -26,6 +28,8 @@ class KafkaBroker(EmbeddedServer):
 
     TITLE = "Kafka broker"
     NEEDED_BYTES = 2 * GIB_BYTES
+    SETTINGS: ClassVar[Mapping[str, str]] = {}
+    """Properties of the broker that a subclass wants to differ from `broker_settings`."""
 
     def _prepared(self) -> tuple[list[str], dict[str, str]]:
         java, archives = ensure_java(os.environ).java, jars.ensure(JAR_SET)
@@ -46,7 +50,8 @@ class KafkaBroker(EmbeddedServer):
         self.folder.mkdir(parents=True, exist_ok=True)
         settings, log4j2 = self.folder / "server.properties", self.folder / "log4j2.xml"
         controller_port = ports.free_port(SystemRandom())
-        settings.write_text(properties(broker_settings(self._port, controller_port, self.folder / "data")))
+        told = {**broker_settings(self._port, controller_port, self.folder / "data"), **self.SETTINGS}
+        settings.write_text(properties(told))
         log4j2.write_text(LOG4J2)
         return settings, log4j2
 

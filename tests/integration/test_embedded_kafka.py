@@ -9,8 +9,10 @@ import subprocess
 import sys
 import uuid
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
+from confluent_kafka.admin import AdminClient, ConfigResource
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
 from etlcore.cachedir import cache_root
@@ -18,6 +20,7 @@ from etlcore.clock import SystemClock
 from etlcore.errors import ConfigError, PermanentError
 from gluepot.servers.commands import down, status, up
 from gluepot.servers.kafka import KafkaBroker
+from gluepot.servers.kafka_settings import NODE_ID
 from gluepot.servers.ports import LOOPBACK, is_free
 
 CLOCK = SystemClock()
@@ -43,6 +46,10 @@ def read_one(bootstrap: str, topic: str) -> bytes:
         return next(consumer).value
 
 
+class Patient(KafkaBroker):
+    SETTINGS: ClassVar = {"group.initial.rebalance.delay.ms": "250"}
+
+
 def becomes_free(port: int) -> bool:
     deadline = CLOCK.monotonic() + DEADLINE_SECS
     while not is_free(port) and CLOCK.monotonic() < deadline:
@@ -63,6 +70,15 @@ def test_restart_keeps_port_and_records(own_kafka):
     own_kafka.restart()
     assert own_kafka.bootstrap == bootstrap
     assert read_one(bootstrap, topic) == b"before"
+
+
+def test_settings_of_a_subclass_are_the_brokers(tmp_path):
+    with Patient(tmp_path / "kafka") as broker:
+        admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+        asked = ConfigResource(ConfigResource.Type.BROKER, str(NODE_ID))
+        told = admin.describe_configs([asked])[asked].result(DEADLINE_SECS)
+        assert told["group.initial.rebalance.delay.ms"].value == "250"
+        assert told["auto.create.topics.enable"].value == "false"
 
 
 def test_killed_broker_starts_again_with_its_records(own_kafka):
@@ -102,7 +118,9 @@ for child in psutil.Process(int(sys.argv[1])).children():
 OWNER = """
 import sys, threading
 from pathlib import Path
+from typing import ClassVar
 from gluepot.servers.kafka import KafkaBroker
+from gluepot.servers.kafka_settings import NODE_ID
 broker = KafkaBroker(Path(sys.argv[1]))
 starter = threading.Thread(target=broker.start)
 starter.start()

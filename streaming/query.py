@@ -180,6 +180,7 @@ class Query:
                     case _:
                         log.error("query_failed", attempts=self._run.failures, reason=str(failure))
                         raise failure
+            self._lease.check()  # it may be lost while no attempt runs: before the next one, or in a pause
 
     def _pause(self) -> None:
         """Rest between two batches, with the lease, until somebody lets the query go on or it is to end."""

@@ -9,6 +9,7 @@ import pytest
 
 from etlcore.clock import Clock, SystemClock
 from streaming import session
+from streaming.lease import TTL_SECS
 from streaming.session import Drain, StreamSession
 
 if TYPE_CHECKING:
@@ -36,11 +37,13 @@ class NumberStream:
         *,
         max_batches: int | None = 1,
         clock: Clock | None = None,
+        lease_secs: float = TTL_SECS,
         frame: DataFrame | None = None,
         **options: Any,
     ) -> StreamSession:
         """Give micro-batches to the function until as many have been committed; return the session it ran in."""
-        streams = StreamSession(clock=clock or SystemClock(), drain=Drain(max_batches=max_batches))
+        drain = Drain(max_batches=max_batches)
+        streams = StreamSession(clock=clock or SystemClock(), drain=drain, lease_secs=lease_secs)
         session.install(streams)
         self.for_each_batch(function, frame, **options)
         return streams

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
-from threading import Lock
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -16,14 +17,15 @@ from batch import catalog_update, commit, execute, jobrun
 from batch.commit.record import input_text
 from batch.ledger import LedgerWrite
 from batch.on_driver import is_own_work
-from batch.pipeline import Pipeline
-from batch.table_columns import TableColumns
+from batch.pipeline import Pipeline, work_of
+from connectors.jdbc.endpoint import POSTGRESQL
 from connectors.jdbc.target import JdbcWriteSettings
 from connectors.lake.commits import LakeCommit
-from connectors.ports import Committed, RecordSink
+from connectors.ports import CommitKey, Committed, RecordSink
 from etlcore.datasets import folder_dataset, table_dataset
 from etlcore.failpoints import reach
 from etlcore.logging import get_logger
+from etlcore.storage import place_of
 from streaming.batch import BatchContext, current_batch
 from streaming.foresight import Repeatable
 from streaming.progress import Output
@@ -35,16 +37,23 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
+_NO_JOB = uuid4().hex
 # Writes outside of a stream: one run of the process, its writes counted like those of a batch.
-_run = BatchContext(query_id=uuid4().hex, batch_id=0)
+_run = BatchContext(query_id=_NO_JOB, batch_id=0, tables=commit.QueryWrites(_NO_JOB))
 # With bookmarks: the run that the ledger knows, so that another attempt of it replaces what this one publishes.
 _bookmarked: dict[str, BatchContext] = {}
-_recovered: set[tuple[str, str, int]] = set()
-_histories: dict[tuple[str, str, int], commit.History] = {}
-_tallies: dict[tuple[str, str, int], commit.Tally] = {}
-_recovering = Lock()
 _found: set[str] = set()
-_columns = TableColumns()
+
+
+@contextmanager
+def _write() -> Iterator[BatchContext]:
+    """Give the batch, or the run outside of streams, that a write of this thread belongs to."""
+    batch = current_batch() or _run_outside_of_streams()
+    try:
+        yield batch
+    except BaseException as error:
+        batch.scope.failed_writes.append(error)
+        raise
 
 
 def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ctx: str) -> None:
@@ -55,30 +64,34 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
         CheckpointError: the query does not go on from what the table holds.
         Exception: what failed in the tasks or in publishing; nothing of the write is visible then.
     """
-    batch = current_batch() or _run_outside_of_streams()
-    planned = batch.next_write(ctx)
+    with _write() as batch:
+        _publish(batch, spark, frame, settings, ctx)
+
+
+def _publish(batch: BatchContext, spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ctx: str) -> None:
+    place = place_of(settings.path)
+    planned = batch.next_write(place, ctx)
     sink = settings.sink(planned.key, ctx, batch.rejects_path)
+    planned = replace(planned, work=work_of(frame.pipeline, sink))
     target = commit.open_target(sink)
     if settings.catalog is not None:
         catalog_update.check(current_catalog(), settings.catalog)
-    first = (settings.path, planned.key.query_id, planned.token)
-    with _recovering:  # writes from threads of one function: none may stage before the folder is clean
-        if first not in _recovered:
-            sink.check()
-            commit.recover(target, planned.key.query_id, planned.token)
-            records = commit.live(target.table)
-            _columns.begin(target, planned.key, records)
-            _histories[first] = commit.History.of(records, planned.key.query_id)
-            _tallies[first] = commit.Tally.of(records, planned.key)
-            _recovered.add(first)
-        # A batch with dead letters lacks them on purpose, also where an earlier try published them; that they are in
-        # the checkpoint shows that it is the query's own.
-        if batch.origin is not None and batch.rehearsed is None and not batch.rows_aside:
-            commit.refuse_overlap(planned, _histories[first], batch.origin, target.table.url)
-            _histories[first] = _histories[first].after(planned)
-    sink = sink.knowing(_columns.before(target, planned.key))
+    rejects = "" if sink.rejects_root == sink.root else sink.rejects_root
+    columns = batch.columns
+
+    def begin(opened: commit.OpenTable) -> None:
+        sink.check()
+        columns.begin(target, planned.key, opened.records)
+
+    write = commit.Write(commit.FILES, place, planned.key.ctx, rejects)
+    table = batch.tables.open(target, planned, write, begin)
+    # A batch with dead letters lacks them on purpose, also where an earlier try published them; that they are in
+    # the checkpoint shows that it is the query's own.
+    if batch.origin is not None and batch.rehearsed is None and not batch.rows_aside:
+        table.check(planned, batch.origin)
+    sink = sink.knowing(columns.before(target, planned.key))
     if batch.rehearsed is not None:
-        batch.rehearsed[planned.key] = target
+        batch.rehearsed[place, planned.key] = target
         execute.rehearse(spark, frame.pipeline, sink, target, planned)
         return
     staged = batch.foresight.staged(frame.pipeline, sink)
@@ -87,12 +100,10 @@ def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ct
         batch.foresight.wrote(Repeatable(frame.pipeline.steps, partial(_stage, spark, settings, ctx)))
     if settings.catalog is not None:
         catalog_update.update(current_catalog(), settings.catalog, outcome.files, parts)
-    _columns.learn(target, planned.key, parts)
+    columns.learn(target, planned.key, parts)
     batch.record(outcome, parts, target, folder_dataset(target.table.url))
-    with _recovering:
-        _tallies[first] = _tallies[first].after(planned.key, outcome.rows)
-        batch.rows_in_table[target.table.url] = _tallies[first].total
-    if current_batch() is None and (run := jobrun.current()) and run.bookmarks:
+    batch.rows_in_table[target.table.url] = table.count(planned.key, outcome.rows)
+    if batch.origin is None and (run := jobrun.current()) and run.bookmarks:
         run.bookmarks.wrote(LedgerWrite(planned.key.ctx, settings.path, outcome.rows, len(outcome.files)))
 
 
@@ -100,10 +111,11 @@ def _stage(
     spark: SparkSession, settings: SinkSettings, ctx: str, batch: BatchContext, pipeline: Pipeline
 ) -> execute.Staged:
     """Stage a pipeline in the target of an earlier write of the same run, which has recovered it, for another batch."""
-    planned = batch.upcoming(ctx)
+    planned = batch.upcoming(place_of(settings.path), ctx)
     sink = settings.sink(planned.key, ctx, batch.rejects_path)
     target = commit.open_target(sink)
-    return execute.stage_write(spark, pipeline, sink.knowing(_columns.before(target, planned.key)), target, planned)
+    sink = sink.knowing(batch.columns.before(target, planned.key))
+    return execute.stage_write(spark, pipeline, sink, target, planned)
 
 
 def send(spark: SparkSession, frame: DynamicFrame, sink: RecordSink, ctx: str) -> None:
@@ -115,16 +127,17 @@ def send(spark: SparkSession, frame: DynamicFrame, sink: RecordSink, ctx: str) -
         ConfigError: the target is not there.
         Exception: what failed in the tasks; some records may have been sent then, and are sent again by a retry.
     """
-    batch = current_batch() or _run_outside_of_streams()
-    batch.next_write(ctx)
-    if (kind := repr(sink)) not in _found:
-        sink.check()
-        _found.add(kind)
-    if batch.rehearsed is not None:
-        execute.count(spark, frame.pipeline)
-        return
-    parts = execute.send(spark, frame.pipeline, sink)
-    batch.record(Committed((), sum(part.rows_out for part in parts)), parts)
+    with _write() as batch:
+        kind = repr(sink)
+        batch.next_write(kind, ctx)
+        if kind not in _found:
+            sink.check()
+            _found.add(kind)
+        if batch.rehearsed is not None:
+            execute.count(spark, frame.pipeline)
+            return
+        parts = execute.send(spark, frame.pipeline, sink)
+        batch.record(Committed((), sum(part.rows_out for part in parts)), parts)
 
 
 def publish_table(spark: SparkSession, frame: DynamicFrame, settings: JdbcWriteSettings, ctx: str) -> None:
@@ -134,18 +147,33 @@ def publish_table(spark: SparkSession, frame: DynamicFrame, settings: JdbcWriteS
         ConfigError: the table does not fit the rows, or the user may not write it.
         Exception: what failed in the tasks or in publishing; the table is as it was then.
     """
-    from batch.jdbc_output import rehearse_table, write_table  # noqa: PLC0415  its driver takes its time to load
-
     settings.require_native()
-    batch = current_batch() or _run_outside_of_streams()
-    planned = batch.next_write(ctx)
+    with _write() as batch:
+        _publish_table(batch, spark, frame, settings, ctx)
+
+
+def _publish_table(
+    batch: BatchContext, spark: SparkSession, frame: DynamicFrame, settings: JdbcWriteSettings, ctx: str
+) -> None:
+    # The driver of the database takes its time to load.
+    from batch.jdbc_output import rehearse_table, take_back_table, write_table  # noqa: PLC0415
+    from connectors.jdbc.postgresql.publish import find_table  # noqa: PLC0415
+
+    name = find_table(settings)
+    place = f"{settings.endpoint.shown} {name.qualified}"
+    planned = batch.next_write(place, ctx)
     if batch.rehearsed is not None:
-        rehearse_table(spark, frame.pipeline, settings, planned)
+        rehearse_table(spark, frame.pipeline, settings, name, planned)
         return
-    outcome, parts = write_table(spark, frame.pipeline, settings, planned)
+
+    def undo(key: CommitKey) -> None:
+        take_back_table(settings, find_table(settings), key, planned.token)
+
+    batch.tables.announce(commit.Write(POSTGRESQL, place, planned.key.ctx), planned.key.batch_id, undo)
+    outcome, parts = write_table(spark, frame.pipeline, settings, name, planned)
     batch.record(outcome, parts, dataset=table_dataset(settings.endpoint.url, settings.table))
-    target = f"{settings.endpoint.shown} {settings.table}"
-    if current_batch() is None and (run := jobrun.current()) and run.bookmarks:
+    if batch.origin is None and (run := jobrun.current()) and run.bookmarks:
+        target = f"{settings.endpoint.shown} {settings.table}"
         run.bookmarks.wrote(LedgerWrite(planned.key.ctx, target, outcome.rows, 0))
 
 
@@ -156,21 +184,21 @@ def append(frame: DataFrame, target: LakeTarget, ctx: str) -> None:
         CheckpointError: the table holds the batch with other records, or later batches of the query.
         Exception: whatever failed the Spark job; the table is as it was then.
     """
-    batch = current_batch()
     table = target.table
-    if batch is None:
+    if current_batch() is None:
         table.append(frame, None, target.options)
         return
-    planned = batch.next_write(ctx)
-    if batch.rehearsed is not None:
-        frame.write.format("noop").mode("overwrite").save()
-        return
-    text = input_text(planned.input_ranges, planned.offsets_digest)
-    commit = LakeCommit(planned.key, sha256(text.encode()).hexdigest())
-    if table.append(frame, commit, target.options):
-        reach("lake.appended")
-    else:
-        log.info("batch_already_in_table", table=table.name, write=planned.key.ctx)
+    with _write() as batch:
+        planned = batch.next_write(table.name, ctx)
+        if batch.rehearsed is not None:
+            frame.write.format("noop").mode("overwrite").save()
+            return
+        text = input_text(planned.input_ranges, planned.offsets_digest)
+        marked = LakeCommit(planned.key, sha256(text.encode()).hexdigest())
+        if table.append(frame, marked, target.options):
+            reach("lake.appended")
+        else:
+            log.info("batch_already_in_table", table=table.name, write=planned.key.ctx)
 
 
 def written_outside_of_streams() -> Sequence[Output]:
@@ -184,6 +212,7 @@ def _run_outside_of_streams() -> BatchContext:
     if marks is None or not marks.run.saves:
         return _run
     job, token = marks.run.job, marks.run.token
-    context = _bookmarked.setdefault(f"{job.uid} {token}", BatchContext(job.uid, job.run, token))
+    fresh = BatchContext(job.uid, job.run, token, tables=commit.QueryWrites(job.uid, token))
+    context = _bookmarked.setdefault(f"{job.uid} {token}", fresh)
     context.offsets_digest = marks.input_digest
     return context

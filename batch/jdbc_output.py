@@ -7,22 +7,25 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from batch import execute
-from batch.commit.decide import Adopt, Fenced, Skip, Write, decide
+from batch.commit.decide import Adopt, Fenced, Skip, Write, decide, seal
 from batch.commit.record import CommitRecord
 from batch.pipeline import Pipeline
-from connectors.jdbc.postgresql.publish import Publication, drop_staged, prepare, publication
+from connectors.jdbc.postgresql.publish import Publication, TableName, drop_staged, publication
 from connectors.jdbc.postgresql.staging import StagingSink
 from connectors.jdbc.target import JdbcWriteSettings, Mode
-from connectors.ports import AlreadyCommitted, Committed, Manifest, ManifestPart, StagedFile
+from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, StagedFile
 from etlcore.errors import LeaseHeld
 from etlcore.failpoints import reach
+from etlcore.logging import get_logger
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+log = get_logger(__name__)
+
 
 def write_table(
-    spark: SparkSession, pipeline: Pipeline, settings: JdbcWriteSettings, planned: Manifest
+    spark: SparkSession, pipeline: Pipeline, settings: JdbcWriteSettings, name: TableName, planned: Manifest
 ) -> tuple[Committed | AlreadyCommitted, Sequence[ManifestPart]]:
     """Run a pipeline into a table: everything or nothing, and the same write once.
 
@@ -33,6 +36,7 @@ def write_table(
         spark: the session.
         pipeline: what is written.
         settings: where to, and how.
+        name: the table, as `find_table` has found it.
         planned: the manifest without parts. If its input is known and was published already, no task runs.
 
     Raises:
@@ -40,7 +44,7 @@ def write_table(
         LeaseHeld: a later driver has taken over.
         PermanentError: an earlier try of the write cannot be taken back.
     """
-    name = prepare(settings, planned.key)
+    drop_staged(settings.endpoint, planned.key, name.schema)
     if planned.ranges or planned.offsets_digest:
         with publication(settings, planned.key, name) as begun:
             if (record := _adopted(begun, planned)) is not None:
@@ -62,14 +66,40 @@ def write_table(
     return outcome, parts
 
 
-def rehearse_table(spark: SparkSession, pipeline: Pipeline, settings: JdbcWriteSettings, planned: Manifest) -> None:
+def rehearse_table(
+    spark: SparkSession, pipeline: Pipeline, settings: JdbcWriteSettings, name: TableName, planned: Manifest
+) -> None:
     """Run a pipeline up to where it would be published, and take back what was staged."""
-    name = prepare(settings, planned.key)
+    drop_staged(settings.endpoint, planned.key, name.schema)
     sink = StagingSink(settings.endpoint, planned.key, name.schema, name.qualified)
     try:
         execute.stage(spark, pipeline, sink, str(planned.token))
     finally:
         drop_staged(settings.endpoint, planned.key, name.schema)
+
+
+def take_back_table(settings: JdbcWriteSettings, name: TableName, key: CommitKey, token: int) -> None:
+    """Take back what an earlier attempt of a batch has published under a key, and keep others from publishing there.
+
+    What an upsert or an overwrite has replaced is not known any more, so these stay as they are.
+
+    Raises:
+        LeaseHeld: a later driver has taken over.
+        PermanentError: rows of the write were changed since.
+    """
+    with publication(settings, key, name) as begun:
+        before = begun.published()
+        earlier = None if before is None else CommitRecord.from_bytes(before.record.encode())
+        if earlier is not None and earlier.token > token:
+            raise _fenced(Manifest(key, token=token), earlier)
+        if before is not None and earlier is not None and not earlier.is_nothing:
+            begun.forget_rejects()
+            if settings.mode is Mode.APPEND:
+                begun.take_back(before.xact, earlier.rows_out)
+            else:
+                log.warning("write_not_taken_back", table=name.qualified, batch=key.batch_id, mode=settings.mode.value)
+        generation = 1 if earlier is None else earlier.generation + 1
+        begun.record(seal(key, generation, token, None).to_bytes().decode())
 
 
 def _adopted(begun: Publication, planned: Manifest) -> CommitRecord | None:

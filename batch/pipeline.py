@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import pickle
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
+from uuid import uuid4
 
 import pyarrow as pa
 
 from connectors.ports import BatchSource, InputSplit, SourceRange, StreamSource
 from dynamicframe.declared import DeclaredPayload
-from dynamicframe.transforms import Step
+from dynamicframe.transforms import Step, calls_user_code
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -126,3 +129,23 @@ class Pipeline:
     def over_known(self) -> Pipeline:
         """Do what `over_rows` does where that reads no record; elsewhere return the pipeline as it is."""
         return self if self.kept is not None and not self.kept.is_read else self.over_rows()
+
+
+def work_of(pipeline: Pipeline, target: object) -> str:
+    """Return text that is equal only for two writes that make the same rows of the same input.
+
+    A retry whose work is equal may leave what an earlier attempt has published where it is. Where a function of the
+    script, or Spark, makes the rows, nothing here can tell what it does, so each such text differs from all others.
+
+    Args:
+        pipeline: what is written.
+        target: the sink or its settings; equal ones are pickled to equal bytes.
+    """
+    match pipeline.input:
+        case RangeInput(extras=extras, declared=declared) if not any(map(calls_user_code, pipeline.steps)):
+            how: object = (extras, declared)
+        case SplitInput(source=source) if not any(map(calls_user_code, pipeline.steps)):
+            how = source
+        case _:
+            return f"once:{uuid4().hex}"
+    return hashlib.sha256(pickle.dumps((how, pipeline.steps, target))).hexdigest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -363,17 +364,38 @@ class ManifestPart:
 
 @dataclass(frozen=True, order=True, slots=True)
 class CommitKey:
-    """What makes one write of one batch unique, for ever: never a job's name.
+    """What makes one write of one batch unique within its target, for ever: never a job's name.
 
     Args:
         query_id: Spark's own query id, from the checkpoint; for a job with bookmarks the id the ledger gave it.
         batch_id: number of the micro-batch; for a job with bookmarks the number of its run.
-        ctx: `transformation_ctx`, or the ordinal of the write within the batch (`write-0`) where the script gives none.
+        ctx: which write to the target, see `write_label`.
+        target: tells the target from others where several share one place: a folder of rejects, or the table of
+            commits in a database. It is not part of equality, because a record in a table's own folder belongs to that
+            table wherever the folder is moved.
     """
 
     query_id: str
     batch_id: int
     ctx: str
+    target: str = field(default="", compare=False)
+
+
+_ORDINAL = re.compile(r"\.[0-9]+$")
+
+
+def write_label(transformation_ctx: str, nth: int) -> str:
+    """Return the name of the n-th write that a batch makes to one target under one `transformation_ctx`.
+
+    Different arguments give different names: `sink` and 2 give `sink.2`, and so a ctx that is called `sink.2` itself
+    gives `sink.2.1`.
+
+    Args:
+        transformation_ctx: as the script gives it; may be empty.
+        nth: counted from 1.
+    """
+    name = transformation_ctx or "write"
+    return name if nth == 1 and not _ORDINAL.search(name) else f"{name}.{nth}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,6 +408,8 @@ class Manifest:
         ranges: what the micro-batch holds that the write belongs to; parts that read ranges themselves say it better.
         offsets_digest: text that is equal for equal input, where a foreign source has no ranges to tell of.
         token: of the driver, see `Lease`; 0 where nobody else can use the key, as in a batch job.
+        work: text that is equal only where the same is done with the input, see `batch.pipeline.work_of`. Empty where
+            the key alone says that.
     """
 
     key: CommitKey
@@ -393,6 +417,7 @@ class Manifest:
     ranges: Sequence[SourceRange] = ()
     offsets_digest: str = ""
     token: int = 0
+    work: str = ""
 
     @property
     def input_ranges(self) -> Sequence[SourceRange]:

@@ -8,11 +8,15 @@ metadata, then one line per source of the query.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from etlcore.errors import CheckpointError
 from etlcore.storage import Storage, open_storage
+
+BACKUP = "gluepot/backup"
+"""Where commands put what they take out of a checkpoint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,15 @@ class Checkpoint:
             return str(json.loads(self.storage.get("metadata"))["id"])
         except FileNotFoundError:
             return None
+
+    def replaced_query_ids(self) -> list[str]:
+        """Return the ids of the queries that `gluepot checkpoint rewind` has put an end to here, oldest first."""
+        found = []
+        for key in self.storage.list(BACKUP):
+            if key.rsplit("/", 1)[-1] == "metadata":
+                with suppress(FileNotFoundError, ValueError, KeyError, TypeError):
+                    found.append(str(json.loads(self.storage.get(key))["id"]))
+        return list(dict.fromkeys(found))
 
     def newest_offsets(self) -> OffsetEntry | None:
         """Return the newest planned batch, committed or not; None before the first.

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass, field
+from threading import RLock
 from typing import Any
 
 import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
-from batch.commit import Origin, Target
+from batch.commit import Origin, QueryWrites, Target, place_digest
 from batch.kept import KeptRecords
 from batch.pipeline import FrameInput, Pipeline, RangeInput
+from batch.table_columns import TableColumns
 from connectors.ports import (
     AlreadyCommitted,
     CommitKey,
@@ -23,11 +24,14 @@ from connectors.ports import (
     ManifestPart,
     SourceRange,
     StagedFile,
+    write_label,
 )
 from connectors.rejects import put_aside, rejects_root
 from dynamicframe.schema import merge_schemas
 from etlcore.datasets import Dataset
+from etlcore.errors import PermanentError
 from etlcore.failpoints import reach
+from streaming import scopes
 from streaming.foresight import Foresight
 from streaming.frames import BatchFrame, StreamFrame
 from streaming.habit import Habit
@@ -73,6 +77,11 @@ class BatchContext:
         rehearsed: while the function is only tried, the writes it reached; None when writes are to be published.
         storage_level: where records are kept that are used again and again; None to read them each time.
         foresight: what is done for the function before it asks.
+        tables: what this driver knows of the tables the query writes to.
+        columns: of these tables.
+        scope: which threads write as part of the batch.
+
+    A function may write from several threads, so the methods that change something are safe to call from any.
     """
 
     query_id: str
@@ -98,23 +107,33 @@ class BatchContext:
     in_any_order: bool = False
     rows_in_table: dict[str, int] = field(default_factory=dict)
     outputs: list[Output] = field(default_factory=list)
-    rehearsed: dict[CommitKey, Target] | None = None
+    rehearsed: dict[tuple[str, CommitKey], Target] | None = None
     storage_level: StorageLevel | None = None
     foresight: Foresight = field(default_factory=lambda: Foresight(Habit()))
-    _writes: Counter[str] = field(default_factory=Counter)
+    tables: QueryWrites = field(default_factory=lambda: QueryWrites(""))
+    columns: TableColumns = field(default_factory=TableColumns)
+    scope: scopes.Scope = field(default_factory=scopes.Scope)
+    _writes: Counter[tuple[str, str]] = field(default_factory=Counter)
     _kept: list[KeptRecords] = field(default_factory=list)
+    _changing: RLock = field(default_factory=RLock)
 
-    def next_write(self, transformation_ctx: str) -> Manifest:
-        """Return what is known of the next write before it runs: the n-th of a ctx keeps its key on every replay."""
-        planned = self.upcoming(transformation_ctx)
-        self._writes[transformation_ctx or "write"] += 1
-        return planned
+    def next_write(self, place: str, transformation_ctx: str) -> Manifest:
+        """Return what is known of the next write before it runs.
 
-    def upcoming(self, transformation_ctx: str) -> Manifest:
+        Args:
+            place: the one spelling of the target. Writes are counted for each target by itself, so that a retry may
+                come to its targets in another order.
+            transformation_ctx: as the script gives it.
+        """
+        with self._changing:
+            planned = self.upcoming(place, transformation_ctx)
+            self._writes[place, transformation_ctx] += 1
+            return planned
+
+    def upcoming(self, place: str, transformation_ctx: str) -> Manifest:
         """Return what `next_write` would."""
-        name = transformation_ctx or "write"
-        nth = self._writes[name] + 1
-        key = CommitKey(self.query_id, self.batch_id, name if nth == 1 else f"{name}.{nth}")
+        label = write_label(transformation_ctx, self._writes[place, transformation_ctx] + 1)
+        key = CommitKey(self.query_id, self.batch_id, label, place_digest(place))
         return Manifest(key, (), self.ranges, self.offsets_digest, self.token)
 
     @property
@@ -156,6 +175,16 @@ class BatchContext:
             target: where the files lie; None for a write of none.
             dataset: what was written to, for lineage; None for what has no name there.
         """
+        with self._changing:
+            self._add(outcome, parts, target, dataset)
+
+    def _add(
+        self,
+        outcome: Committed | AlreadyCommitted,
+        parts: Sequence[ManifestPart],
+        target: Target | None,
+        dataset: Dataset | None,
+    ) -> None:
         self.rows_in = max(self.rows_in, sum(part.rows_in for part in parts))
         self.bytes_in = max(self.bytes_in, sum(part.bytes_in for part in parts))
         self.rows_out += sum(part.rows_out for part in parts)
@@ -188,12 +217,22 @@ def _written(
             yield WrittenFile(storage.url, path, file.size_bytes, file.rows, rejects)
 
 
-_running: ContextVar[BatchContext | None] = ContextVar("gluepot_batch", default=None)
-
-
 def current_batch() -> BatchContext | None:
-    """Return the micro-batch whose function is running in this thread; None outside of one."""
-    return _running.get()
+    """Return the micro-batch whose function this thread runs, or was started by; None outside of one.
+
+    Raises:
+        PermanentError: a function of a query has started this thread, and no batch of the query is running any more.
+    """
+    scope = scopes.current()
+    if scope is None:
+        return None
+    if scope.batch is None:
+        scope.late = PermanentError(
+            "A thread that a batch function started writes after the function has returned, when its batch is done"
+            " already; wait for the thread in the function, for example with join()."
+        )
+        raise scope.late
+    return scope.batch
 
 
 def run_known(
@@ -267,12 +306,12 @@ def run_rows(frame: DataFrame, function: BatchFunction, context: BatchContext) -
 
 def _call(function: BatchFunction, frame: DataFrame, context: BatchContext) -> None:
     reach("batch.entered")
-    token = _running.set(context)
+    context.tables.begin_attempt(context.batch_id)
     done = False
     try:
-        function(frame, context.batch_id)
+        with scopes.running(context.scope, context):
+            function(frame, context.batch_id)
         done = True
     finally:
-        _running.reset(token)
         context.foresight.end(context, done=done)
         context.release()

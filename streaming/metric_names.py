@@ -179,6 +179,11 @@ COUNTERS = (
     Metric("empty_batches", "Triggers that found no record."),
     Metric("group_commits", "Commits to a consumer group after a batch (`commitGroupOffsets`)."),
     Metric("group_commit_failures", "Those that failed; the batch is not affected."),
+    Metric(
+        "side_task_failures",
+        "Errors in what goes on beside a batch, such as the log of advice.",
+        by=("task",),
+    ),
 )
 
 ROWS_COMMITTED = Metric(

@@ -128,6 +128,10 @@ class StreamMetrics:
         """Count a failed attempt, whether or not another follows."""
         self._count("failures", 1, query)
 
+    def side_task_failure(self, query: str, task: str) -> None:
+        """Count an error in what goes on beside a batch."""
+        self._count("side_task_failures", 1, query, task)
+
     def group_commits(self, query: str, told: int, failed: int) -> None:
         """Count commits to consumer groups after a batch."""
         self._count("group_commits", told, query)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from batch import execute, on_driver, shares
-from batch.commit import Origin
+from batch.commit import Journal, Origin, QueryWrites
 from batch.pipeline import RangeInput
+from batch.table_columns import TableColumns
 from connectors.ports import DivisibleSource, SourceRange, coalesced
 from connectors.positions import StreamPositions
 from connectors.rejects import discard, rejects_root
@@ -38,6 +40,7 @@ from streaming.planners import release_planners
 from streaming.progress import BatchStats
 from streaming.quarantine import Quarantine
 from streaming.schema_changes import by_kind
+from streaming.scopes import Scope
 from streaming.session import ENDLESS, StreamSession
 from streaming.settings import StreamSettings
 from streaming.shuffles import suit_batches
@@ -48,6 +51,8 @@ POLL_SECS = 0.05
 
 log = get_logger(__name__)
 
+T = TypeVar("T")
+
 
 class StopBetweenBatches(Exception):
     """Raised where a batch would begin after the end was asked for: its offsets are planned, nothing of it has run."""
@@ -55,12 +60,27 @@ class StopBetweenBatches(Exception):
 
 @dataclass(slots=True)
 class _Run:
-    """What the batch callback and the waiting thread share."""
+    """What the batch callback and the waiting thread share.
+
+    Args:
+        gate: held while a batch begins, and while the end is decided.
+        stopping: whether no further batch may begin.
+        in_function: whether a batch is running.
+        done_batches: whose function has returned; what Spark could not commit does not count.
+        finished: the batch whose function has returned last, as long as nobody has seen that Spark committed it, and
+            whether it held records.
+        failures: of the batch that is tried, or of the attempts to plan one, in a row.
+        error: what the last batch has raised.
+        last_started_epoch: when the last batch began.
+        last_held: what the last batch held.
+        failed_batch: the batch whose function failed last.
+    """
 
     gate: threading.Lock = field(default_factory=threading.Lock)
     stopping: bool = False
     in_function: bool = False
     done_batches: int = 0
+    finished: tuple[int, bool] | None = None
     failures: int = 0
     error: BaseException | None = None
     last_started_epoch: float | None = None
@@ -129,6 +149,9 @@ class Query:
         self._throttling = Throttling(self._inputs.throttled_reads, session.clock)
         self._lag = LagWatch(self._inputs.backlog, session.clock)
         self._schema = StreamSchema()
+        self._tables: QueryWrites | None = None
+        self._columns = TableColumns()
+        self._scope = Scope()
         self._habit = Habit[Use]()
         self._run = _Run()
         self._quarantine = Quarantine(self._stream, function, settings, self._end_search_if_stopping)
@@ -161,6 +184,7 @@ class Query:
                 self._lease.check()
                 if failure is None:
                     continue
+                self._judge_finished()
                 self._run.failures += 1
                 self._tell(failures_in_a_row=self._run.failures)
                 self._count("failure")
@@ -181,6 +205,24 @@ class Query:
                         log.error("query_failed", attempts=self._run.failures, reason=str(failure))
                         raise failure
             self._lease.check()  # it may be lost while no attempt runs: before the next one, or in a pause
+
+    def _judge_finished(self) -> None:
+        """Find out, when a query has failed, whether the batch whose function returned last is committed.
+
+        If not, its function runs again, and that counts as another failure of the same batch.
+        """
+        finished, self._run.finished = self._run.finished, None
+        if finished is None:
+            return
+        batch_id, filled = finished
+        try:
+            newest = self._checkpoint.newest_commit()
+        except (EtlError, OSError):  # the same trouble that kept Spark from writing there
+            newest = None
+        if newest is not None and newest >= batch_id:
+            self._run.failures = 0
+        else:
+            self._run.done_batches -= filled
 
     def _pause(self) -> None:
         """Rest between two batches, with the lease, until somebody lets the query go on or it is to end."""
@@ -287,7 +329,10 @@ class Query:
                 self._run.error = StopBetweenBatches()
                 raise self._run.error
             self._run.in_function = True
+            if self._run.finished is not None:  # Spark begins a batch when the one before is committed
+                self._run.finished, self._run.failures = None, 0
         try:
+            self._scope.refuse_late_writes()
             assert self._lease is not None  # taken before the first attempt
             self._lease.check()
             self._tell(batch_id=batch_id, batch_began_epoch=self._session.clock.epoch())
@@ -317,23 +362,30 @@ class Query:
             ranges=ranges,
             offsets_digest="" if ranges else self._inputs.digest(batch_id),
             origin=self._origin,
+            tables=self._writes_of(query_id, token),
+            columns=self._columns,
+            scope=self._scope,
             schema=self._schema,
             foresight=Foresight(self._habit),
             rejects_path=self._settings.rejects_path,
             storage_level=kept_at(self._settings),
         )
+        context.tables.begin_attempt(batch_id)
         filled = self._fill(frame, held, context)
-        attempts, run.failures = run.failures + 1, 0
+        context.tables.settle()
+        reach("batch.settled")
+        attempts = run.failures + 1
         run.last_held = held
-        self._mirror.done(query_id, batch_id, held)
-        self._lag.committed(held, context.newest_epoch_ms)
-        self._tell_groups(held)
         run.done_batches += filled
+        run.finished = batch_id, filled
+        self._beside("ledger_positions", lambda: self._mirror.done(query_id, batch_id, held))
+        self._beside("lag", lambda: self._lag.committed(held, context.newest_epoch_ms))
+        self._beside("group_commits", lambda: self._tell_groups(held))
         self._tell(failures_in_a_row=0)
         if not filled:
             self._count("empty")
             return
-        lag = self._lag.after_batch()
+        lag = self._beside("lag", self._lag.after_batch) or Lag()
         now_epoch = clock.epoch()
         ages = {shard: max(0.0, now_epoch - newest / 1000) for shard, newest in context.newest_epoch_ms.items()}
         stats = BatchStats(
@@ -368,6 +420,24 @@ class Query:
         )
         run.last_started_epoch = began_epoch
         self._report(stats)
+
+    def _beside(self, task: str, action: Callable[[], T]) -> T | None:
+        """Do something that is no part of the batch: its errors are told and counted, and the batch goes on."""
+        try:
+            return action()
+        except Exception as failed:  # noqa: BLE001  whatever it is, the batch has done its work
+            log.warning("side_task_failed", task=task, reason=str(failed) or type(failed).__name__)
+            if self._session.metrics:
+                with suppress(Exception):  # the metrics may be what fails
+                    self._session.metrics.side_task_failure(self._name, task)
+            return None
+
+    def _writes_of(self, query_id: str, token: int) -> QueryWrites:
+        """Return what this driver knows of the query's writes; the first call opens the journal of the checkpoint."""
+        if self._tables is None or self._tables.query_id != query_id:
+            journal = Journal(self._checkpoint.storage, token)
+            self._tables = QueryWrites(query_id, token, journal, self._checkpoint.replaced_query_ids())
+        return self._tables
 
     def _is_worth_pieces(self, records: int) -> bool:
         source: object = None if self._stream is None else self._stream.source
@@ -418,11 +488,11 @@ class Query:
 
     def _report(self, stats: BatchStats) -> None:
         self._tell(last_commit_epoch=stats.committed_epoch)
-        if self._session.metrics:
-            self._session.metrics.observe(stats)
-            self._session.metrics.capacity(capacity_of(self._frame.sparkSession))
+        if (metrics := self._session.metrics) is not None:
+            self._beside("metrics", lambda: metrics.observe(stats))
+            self._beside("capacity", lambda: metrics.capacity(capacity_of(self._frame.sparkSession)))
         for watch in self._session.watchers:
-            watch(stats)
+            self._beside(_name_of(watch), partial(watch, stats))
         log.info(
             "batch_done",
             rows=stats.rows_in,
@@ -471,6 +541,11 @@ class Query:
     def _count(self, what: str) -> None:
         if self._session.metrics:
             getattr(self._session.metrics, what)(self._name)
+
+
+def _name_of(watch: Callable[..., object]) -> str:
+    """Return what a watcher is called in logs and metrics: the module that it comes from."""
+    return str(getattr(watch, "__module__", None) or type(watch).__module__).rsplit(".", 1)[-1]
 
 
 def for_each_batch(frame: Any, function: BatchFunction, settings: StreamSettings, session: StreamSession) -> None:

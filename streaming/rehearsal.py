@@ -35,7 +35,7 @@ class Rehearsal:
     function: BatchFunction
     settings: StreamSettings
     context: BatchContext
-    writes: dict[CommitKey, commit.Target] = field(default_factory=dict)
+    writes: dict[tuple[str, CommitKey], commit.Target] = field(default_factory=dict)
 
     def failure(self, part: Ranges) -> str | None:
         """Return what the function raises when it gets nothing but this part of the batch; None when it passes.
@@ -55,6 +55,9 @@ class Rehearsal:
             rejects_path=held.rejects_path,
             rehearsed=self.writes,
             storage_level=held.storage_level,
+            tables=held.tables,
+            columns=held.columns,
+            scope=held.scope,
         )
 
         def rows() -> DataFrame:
@@ -73,6 +76,6 @@ class Rehearsal:
 
         The run that follows without the guilty records may not get to all of these writes.
         """
-        for key, target in self.writes.items():
+        for (_, key), target in self.writes.items():
             if (record := published(target, key)) is not None and record.files:
                 commit.publish(target, Manifest(key, token=self.context.token))

@@ -22,21 +22,29 @@ that was taken for dead finds its generation taken, whenever it wakes up.
 """
 
 from batch.commit.history import live
+from batch.commit.journal import Journal, Write, place_digest
 from batch.commit.overlap import History
 from batch.commit.publish import abort, adopted, publish, recover
 from batch.commit.refusal import Origin, refuse_overlap
 from batch.commit.tally import Tally
 from batch.commit.target import Target, open_target
+from batch.commit.writes import FILES, OpenTable, QueryWrites
 
 __all__ = [
+    "FILES",
     "History",
+    "Journal",
+    "OpenTable",
     "Origin",
+    "QueryWrites",
     "Tally",
     "Target",
+    "Write",
     "abort",
     "adopted",
     "live",
     "open_target",
+    "place_digest",
     "publish",
     "recover",
     "refuse_overlap",

@@ -49,11 +49,13 @@ class Fenced:
 
 
 def decide(manifest: Manifest, published: CommitRecord | None) -> Skip | Adopt | Write | Fenced:
-    """Skip what was published from equal input, replace what was published from other input, obey a later driver.
+    """Skip what was published by equal work on equal input, replace what was published otherwise, obey a later driver.
 
     A batch id alone does not say which records are in a batch: a source may decide while reading where a batch ends,
-    and a checkpoint may have been put back. Skipping then would lose records. A manifest without parts, of which only
-    the input is known yet, gets the same answer as the one with them.
+    and a checkpoint may have been put back. Skipping then would lose records. Nor does a key say what a function does
+    with the records: a retry may write two frames to one table in another order, or take another branch. So the record
+    has to tell of the same work, too. A manifest without parts, of which only the input is known yet, gets the same
+    answer as the one with them.
 
     Every driver that takes over leaves a record of its own under each key it meets, and records are created
     exclusively, generation by generation. So an earlier driver that still runs collides with it, whenever it wakes up.
@@ -63,7 +65,8 @@ def decide(manifest: Manifest, published: CommitRecord | None) -> Skip | Adopt |
     if published.token > manifest.token:
         return Fenced(published)
     generation = published.generation + 1
-    if published.input != input_text(manifest.input_ranges, manifest.offsets_digest):
+    same_input = published.input == input_text(manifest.input_ranges, manifest.offsets_digest)
+    if not same_input or published.work != manifest.work:
         return Write(CommitRecord.of(manifest, generation), published)
     if published.token == manifest.token:
         return Skip(published)

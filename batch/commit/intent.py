@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
-from batch.commit.record import CommitRecord
+from batch.commit.record import CommitRecord, plain_key
 from connectors.filesink.layout import intent_key
 from connectors.ports import CommitKey
 from etlcore.errors import CheckpointError
@@ -41,7 +41,8 @@ class Intent:
 
     def to_bytes(self) -> bytes:
         """Return the JSON text."""
-        return json.dumps(asdict(self)).encode()
+        plain = {"key": plain_key(self.key), "generation": self.generation, "token": self.token, "files": self.files}
+        return json.dumps(plain).encode()
 
     @classmethod
     def from_bytes(cls, text: bytes) -> Intent:

@@ -12,8 +12,10 @@ from batch.commit.intent import Intent
 from batch.commit.record import CommitRecord
 from batch.commit.target import Target
 from connectors.filesink.layout import (
+    STAGING,
     commit_key,
     intents_of_query,
+    is_staged_by,
     staging_of_attempt,
     staging_of_query,
     token_of_staged,
@@ -23,6 +25,7 @@ from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest
 from etlcore.clock import Clock, SystemClock
 from etlcore.errors import LeaseHeld, TransientError
 from etlcore.failpoints import reach
+from etlcore.storage import Storage
 
 _CLOCK = SystemClock()
 
@@ -49,10 +52,13 @@ def publish(target: Target, manifest: Manifest, clock: Clock = _CLOCK) -> Commit
                 abort(target, manifest.key, str(manifest.token))
                 raise _fenced(target, manifest, record)
             case Skip(record):
+                _finish(target, record)
                 abort(target, manifest.key, str(manifest.token))
                 return AlreadyCommitted(record.data_paths, record.rows_out, record.rejects_paths)
             case Adopt(record):
                 newest = _create(target, record)  # if that is not ours now, it is decided again
+            case Write(record, superseded) if (settled := _settle_own(target, record, superseded)) is not None:
+                newest = settled  # an earlier try of this driver has used up the generation
             case Write(record, superseded):
                 stamped = replace(record, committed_at_epoch_ms=int(clock.epoch() * 1000))
                 return _write(target, manifest, stamped, superseded)
@@ -74,6 +80,7 @@ def adopted(target: Target, manifest: Manifest) -> CommitRecord | None:
             case Fenced(record):
                 raise _fenced(target, manifest, record)
             case Skip(record):
+                _finish(target, record)
                 return record
             case Adopt(record):
                 newest = _create(target, record)
@@ -82,33 +89,45 @@ def adopted(target: Target, manifest: Manifest) -> CommitRecord | None:
     return None
 
 
-def recover(target: Target, query_id: str, token: int) -> None:
+def recover(target: Target, query_id: str, token: int, place: str = "") -> None:
     """Finish or undo what a dead driver of this query left in the middle; other queries' files are not touched.
 
     To be called before the query's first batch. What a later driver has begun is left alone.
+
+    Args:
+        target: where the query writes.
+        query_id: of the query.
+        token: of the driver.
+        place: `target` of the commit keys, which tells the table's rejects from those of others in a shared folder.
     """
+    # Staged files go before published ones: a copy that the store carries out late then finds nothing to copy.
+    for storage, _ in target.each():
+        _remove_staged(storage, query_id, token, None if storage == target.table else place)
     for path in target.table.list(intents_of_query(query_id)):
         with suppress(FileNotFoundError):  # a listing may be older than the files
             intent = Intent.from_bytes(target.table.get(path))
             if intent.token <= token:
-                record = _settled(target, intent, token)
-                superseded = _read(target, intent.key, intent.generation - 1)
-                _end(target, intent, record, superseded if record else None)
+                before = _read(target, intent.key, intent.generation - 1)
+                _end(target, intent, _taken(target, intent, token, before), before)
         reach("recover.intent")
-    for storage, _ in target.each():
-        folder = staging_of_query(query_id)
-        staged = storage.list(folder)
-        if any(token_of_staged(one) > token for one in staged):
-            storage.delete(one for one in staged if token_of_staged(one) <= token)
-        else:
-            storage.delete_folder(folder)
     reach("recover.ended")
+
+
+def _remove_staged(storage: Storage, query_id: str, token: int, place: str | None) -> None:
+    """Remove what this driver and earlier ones have staged, for one place or (None) for whichever."""
+    folder = STAGING if place is None else staging_of_query(query_id, place)
+    staged = [one for one in storage.list(folder) if is_staged_by(one, query_id)]
+    if any(token_of_staged(one) > token for one in staged):
+        storage.delete(one for one in staged if token_of_staged(one) <= token)
+        return
+    for one in dict.fromkeys("/".join(key.split("/")[:3]) for key in staged):
+        storage.delete_folder(one)
 
 
 def abort(target: Target, key: CommitKey, attempt: str) -> None:
     """Remove what the tasks of an attempt staged; what is gone already is fine."""
     for storage, _ in target.each():
-        storage.delete_folder(staging_of_attempt(key, attempt), within=staging_of_query(key.query_id))
+        storage.delete_folder(staging_of_attempt(key, attempt), within=staging_of_query(key.query_id, key.target))
 
 
 def published(target: Target, key: CommitKey) -> CommitRecord | None:
@@ -122,25 +141,51 @@ def published(target: Target, key: CommitKey) -> CommitRecord | None:
     return newest
 
 
-def _settled(target: Target, intent: Intent, token: int) -> CommitRecord | None:
-    """Return the record of an intent's generation, after making sure that its driver can no longer create it.
+def _taken(target: Target, intent: Intent, token: int, before: CommitRecord | None) -> CommitRecord:
+    """Return the record of an intent's generation, after making sure that nobody can create another one.
 
-    An earlier driver may only be slow. What it moved can be removed once its generation is taken: by what is published
-    already, under this driver's token, or by nothing at all.
+    An earlier driver may only be slow, and a store may carry out a request of this driver after it was given up. What
+    was moved can be removed once the generation is taken: by what is published already, under this driver's token, or
+    by nothing at all.
     """
     record = _read(target, intent.key, intent.generation)
-    if record is not None or intent.token == token:
-        return record
-    before = _read(target, intent.key, intent.generation - 1)
-    return _create(target, seal(intent.key, intent.generation, token, before))
+    return record or _create(target, seal(intent.key, intent.generation, token, before))
+
+
+def _settle_own(target: Target, record: CommitRecord, superseded: CommitRecord | None) -> CommitRecord | None:
+    """Undo an earlier try of this driver to publish the same generation, or find that it succeeded.
+
+    Returns:
+        the record that has the generation now; None if there was no such try.
+    """
+    intent = _begun(target, record)
+    if intent is None:
+        return None
+    taken = _taken(target, intent, record.token, superseded)
+    _end(target, intent, taken, superseded)
+    return taken
+
+
+def _finish(target: Target, record: CommitRecord) -> None:
+    """Do what is left of an earlier try of this driver that created its manifest and got no further."""
+    intent = _begun(target, record)
+    if intent is not None:
+        _end(target, intent, record, _read(target, record.key, record.generation - 1))
+
+
+def _begun(target: Target, record: CommitRecord) -> Intent | None:
+    """Return the intent that an earlier try to publish a record has left."""
+    try:
+        return Intent.from_bytes(target.table.get(Intent.to_publish(record).path))
+    except FileNotFoundError:
+        return None
 
 
 def _write(
     target: Target, manifest: Manifest, record: CommitRecord, superseded: CommitRecord | None
 ) -> Committed | AlreadyCommitted:
     intent = Intent.to_publish(record)
-    _begin(target, intent)
-    reach("publish.intent")
+    _announce(target, intent)
     _move(target, manifest, record.generation)
     reach("publish.manifest_temp")
     winner = _create(target, record)
@@ -155,11 +200,9 @@ def _write(
     raise _overtaken(target, manifest, winner)
 
 
-def _begin(target: Target, intent: Intent) -> None:
-    """Write the intent down, after undoing what an earlier try of the same generation left."""
-    with suppress(FileNotFoundError):
-        _end(target, Intent.from_bytes(target.table.get(intent.path)), None, None)
+def _announce(target: Target, intent: Intent) -> None:
     target.table.put(intent.path, intent.to_bytes())
+    reach("publish.intent")
 
 
 def _move(target: Target, manifest: Manifest, generation: int) -> None:

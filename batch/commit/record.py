@@ -64,6 +64,7 @@ class CommitRecord:
             people: nothing is decided by it.
         columns: what the write's tasks added to the table's columns, in the sink's own form; None if the sink keeps no
             account.
+        work: text that is equal only where the same was done with the input; empty where the key alone says that.
     """
 
     key: CommitKey
@@ -81,6 +82,7 @@ class CommitRecord:
     source_schema: bytes | None = None
     committed_at_epoch_ms: int = 0
     columns: Sequence[bytes] | None = None
+    work: str = ""
 
     @classmethod
     def of(cls, manifest: Manifest, generation: int) -> CommitRecord:
@@ -115,6 +117,7 @@ class CommitRecord:
             schema=_merged(part.schema for part in parts),
             source_schema=_merged(part.source_schema for part in parts),
             columns=_distinct(part.columns for part in parts),
+            work=manifest.work,
         )
 
     @classmethod
@@ -164,7 +167,7 @@ class CommitRecord:
         """Return the JSON text; equal records give equal bytes."""
         plain: dict[str, Any] = {
             "version": _VERSION,
-            "key": asdict(self.key),
+            "key": plain_key(self.key),
             "generation": self.generation,
             "token": self.token,
             "committed_at_epoch_ms": self.committed_at_epoch_ms,
@@ -180,6 +183,7 @@ class CommitRecord:
             "schema": _to_text(self.schema),
             "source_schema": _to_text(self.source_schema),
             "table_columns": None if self.columns is None else [_to_text(one) for one in self.columns],
+            "work": self.work,
         }
         return json.dumps(plain, indent=1, ensure_ascii=False).encode()
 
@@ -212,12 +216,18 @@ class CommitRecord:
                 source_schema=_from_text(plain["source_schema"]),
                 committed_at_epoch_ms=plain["committed_at_epoch_ms"],
                 columns=_columns(plain.get("table_columns")),
+                work=plain.get("work", ""),
             )
         except (ValueError, KeyError, TypeError) as error:
             start = text[:40]
             raise CheckpointError(
                 f"a manifest beginning with {start!r} cannot be read; restore or remove it"
             ) from error
+
+
+def plain_key(key: CommitKey) -> dict[str, Any]:
+    """Return a key as records and intents hold it: without the target, which is where they lie."""
+    return {"query_id": key.query_id, "batch_id": key.batch_id, "ctx": key.ctx}
 
 
 def input_text(ranges: Iterable[SourceRange], offsets_digest: str) -> str:

@@ -2,7 +2,8 @@
 
     <table>/day=1/run-...parquet                                          what readers see
     <table>/_rejects/run-...rejects                                       records that could not be written
-    <table>/_gluepot/staging/<query>/<write>/<token>/<attempt>/0-0.staged files that no reader sees yet
+    <table>/_gluepot/staging/<query>.<target>/<write>/<token>/<attempt>/0-0.staged
+                                                                          files that no reader sees yet
     <table>/_gluepot/intents/<query>/<write>.<generation>.<token>.json    what a publication in progress will name
     <table>/_gluepot/commits/<write>.<generation>.json                    what was published
     <table>/_gluepot/compactions/<number>.json                            which of its files others took the place of
@@ -34,9 +35,22 @@ _COMPACTION = re.compile(rf"{COMPACTIONS}/[1-9][0-9]*\.json")
 _COMMIT = re.compile(rf"{COMMITS}/([0-9a-f]{{32}})\.([1-9][0-9]*)\.json")
 
 
-def staging_of_query(query_id: str) -> str:
-    """Return the folder with everything that a query has staged."""
-    return f"{HOME}/staging/{_digest(query_id)}"
+STAGING = f"{HOME}/staging"
+
+
+def staging_of_query(query_id: str, target: str = "") -> str:
+    """Return the folder with everything that a query has staged for one target.
+
+    Args:
+        query_id: of the query.
+        target: as in the commit key; several tables may stage rejects in one folder, at the same time.
+    """
+    return f"{STAGING}/{_digest(query_id)}.{target}" if target else f"{STAGING}/{_digest(query_id)}"
+
+
+def is_staged_by(folder: str, query_id: str) -> bool:
+    """Tell whether a key lies in what a query has staged, for whichever target."""
+    return folder.removeprefix(f"{STAGING}/").split("/", 1)[0].split(".", 1)[0] == _digest(query_id)
 
 
 def staging_of_attempt(key: CommitKey, attempt: str) -> str:
@@ -44,7 +58,7 @@ def staging_of_attempt(key: CommitKey, attempt: str) -> str:
 
     Attempts begin with the driver's token: no driver removes what another one stages.
     """
-    return f"{staging_of_query(key.query_id)}/{_write(key)}/{attempt}"
+    return f"{staging_of_query(key.query_id, key.target)}/{_write(key)}/{attempt}"
 
 
 def token_of_staged(key: str) -> int:

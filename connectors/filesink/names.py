@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,6 +31,11 @@ def run_prefix(key: CommitKey, ctx: str) -> str:
     """
     readable = _NOT_PLAIN.sub("_", ctx)[:_LONGEST_CTX]
     return f"run-{readable}-{_number(key)}-" if readable else f"run-{_number(key)}-"
+
+
+def shared_prefix(key: CommitKey, ctx: str) -> str:
+    """Return the same for a file that lies in a folder which several tables share, as a folder of rejects may."""
+    return run_prefix(replace(key, ctx=f"{key.ctx} {key.target}") if key.target else key, ctx)
 
 
 def published_name(final: str, generation: int, token: int) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from connectors.filesink.drift import DriftPolicy, Layout, Resolver, settle
 from connectors.filesink.format import FileFormat
 from connectors.filesink.layout import HOME, REJECTS, staging_of_attempt
-from connectors.filesink.names import run_prefix
+from connectors.filesink.names import run_prefix, shared_prefix
 from connectors.filesink.partition_file import FilePlan
 from connectors.filesink.partitions import Partitions
 from connectors.filesink.rejects import RejectsFile
@@ -80,8 +80,9 @@ class FileSink:
         data = Stage(open_storage(self.root), f"{staged}-data")
         aside = Stage(open_storage(self.rejects_root), f"{staged}-rejects")
         prefix = run_prefix(self.key, self.ctx)
-        folder = f"{REJECTS}/" if self.rejects_root == self.root else ""
-        rejects = RejectsFile(aside, f"{folder}{prefix}part-r-{task:05d}.rejects")
+        own = self.rejects_root == self.root
+        rejects_prefix = f"{REJECTS}/{prefix}" if own else shared_prefix(self.key, self.ctx)
+        rejects = RejectsFile(aside, f"{rejects_prefix}part-r-{task:05d}.rejects")
         plan = FilePlan(self.format, data, prefix, task, self.partition_keys, self.target_file_size_bytes)
         resolver = None if self.drift is None else Resolver(self.drift, self.known, self.fresh, self.partition_keys)
         partitions = Partitions(plan, rejects.add, resolver)

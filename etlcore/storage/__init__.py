@@ -12,7 +12,7 @@ from etlcore.storage.port import FileLock, FileWriter, Storage
 from etlcore.storage.s3 import S3Storage
 from etlcore.storage.s3_source import S3Source
 from etlcore.storage.source import Entry, Level, SourceStorage, VersionGone
-from etlcore.storage.urls import LocalRoot, S3Root, canonical_url, parse_url
+from etlcore.storage.urls import LocalRoot, S3Root, canonical_url, parse_url, place_of
 
 __all__ = [
     "Entry",
@@ -31,6 +31,7 @@ __all__ = [
     "open_source",
     "open_storage",
     "parse_url",
+    "place_of",
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,6 +56,19 @@ def canonical_url(url: str) -> str:
             return str(path)
         case S3Root(bucket, prefix):
             return f"s3://{bucket}/{prefix}".rstrip("/")
+
+
+def place_of(url: str) -> str:
+    """Return the one spelling of a path that means the same folder, links followed: two paths to it are equal.
+
+    Raises:
+        ConfigError: as `parse_url`.
+    """
+    match parse_url(url):
+        case LocalRoot(path):
+            return os.path.realpath(path)
+        case S3Root():
+            return canonical_url(url)
 
 
 def _local(url: str, path: str) -> LocalRoot:

@@ -10,7 +10,6 @@ from streaming import lease
 
 METADATA = "metadata"
 OURS = "gluepot"
-BACKUP = f"{OURS}/backup"
 
 Kind = Literal["metadata", "offsets", "commits", "sources", "state", "checksum", "temporary", "ours", "unknown"]
 

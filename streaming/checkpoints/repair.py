@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
+from etlcore.checkpoint import BACKUP
 from etlcore.clock import Clock
 from etlcore.storage import Storage
 from streaming.checkpoints.findings import Finding, Nothing, Rewrite, SetAside
-from streaming.checkpoints.names import BACKUP, checksum_of
+from streaming.checkpoints.names import checksum_of
 
 
 def repair(storage: Storage, findings: Iterable[Finding], clock: Clock) -> str | None:

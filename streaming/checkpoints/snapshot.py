@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from connectors.start import START_FILE
+from etlcore.checkpoint import BACKUP
 from etlcore.storage import Storage
 from streaming.checkpoints.contents import (
     CommitFile,
@@ -17,7 +18,7 @@ from streaming.checkpoints.contents import (
     read_metadata,
     read_offsets,
 )
-from streaming.checkpoints.names import BACKUP, METADATA, FileName, checksum_of, file_name, lease_number
+from streaming.checkpoints.names import METADATA, FileName, checksum_of, file_name, lease_number
 
 _NEWEST = 3  # entries of a log: the one Spark goes on from, the one it needs before that, and one to compare with
 _READ_KINDS = frozenset({"metadata", "offsets", "commits", "sources"})

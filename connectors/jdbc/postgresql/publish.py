@@ -24,7 +24,7 @@ KEPT_BATCHES = 10_000
 _TABLES_LOCK = 7_305_002  # any number, as long as every Gluepot asks for the same one
 _COMMITS_COLUMNS = """
 query_id text NOT NULL, batch_id int8 NOT NULL, ctx text NOT NULL, record text NOT NULL, xact int8 NOT NULL,
-at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (query_id, batch_id, ctx)"""
+at timestamptz NOT NULL DEFAULT now(), target text NOT NULL DEFAULT '', PRIMARY KEY (query_id, batch_id, ctx, target)"""
 _REJECTS_COLUMNS = """
 query_id text NOT NULL, batch_id int8 NOT NULL, ctx text NOT NULL, target text NOT NULL, raw bytea, stream text,
 shard text, position text, reason text, message text"""
@@ -83,30 +83,71 @@ class Publication:
     def published(self) -> Published | None:
         """Return what was published under the key; None if nothing was."""
         rows = self.session.rows_bound(
-            f"SELECT record, xact FROM {self._own(COMMITS)} WHERE query_id = $1 AND batch_id = $2 AND ctx = $3",
-            [self.key.query_id, self.key.batch_id, self.key.ctx],
+            f"SELECT record, xact FROM {self._own(COMMITS)}"
+            " WHERE query_id = $1 AND batch_id = $2 AND ctx = $3 AND target = $4",
+            self._identity,
         )
-        return Published(str(rows[0][0]), cast("int", rows[0][1])) if rows else None
+        return Published(str(rows[0][0]), cast("int", rows[0][1])) if rows else self._unnamed()
+
+    @property
+    def _identity(self) -> list[object]:
+        return [self.key.query_id, self.key.batch_id, self.key.ctx, self.name.qualified]
+
+    def _unnamed(self) -> Published | None:
+        """Return the record of an older Gluepot, which does not name its table, if it is of this one; give it the name.
+
+        The numbers of the transactions in the table's rows tell whether a record is of this table.
+
+        Raises:
+            PermanentError: there is a record of this name, and nothing in the table tells whether it is of it.
+        """
+        unsure = False
+        for ctx, record, xact in self.session.rows_bound(
+            f"SELECT ctx, record, xact FROM {self._own(COMMITS)}"
+            " WHERE query_id = $1 AND batch_id = $2 AND target = '' ORDER BY ctx",
+            [self.key.query_id, self.key.batch_id],
+        ):
+            held = self.name.exists and self.session.rows_bound(
+                f"SELECT 1 AS found FROM {self.name.qualified} WHERE xmin::text = $1 LIMIT 1",
+                [str(cast("int", xact) & 0xFFFFFFFF)],
+            )
+            if held:
+                self.session.rows_bound(
+                    f"UPDATE {self._own(COMMITS)} SET ctx = $3, target = $4"
+                    " WHERE query_id = $1 AND batch_id = $2 AND ctx = $5 AND target = '' RETURNING batch_id",
+                    [*self._identity, ctx],
+                )
+                return Published(str(record), cast("int", xact))
+            unsure |= ctx == self.key.ctx and json.loads(str(record)).get("rows_out", 0) > 0
+        if unsure and self.name.exists:
+            raise PermanentError(
+                f"{self._own(COMMITS)} has a record of an older Gluepot for query {self.key.query_id!r}, batch"
+                f" {self.key.batch_id} and {self.key.ctx!r}, which does not say to which table it belongs, and no row"
+                f" of {self.name.qualified} tells; set its column target to {self.name.qualified!r} if the batch is in"
+                " this table"
+            )
+        return None
 
     def record(self, record: str) -> None:
         """Write down what this transaction publishes, over what there was."""
         self.session.rows_bound(
-            f"INSERT INTO {self._own(COMMITS)} (query_id, batch_id, ctx, record, xact)"
-            " VALUES ($1, $2, $3, $4, txid_current()) ON CONFLICT (query_id, batch_id, ctx)"
+            f"INSERT INTO {self._own(COMMITS)} (query_id, batch_id, ctx, target, record, xact)"
+            " VALUES ($1, $2, $3, $4, $5, txid_current()) ON CONFLICT (query_id, batch_id, ctx, target)"
             " DO UPDATE SET record = excluded.record, xact = excluded.xact, at = now() RETURNING batch_id",
-            [self.key.query_id, self.key.batch_id, self.key.ctx, record],
+            [*self._identity, record],
         )
         self.session.rows_bound(
-            f"DELETE FROM {self._own(COMMITS)} WHERE query_id = $1 AND ctx = $2 AND batch_id < $3 RETURNING batch_id",
-            [self.key.query_id, self.key.ctx, self.key.batch_id - KEPT_BATCHES],
+            f"DELETE FROM {self._own(COMMITS)}"
+            " WHERE query_id = $1 AND ctx = $2 AND target = $3 AND batch_id < $4 RETURNING batch_id",
+            [self.key.query_id, self.key.ctx, self.name.qualified, self.key.batch_id - KEPT_BATCHES],
         )
 
     def renew(self, record: str, xact: int) -> None:
         """Put another record in the place of the one there is; the rows stay those of its transaction."""
         self.session.rows_bound(
-            f"UPDATE {self._own(COMMITS)} SET record = $4, xact = $5"
-            " WHERE query_id = $1 AND batch_id = $2 AND ctx = $3 RETURNING batch_id",
-            [self.key.query_id, self.key.batch_id, self.key.ctx, record, xact],
+            f"UPDATE {self._own(COMMITS)} SET record = $5, xact = $6"
+            " WHERE query_id = $1 AND batch_id = $2 AND ctx = $3 AND target = $4 RETURNING batch_id",
+            [*self._identity, record, xact],
         )
 
     def take_back(self, xact: int, rows: int) -> None:
@@ -134,8 +175,9 @@ class Publication:
     def forget_rejects(self) -> None:
         """Remove the rejects of an earlier try of the same write."""
         self.session.rows_bound(
-            f"DELETE FROM {self._own(REJECTS)} WHERE query_id = $1 AND batch_id = $2 AND ctx = $3 RETURNING reason",
-            [self.key.query_id, self.key.batch_id, self.key.ctx],
+            f"DELETE FROM {self._own(REJECTS)}"
+            " WHERE query_id = $1 AND batch_id = $2 AND ctx = $3 AND target = $4 RETURNING reason",
+            self._identity,
         )
 
     def move(self, staged: Sequence[StagedFile]) -> None:
@@ -252,7 +294,7 @@ class Publication:
 
 @contextmanager
 def publication(settings: JdbcWriteSettings, key: CommitKey, name: TableName) -> Iterator[Publication]:
-    """Give the transaction of a write; writes of the same key come one after the other.
+    """Give the transaction of a write; writes of the same batch come one after the other.
 
     Raises:
         TransientError: the server is away.
@@ -261,13 +303,13 @@ def publication(settings: JdbcWriteSettings, key: CommitKey, name: TableName) ->
     with session(settings.endpoint, reading=False) as begun:
         begun.rows_bound(
             "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text AS lock",
-            [json.dumps([key.query_id, key.batch_id, key.ctx])],
+            [json.dumps([key.query_id, key.batch_id])],  # an older record may be claimed by another write of the batch
         )
         yield Publication(begun, settings, key, name)
 
 
-def prepare(settings: JdbcWriteSettings, key: CommitKey) -> TableName:
-    """Find the table, make ours beside it, and remove what a dead driver of this query has staged.
+def find_table(settings: JdbcWriteSettings) -> TableName:
+    """Find the table, and make ours beside it.
 
     Raises:
         ConfigError: there is no such schema, or the user may not create tables in it.
@@ -280,12 +322,25 @@ def prepare(settings: JdbcWriteSettings, key: CommitKey) -> TableName:
             if not begun.rows_bound("SELECT 1 AS found WHERE to_regclass($1) IS NOT NULL", [f"{schema}.{table}"]):
                 begun.rows(f"SELECT pg_advisory_xact_lock({_TABLES_LOCK})::text")
                 begun.run(f"CREATE TABLE IF NOT EXISTS {schema}.{table} ({columns})")
-    drop_staged(settings.endpoint, key, schema)
+        if not begun.rows_bound(
+            "SELECT 1 AS found FROM pg_attribute"
+            " WHERE attrelid = to_regclass($1) AND attname = 'target' AND NOT attisdropped",
+            [f"{schema}.{COMMITS}"],
+        ):
+            _name_targets(begun, f"{schema}.{COMMITS}")
     return name
 
 
+def _name_targets(begun: Session, commits: str) -> None:
+    """Let the records of an older Gluepot, which do not say to which table they belong, have that column, too."""
+    begun.rows(f"SELECT pg_advisory_xact_lock({_TABLES_LOCK})::text")
+    begun.run(f"ALTER TABLE {commits} ADD COLUMN IF NOT EXISTS target text NOT NULL DEFAULT ''")
+    begun.run(f"ALTER TABLE {commits} DROP CONSTRAINT IF EXISTS {COMMITS}_pkey")
+    begun.run(f"ALTER TABLE {commits} ADD PRIMARY KEY (query_id, batch_id, ctx, target)")
+
+
 def drop_staged(endpoint: JdbcEndpoint, key: CommitKey, schema: str) -> None:
-    """Remove every staging table of a query's sink."""
+    """Remove the staging tables of one write, those of other batches included."""
     with session(endpoint, reading=False) as begun:
         rows = begun.rows_bound(
             "SELECT c.relname::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"

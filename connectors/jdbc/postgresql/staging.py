@@ -30,8 +30,9 @@ _ROWS_PER_TASK = 1 << 40
 
 
 def staging_prefix(key: CommitKey) -> str:
-    """Return what the staging tables of a query's sink begin with, those of other batches included."""
-    return f"{PREFIX}{hashlib.blake2b(f'{key.query_id}/{key.ctx}'.encode(), digest_size=8).hexdigest()}_"
+    """Return what the staging tables of one write begin with, those of other batches included."""
+    write = f"{key.query_id}/{key.ctx}/{key.target}"
+    return f"{PREFIX}{hashlib.blake2b(write.encode(), digest_size=8).hexdigest()}_"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ import random
 import pytest
 
 from connectors.kafka.positions import Span
+from etlcore.checkpoint import BACKUP
 from etlcore.clock import FakeClock
 from etlcore.errors import CheckpointError
 from streaming.checkpoints.diagnosis import diagnose
-from streaming.checkpoints.names import BACKUP
 from streaming.checkpoints.repair import repair
 from streaming.checkpoints.snapshot import read
 from streaming.checkpoints.start import blocking, refuse_damage

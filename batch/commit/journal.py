@@ -1,0 +1,169 @@
+"""Which writes the attempts of a streaming query's newest batch may have published.
+
+A batch function may write somewhere else when it runs again: the hour in a path has changed, or it takes another
+branch. What the earlier attempt published there must go, and after a crash only what was written down beforehand says
+where to look. So every write is announced here before it does anything that lasts.
+
+    <checkpoint>/gluepot/writes/<n>.json    the n-th state: the driver's token, and all writes that may be in use
+
+The states are a chain. Each driver creates its first one when it starts, and each state is created exclusively, so a
+driver that was taken over and wakes up finds the next number taken and announces, and therefore publishes, nothing new.
+In the ordinary case the same writes come with every batch and nothing is written after the start.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from threading import Lock
+
+from etlcore.errors import CheckpointError, LeaseHeld
+from etlcore.storage import Storage
+
+FOLDER = "gluepot/writes"
+_VERSION = 1
+_KEPT_BATCHES = 10
+"""A write that no batch made for so long is left out of the next state."""
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Write:
+    """One write that a batch function makes, in any batch.
+
+    Args:
+        kind: how it is taken back: `files`, `postgresql`, or the name of a lake format.
+        place: the target: a folder's URL, or a database's with the table; without credentials.
+        ctx: which write to the target, as in the commit key.
+        rejects: the folder for rejected records where that is not the target's own; empty otherwise.
+    """
+
+    kind: str
+    place: str
+    ctx: str
+    rejects: str = ""
+
+
+def place_digest(place: str) -> str:
+    """Return a short name for the target of a write, for commit keys."""
+    return hashlib.sha256(place.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One file of the chain.
+
+    Args:
+        number: counted from 1.
+        token: of the driver that created it.
+        writes: that attempts of the newest batch may have published.
+    """
+
+    number: int
+    token: int
+    writes: frozenset[Write] = frozenset()
+
+    def to_bytes(self) -> bytes:
+        """Return the JSON text."""
+        plain = {"version": _VERSION, "token": self.token, "writes": [asdict(one) for one in sorted(self.writes)]}
+        return json.dumps(plain, indent=1).encode()
+
+    @classmethod
+    def from_bytes(cls, number: int, text: bytes) -> State:
+        """Read the JSON text back.
+
+        Raises:
+            CheckpointError: it is not such a text, or a newer version of Gluepot wrote it.
+        """
+        try:
+            plain = json.loads(text)
+            if plain["version"] != _VERSION:
+                raise CheckpointError(f"it has version {plain['version']}; use a newer Gluepot")
+            return cls(number, int(plain["token"]), frozenset(Write(**one) for one in plain["writes"]))
+        except (ValueError, KeyError, TypeError) as damaged:
+            raise CheckpointError(f"({len(text)} bytes) is not as it was written") from damaged
+
+
+class Journal:
+    """The journal of one query in one driver. Safe to use from several threads.
+
+    Args:
+        storage: of the checkpoint.
+        token: of the driver's lease.
+
+    Raises:
+        LeaseHeld: a later driver has opened it.
+        CheckpointError: its newest file cannot be read.
+    """
+
+    def __init__(self, storage: Storage, token: int) -> None:
+        self._storage = storage
+        self._token = token
+        self._changing = Lock()
+        newest = self._newest() or State(0, 0)
+        self._found = newest.writes
+        self._state = self._next(newest, newest.writes)
+
+    @property
+    def found(self) -> frozenset[Write]:
+        """What earlier drivers may have published under the newest batch."""
+        return self._found
+
+    def announce(self, write: Write, batch_id: int, used: Mapping[Write, int]) -> None:
+        """Make sure that a write is on record before it does anything.
+
+        Args:
+            write: that is about to begin.
+            batch_id: of the batch.
+            used: the last batch of each write that is known.
+
+        Raises:
+            LeaseHeld: a later driver has opened the journal.
+        """
+        with self._changing:
+            if write in self._state.writes:
+                return
+            kept = (one for one in self._state.writes if used.get(one, batch_id) >= batch_id - _KEPT_BATCHES)
+            self._state = self._next(self._state, (*kept, write))
+
+    def _next(self, before: State, writes: Iterable[Write]) -> State:
+        state = State(before.number + 1, self._token, frozenset(writes))
+        self._storage.create(_path(state.number), state.to_bytes())
+        # What is newest now decides, not the answer: a lost reply makes our own creation look like somebody else's.
+        newest = self._newest()
+        while newest != state:
+            if newest is None or newest.token >= self._token:
+                raise LeaseHeld(
+                    f"another driver has taken over {self._storage.url} and keeps its journal of writes; this driver"
+                    " publishes no more"
+                )
+            self._found |= newest.writes  # an earlier driver has announced something in this very moment
+            state = State(newest.number + 1, self._token, state.writes | newest.writes)
+            self._storage.create(_path(state.number), state.to_bytes())
+            newest = self._newest()
+        self._storage.delete(_path(number) for number in self._numbers() if number < state.number)
+        return state
+
+    def _newest(self) -> State | None:
+        numbers = self._numbers()
+        while numbers:
+            number = numbers.pop()
+            try:
+                return State.from_bytes(number, self._storage.get(_path(number)))
+            except FileNotFoundError:  # a listing may be older than the files
+                continue
+            except CheckpointError as damaged:
+                raise CheckpointError(
+                    f"{self._storage.url}/{_path(number)} {damaged}; restore it, or remove it if the newest batch was"
+                    " committed"
+                ) from damaged
+        return None
+
+    def _numbers(self) -> list[int]:
+        names = (key.rsplit("/", 1)[-1].removesuffix(".json") for key in self._storage.list(FOLDER))
+        return sorted(int(name) for name in names if name.isdecimal())
+
+
+def _path(number: int) -> str:
+    return f"{FOLDER}/{number}.json"

@@ -1,0 +1,224 @@
+"""What one driver knows of the tables that a query writes to, and of the writes that its newest batch has made.
+
+    writes = QueryWrites(query_id, token, journal)
+    writes.begin_attempt(batch_id)
+    table = writes.open(target, planned, write)   # before each write; recovers the table the first time
+    writes.settle()                               # when the function has returned
+
+The result of a batch is what its last attempt wrote. `settle` takes back what earlier attempts have published and the
+last one did not publish again: in other folders, under other names, or in another branch of the function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from threading import Lock, RLock
+
+from batch.commit.history import live
+from batch.commit.journal import Journal, Write, place_digest
+from batch.commit.overlap import History
+from batch.commit.publish import publish, recover
+from batch.commit.record import CommitRecord
+from batch.commit.refusal import Origin, refuse_overlap
+from batch.commit.tally import Tally
+from batch.commit.target import Target
+from connectors.ports import CommitKey, Manifest
+from etlcore.failpoints import reach
+from etlcore.logging import get_logger
+from etlcore.storage import open_storage
+
+log = get_logger(__name__)
+
+FILES = "files"
+
+_KEPT_BATCHES = 100
+"""A table that no batch wrote to for so long is forgotten, and recovered again when it is written to again."""
+
+TakeBack = Callable[[CommitKey], None]
+
+
+@dataclass(slots=True)
+class OpenTable:
+    """A table of files that the query writes to.
+
+    Args:
+        target: where it lies.
+        used: the last batch that wrote to it.
+        records: what was live when it was opened, until the first write has made use of it.
+        history: the same, by what it means to the query.
+        tally: the query's rows in it.
+        changing: held while it is recovered and while its fields change.
+    """
+
+    target: Target
+    used: int
+    records: Sequence[CommitRecord] = ()
+    history: History | None = None
+    tally: Tally | None = None
+    changing: Lock = field(default_factory=Lock)
+
+    def check(self, planned: Manifest, origin: Origin) -> None:
+        """Refuse a write that does not go on from what the table holds.
+
+        Raises:
+            CheckpointError: see `refuse_overlap`.
+        """
+        with self.changing:
+            assert self.history is not None  # opened tables have one
+            refuse_overlap(planned, self.history, origin, self.target.table.url)
+            self.history = self.history.after(planned)
+
+    def count(self, written: CommitKey, rows: int) -> int:
+        """Take note of what was published; return the query's rows in the table."""
+        with self.changing:
+            assert self.tally is not None  # opened tables have one
+            self.tally = self.tally.after(written, rows)
+            return self.tally.total
+
+
+class QueryWrites:
+    """The writes of one query in one driver. Safe to use from several threads.
+
+    Args:
+        query_id: of the query, or of a run outside of streams.
+        token: of the driver.
+        journal: of the query's checkpoint; None where no batch can come again.
+        replaced: ids of the queries whose place this one has taken; what they left unfinished is settled, too.
+    """
+
+    def __init__(
+        self, query_id: str, token: int = 0, journal: Journal | None = None, replaced: Sequence[str] = ()
+    ) -> None:
+        self.query_id = query_id
+        self._token = token
+        self._journal = journal
+        self._replaced = tuple(replaced)
+        self._changing = RLock()
+        self._tables: dict[str, OpenTable] = {}
+        self._used: dict[Write, int] = {}
+        self._undo: dict[Write, TakeBack] = {}
+        self._owed: dict[tuple[str, str], list[CommitKey]] = {}
+        self._repeated: set[Write] = set()
+        self._batch_id = -1
+        self._inherited = frozenset() if journal is None else journal.found
+
+    def begin_attempt(self, batch_id: int) -> None:
+        """Take note that a batch function is about to be called."""
+        with self._changing:
+            if batch_id != self._batch_id and self._batch_id >= 0:
+                self._inherited = frozenset()  # of the first batch of this driver, which is done
+            self._batch_id = batch_id
+            self._repeated.clear()
+            self._used = {one: last for one, last in self._used.items() if last >= batch_id - _KEPT_BATCHES}
+            self._undo = {one: undo for one, undo in self._undo.items() if one in self._used}
+            self._tables = {place: one for place, one in self._tables.items() if one.used >= batch_id - _KEPT_BATCHES}
+
+    def announce(self, write: Write, batch_id: int, undo: TakeBack | None = None) -> None:
+        """Put a write on record before it does anything that lasts.
+
+        Args:
+            write: that is about to begin.
+            batch_id: of the batch.
+            undo: takes back what was published under a key; None for files.
+
+        Raises:
+            LeaseHeld: a later driver has taken over.
+        """
+        with self._changing:
+            self._used[write] = batch_id
+            self._repeated.add(write)
+            if undo is not None:
+                self._undo[write] = undo
+            used = dict(self._used)
+            owed = [] if undo is None else self._owed.pop((write.kind, write.place), [])
+        if self._journal is not None:
+            self._journal.announce(write, batch_id, used)
+        for key in owed:
+            if undo is not None:
+                undo(key)
+
+    def open(self, target: Target, planned: Manifest, write: Write, begin: Callable[[OpenTable], None]) -> OpenTable:
+        """Return the table of a write, after clearing up what a dead driver left in it, if that was not done yet.
+
+        Args:
+            target: where the write goes.
+            planned: its manifest without parts.
+            write: as it is announced.
+            begin: called once for each table that is opened, with its records, before anybody else gets it.
+
+        Raises:
+            CheckpointError: a manifest cannot be read.
+            LeaseHeld: a later driver has taken over.
+        """
+        self.announce(write, planned.key.batch_id)
+        with self._changing:
+            place = f"{write.place} {write.rejects}"
+            table = self._tables.setdefault(place, OpenTable(target, planned.key.batch_id))
+            table.used = max(table.used, planned.key.batch_id)
+        with table.changing:  # of several threads none may stage before the folder is clean
+            if table.history is None:
+                self._recover(target, planned.key.target)
+                table.records = live(target.table)
+                self._find_unannounced(table.records, write)
+                begin(table)
+                table.tally = Tally.of(table.records, planned.key)
+                table.history = History.of(table.records, self.query_id)
+                table.records = ()
+        return table
+
+    def settle(self) -> None:
+        """Take back what earlier attempts of the batch have published and the last one did not publish again.
+
+        What an earlier driver may have written to a database is taken back with the next write to it, which tells how
+        to get there.
+
+        Raises:
+            LeaseHeld: a later driver has taken over.
+        """
+        with self._changing:
+            attempted = {one for one, last in self._used.items() if last == self._batch_id} | self._inherited
+            due = sorted(attempted - self._repeated)
+        for write in due:
+            self._take_back(write)
+        with self._changing:
+            self._inherited = frozenset()
+
+    def _take_back(self, write: Write) -> None:
+        key = CommitKey(self.query_id, self._batch_id, write.ctx, place_digest(write.place))
+        undo = self._undo.get(write) or (self._take_back_files(write) if write.kind == FILES else None)
+        if undo is None:  # of an earlier driver, in a database: how to get there is known with the next write to it
+            self._owed.setdefault((write.kind, write.place), []).append(key)
+            log.warning(
+                "write_may_be_left",
+                target=write.place,
+                batch=self._batch_id,
+                hint="an attempt of a driver before this one may have written to it; it is taken back with the next"
+                " write to the same target",
+            )
+            return
+        reach("settle.taking_back")
+        undo(key)
+
+    def _take_back_files(self, write: Write) -> TakeBack:
+        def undo(key: CommitKey) -> None:
+            table = open_storage(write.place)
+            target = Target(table, open_storage(write.rejects) if write.rejects else table)
+            if f"{write.place} {write.rejects}" not in self._tables:
+                self._recover(target, key.target)
+            before = publish(target, Manifest(key, token=self._token, work="taken back"))
+            log.info("write_taken_back", table=write.place, write=write.ctx, files=len(before.files))
+
+        return undo
+
+    def _recover(self, target: Target, place: str) -> None:
+        for query_id in (self.query_id, *self._replaced):
+            recover(target, query_id, self._token, place)
+
+    def _find_unannounced(self, records: Iterable[CommitRecord], like: Write) -> None:
+        """Take note of what was published under the batch before there was a journal: by an older Gluepot."""
+        with self._changing:
+            for one in records:
+                if (one.key.query_id, one.key.batch_id) == (self.query_id, self._batch_id) and one.files:
+                    write = Write(like.kind, like.place, one.key.ctx, like.rejects)
+                    self._used[write] = self._batch_id

@@ -1,0 +1,192 @@
+"""Which micro-batch a thread works for: that of the query whose batch function runs in it, or has started it.
+
+Python's threads do not inherit context variables (before 3.14, and there only if told to), and an executor's thread may
+be older than the task it runs. So a thread remembers the query of the thread that started it, and a task that is given
+to an executor or a thread pool goes to work for the query of the thread that gave it. It is the query and not the batch
+that is inherited, because a pool may live longer than a batch.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures.thread import _worker
+from contextlib import contextmanager
+from contextvars import ContextVar, Token
+from dataclasses import dataclass, field
+from functools import wraps
+from multiprocessing.pool import ThreadPool
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from streaming.batch import BatchContext
+
+_ATTRIBUTE = "_gluepot_scope"
+_POOL_METHODS = ("apply_async", "_map_async", "imap", "imap_unordered")
+
+
+@dataclass(eq=False, slots=True)
+class Scope:
+    """One query's batch functions.
+
+    Args:
+        batch: the running one; None between two.
+        late: what was raised for a write that came when no batch was running any more.
+        threads: that the running function has started and that the interpreter would wait for, too.
+        tasks: that it has given to executors.
+        failed_writes: what writes in other threads than the function's own have raised.
+        uncaught: what has ended threads of the function.
+    """
+
+    batch: BatchContext | None = None
+    late: BaseException | None = None
+    threads: list[threading.Thread] = field(default_factory=list)
+    tasks: list[Future[Any]] = field(default_factory=list)
+    failed_writes: list[BaseException] = field(default_factory=list)
+    uncaught: list[BaseException] = field(default_factory=list)
+
+    def wait(self) -> None:
+        """Wait for the threads and tasks that the function has left behind.
+
+        Raises:
+            BaseException: what a write in one of them has raised and nobody has caught.
+        """
+        while self.threads or self.tasks:
+            threads, self.threads = self.threads, []
+            tasks, self.tasks = self.tasks, []
+            for thread in threads:
+                if thread is not threading.current_thread():
+                    thread.join()
+            for task in wait(tasks).done:
+                if not task.cancelled() and (error := task.exception()) is not None:
+                    self.uncaught.append(error)
+        lost = [error for error in self.uncaught if any(error is one for one in self.failed_writes)]
+        self.forget()
+        if lost:
+            raise lost[0]
+
+    def refuse_late_writes(self) -> None:
+        """Raise what a write of a thread that outlived its batch has raised there, where nobody may have seen it."""
+        if self.late is not None:
+            raise self.late
+
+    def forget(self) -> None:
+        """Let go of what the function has left behind."""
+        for held in (self.threads, self.tasks, self.failed_writes, self.uncaught):
+            held.clear()
+
+
+_scope: ContextVar[Scope | None] = ContextVar("gluepot_scope", default=None)
+_installing = threading.Lock()
+_installed = False
+
+
+def current() -> Scope | None:
+    """Return the query that this thread works for; None for a thread that no batch function has started."""
+    scope: Scope | None = _scope.get() or getattr(threading.current_thread(), _ATTRIBUTE, None)
+    return scope
+
+
+@contextmanager
+def running(scope: Scope, batch: BatchContext) -> Iterator[None]:
+    """Let this thread, and those that work for the same query, write as part of a batch while this is open.
+
+    When it closes without an error, threads and tasks that were started meanwhile have come to their end.
+    """
+    _install()
+    token = _scope.set(scope)
+    scope.batch = batch
+    try:
+        yield
+        scope.wait()
+    finally:
+        scope.batch = None
+        scope.forget()
+        _scope.reset(token)
+
+
+def _install() -> None:
+    """Make threads and pools of this process pass the query on; once is enough."""
+    global _installed  # noqa: PLW0603  the classes that are changed are the process's, too
+    with _installing:
+        if _installed:
+            return
+        _installed = True
+        _pass_on_at_start()
+        _pass_on_to_executors()
+        _pass_on_to_pools()
+
+
+def _pass_on_at_start() -> None:
+    start = threading.Thread.start
+
+    @wraps(start)
+    def started(self: threading.Thread) -> None:
+        if (scope := current()) is not None:
+            setattr(self, _ATTRIBUTE, scope)
+            # An executor's thread waits for tasks for as long as the executor lives; its tasks are waited for.
+            if scope.batch is not None and not self.daemon and getattr(self, "_target", None) is not _worker:
+                self.run = _watched(scope, self.run)  # type: ignore[method-assign]
+                scope.threads.append(self)
+        start(self)
+
+    threading.Thread.start = started  # type: ignore[method-assign]
+
+
+def _pass_on_to_executors() -> None:
+    submit: Callable[..., Future[Any]] = ThreadPoolExecutor.submit
+
+    @wraps(submit)
+    def submitted(self: ThreadPoolExecutor, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        scope = current()
+        task = submit(self, _working_for(scope, fn), *args, **kwargs)
+        if scope is not None and scope.batch is not None:
+            scope.tasks.append(task)
+        return task
+
+    ThreadPoolExecutor.submit = submitted  # type: ignore[assignment, method-assign]
+
+
+def _pass_on_to_pools() -> None:
+    for name in _POOL_METHODS:
+        method: Callable[..., Any] = getattr(ThreadPool, name)
+
+        def passed(
+            self: ThreadPool,
+            func: Callable[..., Any],
+            *args: Any,
+            _method: Callable[..., Any] = method,
+            **kwargs: Any,
+        ) -> Any:
+            return _method(self, _working_for(current(), func), *args, **kwargs)
+
+        setattr(ThreadPool, name, wraps(method)(passed))
+
+
+def _working_for(scope: Scope | None, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function as one that runs for a query in whichever thread it is called."""
+    if scope is None:
+        return function
+
+    def working(*args: Any, **kwargs: Any) -> Any:
+        token: Token[Scope | None] = _scope.set(scope)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _scope.reset(token)
+
+    return working
+
+
+def _watched(scope: Scope, run: Callable[[], None]) -> Callable[[], None]:
+    """Return a thread's work as one that tells its query what has ended it."""
+
+    def watched() -> None:
+        try:
+            run()
+        except BaseException as error:
+            scope.uncaught.append(error)
+            raise
+
+    return watched

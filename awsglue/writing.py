@@ -49,11 +49,8 @@ _found: set[str] = set()
 def _write() -> Iterator[BatchContext]:
     """Give the batch, or the run outside of streams, that a write of this thread belongs to."""
     batch = current_batch() or _run_outside_of_streams()
-    try:
+    with batch.scope.write():
         yield batch
-    except BaseException as error:
-        batch.scope.failed_writes.append(error)
-        raise
 
 
 def publish(spark: SparkSession, frame: DynamicFrame, settings: SinkSettings, ctx: str) -> None:

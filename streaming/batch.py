@@ -117,6 +117,10 @@ class BatchContext:
     _kept: list[KeptRecords] = field(default_factory=list)
     _changing: RLock = field(default_factory=RLock)
 
+    def __post_init__(self) -> None:
+        if not self.tables.query_id:
+            self.tables = QueryWrites(self.query_id, self.token)
+
     def next_write(self, place: str, transformation_ctx: str) -> Manifest:
         """Return what is known of the next write before it runs.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from batch import execute
@@ -58,6 +59,7 @@ class Foresight:
         self._ahead: Use | None = None
         self._staged: execute.Staged | None = None
         self._staging_came = False
+        self._taking = Lock()
 
     def count(self, given: Pipeline, context: BatchContext) -> int | None:
         """Count the records of a batch by what the function is expected to do with them.
@@ -94,11 +96,12 @@ class Foresight:
 
     def staged(self, pipeline: Pipeline, sink: Sink) -> execute.Staged | None:
         """Return what `count` staged, if it is exactly this write; the caller publishes it or takes it back."""
-        found = self._staged
-        if found is None or (found.pipeline, found.sink) != (pipeline, sink):
-            return None
-        self._staged, self._staging_came = None, True
-        return found
+        with self._taking:  # of two threads that write the same only one may publish it
+            found = self._staged
+            if found is None or (found.pipeline, found.sink) != (pipeline, sink):
+                return None
+            self._staged, self._staging_came = None, True
+            return found
 
     def wrote(self, write: Repeatable) -> None:
         """Take note of a write that the function may make of its next batch, too."""

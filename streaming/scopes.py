@@ -8,21 +8,29 @@ that is inherited, because a pool may live longer than a batch.
 
 from __future__ import annotations
 
+import sysconfig
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from concurrent.futures.thread import _worker
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import partial, wraps
 from multiprocessing.pool import ThreadPool
 from typing import TYPE_CHECKING, Any
+
+from etlcore.logging import get_logger
 
 if TYPE_CHECKING:
     from streaming.batch import BatchContext
 
 _ATTRIBUTE = "_gluepot_scope"
+_LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+LONGEST_WAIT_SECS = 5.0
+"""How long a batch waits for a thread of its function that does not write; what it still writes later is refused."""
+
+log = get_logger(__name__)
+
 _POOL_METHODS = ("apply_async", "_map_async", "imap", "imap_unordered")
 
 
@@ -35,8 +43,10 @@ class Scope:
         late: what was raised for a write that came when no batch was running any more.
         threads: that the running function has started and that the interpreter would wait for, too.
         tasks: that it has given to executors.
-        failed_writes: what writes in other threads than the function's own have raised.
+        failed_writes: what writes have raised.
         uncaught: what has ended threads of the function.
+        writing: how many writes are going on.
+        changed: held while that number changes.
     """
 
     batch: BatchContext | None = None
@@ -45,6 +55,23 @@ class Scope:
     tasks: list[Future[Any]] = field(default_factory=list)
     failed_writes: list[BaseException] = field(default_factory=list)
     uncaught: list[BaseException] = field(default_factory=list)
+    writing: int = 0
+    changed: threading.Condition = field(default_factory=threading.Condition)
+
+    @contextmanager
+    def write(self) -> Iterator[None]:
+        """Count a write of this thread while it goes on, and keep what it raises."""
+        with self.changed:
+            self.writing += 1
+        try:
+            yield
+        except BaseException as error:
+            self.failed_writes.append(error)
+            raise
+        finally:
+            with self.changed:
+                self.writing -= 1
+                self.changed.notify_all()
 
     def wait(self) -> None:
         """Wait for the threads and tasks that the function has left behind.
@@ -57,10 +84,14 @@ class Scope:
             tasks, self.tasks = self.tasks, []
             for thread in threads:
                 if thread is not threading.current_thread():
-                    thread.join()
+                    thread.join(LONGEST_WAIT_SECS)
+                    if thread.is_alive():
+                        log.warning("thread_outlives_its_batch", thread=thread.name)
             for task in wait(tasks).done:
                 if not task.cancelled() and (error := task.exception()) is not None:
                     self.uncaught.append(error)
+            with self.changed:
+                self.changed.wait_for(lambda: self.writing == 0)
         lost = [error for error in self.uncaught if any(error is one for one in self.failed_writes)]
         self.forget()
         if lost:
@@ -92,13 +123,19 @@ def current() -> Scope | None:
 def running(scope: Scope, batch: BatchContext) -> Iterator[None]:
     """Let this thread, and those that work for the same query, write as part of a batch while this is open.
 
-    When it closes without an error, threads and tasks that were started meanwhile have come to their end.
+    When it closes, threads and tasks that were started meanwhile have come to their end, so that none of them writes
+    into the next attempt or batch.
     """
     _install()
     token = _scope.set(scope)
     scope.batch = batch
     try:
-        yield
+        try:
+            yield
+        except BaseException:
+            with suppress(BaseException):  # what the function has raised is the error to report
+                scope.wait()
+            raise
         scope.wait()
     finally:
         scope.batch = None
@@ -125,8 +162,7 @@ def _pass_on_at_start() -> None:
     def started(self: threading.Thread) -> None:
         if (scope := current()) is not None:
             setattr(self, _ATTRIBUTE, scope)
-            # An executor's thread waits for tasks for as long as the executor lives; its tasks are waited for.
-            if scope.batch is not None and not self.daemon and getattr(self, "_target", None) is not _worker:
+            if scope.batch is not None and _is_of_script(self):
                 self.run = _watched(scope, self.run)  # type: ignore[method-assign]
                 scope.threads.append(self)
         start(self)
@@ -177,6 +213,18 @@ def _working_for(scope: Scope | None, function: Callable[..., Any]) -> Callable[
             _scope.reset(token)
 
     return working
+
+
+def _is_of_script(thread: threading.Thread) -> bool:
+    """Tell whether a thread runs a function of the script, and not the loop of an executor or a library.
+
+    Whether it is a daemon says nothing: threads take that over from Spark's, in which batch functions run.
+    """
+    work: Any = getattr(thread, "_target", None) or type(thread).run
+    while isinstance(work, partial):
+        work = work.func
+    code = getattr(work, "__code__", None)
+    return code is not None and not code.co_filename.startswith(_LIBRARIES)
 
 
 def _watched(scope: Scope, run: Callable[[], None]) -> Callable[[], None]:

@@ -102,6 +102,8 @@ class Journal:
         self._token = token
         self._changing = Lock()
         newest = self._newest() or State(0, 0)
+        if newest.token > token:
+            raise self._taken_over()
         self._found = newest.writes
         self._state = self._next(newest, newest.writes)
 
@@ -134,16 +136,19 @@ class Journal:
         newest = self._newest()
         while newest != state:
             if newest is None or newest.token >= self._token:
-                raise LeaseHeld(
-                    f"another driver has taken over {self._storage.url} and keeps its journal of writes; this driver"
-                    " publishes no more"
-                )
+                raise self._taken_over()
             self._found |= newest.writes  # an earlier driver has announced something in this very moment
             state = State(newest.number + 1, self._token, state.writes | newest.writes)
             self._storage.create(_path(state.number), state.to_bytes())
             newest = self._newest()
         self._storage.delete(_path(number) for number in self._numbers() if number < state.number)
         return state
+
+    def _taken_over(self) -> LeaseHeld:
+        return LeaseHeld(
+            f"another driver has taken over {self._storage.url} and keeps its journal of writes; this driver publishes"
+            " no more"
+        )
 
     def _newest(self) -> State | None:
         numbers = self._numbers()

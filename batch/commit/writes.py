@@ -26,7 +26,7 @@ from batch.commit.target import Target
 from connectors.ports import CommitKey, Manifest
 from etlcore.failpoints import reach
 from etlcore.logging import get_logger
-from etlcore.storage import open_storage
+from etlcore.storage import Storage, open_storage
 
 log = get_logger(__name__)
 
@@ -85,15 +85,22 @@ class QueryWrites:
         token: of the driver.
         journal: of the query's checkpoint; None where no batch can come again.
         replaced: ids of the queries whose place this one has taken; what they left unfinished is settled, too.
+        storages: opens the folder of a write that is to be taken back.
     """
 
     def __init__(
-        self, query_id: str, token: int = 0, journal: Journal | None = None, replaced: Sequence[str] = ()
+        self,
+        query_id: str,
+        token: int = 0,
+        journal: Journal | None = None,
+        replaced: Sequence[str] = (),
+        storages: Callable[[str], Storage] = open_storage,
     ) -> None:
         self.query_id = query_id
         self._token = token
         self._journal = journal
         self._replaced = tuple(replaced)
+        self._storages = storages
         self._changing = RLock()
         self._tables: dict[str, OpenTable] = {}
         self._used: dict[Write, int] = {}
@@ -202,8 +209,8 @@ class QueryWrites:
 
     def _take_back_files(self, write: Write) -> TakeBack:
         def undo(key: CommitKey) -> None:
-            table = open_storage(write.place)
-            target = Target(table, open_storage(write.rejects) if write.rejects else table)
+            table = self._storages(write.place)
+            target = Target(table, self._storages(write.rejects) if write.rejects else table)
             if f"{write.place} {write.rejects}" not in self._tables:
                 self._recover(target, key.target)
             before = publish(target, Manifest(key, token=self._token, work="taken back"))

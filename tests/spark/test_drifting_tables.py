@@ -8,7 +8,6 @@ import duckdb
 import pytest
 
 from awsglue import DynamicFrame, writing
-from batch.table_columns import TableColumns
 from connectors.filesink.drift import Drift
 from streaming.batch import BatchContext
 
@@ -29,7 +28,6 @@ def new_run(monkeypatch):
 
     def start():
         monkeypatch.setattr(writing, "_run", BatchContext(query_id=uuid4().hex, batch_id=0))
-        monkeypatch.setattr(writing, "_columns", TableColumns())
 
     start()
     return start

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from threading import Thread
+from threading import Event, Thread
 
 import pytest
 
@@ -21,19 +21,22 @@ class PausedInBatch0:
         self.batches: list[int] = []
         self.looks: list[tuple[list[int], bool, str]] = []
         self._act = act
+        self._asked = Event()
         self._watching = Thread(target=self._watch)
+        self._watching.start()  # here, because a batch waits for threads that its function starts
 
     def __call__(self, frame, batch_id) -> None:
         self.batches.append(batch_id)
         if batch_id == 0:
             session.current().pauses.ask(self._query().query)
-            self._watching.start()
+            self._asked.set()
 
     def _query(self):
         (status,) = session.current().status.queries()
         return status
 
     def _watch(self) -> None:
+        self._asked.wait()
         try:
             wait_until(lambda: self._query().paused, "the pause")
             for _ in range(2):

@@ -1,0 +1,86 @@
+"""The journal of a query's writes: what it keeps, and that only the newest driver can add to it."""
+
+from __future__ import annotations
+
+import pytest
+
+from batch.commit import Journal, Write
+from batch.commit.journal import FOLDER
+from etlcore.errors import CheckpointError, LeaseHeld
+from tests.unit.commit.worlds import MemoryStorage
+
+CLICKS, ORDERS = Write("files", "/lake/clicks", "sink"), Write("files", "/lake/orders", "sink")
+
+
+class LostReplies(MemoryStorage):
+    """Creates the file and answers that there was one: what a client that asks twice gets to hear."""
+
+    def create(self, key: str, data: bytes) -> bool:
+        super().create(key, data)
+        return False
+
+
+def test_a_driver_finds_what_the_one_before_has_announced():
+    storage = MemoryStorage()
+    Journal(storage, 1).announce(CLICKS, 0, {CLICKS: 0})
+    assert Journal(storage, 2).found == {CLICKS}
+
+
+def test_a_write_that_is_known_changes_no_file():
+    storage = MemoryStorage()
+    journal = Journal(storage, 1)
+    journal.announce(CLICKS, 0, {CLICKS: 0})
+    before = dict(storage.files)
+    journal.announce(CLICKS, 1, {CLICKS: 1})
+    assert storage.files == before
+
+
+def test_a_driver_that_was_taken_over_announces_nothing_new():
+    storage = MemoryStorage()
+    early = Journal(storage, 1)
+    Journal(storage, 2)
+    with pytest.raises(LeaseHeld):
+        early.announce(CLICKS, 0, {CLICKS: 0})
+
+
+def test_it_does_not_either_where_its_number_is_free_again():
+    storage = MemoryStorage()
+    early = Journal(storage, 1)
+    late = Journal(storage, 2)
+    for write in (CLICKS, ORDERS):
+        late.announce(write, 0, {write: 0})
+    with pytest.raises(LeaseHeld):
+        early.announce(Write("files", "/lake/late", "sink"), 0, {})
+
+
+def test_an_earlier_driver_cannot_open_it_again():
+    storage = MemoryStorage()
+    Journal(storage, 2)
+    with pytest.raises(LeaseHeld):
+        Journal(storage, 1)
+
+
+def test_a_lost_reply_is_no_other_driver():
+    storage = LostReplies()
+    Journal(storage, 1).announce(CLICKS, 0, {CLICKS: 0})
+    assert Journal(storage, 2).found == {CLICKS}
+
+
+def test_paths_that_are_used_no_more_are_left_out_so_that_the_file_stays_small():
+    storage, used = MemoryStorage(), {}
+    journal = Journal(storage, 1)
+    for n in range(200):
+        write = Write("files", f"/lake/hour={n}", "sink")
+        used[write] = n
+        journal.announce(write, n, used)
+    assert len(Journal(storage, 2).found) <= 12
+    assert len(storage.list(FOLDER)) == 1
+
+
+def test_a_damaged_file_is_named_with_the_remedy():
+    storage = MemoryStorage()
+    Journal(storage, 1)
+    (key,) = storage.list(FOLDER)
+    storage.files[key] = b"{"
+    with pytest.raises(CheckpointError, match=rf"{key} .*restore it, or remove it"):
+        Journal(storage, 2)

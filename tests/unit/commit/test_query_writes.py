@@ -1,0 +1,136 @@
+"""The result of a batch is what its last attempt wrote, also where the attempt before was another driver's."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+from batch.commit import FILES, Journal, QueryWrites, Target, Write, place_digest, publish, recover
+from connectors.ports import CommitKey, Manifest
+from etlcore.storage import LocalStorage
+from tests.unit.commit.explore import manifest_rows
+from tests.unit.commit.worlds import (
+    KEY,
+    Crash,
+    CrashingStorage,
+    MemoryStorage,
+    leftovers,
+    offsets,
+    records,
+    staged,
+    visible,
+)
+
+RANGES = (offsets(0, 2, "0"),)
+
+
+class Driver:
+    """A driver of one query: writes whole batches to tables in memory."""
+
+    def __init__(self, checkpoint, tables, token, replaced=(), query_id="query-1"):
+        self.tables, self.token, self.query_id = tables, token, query_id
+        self.writes = QueryWrites(query_id, token, Journal(checkpoint, token), replaced, storages=self.storage)
+
+    def storage(self, place):
+        return self.tables.setdefault(place, MemoryStorage(url=place))
+
+    def begin(self, batch_id):
+        self.batch_id = batch_id
+        self.writes.begin_attempt(batch_id)
+
+    def write(self, place, ctx="sink"):
+        key = CommitKey(self.query_id, self.batch_id, ctx, place_digest(place))
+        target = Target(self.storage(place), self.storage(place))
+        planned = Manifest(key, (), RANGES, token=self.token, work=place)
+        self.writes.open(target, planned, Write(FILES, place, ctx), lambda _: None)
+        made = staged(target, RANGES, attempt="a", key=key, token=self.token)
+        publish(target, replace(planned, parts=made.parts))
+
+
+def test_what_an_earlier_attempt_of_the_same_driver_wrote_elsewhere_is_taken_back():
+    tables = {}
+    driver = Driver(MemoryStorage(), tables, 1)
+    driver.begin(0)
+    driver.write("hour=9")
+    driver.begin(0)
+    driver.write("hour=10")
+    driver.writes.settle()
+    assert visible(tables["hour=9"]) == manifest_rows(tables["hour=9"]) == []
+    assert visible(tables["hour=10"]) == records(*RANGES)
+
+
+def test_what_a_driver_that_died_wrote_elsewhere_is_taken_back():
+    checkpoint, tables = MemoryStorage(), {}
+    dead = Driver(checkpoint, tables, 1)
+    dead.begin(0)
+    dead.write("hour=9")
+    driver = Driver(checkpoint, tables, 2)
+    driver.begin(0)
+    driver.write("hour=10")
+    driver.writes.settle()
+    assert visible(tables["hour=9"]) == manifest_rows(tables["hour=9"]) == []
+    assert visible(tables["hour=10"]) == records(*RANGES)
+
+
+def test_earlier_batches_stay_when_later_ones_go_elsewhere():
+    checkpoint, tables = MemoryStorage(), {}
+    driver = Driver(checkpoint, tables, 1)
+    for n in range(3):
+        driver.begin(n)
+        driver.write(f"hour={n}")
+        driver.writes.settle()
+    late = Driver(checkpoint, tables, 2)
+    late.begin(3)
+    late.write("hour=3")
+    late.writes.settle()
+    assert all(visible(tables[f"hour={n}"]) == records(*RANGES) for n in range(4))
+
+
+def test_a_driver_that_was_taken_over_cannot_publish_where_its_successor_did_not_look_yet():
+    checkpoint, tables = MemoryStorage(), {}
+    paused = Driver(checkpoint, tables, 1)
+    paused.begin(0)
+    driver = Driver(checkpoint, tables, 2)
+    driver.begin(0)
+    driver.write("hour=10")
+    driver.writes.settle()
+    with suppress(Exception):
+        paused.write("hour=9")
+    assert not visible(tables.get("hour=9", MemoryStorage()))
+
+
+def test_a_table_that_was_written_before_there_was_a_journal_loses_what_is_not_repeated():
+    tables = {"t": MemoryStorage(url="t")}
+    target = Target(tables["t"], tables["t"])
+    old = replace(KEY, batch_id=0, ctx="sink.2")  # an older Gluepot counted over all targets
+    publish(target, staged(target, RANGES, attempt="a", key=old, token=1))
+    driver = Driver(MemoryStorage(), tables, 2)
+    driver.begin(0)
+    driver.write("t")
+    driver.writes.settle()
+    assert visible(tables["t"]) == manifest_rows(tables["t"]) == records(*RANGES)
+
+
+def test_what_the_query_before_a_rewind_left_half_published_goes(tmp_path):
+    ranges = (offsets(0, 3, "0"), offsets(0, 2, "1"))
+    for changes in range(14):
+        disk = LocalStorage(tmp_path / str(changes))
+        crashing = CrashingStorage(disk, changes)
+        died = Target(crashing, crashing)
+        with suppress(Crash):
+            publish(died, staged(died, ranges, attempt="a"))
+        published = manifest_rows(disk)
+        driver = Driver(MemoryStorage(), {"t": disk}, 2, replaced=(KEY.query_id,), query_id="query-2")
+        driver.begin(0)
+        driver.write("t")
+        assert visible(disk) == manifest_rows(disk) == sorted([*published, *records(*RANGES)])
+        assert not leftovers(disk)
+
+
+def test_tables_that_share_a_folder_of_rejects_do_not_clear_away_what_another_stages():
+    rejects = MemoryStorage(url="rejects")
+    first = Target(MemoryStorage(url="a"), rejects)
+    second = Target(MemoryStorage(url="b"), rejects)
+    made = staged(first, RANGES, attempt="a", key=replace(KEY, target=place_digest("a")), rejected={"broken": 1})
+    recover(second, KEY.query_id, 1, place_digest("b"))
+    assert publish(first, made).rejects

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from awsglue import DynamicFrame
 from batch import jobrun
+from etlcore.clock import FakeClock
 from etlcore.errors import ConfigError, PermanentError
 from streaming import session
 from streaming.session import StreamSession
@@ -177,3 +180,88 @@ def test_a_micro_batch_that_fails_after_its_write_is_written_once(orders, tmp_pa
         session.install(StreamSession())
     assert calls == [0, 0]
     assert orders.copied() == list(range(10))
+
+
+def test_two_tables_are_written_once_by_a_second_attempt_that_writes_them_in_another_order(orders):
+    filled(orders, 1, 2, 3)
+    orders.init()
+    orders.write(orders.read(), table="a")
+    jobrun.end("the driver died")
+    run = orders.init()
+    frame = orders.read()
+    orders.write(frame, table="b")
+    orders.write(frame, table="public.a")
+    run.commit()
+    assert (
+        orders.sql("SELECT id FROM a ORDER BY id") == orders.sql("SELECT id FROM b ORDER BY id") == [(1,), (2,), (3,)]
+    )
+
+
+def test_a_record_of_an_older_gluepot_which_names_no_table_is_found_by_the_rows(orders):
+    filled(orders, 1, 2)
+    orders.init()
+    frame = orders.read()
+    orders.write(frame, table="a")
+    orders.write(frame, table="b")
+    jobrun.end("the driver died")
+    orders.sql("UPDATE gluepot_commits SET ctx = 'sink0.2' WHERE target = 'public.b'")
+    orders.sql("ALTER TABLE gluepot_commits DROP CONSTRAINT gluepot_commits_pkey, DROP COLUMN target")
+    orders.sql("ALTER TABLE gluepot_commits ADD PRIMARY KEY (query_id, batch_id, ctx)")
+    run = orders.init()
+    frame = orders.read()
+    orders.write(frame, table="b")
+    orders.write(frame, table="a")
+    run.commit()
+    assert orders.sql("SELECT id FROM a ORDER BY id") == orders.sql("SELECT id FROM b ORDER BY id") == [(1,), (2,)]
+
+
+def table_writer(glue_context, url):
+    def write(frame, table):
+        glue_context.write_dynamic_frame.from_options(
+            frame=DynamicFrame.fromDF(frame, glue_context, "numbers"),
+            connection_type="postgresql",
+            connection_options={"url": url, "dbtable": table},
+            transformation_ctx="sink",
+        )
+
+    return write
+
+
+@pytest.fixture
+def number_stream(glue_context, tmp_path):
+    yield NumberStream(glue_context, tmp_path / "checkpoint")
+    session.install(StreamSession())
+
+
+def test_a_stream_writes_two_tables_once_in_whichever_order_and_from_whichever_thread(orders, number_stream):
+    write = table_writer(orders.glue_context, orders.url)
+    tries = [["a"], ["b", "a"], ["a", "b"]]
+
+    def function(frame, batch_id):
+        tables = tries.pop(0)
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda table: write(frame, table), tables))
+        if len(tries) == 2:
+            raise RuntimeError("trouble after the first write")
+
+    number_stream.run(function, clock=FakeClock(), max_batches=2)
+    wanted = [(n,) for n in range(20)]
+    assert (
+        orders.sql("SELECT value FROM a ORDER BY value") == orders.sql("SELECT value FROM b ORDER BY value") == wanted
+    )
+
+
+def test_rows_that_another_branch_of_the_function_has_written_go(orders, number_stream):
+    write = table_writer(orders.glue_context, orders.url)
+    tries = []
+
+    def function(frame, batch_id):
+        tries.append(batch_id)
+        write(frame, "always")
+        if len(tries) == 1:
+            write(frame, "sometimes")
+            raise RuntimeError("trouble after both writes")
+
+    number_stream.run(function, clock=FakeClock(), max_batches=1)
+    assert orders.sql("SELECT count(*) FROM always") == [(10,)]
+    assert orders.sql("SELECT count(*) FROM sometimes") == [(0,)]

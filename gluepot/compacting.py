@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from uuid import uuid4
 
-from batch.table.compact import CompactSettings, compact
+from batch.table.compact import Compacted, CompactSettings, Refused, compact
 from etlcore.clock import Clock
 from etlcore.logging import get_logger
 from etlcore.storage import open_storage
@@ -63,10 +63,14 @@ def compacting(every_batches: int, clock: Clock) -> Iterator[Callable[[BatchStat
 
 def _compact(table: str, clock: Clock) -> None:
     try:
-        done = list(compact(open_storage(table), CompactSettings(), clock, uuid4().hex[:12]))
+        told = list(compact(open_storage(table), CompactSettings(), clock, uuid4().hex[:12]))
     except Exception as failed:  # noqa: BLE001  the job goes on, and so will the next compaction
         log.warning("not_compacted", table=table, reason=str(failed))
         return
+    done = [one for one in told if isinstance(one, Compacted)]
+    for one in told:
+        if isinstance(one, Refused):
+            log.warning("file_not_compacted", table=table, file=one.path, reason=one.message)
     files, before, after = (
         sum(getattr(one, name) for one in done) for name in ("files", "bytes_before", "bytes_after")
     )

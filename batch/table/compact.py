@@ -17,6 +17,7 @@ import pyarrow as pa
 from batch.commit.compaction import Compaction
 from batch.commit.record import CommitRecord, FileEntry
 from batch.table.columns import choose, table_columns
+from batch.table.file_check import file_findings
 from batch.table.files import TableFile, table_files
 from batch.table.reading import PARALLEL_READS, side_by_side
 from batch.table.table import published
@@ -69,6 +70,19 @@ class Compacted:
     rows: int
 
 
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A file that stays as it is, because it is not as its manifest says: a new file would hide the damage.
+
+    Args:
+        path: of the file, relative to the table's folder.
+        message: one sentence: what the manifest says, what is there, and the next step.
+    """
+
+    path: str
+    message: str
+
+
 def plan(files: Iterable[TableFile], commits: Iterable[CommitRecord], target_bytes: int) -> list[list[TableFile]]:
     """Return the files that become one, group by group; neighbours of one folder, whose rows stay in their order.
 
@@ -101,8 +115,11 @@ def plan(files: Iterable[TableFile], commits: Iterable[CommitRecord], target_byt
     return [group for group in groups if len(group) > 1]
 
 
-def compact(storage: Storage, settings: CompactSettings, clock: Clock, owner: str) -> Iterator[Compacted]:
+def compact(storage: Storage, settings: CompactSettings, clock: Clock, owner: str) -> Iterator[Compacted | Refused]:
     """Finish or undo what a compaction that died left; then replace files, a group at a time, telling of each.
+
+    Every file is compared with its manifest before it is replaced. One that differs is refused and stays; the others of
+    its group are replaced without it.
 
     Args:
         storage: the table's folder.
@@ -121,7 +138,9 @@ def compact(storage: Storage, settings: CompactSettings, clock: Clock, owner: st
         choose(table_columns(commits), [settings.sort_by], storage.url)
     number = len(done) + 1
     for together in plan(table_files(commits, done), commits, settings.target_bytes):
-        for group, schema in _alike(storage, together):
+        sound, refused = _compared(storage, together)
+        yield from refused
+        for group, schema in _alike(storage, sound):
             written = _written(storage, group, schema, settings, f"{owner}{number}")
             at = int(clock.epoch() * 1000)
             entry = FileEntry(written.final, written.size_bytes, written.rows, written.crc32, False, written.encoding)
@@ -146,6 +165,21 @@ def settle(storage: Storage, owner: str) -> None:
             record = Compaction.from_bytes(storage.get(compaction_key(intent.number)))
             _end(storage, intent, is_done=record.owner == intent.owner)
     storage.delete_folder(f"{HOME}/staging/compaction")
+
+
+def _compared(storage: Storage, files: Sequence[TableFile]) -> tuple[list[TableFile], list[Refused]]:
+    """Part the files that are as their manifests say from the others."""
+    sound: list[TableFile] = []
+    refused: list[Refused] = []
+    with ThreadPoolExecutor(PARALLEL_READS) as pool:
+        found = list(pool.map(lambda file: list(file_findings(storage, storage, file)), files))
+    for file, findings in zip(files, found, strict=True):
+        if findings:
+            restore = f"restore {storage.url}/{file.path} from a copy and compact again"
+            refused.append(Refused(file.path, f"{findings[0].message}; compaction leaves it alone: {restore}"))
+        else:
+            sound.append(file)
+    return sound, refused
 
 
 def _alike(storage: Storage, files: Sequence[TableFile]) -> Iterator[tuple[list[TableFile], pa.Schema]]:

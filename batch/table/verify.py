@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -10,12 +9,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TypeVar
 
-import pyarrow as pa
-
 from batch.commit.compaction import Compaction, compactions
 from batch.commit.history import every
 from batch.commit.intent import Intent
 from batch.table.coverage import Coverage, coverage
+from batch.table.file_check import file_findings
 from batch.table.files import TableFile, rejects_files, table_files
 from batch.table.findings import (
     Finding,
@@ -26,18 +24,14 @@ from batch.table.findings import (
     uncompacted_files,
     unfinished_files,
     unnamed_files,
-    words,
 )
-from batch.table.reading import BROKEN_FILE, was_replaced
 from batch.table.table import no_table
 from connectors.filesink.layout import COMPACTION_INTENTS, INTENTS, REJECTS
-from connectors.registry import READERS
 from etlcore.storage import Storage
 
 IntentT = TypeVar("IntentT", Intent, Compaction)
 
 _PARALLEL_READS = 8
-_BLOCK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,37 +132,5 @@ def _is_there(storage: Storage, path: str) -> bool:
 
 def _check_files(table: Storage, named: Iterable[tuple[Storage, TableFile]]) -> Iterator[Finding]:
     with ThreadPoolExecutor(_PARALLEL_READS) as pool:
-        for findings in pool.map(lambda one: list(_check_file(table, *one)), named):
+        for findings in pool.map(lambda one: list(file_findings(table, *one)), named):
             yield from findings
-
-
-def _check_file(table: Storage, storage: Storage, file: TableFile) -> Iterator[Finding]:
-    try:
-        with storage.reader(file.path) as opened:
-            size_bytes, crc32 = 0, 0
-            while block := opened.read(_BLOCK_BYTES):
-                size_bytes += len(block)
-                crc32 = zlib.crc32(block, crc32)
-    except FileNotFoundError:
-        if not was_replaced(table, file):
-            yield Finding("missing", file.path, f"{file.path} is gone; {words(file.key)} put {file.rows} records there")
-        return
-    if size_bytes != file.size_bytes:
-        yield Finding("size", file.path, f"{file.path} has {size_bytes} bytes and was published with {file.size_bytes}")
-    elif crc32 != file.crc32:
-        yield Finding("checksum", file.path, f"{file.path} has CRC {crc32:08x} and was published with {file.crc32:08x}")
-    else:
-        yield from _check_rows(storage, file)
-
-
-def _check_rows(storage: Storage, file: TableFile) -> Iterator[Finding]:
-    schema = pa.schema([]) if file.schema is None else pa.ipc.read_schema(pa.py_buffer(file.schema))
-    try:
-        with storage.reader(file.path) as opened:
-            read = READERS[file.encoding["format"]]
-            rows = sum(batch.num_rows for batch in read(opened, file.encoding, schema, ()))
-    except BROKEN_FILE as error:
-        yield Finding("unreadable", file.path, f"{file.path} is as it was published and cannot be read: {error}")
-    else:
-        if rows != file.rows:
-            yield Finding("rows", file.path, f"{file.path} holds {rows} records, its manifest says {file.rows}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 from uuid import uuid4
@@ -10,7 +11,7 @@ from cyclopts import App, Parameter
 
 from batch.commit.history import every
 from batch.table import open_table
-from batch.table.compact import TARGET_BYTES, CompactSettings, planned
+from batch.table.compact import TARGET_BYTES, Compacted, CompactSettings, Refused, planned
 from batch.table.compact import compact as compact_table
 from batch.table.evolution import column_histories, in_time_order
 from batch.table.table import no_table
@@ -103,6 +104,9 @@ def compact(
     for later, and so is what batch jobs wrote. Readers that list the folder see rows of a file twice, or not at all,
     for the moment between two steps; readers through manifests (`gluepot.table`) never.
 
+    Each file is compared with its manifest before it is replaced. A file that is damaged, short or gone stays as it is
+    and is named on the standard error; the other files are compacted, and the exit code is 3.
+
     Args:
         path: the table's folder, local or s3://bucket/prefix.
         target_mb: files that become one have so many megabytes together, about.
@@ -114,8 +118,13 @@ def compact(
     storage = open_storage(path)
     settings = CompactSettings(target_mb << 20, ParquetFormat.from_glue({"compression": compression}), sort_by)
     owner = uuid4().hex[:12]
-    done = planned(storage, settings) if dry_run else compact_table(storage, settings, SystemClock(), owner)
-    report.show(report.compacted(list(done)), output)
+    told = list(planned(storage, settings) if dry_run else compact_table(storage, settings, SystemClock(), owner))
+    report.show(report.compacted([one for one in told if isinstance(one, Compacted)]), output)
+    refused = [one.message for one in told if isinstance(one, Refused)]
+    for message in refused:
+        print(message, file=sys.stderr)
+    if refused:
+        raise SystemExit(FINDINGS)
 
 
 @app.command

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 import gluepot.table
 from etlcore.clock import FakeClock
@@ -49,3 +50,17 @@ def test_a_table_that_cannot_be_compacted_is_no_reason_to_end(writer, tmp_path):
         watch(batch(str(tmp_path / "nothing"), writer.path))
 
     assert len(gluepot.table.open(writer.path).files()) == 2
+
+
+def test_a_damaged_file_is_warned_of_and_the_others_are_compacted(tmp_path):
+    writer = Writer(str(tmp_path / "table"))
+    for batch_id in range(4):
+        writer.publish(batch_id, [{"n": batch_id}])
+    damaged = min(Path(writer.path).glob("*.parquet"))
+    damaged.write_bytes(b"PAR1")
+
+    with capture_logs() as logs, compacting(1, FakeClock(1.0)) as watch:
+        watch(batch(writer.path))
+
+    assert [file.rows for file in gluepot.table.open(writer.path).files()] == [2, 1, 1]
+    assert f"{damaged.name} has 4 bytes and was published with" in str(logs)

@@ -77,6 +77,21 @@ def test_schema_shows_the_columns_and_with_history_how_they_came_to_be(run, answ
     assert run("schema", folder, "--history").splitlines()[2].split()[:3] == ["double", "batch", "1"]
 
 
+def test_compact_of_a_table_with_a_damaged_file_does_the_others_names_it_and_ends_with_3(capsys, tmp_path):
+    writer = Writer(str(tmp_path))
+    for batch_id in range(4):
+        writer.publish(batch_id, [{"a": batch_id}])
+    damaged = min(tmp_path.glob("*.parquet"))
+    damaged.write_bytes(b"PAR1")
+
+    with pytest.raises(SystemExit, match="3"):
+        app(["compact", str(tmp_path), "--output", "json"], exit_on_error=False, result_action="return_value")
+
+    out, err = capsys.readouterr()
+    assert [one["files"] for one in json.loads(out)] == [2]
+    assert err.startswith(f"{damaged.name} has 4 bytes and was published with ")
+
+
 def test_verify_of_a_clean_table_ends_well(run, answer, folder):
     found = answer("verify", folder)
     assert (found["clean"], found["rows"], found["rejected"], found["findings"]) == (True, 4, 1, [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 import gluepot.table
 from batch.commit.record import CommitRecord
 from batch.table import compact as module
-from batch.table.compact import CompactSettings, compact, plan, planned
+from batch.table.compact import CompactSettings, Refused, compact, plan, planned
 from batch.table.files import TableFile
 from batch.table.verify import verify
 from connectors.filesink.layout import commit_key
@@ -235,6 +236,57 @@ def test_a_batch_that_a_later_driver_agrees_to_stays_compacted(folder, writer):
 
     assert numbers(folder) == list(range(50))
     assert is_clean(folder)
+
+
+def first_file(folder):
+    return min(Path(folder).glob("day=0/*.parquet"))
+
+
+def with_another_last_byte(path):
+    path.write_bytes(path.read_bytes()[:-1] + b"?")
+
+
+def with_fewer_rows(path):
+    pq.write_table(pq.read_table(path).slice(0, 1), path)
+
+
+@pytest.mark.parametrize(
+    ("damage", "kind", "sentence"),
+    [
+        (with_another_last_byte, "checksum", r"has CRC [0-9a-f]{8} and was published with [0-9a-f]{8}"),
+        (with_fewer_rows, "size", r"has \d+ bytes and was published with \d+"),
+        (Path.unlink, "missing", "is gone; batch 0 of query q1 put 5 records there"),
+    ],
+)
+def test_a_file_that_is_not_as_its_manifest_says_stays_and_the_others_are_compacted(
+    folder, writer, damage, kind, sentence
+):
+    damaged = first_file(folder)
+    damage(damaged)
+
+    refused, *done = run(folder)
+
+    path = str(damaged.relative_to(folder))
+    assert isinstance(refused, Refused)
+    assert refused.path == path
+    assert re.match(
+        f"{re.escape(path)} {sentence}; compaction leaves it alone: restore .* compact again$", refused.message
+    )
+    assert [(one.folder, one.files, one.rows) for one in done] == [("day=0", 3, 15), ("day=1", 4, 20)]
+    assert [(one.kind, one.where) for one in verify(open_storage(folder), None).findings] == [(kind, path)]
+
+
+def test_a_file_whose_rows_its_manifest_miscounts_stays(folder, writer):
+    path = str(first_file(folder).relative_to(folder))
+    storage = open_storage(folder)
+    (record,) = [one for one in gluepot.table.open(folder).commits if one.key.batch_id == 0]
+    files = [replace(file, rows=7 if file.path == path else file.rows) for file in record.files]
+    storage.put(commit_key(record.key, 1), replace(record, files=files).to_bytes())
+
+    refused, *done = run(folder)
+
+    assert refused.message.startswith(f"{path} holds 5 records, its manifest says 7; compaction leaves it alone")
+    assert [one.files for one in done] == [3, 4]
 
 
 def file(query, batch_id, folder, size_bytes):

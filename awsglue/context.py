@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
+from uuid import uuid4
 
 from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession, SQLContext
@@ -416,11 +417,14 @@ class GlueContext(SQLContext):
         """Delete the files behind a table that are older than `retentionPeriod` hours; emptied partitions go, too."""
         catalog = data_catalog.current_catalog()
         given = PurgeOptions.from_glue(as_options(options))
-        purge.purge_table(catalog, catalog.table(database, table_name), given, session.current().clock)
+        purge.purge_table(
+            catalog, catalog.table(database, table_name), given, session.current().clock, uuid4().hex[:12]
+        )
 
     def purge_s3_path(self, s3_path: str, options: Mapping[str, Any] = {}, transformation_ctx: str = "") -> None:
         """Delete the files below a path that are older than `retentionPeriod` hours."""
-        purge.purge_path(s3_path, PurgeOptions.from_glue(as_options(options)), session.current().clock)
+        given = PurgeOptions.from_glue(as_options(options))
+        purge.purge_path(s3_path, given, session.current().clock, uuid4().hex[:12])
 
     def get_logger(self) -> GlueLogger:
         """Return the job's logger."""

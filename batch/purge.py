@@ -1,8 +1,8 @@
 """Deleting old files of a path or a table, as `purge_s3_path` and `purge_table` do (glue-api 1.3).
 
 Names that begin with `_` or `.` stay, as no reader takes them for data: what jobs have published is noted there, and a
-checkpoint may lie there. A table that our jobs write has the deleted files in its manifests still; `gluepot table
-verify` names them.
+checkpoint may lie there. In a table that our jobs write a record says which files are gone (`batch.table.purging`), so
+that readers, checks and compactions do not miss them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from batch.table.purging import innermost, purge_files, table_folders
 from catalog.values import Table
 from connectors.files.formats.options import number
 from connectors.files.listing import ListingOptions, ListingStats, list_files
@@ -20,7 +21,7 @@ from connectors.files.predicate import parse_predicate
 from connectors.files.storage_classes import read_classes
 from connectors.files.table_settings import partition_roots
 from etlcore.clock import Clock
-from etlcore.errors import ConfigError, EtlError, did_you_mean
+from etlcore.errors import ConfigError, EtlError, TransientError, did_you_mean
 from etlcore.logging import get_logger
 from etlcore.storage import canonical_url, open_storage
 
@@ -86,68 +87,128 @@ class Purged:
     kept: int = 0
 
 
-def purge_path(path: str, options: PurgeOptions, clock: Clock) -> Purged:
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The files of one folder.
+
+    Args:
+        folder: canonical URL.
+        old: URLs of the files to delete.
+        kept: files that stay, because they are young or excluded.
+    """
+
+    folder: str
+    old: Sequence[str]
+    kept: int
+
+
+def purge_path(path: str, options: PurgeOptions, clock: Clock, owner: str) -> Purged:
     """Delete the old files below a path.
+
+    Args:
+        path: a folder: a table, part of one, or one that no job of ours writes. Several tables may lie in it.
+        options: which files.
+        clock: tells how old a file is.
+        owner: a name that no other purge or compaction has, of letters and digits.
 
     Raises:
         ConfigError: the path cannot be listed.
+        CheckpointError: a manifest of a table cannot be read; no file of that table is deleted.
         TransientError: the storage was away.
     """
-    done = _purge(path, options, clock)
+    done = _delete_old([_old_files(path, options, clock)], clock, owner)
     _finish(done, options)
     return done
 
 
-def purge_table(catalog: Catalog, table: Table, options: PurgeOptions, clock: Clock) -> Purged:
+def purge_table(catalog: Catalog, table: Table, options: PurgeOptions, clock: Clock, owner: str) -> Purged:
     """Delete the old files of a table, and its partitions that have no file any more.
+
+    Args:
+        catalog: holds the table.
+        table: of files.
+        options: which files.
+        clock: tells how old a file is.
+        owner: as in `purge_path`.
 
     Raises:
         ConfigError: a folder cannot be listed, or the predicate is not understood.
+        CheckpointError: a manifest of the table cannot be read; nothing is deleted.
         TransientError: the storage or the catalog was away.
     """
     if not table.partition_keys:
-        return purge_path(table.storage.location, options, clock)
+        return purge_path(table.storage.location, options, clock, owner)
     wanted = parse_predicate(options.predicate) if options.predicate else None
     keys = [key.name for key in table.partition_keys]
-    done, empty = Purged(), []
     partitions = catalog.partitions(table)
-    for one, root in zip(partitions, partition_roots(table, partitions), strict=True):
-        if wanted and not wanted.matches(dict(zip(keys, one.values, strict=True))):
-            continue
-        found = _purge(root.url, options, clock)
-        if not found.kept and not found.failed:
-            empty.append(one.values)
-        done.deleted += found.deleted
-        done.failed += found.failed
-        done.kept += found.kept
+    found = [
+        (one.values, _old_files(root.url, options, clock))
+        for one, root in zip(partitions, partition_roots(table, partitions), strict=True)
+        if not wanted or wanted.matches(dict(zip(keys, one.values, strict=True)))
+    ]
+    done = _delete_old([one for _, one in found], clock, owner)
+    deleted = set(done.deleted)
+    empty = [values for values, one in found if not one.kept and deleted.issuperset(one.old)]
     catalog.drop_partitions(table, empty)
     _finish(done, options)
     return done
 
 
-def _purge(path: str, options: PurgeOptions, clock: Clock) -> Purged:
+def _old_files(path: str, options: PurgeOptions, clock: Clock) -> _Found:
     oldest_kept_us = int((clock.epoch() - options.retention_hours * 3600) * 1_000_000)
     listing = ListingOptions((path,), recurse=True, excluded_classes=options.excluded_classes)
-    stats, done, doomed = ListingStats(), Purged(), []
+    stats, young, old = ListingStats(), 0, []
     for file in list_files(listing, stats):
         if options.retention_hours and file.mtime_us > oldest_kept_us:
-            done.kept += 1
+            young += 1
         else:
-            doomed.append(file.url)
-    done.kept += stats.excluded
-    for first in range(0, len(doomed), _AT_ONCE):
-        _delete(canonical_url(path), doomed[first : first + _AT_ONCE], done)
+            old.append(file.url)
+    url = canonical_url(path)
+    folder = url.rpartition("/")[0] if old == [url] else url  # a path may be that of a file
+    return _Found(folder, old, young + stats.excluded)
+
+
+def _delete_old(found: Sequence[_Found], clock: Clock, owner: str) -> Purged:
+    """Delete the old files of folders, those of our tables through the tables' records."""
+    done = Purged(kept=sum(one.kept for one in found))
+    tables = table_folders(one.folder for one in found)
+    in_table: dict[str, list[str]] = {table: [] for table in sorted(tables)}
+    for one in found:
+        elsewhere: list[str] = []
+        for url in one.old:
+            table = innermost(url, tables)
+            (elsewhere if table is None else in_table[table]).append(url)
+        _delete(one.folder, [url[len(one.folder) + 1 :] for url in elsewhere], done)
+    for table, urls in in_table.items():
+        _delete_from_table(table, urls, done, clock, owner)
     return done
 
 
-def _delete(root: str, urls: Sequence[str], done: Purged) -> None:
+def _delete_from_table(table: str, urls: Sequence[str], done: Purged, clock: Clock, owner: str) -> None:
+    paths = [url[len(table) + 1 :] for url in urls]
     try:
-        open_storage(root).delete([url[len(root) :].strip("/") for url in urls])
-    except EtlError as error:
-        log.warning("files_not_deleted", root=root, files=len(urls), reason=str(error))
-        done.failed += urls
+        stay = purge_files(open_storage(table), paths, clock, owner, lambda doomed: _delete(table, doomed, done))
+    except (ConfigError, TransientError) as error:
+        log.warning("files_not_deleted", root=table, files=len(urls), reason=str(error))
+        done.failed += set(urls) - {*done.deleted, *done.failed}
     else:
-        done.deleted += urls
+        done.kept += len(stay)
+
+
+def _delete(root: str, paths: Sequence[str], done: Purged) -> bool:
+    """Delete files below a folder; return whether all of them are gone."""
+    failed = len(done.failed)
+    for first in range(0, len(paths), _AT_ONCE):
+        together = paths[first : first + _AT_ONCE]
+        urls = [f"{root}/{path}" for path in together]
+        try:
+            open_storage(root).delete(together)
+        except EtlError as error:
+            log.warning("files_not_deleted", root=root, files=len(together), reason=str(error))
+            done.failed += urls
+        else:
+            done.deleted += urls
+    return len(done.failed) == failed
 
 
 def _finish(done: Purged, options: PurgeOptions) -> None:

@@ -1,4 +1,4 @@
-"""Records of compactions: which files of a table others have taken the place of.
+"""Records of compactions and purges: which files of a table others have taken the place of, or nothing at all.
 
     <n>.json                what the n-th compaction did; created exclusively, so that all of them are one chain
     intents/<n>.<id>.json   what one that wants to be the n-th is about to name
@@ -11,6 +11,10 @@ The order of steps, with what the next compaction does after a crash behind it:
 4. record: exclusive create; from here on it is done  -> nothing is lost, step 5 is done again
 5. replaced files, intent and staging are removed     -> the rest is removed
 
+A purge is a record of replaced files with nothing in their place. It has no steps 1 and 3: a crash before the record
+leaves the table as it was, and a crash after it leaves files that no manifest's reader looks for; the next purge or
+compaction deletes them.
+
 Two at a time lose nothing: one of them plans on what the other has not replaced yet, creates the record second, and so
 finds the number taken. Readers take the records before the manifests: what a record names was published before it.
 """
@@ -19,12 +23,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from batch.commit.history import texts
 from batch.commit.record import FileEntry
-from connectors.filesink.layout import COMPACTIONS, compaction_intent_key, is_compaction
+from connectors.filesink.layout import (
+    COMPACTION_INTENTS,
+    COMPACTIONS,
+    HOME,
+    compaction_intent_key,
+    compaction_key,
+    is_compaction,
+)
 from connectors.ports import CommitKey
 from etlcore.errors import CheckpointError
 from etlcore.storage import Storage
@@ -41,7 +53,7 @@ class Compaction:
         number: counted from 1.
         owner: tells who made it from others who wanted its number.
         replaced: paths of data files whose rows are in `files` now, relative to the table's folder.
-        files: that hold these rows; none in a record that only takes a number.
+        files: that hold these rows; none where the rows were purged, and none in a record that only takes a number.
         committed_at_epoch_ms: when. For people: nothing is decided by it.
     """
 
@@ -60,6 +72,11 @@ class Compaction:
     def intent_key(self) -> str:
         """Where its intent lies, whose text is that of the record."""
         return compaction_intent_key(self.number, self.owner)
+
+    @property
+    def is_purge(self) -> bool:
+        """Whether nothing took the place of the files."""
+        return bool(self.replaced) and not self.files
 
     def to_bytes(self) -> bytes:
         """Return the JSON text."""
@@ -83,6 +100,39 @@ class Compaction:
             raise CheckpointError(
                 f"a compaction's record beginning with {start!r} cannot be read; restore it"
             ) from error
+
+
+def settle(storage: Storage, owner: str) -> None:
+    """Finish or undo what compactions and purges that died left behind.
+
+    One that is alive finds its number taken and gives up.
+
+    Args:
+        storage: the table's folder.
+        owner: a name that no other compaction or purge has.
+    """
+    for key in storage.list(COMPACTION_INTENTS):
+        with suppress(FileNotFoundError):  # ended meanwhile
+            intent = Compaction.from_bytes(storage.get(key))
+            storage.create(compaction_key(intent.number), Compaction(intent.number, owner).to_bytes())
+            record = Compaction.from_bytes(storage.get(compaction_key(intent.number)))
+            end(storage, intent, is_done=record.owner == intent.owner)
+    storage.delete_folder(f"{HOME}/staging/compaction")
+
+
+def created(storage: Storage, compaction: Compaction) -> bool:
+    """Create the record; return whether it is there now, rather than another one with its number."""
+    key = compaction_key(compaction.number)
+    if storage.create(key, compaction.to_bytes()):
+        return True
+    # "It exists" may also be the answer to our own request, sent twice because the first reply was lost.
+    return Compaction.from_bytes(storage.get(key)).owner == compaction.owner
+
+
+def end(storage: Storage, compaction: Compaction, *, is_done: bool) -> None:
+    """Remove what is not in the table, then the intent."""
+    storage.delete(compaction.replaced if is_done else [file.path for file in compaction.files])
+    storage.delete([compaction.intent_key])
 
 
 def compactions(storage: Storage) -> list[Compaction]:

@@ -9,19 +9,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from batch.commit.compaction import Compaction
+from batch.commit.compaction import Compaction, created, end, settle
 from batch.commit.record import CommitRecord, FileEntry
 from batch.table.columns import choose, table_columns
 from batch.table.file_check import file_findings
 from batch.table.files import TableFile, table_files
 from batch.table.reading import PARALLEL_READS, side_by_side
 from batch.table.table import published
-from connectors.filesink.layout import COMPACTION_INTENTS, HOME, compaction_key, staging_of_compaction
+from connectors.filesink.layout import staging_of_compaction
 from connectors.filesink.staging import Stage
 from connectors.glueparquet import ParquetFormat, parquet_schema, read_parquet
 from connectors.ports import StagedFile
@@ -156,17 +155,6 @@ def planned(storage: Storage, settings: CompactSettings) -> Iterator[Compacted]:
         yield _summary(group, 0)
 
 
-def settle(storage: Storage, owner: str) -> None:
-    """Finish or undo what compactions that died left behind. One that is alive finds its number taken and gives up."""
-    for key in storage.list(COMPACTION_INTENTS):
-        with suppress(FileNotFoundError):  # ended meanwhile
-            intent = Compaction.from_bytes(storage.get(key))
-            storage.create(compaction_key(intent.number), Compaction(intent.number, owner).to_bytes())
-            record = Compaction.from_bytes(storage.get(compaction_key(intent.number)))
-            _end(storage, intent, is_done=record.owner == intent.owner)
-    storage.delete_folder(f"{HOME}/staging/compaction")
-
-
 def _compared(storage: Storage, files: Sequence[TableFile]) -> tuple[list[TableFile], list[Refused]]:
     """Part the files that are as their manifests say from the others."""
     sound: list[TableFile] = []
@@ -272,26 +260,16 @@ def _swap(storage: Storage, compaction: Compaction, staged: StagedFile) -> None:
     except FileNotFoundError as gone:  # the other one took what we staged for left behind
         raise _overtaken(storage, compaction) from gone
     reach("compact.moved")
-    key = compaction_key(compaction.number)
-    if not storage.create(key, compaction.to_bytes()):
-        # "It exists" may also be the answer to our own request, sent twice because the first reply was lost.
-        record = Compaction.from_bytes(storage.get(key))
-        if record.owner != compaction.owner:
-            raise _overtaken(storage, compaction)
+    if not created(storage, compaction):
+        raise _overtaken(storage, compaction)
     reach("compact.created")
-    _end(storage, compaction, is_done=True)
+    end(storage, compaction, is_done=True)
     reach("compact.ended")
 
 
 def _overtaken(storage: Storage, compaction: Compaction) -> TransientError:
-    _end(storage, compaction, is_done=False)
+    end(storage, compaction, is_done=False)
     return TransientError(f"another compaction of {storage.url} came first; nothing is lost, run this one again")
-
-
-def _end(storage: Storage, compaction: Compaction, *, is_done: bool) -> None:
-    """Remove what is not in the table, then the intent."""
-    storage.delete(compaction.replaced if is_done else [file.path for file in compaction.files])
-    storage.delete([compaction.intent_key])
 
 
 def _summary(group: Sequence[TableFile], bytes_after: int) -> Compacted:

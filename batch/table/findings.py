@@ -68,16 +68,16 @@ def uncompacted_files(compacted: Iterable[Compaction], begun: Iterable[Compactio
 
 
 def compaction_findings(commits: Iterable[CommitRecord], compacted: Iterable[Compaction]) -> Iterator[Finding]:
-    """Yield compactions whose files do not hold as many rows as those they replaced.
+    """Yield compactions whose files do not hold as many rows as those they replaced; a purge has no such files.
 
     Args:
         commits: all generations.
-        compacted: compactions of the table, in order.
+        compacted: compactions and purges of the table, in order.
     """
     rows = {file.path: file.rows for commit in commits for file in commit.files}
     for one in compacted:
         before, after = sum(rows.get(path, 0) for path in one.replaced), sum(file.rows for file in one.files)
-        if before != after:
+        if before != after and not one.is_purge:
             where = f"compaction {one.number}"
             yield Finding("counts", where, f"{where} replaced files of {before} rows by some of {after}")
         rows |= {file.path: file.rows for file in one.files}
@@ -99,7 +99,14 @@ def unnamed_files(
     for path in listing:
         if path in live or path in unfinished or _is_hidden(path):
             continue
-        if compaction := compacting.get(path):
+        if (compaction := compacting.get(path)) and compaction.is_purge:
+            yield Finding(
+                "purged_file",
+                path,
+                f"{path} was purged by record {compaction.number} and is there again; readers of the folder find its "
+                "rows: remove it",
+            )
+        elif compaction:
             yield Finding(
                 "superseded_file",
                 path,

@@ -30,7 +30,7 @@ def read_files(
     """Return the rows of files, in order, in exactly the given columns; they are read when they are drawn.
 
     Raises:
-        TransientError: a file was replaced since its manifest was read; open the table again.
+        TransientError: a file was replaced or purged since its manifest was read; open the table again.
         PermanentError: a file is gone or damaged.
     """
     return side_by_side(files, lambda file: read_file(storage, file, columns))
@@ -73,7 +73,7 @@ def read_file(storage: Storage, file: TableFile, columns: Sequence[TableColumn])
 
 
 def was_replaced(storage: Storage, file: TableFile) -> bool:
-    """Tell whether there is a later generation of the write that published a file now, or the file was compacted."""
+    """Tell whether the write that published a file has a later generation now, or the file was compacted or purged."""
     try:
         storage.get(commit_key(file.key, file.generation + 1))
     except FileNotFoundError:
@@ -84,7 +84,7 @@ def was_replaced(storage: Storage, file: TableFile) -> bool:
 def _gone(storage: Storage, file: TableFile) -> TransientError | PermanentError:
     where = f"{storage.url}/{file.path}"
     if was_replaced(storage, file):
-        return TransientError(f"{where} was replaced since the table was opened; open it again", wait_secs=0)
+        return TransientError(f"{where} was replaced or purged since the table was opened; open it again", wait_secs=0)
     return PermanentError(
         f"{where} is gone, although the manifest of batch {file.key.batch_id} names it; restore it, or run "
         "`gluepot table verify` to see what else is missing"

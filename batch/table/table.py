@@ -66,7 +66,7 @@ class Table:
 
         Raises:
             ConfigError: there is no such column.
-            TransientError: a file was replaced since the table was opened; open it again.
+            TransientError: a file was replaced or purged since the table was opened; open it again.
             PermanentError: a file is gone or damaged.
         """
         return read_files(self.storage, self._files, self._chosen(columns))

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
-from typing import TypeVar
 
-from batch.commit.compaction import Compaction, compactions
-from batch.commit.history import every
-from batch.commit.intent import Intent
 from batch.table.coverage import Coverage, coverage
 from batch.table.file_check import file_findings
 from batch.table.files import TableFile, rejects_files, table_files
@@ -21,15 +16,12 @@ from batch.table.findings import (
     count_findings,
     coverage_findings,
     newest,
-    uncompacted_files,
-    unfinished_files,
     unnamed_files,
 )
+from batch.table.snapshot import snapshot
 from batch.table.table import no_table
-from connectors.filesink.layout import COMPACTION_INTENTS, INTENTS, REJECTS
+from connectors.filesink.layout import REJECTS
 from etlcore.storage import Storage
-
-IntentT = TypeVar("IntentT", Intent, Compaction)
 
 _PARALLEL_READS = 8
 
@@ -47,8 +39,8 @@ class Verification:
         filtered: records that steps of the script left out.
         without_ranges: commits that do not say which ranges they hold, since their source has none.
         coverage: ranges in the table.
-        unfinished: files of a publication or compaction that is in progress, or died; the next start of its job, or the
-            next compaction, settles it.
+        unfinished: files of a publication, compaction or purge that is in progress, or died; the next start of its job,
+            or the next compaction or purge, settles it.
         unchecked: rejects files in another folder, which was not named.
         findings: what is wrong.
     """
@@ -79,27 +71,24 @@ def verify(storage: Storage, rejects: Storage | None) -> Verification:
         ConfigError: nothing was ever published there.
         CheckpointError: a manifest or an intent cannot be read.
     """
-    # In this order, what is published meanwhile cannot look like a file that nobody names.
-    listing = storage.list("")
-    intents = list(_intents(storage, INTENTS, Intent))
-    begun = list(_intents(storage, COMPACTION_INTENTS, Compaction))
-    compacted = compactions(storage)
-    commits = every(storage)
+    listing = storage.list("")  # first, see `snapshot`
+    seen = snapshot(storage)
+    commits, compacted, unfinished = seen.commits, seen.compacted, seen.unfinished
     if not commits:
         raise no_table(storage)
     live = [commit for commit in newest(commits) if not commit.is_nothing]
     own = [file for file in rejects_files(live) if file.path.startswith(f"{REJECTS}/")]
     elsewhere = [file for file in rejects_files(live) if not file.path.startswith(f"{REJECTS}/")]
-    named = [(storage, file) for file in chain(table_files(live, compacted), own)]
+    held = list(table_files(live, compacted))
+    named = [(storage, file) for file in chain(held, own)]
     if rejects is not None:
         named += [(rejects, file) for file in elsewhere]
     covered = coverage(live)
-    unfinished = unfinished_files(commits, intents) | uncompacted_files(compacted, begun)
     return Verification(
         commits=len(live),
         files=len(named),
         size_bytes=sum(file.size_bytes for _, file in named),
-        rows=sum(commit.rows_out for commit in live),
+        rows=sum(file.rows for file in held),
         rejected=sum(sum(commit.rejected.values()) for commit in live),
         filtered=sum(commit.rows_dropped for commit in live),
         without_ranges=sum(not commit.ranges for commit in live),
@@ -114,12 +103,6 @@ def verify(storage: Storage, rejects: Storage | None) -> Verification:
             *compaction_findings(commits, compacted),
         ],
     )
-
-
-def _intents(storage: Storage, folder: str, kind: type[IntentT]) -> Iterator[IntentT]:
-    for key in storage.list(folder):
-        with suppress(FileNotFoundError):  # ended meanwhile
-            yield kind.from_bytes(storage.get(key))
 
 
 def _is_there(storage: Storage, path: str) -> bool:

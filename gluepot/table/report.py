@@ -175,8 +175,8 @@ def verification(where: str, found: Verification) -> Report:
         lines.append(f"{len(found.unchecked):,} files of rejected records are elsewhere; name it with --rejects-path")
     if found.unfinished:
         lines.append(
-            f"{len(found.unfinished):,} files belong to a publication or a compaction in progress, or one that died; "
-            "the next start of its job, or the next compaction, settles that"
+            f"{len(found.unfinished):,} files belong to a publication, a compaction or a purge in progress, or one "
+            "that died; the next start of its job, or the next compaction or purge, settles that"
         )
     verdict = "clean" if not found.findings else f"findings: {len(found.findings):,}"
     findings = [Text(f"{one.kind}: {one.message}", style="red") for one in found.findings]

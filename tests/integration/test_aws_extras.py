@@ -74,6 +74,6 @@ def test_objects_of_excluded_storage_classes_are_not_read(objects):
 
 def test_objects_of_excluded_storage_classes_are_not_purged(objects):
     options = PurgeOptions.from_glue({"retentionPeriod": 0, "excludeStorageClasses": "GLACIER"})
-    purge_path("s3://lake/t", options, SystemClock())
+    purge_path("s3://lake/t", options, SystemClock(), "a")
     left = [one["Key"] for one in objects.list_objects_v2(Bucket="lake")["Contents"]]
     assert left == ["t/b"]

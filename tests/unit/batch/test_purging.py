@@ -35,20 +35,20 @@ def test_files_older_than_a_week_go(lake):
     lake("a", 200)
     lake("deep/b", 200)
     lake("c", 100)
-    done = purge_path(str(lake.root), options(), FakeClock(NOW))
+    done = purge_path(str(lake.root), options(), FakeClock(NOW), "a")
     assert (lake.names(), len(done.deleted), done.kept) == (["c"], 2, 1)
 
 
 def test_with_a_period_of_nothing_all_files_go_but_our_own(lake):
     lake("a", 0)
     lake("_gluepot/commits/1.json", 500)
-    purge_path(str(lake.root), options(retentionPeriod="0"), FakeClock(NOW))
+    purge_path(str(lake.root), options(retentionPeriod="0"), FakeClock(NOW), "a")
     assert lake.names() == ["_gluepot/commits/1.json"]
 
 
 def test_what_was_deleted_is_listed_in_a_manifest(lake, tmp_path):
     lake("a", 200)
-    purge_path(str(lake.root), options(manifestFilePath=str(tmp_path / "list")), FakeClock(NOW))
+    purge_path(str(lake.root), options(manifestFilePath=str(tmp_path / "list")), FakeClock(NOW), "a")
     assert (tmp_path / "list" / "Success.csv").read_text() == f"{lake.root}/a\n"
     assert (tmp_path / "list" / "Failed.csv").read_text() == ""
 
@@ -62,7 +62,7 @@ def test_an_emptied_partition_leaves_the_catalog(lake, tmp_path):
         lake(f"day={day}/a", hours_old)
         location = {"StorageDescriptor": {"Location": f"{lake.root}/day={day}"}}
         catalog.add_partitions(table, [Partition((day,), location)])
-    purge_table(catalog, table, options(partitionPredicate="day <> '2'"), FakeClock(NOW))
+    purge_table(catalog, table, options(partitionPredicate="day <> '2'"), FakeClock(NOW), "a")
     assert [one.values for one in catalog.partitions(table)] == [("2",), ("3",)]
     assert lake.names() == ["day=2/a", "day=3/a"]
     catalog.close()

@@ -186,7 +186,7 @@ def test_a_table_that_was_opened_before_says_to_open_it_again(folder, writer):
     table = gluepot.table.open(folder)
     run(folder)
 
-    with pytest.raises(TransientError, match="was replaced since the table was opened; open it again"):
+    with pytest.raises(TransientError, match="was replaced or purged since the table was opened; open it again"):
         table.to_arrow()
 
 

@@ -60,7 +60,7 @@ def test_reading_a_batch_that_was_published_anew_says_to_open_again(folder, name
     writer.publish(0, [{"a": 1}])
     table = gluepot.table.open(folder)
     writer.publish(0, [{"a": 1}, {"a": 2}], start=0)
-    with pytest.raises(TransientError, match=r"was replaced since the table was opened; open it again$"):
+    with pytest.raises(TransientError, match=r"was replaced or purged since the table was opened; open it again$"):
         table.to_arrow()
     assert rows(gluepot.table.open(folder)) == [{"a": 1}, {"a": 2}]
 

@@ -1,6 +1,6 @@
 """One driver per checkpoint: a lease that is taken at the start, renewed while the query runs, and left at the end.
 
-    <checkpoint>/gluepot/lease/<n>.json    the n-th owner: its token, host, process; created exclusively
+    <checkpoint>/gluepot/lease/<n>.json    the n-th owner: its token, host, process, nonce; created exclusively
     <checkpoint>/gluepot/lease/<n>.beat    when it was renewed last; `released` once it is left
     <checkpoint>/gluepot/lease/<n>.lock    locked while the owner's process lives, where the storage has locks
 
@@ -15,6 +15,7 @@ import json
 import os
 import socket
 import threading
+import uuid
 from dataclasses import asdict, dataclass, replace
 from typing import Self
 
@@ -41,12 +42,16 @@ class Owner:
         token: fences off the owners before.
         host: name of the machine.
         pid: process on it.
+        nonce: random text that tells this owner from any other, so that a driver recognizes the file it wrote.
+        locked: whether the owner's process keeps its file locked while it lives. False on storages without locks.
     """
 
     number: int
     token: int
     host: str
     pid: int
+    nonce: str = ""
+    locked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """Another machine's clock cannot be compared with ours: only a beat that changes, or does not, can tell."""
+    """Neither a lock nor the clock can tell: the owner lives if its beat changes while we watch."""
 
 
 def judge(
@@ -77,30 +82,34 @@ def judge(
 ) -> Free | Taken | Unclear:
     """Tell whether an owner still holds its lease.
 
+    Only a released beat or a free lock proves that the owner is gone. A host name proves nothing by itself: a pod of a
+    StatefulSet keeps its name when it restarts. An old beat proves nothing either, because clocks are set and differ
+    between machines.
+
     Args:
         owner: the newest one.
         beat: its last; None if it died before the first.
         host: ours.
         now_epoch: by our clock.
         ttl_secs: how long a lease lives without a beat.
-        lock_is_free: whether we could lock the owner's file. On the owner's own machine that means its process ended.
+        lock_is_free: whether we could lock the owner's file. If the owner had locked it on this machine, its process
+            has ended.
     """
     if beat is not None and beat.released:
         return Free()
-    if owner.host != host:
+    if owner.host != host or not owner.locked:
         return Unclear()
     if lock_is_free:
         return Free()
-    if beat is None:
-        return Unclear()
-    # A clock that was set back makes a beat of the future; it counts as old as it is far away.
-    return Taken() if abs(now_epoch - beat.epoch) < ttl_secs else Free()
+    # The process lives. Whether it also renews its lease is certain only if its beat is fresh by our common clock: a
+    # beat that looks old comes from a stopped process or from a clock that was set.
+    return Taken() if beat is not None and abs(now_epoch - beat.epoch) < ttl_secs else Unclear()
 
 
-def next_owner(last: Owner | None, host: str, pid: int, now_epoch: float) -> Owner:
-    """Return the owner after `last`."""
+def next_owner(last: Owner | None, host: str, pid: int, now_epoch: float, nonce: str, *, locked: bool) -> Owner:
+    """Return the owner after `last`, for the process that is about to take the lease."""
     number, token = (last.number, last.token) if last else (0, 0)
-    return Owner(number + 1, max(token + 1, int(now_epoch * 1000)), host, pid)
+    return Owner(number + 1, max(token + 1, int(now_epoch * 1000)), host, pid, nonce, locked)
 
 
 class Lease:
@@ -163,28 +172,33 @@ class Lease:
                 log.warning("lease_not_renewed", reason=str(error))
 
 
-def take(storage: Storage, clock: Clock, *, host: str | None = None, ttl_secs: float = TTL_SECS) -> Lease:
+def take(
+    storage: Storage, clock: Clock, *, host: str | None = None, ttl_secs: float = TTL_SECS, nonce: str | None = None
+) -> Lease:
     """Become the owner of a checkpoint.
 
-    An owner on another machine that has not left is watched for a lease time first.
+    An owner that has not left, and whose process is not known to have ended, is watched for a lease time first.
 
     Args:
         storage: of the checkpoint.
         clock: for beats and for waiting.
         host: this machine's name.
         ttl_secs: how long a lease lives without a beat.
+        nonce: random text for this owner; None draws one.
 
     Raises:
         LeaseHeld: another driver has it.
     """
-    host = host or socket.gethostname()
+    host, nonce = host or socket.gethostname(), nonce or uuid.uuid4().hex
     last = _newest(storage)
     if last is not None:
         _refuse_living(storage, last, host, clock, ttl_secs)
-    owner = next_owner(last, host, os.getpid(), clock.epoch())
-    lock = storage.lock(_path(owner.number, "lock"))
+    lock = storage.lock(_path(last.number + 1 if last else 1, "lock"))
+    owner = next_owner(last, host, os.getpid(), clock.epoch(), nonce, locked=lock is not None)
     reach("lease.taking")
-    if not storage.create(_path(owner.number, "json"), json.dumps(asdict(owner)).encode()):
+    created = storage.create(_path(owner.number, "json"), json.dumps(asdict(owner)).encode())
+    # A client that lost the reply to its request sends it again, and then finds the file that it has just created.
+    if not created and _newest(storage) != owner:
         if lock:
             lock.release()
         raise LeaseHeld(f"another driver took {storage.url} at this moment; stop one of the two")
@@ -206,7 +220,7 @@ def holder(storage: Storage, clock: Clock, *, host: str | None = None, ttl_secs:
 
 
 def _refuse_living(storage: Storage, owner: Owner, host: str, clock: Clock, ttl_secs: float) -> None:
-    lock = storage.lock(_path(owner.number, "lock")) if owner.host == host else None
+    lock = storage.lock(_path(owner.number, "lock")) if owner.locked and owner.host == host else None
     if lock:
         lock.release()
     beat = _beat(storage, owner)

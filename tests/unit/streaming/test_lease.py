@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -10,7 +11,7 @@ from etlcore.storage import LocalStorage, Storage
 from streaming.lease import Beat, Free, Lease, Owner, Taken, Unclear, holder, judge, next_owner, take
 
 HERE, THERE = "here", "there"
-OWNER = Owner(number=3, token=30, host=HERE, pid=7)
+OWNER = Owner(number=3, token=30, host=HERE, pid=7, locked=True)
 
 
 @pytest.fixture
@@ -31,8 +32,8 @@ def owned_elsewhere(storage: Storage, beat: Beat | None) -> None:
         (Beat(100.0, released=True), False, Free()),
         (Beat(100.0), True, Free()),  # the kernel says that the process ended
         (Beat(100.0), False, Taken()),
-        (Beat(80.0), False, Free()),  # stopped for longer than the lease
-        (Beat(500.0), False, Free()),  # a clock that was set back
+        (Beat(80.0), False, Unclear()),  # stopped for longer than the lease, or the clock was set forward
+        (Beat(500.0), False, Unclear()),  # the clock was set back
         (None, True, Free()),
         (None, False, Unclear()),
     ],
@@ -41,14 +42,18 @@ def test_an_owner_on_this_machine_is_judged_by_its_lock_then_by_its_beat(beat, l
     assert judge(OWNER, beat, HERE, 101.0, 15.0, lock_is_free=lock_is_free) == verdict
 
 
+def test_an_owner_without_a_lock_may_be_an_earlier_pod_of_the_same_name():
+    assert judge(replace(OWNER, locked=False), Beat(100.0), HERE, 101.0, 15.0, lock_is_free=False) == Unclear()
+
+
 def test_clocks_of_two_machines_are_not_compared():
     assert judge(OWNER, Beat(100.0), THERE, 9e9, 15.0, lock_is_free=True) == Unclear()
 
 
 def test_tokens_follow_the_clock_and_grow_even_when_it_does_not():
-    assert next_owner(None, HERE, 1, 2.0).token == 2000
-    assert next_owner(OWNER, HERE, 1, 0.001).token == 31
-    assert next_owner(OWNER, HERE, 1, 0.001).number == 4
+    assert next_owner(None, HERE, 1, 2.0, "nonce", locked=True).token == 2000
+    assert next_owner(OWNER, HERE, 1, 0.001, "nonce", locked=True).token == 31
+    assert next_owner(OWNER, HERE, 1, 0.001, "nonce", locked=True).number == 4
 
 
 def test_a_second_driver_is_refused_with_the_name_of_the_first(storage):
@@ -73,24 +78,73 @@ def test_a_driver_elsewhere_whose_beat_stands_still_is_taken_over_after_a_lease_
     assert sum(clock.waits) == pytest.approx(15.0)
 
 
-def test_a_driver_elsewhere_whose_beat_moves_is_left_alone(storage):
-    class Beats(FakeClock):
-        def sleep(self, secs: float) -> None:
-            super().sleep(secs)
-            owned_elsewhere(storage, Beat(self.now))
+@dataclass(slots=True)
+class OwnerBeats(FakeClock):
+    """A clock during whose sleeps the first owner renews its lease."""
 
+    storage: Storage | None = None
+
+    def sleep(self, secs: float) -> None:
+        FakeClock.sleep(self, secs)
+        self.storage.put("gluepot/lease/1.beat", json.dumps({"epoch": self.now}).encode())
+
+
+def test_a_driver_elsewhere_whose_beat_moves_is_left_alone(storage):
     owned_elsewhere(storage, Beat(0.0))
     with pytest.raises(LeaseHeld, match="process 1 on there"):
-        take(storage, Beats(1.0), host=HERE)
+        take(storage, OwnerBeats(1.0, storage=storage), host=HERE)
+
+
+class WithoutLocks(LocalStorage):
+    """Stores files without locks, as S3 does."""
+
+    def lock(self, key: str) -> None:
+        return None
+
+
+def test_a_restarted_pod_that_kept_its_host_name_waits_for_the_lease_and_then_goes_on(tmp_path):
+    storage = WithoutLocks(tmp_path)
+    killed = take(storage, FakeClock(100.0), host=HERE)
+    clock = FakeClock(101.0)
+    with take(storage, clock, host=HERE, ttl_secs=15.0) as heir:
+        assert heir.token > killed.token
+    assert sum(clock.waits) == pytest.approx(15.0)
+    killed.__exit__()
+
+
+def test_a_clock_that_was_set_evicts_no_driver_that_holds_its_lock_and_renews_its_lease(storage):
+    with (
+        take(storage, FakeClock(1000.0), host=HERE, ttl_secs=15.0),
+        pytest.raises(LeaseHeld, match=r"belongs to process \d+ on here"),
+    ):
+        take(storage, OwnerBeats(1020.0, storage=storage), host=HERE, ttl_secs=15.0)
+
+
+def test_a_stopped_driver_that_holds_its_lock_is_taken_over_after_a_lease_time(storage):
+    stopped = take(storage, FakeClock(1000.0), host=HERE, ttl_secs=15.0)
+    clock = FakeClock(1020.0)
+    with take(storage, clock, host=HERE, ttl_secs=15.0) as heir:
+        assert heir.token > stopped.token
+    assert sum(clock.waits) == pytest.approx(15.0)
+    stopped.__exit__()
+
+
+def test_a_lost_reply_to_our_own_creation_is_no_other_driver(storage):
+    class LostReply(LocalStorage):
+        def create(self, key: str, data: bytes) -> bool:
+            return super().create(key, data) and super().create(key, data)
+
+    with take(LostReply(storage.root), FakeClock(1.0), host=HERE) as lease:
+        assert lease.token == 1000
 
 
 def test_of_two_that_come_in_the_same_instant_one_is_refused(storage):
     class Overtaken(LocalStorage):
         def create(self, key: str, data: bytes) -> bool:
-            return super().create(key, data) and super().create(key, data)
+            return super().create(key, data.replace(b"ours", b"theirs")) and super().create(key, data)
 
     with pytest.raises(LeaseHeld, match="at this moment"):
-        take(Overtaken(storage.root), FakeClock(1.0), host=HERE)
+        take(Overtaken(storage.root), FakeClock(1.0), host=HERE, nonce="ours")
 
 
 def test_an_owner_learns_that_another_one_came(storage):

@@ -18,6 +18,7 @@ from pyspark.sql.types import StructType
 
 from batch import commit, on_driver, task
 from batch.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
+from connectors.identity import remaining
 from connectors.ports import (
     AlreadyCommitted,
     CommitKey,
@@ -226,7 +227,7 @@ def count_raw(spark: SparkSession, given: RangeInput) -> int:
 
     def count_records(loads: Iterable[Sequence[SourceRange]], _: task.Place) -> Iterator[int]:
         for wanted in loads:
-            yield sum(map(source.count, task.begun(source, wanted)))
+            yield sum(map(source.count, task.begun(source, remaining(source, wanted))))
 
     loads = task.range_loads(given, _slots(spark), in_order=False)
     return sum(on_driver.run(loads, count_records) if given.on_driver else _over_pieces(spark, loads, count_records))

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from batch.pipeline import RangeInput, SplitInput
 from batch.shares import cut, shares
+from connectors.identity import confirm, remaining
 from connectors.ports import (
     AheadSource,
     ColumnarSource,
@@ -137,8 +138,10 @@ def load_chunks(given: RangeInput | SplitInput, load: Sequence[Piece], tally: Ta
             yield from split_chunks(given, cast("InputSplit", split), tally)
         return
     decoder: RecordDecoder = JsonDecoder(given.sticky) if given.declared is None else given.declared.decoder()
-    for wanted in begun(given.source, cast("Sequence[SourceRange]", load)):
+    ranges = remaining(given.source, cast("Sequence[SourceRange]", load))
+    for wanted in begun(given.source, ranges):
         yield from _range_chunks(given, wanted, decoder, tally)
+    confirm(given.source, ranges)
 
 
 def begun(source: StreamSource, load: Sequence[SourceRange]) -> Iterator[SourceRange]:

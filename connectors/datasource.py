@@ -15,7 +15,8 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from connectors.handover import OPTION, Handover
-from connectors.ports import PlannedSource, Planner, SourceRange
+from connectors.identity import confirm, remaining
+from connectors.ports import PlannedSource, Planner, RawBatch, SourceRange
 from connectors.rejects import RejectsAside, rejects_root
 from connectors.shape import arrow_schema, to_arrow
 from dynamicframe.chunk import with_columns
@@ -90,14 +91,21 @@ def _read(source: PlannedSource, partition: InputPartition) -> Iterator[pa.Recor
         yield from _decode(source, source.declared.decoder(), partition)
         return
     schema = arrow_schema(source)
-    for raw in marked(source.read(partition.wanted)):
+    for raw in marked(_raw_batches(source, partition.wanted)):
         yield to_arrow(raw, schema)
+
+
+def _raw_batches(source: PlannedSource, wanted: SourceRange) -> Iterator[RawBatch]:
+    there = remaining(source, [wanted])
+    for one in there:
+        yield from source.read(one)
+    confirm(source, there)
 
 
 def _decode(source: PlannedSource, decoder: RecordDecoder, partition: RangePartition) -> Iterator[pa.RecordBatch]:
     added = source.added.names
     with RejectsAside(partition.rejects_root, partition.wanted) as rejects:
-        for raw in marked(source.read(partition.wanted)):
+        for raw in marked(_raw_batches(source, partition.wanted)):
             chunk = decoder.decode(raw.values, raw.positions, raw.stream, raw.shard)
             rejects.add(chunk.errors)
             yield with_columns(chunk, raw.positions, raw.beside(added)).batch

@@ -12,7 +12,11 @@ from confluent_kafka import (
     TopicCollection,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]  # missing in its __all__
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # missing in its __all__
+    AdminClient,
+    OffsetSpec,
+    TopicDescription,
+)
 
 from connectors.kafka.client import with_callbacks
 from connectors.kafka.errors import NO_TOPIC, from_kafka
@@ -54,22 +58,18 @@ class Broker:
         names = self._settings.topics()
         if names is None:
             names = tuple(sorted(topic for topic in self._all_topics() if self._settings.covers(topic, 0)))
-        ids: dict[str, str] = {}
-        partitions: list[tuple[str, int]] = []
-        if not names:
-            return ids, partitions
-        described = self._admin.describe_topics(TopicCollection(list(names)), request_timeout=self._timeout_secs)
-        for topic, future in described.items():
-            try:
-                about = future.result()
-            except KafkaException as failure:
-                error = failure.args[0]
-                if error.code() in NO_TOPIC:
-                    continue
-                raise from_kafka(error, f"looking up topic {topic}", self._settings.bootstrap) from failure
-            ids[topic] = str(about.topic_id)
-            partitions += [(topic, p.id) for p in about.partitions if self._settings.covers(topic, p.id)]
-        return ids, sorted(partitions)
+        described = self._described(names)
+        covers = self._settings.covers
+        partitions = [(topic, p.id) for topic, about in described.items() for p in about.partitions]
+        return _ids(described), sorted(partition for partition in partitions if covers(*partition))
+
+    def topic_ids(self, names: Iterable[str]) -> dict[str, str]:
+        """Return the ids of those topics that exist, right now.
+
+        Raises:
+            TransientError: the broker cannot be reached.
+        """
+        return _ids(self._described(names))
 
     def require_topics(self) -> None:
         """Make sure that every named topic and partition exists.
@@ -169,6 +169,20 @@ class Broker:
         except KafkaException as failure:
             raise from_kafka(failure.args[0], "listing topics", self._settings.bootstrap) from failure
 
+    def _described(self, names: Iterable[str]) -> dict[str, TopicDescription]:
+        if not (wanted := list(names)):
+            return {}
+        found: dict[str, TopicDescription] = {}
+        asked = self._admin.describe_topics(TopicCollection(wanted), request_timeout=self._timeout_secs)
+        for topic, future in asked.items():
+            try:
+                found[topic] = future.result()
+            except KafkaException as failure:
+                error = failure.args[0]
+                if error.code() not in NO_TOPIC:
+                    raise from_kafka(error, f"looking up topic {topic}", self._settings.bootstrap) from failure
+        return found
+
     def _list(self, wanted: Mapping[tuple[str, int], Any]) -> dict[tuple[str, int], int]:
         if not wanted:
             return {}
@@ -185,3 +199,16 @@ class Broker:
                 doing = f"asking for the offsets of {where.topic}-{where.partition}"
                 raise from_kafka(failure.args[0], doing, self._settings.bootstrap) from failure
         return found
+
+
+def _ids(described: Mapping[str, TopicDescription]) -> dict[str, str]:
+    return {topic: str(about.topic_id) for topic, about in described.items()}
+
+
+_brokers: dict[tuple[object, ...], Broker] = {}
+
+
+def broker_of(settings: KafkaReadSettings) -> Broker:
+    """Return this process's connection for lookups: opening one takes twenty times as long as a lookup."""
+    key = (settings.bootstrap, settings.subscription, *sorted(settings.client.items()))
+    return _brokers.get(key) or _brokers.setdefault(key, Broker(settings))

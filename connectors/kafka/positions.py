@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
@@ -174,6 +174,16 @@ def split(batch: Positions, min_partitions: int | None = None) -> list[SourceRan
             SourceRange(SOURCE, topic, batch.stream_ids.get(topic, ""), str(partition), a, b) for a, b in pairwise(cuts)
         ]
     return ranges
+
+
+def replaced(ranges: Iterable[SourceRange], topic_ids: Mapping[str, str]) -> list[SourceRange]:
+    """Return the ranges whose topic no longer has the id that it had when the batch was planned.
+
+    Args:
+        ranges: of a batch. Checkpoints of other engines hold no ids; such ranges are taken as they are.
+        topic_ids: id by topic, as the broker says now; a topic that was deleted is not in it.
+    """
+    return [one for one in ranges if one.stream_id and one.stream_id != topic_ids.get(one.stream)]
 
 
 def lag(ends: Mapping[tuple[str, int], int], latest: Mapping[tuple[str, int], int]) -> dict[str, int]:

@@ -182,8 +182,8 @@ _readers: OrderedDict[Key, PartitionReader] = OrderedDict()
 def read_range(settings: KafkaReadSettings, wanted: SourceRange, folder: Path | None = None) -> Iterator[RawBatch]:
     """Yield every record of a range, in order, from where `count_range` kept them or else from the broker.
 
-    The topic id is not looked up again here: the planner compared it when it planned the batch, and a topic that is
-    recreated in between answers with offsets out of range.
+    The client follows a topic's name and says nothing when another topic has it. Once a task has read all its ranges,
+    `connectors.identity` checks that the topic is still the one that the batch was planned from.
 
     Raises:
         DataLoss: the broker no longer has the records.

@@ -53,6 +53,59 @@ def test_a_recreated_topic_fails_even_if_it_holds_more_than_before(new_topic, jo
     assert job.rows("id") == [(0,), (1,), *[(10 + i,) for i in range(sent_after)]]
 
 
+@pytest.fixture
+def recreate(admin, kafka):
+    """Delete a topic of one partition, create it again, and send records with ids from 100 on."""
+
+    def recreated(topic):
+        finish(admin.delete_topics([topic.name]))
+        time.sleep(0.5)  # the broker removes a topic in the background
+        create_topic(kafka, topic.name, 1)
+        topic.send_json(*({"id": 100 + i} for i in range(5)))
+
+    return recreated
+
+
+@pytest.mark.parametrize("small_batch_records", [0, 1000])
+def test_a_topic_recreated_after_its_batch_was_planned_gives_no_records_of_the_new_one(
+    new_topic, job, recreate, small_batch_records
+):
+    topic = new_topic(partitions=1)
+    topic.send_json({"id": 0})
+    job.drain(topic.options())
+    topic.send_json({"id": 1})
+
+    def late(data_frame, batch_id):
+        recreate(topic)
+        job.copy(data_frame, batch_id)
+
+    told = {"smallBatchRecords": small_batch_records, "batchMaxRetries": 0}
+    # From a worker the error arrives as Spark's.
+    with pytest.raises(
+        Exception, match=f"Topic {topic.name} was deleted.*offset 1 to 2 of partition 0.*failOnDataLoss"
+    ):
+        job.drain(topic.options(), late, **told)
+    assert job.rows("id") == [(0,)]
+    job.drain(topic.options(failOnDataLoss="false"), **told)
+
+    assert job.rows("id") == [(0,), *[(100 + i,) for i in range(5)]]
+
+
+def test_a_data_frame_of_a_recreated_topic_gives_no_records_of_the_new_one(new_topic, job, recreate):
+    topic = new_topic(partitions=1)
+    topic.send_json({"id": 0}, {"id": 1})
+    seen = []
+
+    def late(data_frame, batch_id):
+        recreate(topic)
+        seen.extend(data_frame.select("*").collect())
+
+    with pytest.raises(Exception, match=f"Topic {topic.name} was deleted"):
+        job.drain(topic.options(), late, smallBatchRecords=0, batchMaxRetries=0)
+
+    assert seen == []
+
+
 def test_a_missing_topic_is_named_with_those_that_exist(topic, job):
     with pytest.raises(ConfigError, match=r"no topic nowhere; its topics are: \w.*\. Create the topic"):
         job.drain(topic.options(topicName="nowhere"))

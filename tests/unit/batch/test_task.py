@@ -1,6 +1,8 @@
 import json
+from itertools import islice
 
 import pyarrow as pa
+import pytest
 
 from batch.pipeline import RangeInput
 from batch.task import FETCH, Tally, begun, frame_chunks, good_rows, load_chunks, through
@@ -8,6 +10,7 @@ from connectors.ports import RawBatch, SourceRange
 from dynamicframe.chunk import Chunk, Coordinates, ErrorRecord
 from dynamicframe.declared import DeclaredJson
 from etlcore import logging
+from etlcore.errors import DataLoss
 
 ROWS = pa.RecordBatch.from_pylist([{"a": 1}])
 ERROR = ErrorRecord(b"{", "malformed_json", "not JSON", Coordinates("clicks", "0", "7"))
@@ -60,6 +63,26 @@ def test_declared_records_of_a_range_become_their_columns_and_teach_the_stream_n
     assert [chunk.batch.to_pylist() for chunk in chunks] == [[{"a": 1, "at": 7}], [{"a": None, "at": 10}]]
     assert [error.at.position for chunk in chunks for error in chunk.errors] == ["9"]
     assert (tally.rows_in, tally.source_schema) == (3, None)
+
+
+class Replaced(TwoBatches):
+    """A source whose stream is deleted and created again while it is read."""
+
+    def remaining(self, load):
+        return load[1:]
+
+    def confirm(self, load):
+        raise DataLoss(f"{[one.shard for one in load]} are gone")
+
+
+def test_streams_are_confirmed_once_all_ranges_that_remain_have_been_read():
+    chunks = load_chunks(
+        RangeInput(Replaced(), ()), [SourceRange("kafka", "clicks", "id", shard, 7, 11) for shard in "012"], Tally()
+    )
+
+    assert sum(1 for _ in islice(chunks, 4)) == 4
+    with pytest.raises(DataLoss, match=r"\['1', '2'\] are gone"):
+        next(chunks)
 
 
 def test_time_is_counted_for_whoever_makes_the_items():

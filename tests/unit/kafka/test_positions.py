@@ -4,7 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.kafka.positions import Bounds, Positions, Span, lag, plan, refuse_loss, resume, share, split
+from connectors.kafka.positions import (
+    Bounds,
+    Positions,
+    Span,
+    lag,
+    plan,
+    refuse_loss,
+    replaced,
+    resume,
+    share,
+    split,
+)
+from connectors.ports import SourceRange
 from etlcore.errors import CheckpointError, DataLoss
 
 partitions = st.tuples(st.sampled_from(["clicks", "orders"]), st.integers(0, 12))
@@ -124,6 +136,15 @@ def test_a_split_covers_each_span_once_in_order(widths, least):
         assert [o for r in mine for o in range(r.start, r.end)] == list(range(span.start, span.end))
     if least and sum(widths.values()) >= 300 * least:
         assert len(ranges) >= least
+
+
+def test_a_topic_is_replaced_if_its_id_changed_or_is_gone_and_unknown_ids_are_trusted():
+    same, other, gone, unknown = (
+        SourceRange("kafka", topic, topic_id, "0", 0, 9)
+        for topic, topic_id in [("same", "A"), ("other", "A"), ("gone", "A"), ("unknown", "")]
+    )
+
+    assert replaced([same, other, gone, unknown], {"same": "A", "other": "B", "unknown": "C"}) == [other, gone]
 
 
 def test_lag_is_counted_from_the_first_offset_for_partitions_not_read_yet():

@@ -16,9 +16,15 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from etlcore.errors import ConfigError
 from gluepot.ops.allowance import Allowance
+from gluepot.ops.connections import OpenConnections
 
 LOOPBACK = "127.0.0.1"
 MOST_SOCKETS = 512
+# Connections that the kernel completes and keeps until we accept them. Linux lowers this to net.core.somaxconn.
+QUEUED_SOCKETS = 4096
+# After so many accepted connections the event loop reads what has arrived, so that a request which is already here is
+# read before further connections can take its place.
+ACCEPTS_AT_ONCE = 64
 IDLE_SECS = 5
 REQUEST_SECS = 10.0
 """How long a whole request, or the next one on a kept socket, may take to arrive and its answer to be fetched."""
@@ -34,10 +40,12 @@ class _Prompt(H11Protocol):
     """Closes a socket from which no request comes, and refuses scrapes beyond the allowance.
 
     Uvicorn itself waits for a first request without end. A scrape that is refused is not even parsed: hundreds of them
-    a second would take a good part of the core that batches need. Health and the page are always answered.
+    a second would take a good part of the core that batches need. Health and the page are always answered: where all
+    sockets are taken, a new one is let in and the one that has been silent for the longest time is closed.
     """
 
     allowance: Allowance
+    open: OpenConnections[_Prompt]
     _deadline: asyncio.TimerHandle
 
     def data_received(self, data: bytes) -> None:
@@ -47,6 +55,11 @@ class _Prompt(H11Protocol):
             self._await(REFUSE_SECS, self._refuse)
             return
         super().data_received(data)
+        self._note_request()
+
+    def _note_request(self) -> None:
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.open.asked(self)
 
     def _refuse(self) -> None:
         self.transport.write(BUSY)
@@ -67,14 +80,28 @@ class _Prompt(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._deadline = self.loop.call_later(REQUEST_SECS, transport.abort)
+        if (silent := self.open.opened(self)) is not None:
+            silent.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._deadline.cancel()
+        self.open.closed(self)
         super().connection_lost(exc)
 
     def on_response_complete(self) -> None:
         self._await(REQUEST_SECS, self.transport.abort)
+        self.open.answered(self)
         super().on_response_complete()
+        self._note_request()  # one that arrived before this answer was complete has been begun
+
+
+class _Http(uvicorn.Server):
+    """Lets the kernel queue more connections than are accepted at once; for asyncio both are one number."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for one in sockets or ():
+            one.listen(QUEUED_SOCKETS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,16 +151,17 @@ def serve(app: ASGIApp, host: str = LOOPBACK, port: int = 0, allowance: Allowanc
     """
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        listening = socket.create_server((host, port), family=family, backlog=MOST_SOCKETS)
+        listening = socket.create_server((host, port), family=family, backlog=QUEUED_SOCKETS)
     except (OSError, OverflowError) as error:
         raise ConfigError(
             f"the metrics port {port} on {host} cannot be used ({error}); "
             "choose another with --metrics-port, or 0 for a free one",
         ) from error
-    http = uvicorn.Server(
+    connections = OpenConnections[_Prompt](MOST_SOCKETS)
+    http = _Http(
         uvicorn.Config(
             app,
-            http=type("_PromptHere", (_Prompt,), {"allowance": allowance or Allowance()}),
+            http=type("_PromptHere", (_Prompt,), {"allowance": allowance or Allowance(), "open": connections}),
             ws="none",
             lifespan="off",
             loop="asyncio",
@@ -141,7 +169,7 @@ def serve(app: ASGIApp, host: str = LOOPBACK, port: int = 0, allowance: Allowanc
             log_level="error",
             access_log=False,
             server_header=False,
-            limit_concurrency=MOST_SOCKETS,
+            backlog=ACCEPTS_AT_ONCE,
             timeout_keep_alive=IDLE_SECS,
             timeout_graceful_shutdown=CLOSE_SECS,
         ),

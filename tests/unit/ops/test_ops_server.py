@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import resource
 import socket
 import threading
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from http.client import HTTPConnection
 
 import pytest
@@ -23,7 +24,7 @@ async def answer(_):
     return PlainTextResponse("here")
 
 
-APP = Starlette(routes=[Route("/metrics", answer), Route("/livez", answer)])
+APP = Starlette(routes=[Route(path, answer) for path in ("/metrics", "/livez", "/readyz")])
 
 
 @pytest.fixture
@@ -33,10 +34,10 @@ def server():
     server.stop()
 
 
-def get(port: int) -> tuple[int, bytes]:
+def get(port: int, path: str = "/metrics") -> tuple[int, bytes]:
     connection = HTTPConnection("127.0.0.1", port, timeout=5)
     try:
-        connection.request("GET", "/metrics")
+        connection.request("GET", path)
         answer = connection.getresponse()
         return answer.status, answer.read()
     finally:
@@ -76,6 +77,32 @@ def test_many_silent_sockets_neither_keep_others_out_nor_take_threads(server):
     finally:
         for one in silent:
             one.close()
+
+
+@pytest.fixture
+def many_descriptors():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.usefixtures("many_descriptors")
+def test_the_probes_are_answered_beside_2000_idle_sockets(server):
+    with ExitStack() as idle:
+        for _ in range(2000):
+            idle.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=5))
+        for path in ("/livez", "/readyz") * 10:
+            assert get(server.port, path) == (200, b"here")
+
+
+@pytest.mark.usefixtures("many_descriptors")
+def test_sockets_with_half_a_request_do_not_keep_the_probes_out(server):
+    with ExitStack() as halves:
+        for _ in range(ops.MOST_SOCKETS + 100):
+            half = halves.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=5))
+            half.sendall(b"GET /livez HTTP/1.1\r\nHost")
+        assert get(server.port, "/livez") == (200, b"here")
 
 
 def test_a_socket_that_sends_no_request_is_closed(monkeypatch):

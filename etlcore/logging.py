@@ -17,7 +17,7 @@ from structlog.contextvars import bound_contextvars, merge_contextvars
 from structlog.typing import EventDict, ExcInfo, FilteringBoundLogger, Processor, WrappedLogger
 
 from etlcore.errors import ConfigError
-from etlcore.masking import mask, mask_text
+from etlcore.masking import mask
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
@@ -151,7 +151,7 @@ def _merge_process_context(_: WrappedLogger, __: str, event: EventDict) -> Event
 
 
 def _mask_secrets(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    return {name: mask_text(value) if isinstance(value, str) else value for name, value in mask(event).items()}
+    return mask(event)
 
 
 def _tell_listeners(_: WrappedLogger, __: str, event: EventDict) -> EventDict:

@@ -1,16 +1,8 @@
-"""The effective configuration of a run as `/config` shows it: everything but secrets."""
+"""The arguments of a script as `/config` shows them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-from etlcore.masking import mask, mask_text
-
-
-def without_secrets(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy fit to be shown: values under the name of a secret, and secrets within texts, are `***`."""
-    return {name: _shown(value) for name, value in mask(values).items()}
+from collections.abc import Sequence
 
 
 def arguments_by_name(arguments: Sequence[str]) -> dict[str, str]:
@@ -24,13 +16,3 @@ def arguments_by_name(arguments: Sequence[str]) -> dict[str, str]:
         elif name:
             named[name] = f"{named[name]} {token}".strip()
     return named
-
-
-def _shown(value: object) -> object:
-    if isinstance(value, str):
-        return mask_text(value)
-    if isinstance(value, Mapping):
-        return {name: _shown(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_shown(one) for one in value]
-    return value

@@ -13,10 +13,11 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 
 from etlcore.logging import heard_by
+from etlcore.masking import mask
 from gluepot.job_parameters import JobParameters
 from gluepot.ops.access import checked_token
 from gluepot.ops.cloudwatch import GlueNames
-from gluepot.ops.configuration import arguments_by_name, without_secrets
+from gluepot.ops.configuration import arguments_by_name
 from gluepot.ops.jvm import java_heap
 from gluepot.ops.memory import usage_by_role
 from gluepot.ops.moment import Moment
@@ -100,7 +101,7 @@ def start(
         "spark": version("pyspark"),
         "python": platform.python_version(),
     }
-    config = without_secrets(_configuration(parameters, {one.name: one.value for one in run}))
+    config = mask(_configuration(parameters, {one.name: one.value for one in run}))
     page = Observed(
         name=parameters.job_name,
         run_id=parameters.run_id[:12],

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gluepot.ops.configuration import without_secrets
+from etlcore.masking import mask
 
 MOST_LINES = 200
 MOST_CHARS = 400
@@ -39,7 +39,7 @@ class LogTail:
 
     def take(self, event: Mapping[str, Any]) -> None:
         """Keep one event as structlog has it before it becomes text."""
-        values = without_secrets({name: value for name, value in event.items() if name not in _OWN_COLUMNS})
+        values = mask({name: value for name, value in event.items() if name not in _OWN_COLUMNS})
         self._lines.append(
             LogLine(
                 str(event.get("ts", "")),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gluepot.ops.configuration import without_secrets
+from etlcore.masking import mask
 from gluepot.ops.page.figures import span
 
 DEFAULT = "default"
@@ -99,7 +99,7 @@ def of_query(settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[S
             str(span(value)) if name.endswith("_secs") else _text(value),
             DEFAULT if name in defaults and value == defaults[name] else "forEachBatch options",
         )
-        for name, value in without_secrets(settings).items()
+        for name, value in mask(settings).items()
     ]
 
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from gluepot.ops.configuration import arguments_by_name, without_secrets
+from etlcore.masking import mask
+from gluepot.ops.configuration import arguments_by_name
 
 
 def test_arguments_are_shown_by_name():
@@ -22,9 +23,9 @@ def test_arguments_are_shown_by_name():
     ],
 )
 def test_no_secret_is_shown_wherever_it_stands(name, value):
-    assert "hunter2" not in str(without_secrets({name: value}))
+    assert "hunter2" not in str(mask({name: value}))
 
 
 def test_what_is_no_secret_is_shown_as_it_is():
     plain = {"path": "s3://bucket/day=2024-01-01", "window": "10 seconds", "cores": 4, "at": "localhost:9092"}
-    assert without_secrets(plain) == plain
+    assert mask(plain) == plain

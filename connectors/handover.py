@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import atexit
 import json
+import os
 import shutil
+import stat
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
@@ -97,10 +99,15 @@ class Handover:
 
 
 def _remove_abandoned(folder: Path, now_epoch: float) -> None:
-    """Remove the folders of drivers that are gone; those of other users stay, and so do those without a lock."""
+    """Remove the folders of drivers that are gone; those of other users stay, and so do those without a lock.
+
+    Others can write into the machine's temporary folder, so only what this user has made there is opened at all.
+    """
     for other in folder.glob(f"{_PREFIX}*"):
         with suppress(OSError):
-            if now_epoch - other.stat().st_mtime < _YOUNG_SECS:
+            found = other.lstat()
+            ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+            if not ours or now_epoch - found.st_mtime < _YOUNG_SECS:
                 continue
             owner = other / _OWNER
             if owner.exists() and (unused := _DISK.lock(owner)) is not None:

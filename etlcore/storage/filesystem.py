@@ -5,8 +5,10 @@ Kept apart so that tests can put a file system in its place that loses power bet
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -74,10 +76,11 @@ class OsFileSystem:
     """The machine's own."""
 
     def read(self, path: Path) -> bytes:  # noqa: D102 - the protocol says it, here and below
-        return path.read_bytes()
+        with self.open(path) as file:
+            return file.read()
 
     def open(self, path: Path) -> BinaryIO:  # noqa: D102
-        return path.open("rb")
+        return open(path, "rb", opener=_open_no_fifo)
 
     def create(self, path: Path) -> NewFile:  # noqa: D102
         return OsNewFile(path.open("xb"))
@@ -112,7 +115,7 @@ class OsFileSystem:
             yield path.__class__(folder), folders, files
 
     def lock(self, path: Path) -> BinaryIO | None:  # noqa: D102
-        file = path.open("ab")
+        file = open(path, "ab", opener=_open_no_fifo)  # noqa: SIM115 - Path.open takes no opener
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -136,6 +139,15 @@ class OsNewFile:
 
     def close(self) -> None:  # noqa: D102
         self.file.close()
+
+
+def _open_no_fifo(path: str, flags: int) -> int:
+    """Open a file, but no FIFO: without O_NONBLOCK, opening one waits for somebody at its other end, maybe for ever."""
+    descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+    if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.ENXIO, "it is a FIFO, not a regular file", path)
+    return descriptor
 
 
 def _raise_unless_missing(error: OSError) -> None:

@@ -1,5 +1,8 @@
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -88,3 +91,27 @@ def test_a_young_folder_stays_because_its_driver_may_not_own_it_yet():
         folder = folder_of(killed)
     Handover.create()
     assert folder.exists()
+
+
+@pytest.fixture
+def planted():
+    """A folder in the shared temporary folder that looks like one of ours."""
+    folder = Path(tempfile.mkdtemp(prefix="gluepot-stream-"))
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_a_fifo_in_the_shared_temporary_folder_is_not_opened(planted, in_an_hour):
+    os.mkfifo(planted / "owner")
+    other_end = os.open(planted / "owner", os.O_RDWR)  # or opening it would wait, and a failing test with it
+    Handover.create(in_an_hour)
+    os.close(other_end)
+    assert planted.exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a folder to another user")
+def test_the_folder_of_another_user_stays(planted, in_an_hour):
+    (planted / "owner").touch()
+    os.chown(planted, 12345, 12345)
+    Handover.create(in_an_hour)
+    assert planted.exists()

@@ -9,6 +9,7 @@ import pytest
 
 from etlcore.errors import ConfigError, PermanentError, TransientError
 from etlcore.storage import LocalStorage
+from etlcore.storage.filesystem import OsFileSystem
 from etlcore.storage.os_errors import explained
 
 
@@ -169,3 +170,23 @@ def test_every_write_flushes_the_file_and_the_names_that_lead_to_it(storage, mon
     root = str(storage.root)
     assert {str(storage.root.parent), root, f"{root}/a"} < set(flushed)
     assert any(name.endswith(".gluepot-tmp") for name in flushed)
+
+
+@pytest.fixture
+def fifo(tmp_path):
+    path = tmp_path / "a"
+    os.mkfifo(path)
+    other_end = os.open(path, os.O_RDWR)  # or opening it would wait, and a failing test with it
+    yield path
+    os.close(other_end)
+
+
+@pytest.mark.parametrize("use", [OsFileSystem.open, OsFileSystem.lock])
+def test_a_fifo_in_the_place_of_a_file_is_refused_instead_of_waited_for(fifo, use):
+    with pytest.raises(OSError, match="it is a FIFO, not a regular file"):
+        use(OsFileSystem(), fifo)
+
+
+def test_the_refusal_of_a_fifo_says_what_to_do(fifo):
+    with pytest.raises(ConfigError, match="a: it is a FIFO, not a regular file; remove it or choose another path"):
+        LocalStorage(fifo.parent).lock("a")

@@ -24,6 +24,9 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 # The root logger is left to the script: a handler of ours there would turn its `logging.basicConfig` into a no-op.
 FOREIGN_LOGGERS = ("py4j", "pyspark")
 
+# Stack traces keep their line breaks on a terminal; any other value is one line.
+_OF_SEVERAL_LINES = frozenset({"exception", "stack"})
+
 _NAME = "logger_name"  # structlog takes `logger` as an argument of its own
 
 _process_context: dict[str, object] = {}
@@ -118,12 +121,30 @@ def _rendering(*, as_json: bool) -> list[Processor]:
         return [structlog.processors.EventRenamer("msg"), structlog.processors.JSONRenderer()]
     # Plain traces: the richer ones print local variables, and so passwords.
     return [
+        _escape_for_terminal,
         structlog.dev.ConsoleRenderer(
             colors=sys.stderr.isatty(),
             timestamp_key="ts",
             exception_formatter=structlog.dev.plain_traceback,
         ),
     ]
+
+
+def _escape_for_terminal(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    """Write control characters as escapes: what a record or an error holds must not move the cursor or forge a line."""
+    return {_escaped(name): _shown(name, value) for name, value in event.items()}
+
+
+def _shown(name: str, value: object) -> object:
+    if name in _OF_SEVERAL_LINES and isinstance(value, str):
+        return "\n".join(_escaped(line.replace("\t", "    ")) for line in value.split("\n"))
+    return _escaped(value) if isinstance(value, str) else value  # structlog writes any other value as its repr
+
+
+def _escaped(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
 def _stderr_logger(*_: object) -> structlog.PrintLogger:

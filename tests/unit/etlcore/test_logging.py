@@ -131,6 +131,38 @@ def test_verbose_traces_for_a_person_show_no_local_variables(capsys):
     assert "42000006" not in text
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("a\x1b]0;title\x07", r"a\x1b]0;title\x07"),
+        ("a\x9b2Jb", r"a\x9b2Jb"),
+        ("a\nforged\r", r"a\nforged\r"),
+        ("a\u202eb", r"a\u202eb"),
+        (["a\x1b[2J"], r"['a\x1b[2J']"),
+        ("Zürich 東京", "Zürich 東京"),
+    ],
+)
+def test_control_characters_in_values_are_escaped_on_a_terminal(capsys, value, shown):
+    logs.configure(json=False)
+    logs.get_logger("x").info("read", value=value)
+    line = capsys.readouterr().err
+    assert shown in line
+    assert line.removesuffix("\n").isprintable()
+
+
+def test_control_characters_in_names_messages_and_traces_are_escaped_on_a_terminal(capsys):
+    logs.configure(json=False, verbose=True)
+    try:
+        int("\x1b[2J\n")
+    except ValueError as error:
+        failed = error
+    logs.get_logger("\x1b[2J").error("\x1b[2J", exc_info=failed, **{"\x1b[2J": 1})
+    written = capsys.readouterr().err
+    assert "\x1b" not in written
+    assert written.count("\\x1b[2J") >= 4
+    assert "Traceback (most recent call last):\n" in written
+
+
 def test_an_exception_may_be_given_as_a_value(lines):
     logs.configure(json=True)
     logs.get_logger("x").error("failed", exc_info=ValueError("bad"))

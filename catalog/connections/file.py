@@ -20,6 +20,7 @@ connections:
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
@@ -30,6 +31,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from catalog.connections.connection import FILE_NAME, VARIABLE, Connection, Connections
 from catalog.connections.kinds import KINDS, unknown_property
 from etlcore.errors import ConfigError, did_you_mean
+from etlcore.logging import get_logger
 
 
 def find(path: Path | None, environ: Mapping[str, str], cwd: Path, home: Path) -> Path | None:
@@ -56,7 +58,27 @@ def load(path: Path | None = None, environ: Mapping[str, str] = os.environ) -> C
         ConfigError: the file cannot be read, is not YAML, or has an unknown key, type or property.
     """
     found = find(path, environ, Path.cwd(), Path.home())
-    return Connections() if found is None else parse(_read_yaml(found), found)
+    if found is None:
+        return Connections()
+    status = found.stat()
+    if remedy := tightening(status.st_mode, status.st_uid, os.geteuid()):
+        get_logger(__name__).warning("connections_file_writable_by_others", file=str(found), hint=remedy)
+    return parse(_read_yaml(found), found)
+
+
+def tightening(mode: int, owner_uid: int, own_uid: int) -> str | None:
+    """Return what keeps other users from changing a file; None where they cannot change it now.
+
+    Args:
+        mode: of the file, as `stat` gives it.
+        owner_uid: who owns the file. Root may own any file, since root can change it in any case.
+        own_uid: who reads it.
+    """
+    if owner_uid not in {0, own_uid}:
+        return f"The file belongs to the user {owner_uid}, who can send our passwords to another server; chown it."
+    if mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return "Whoever can write it can send our passwords to another server; run chmod go-w on it."
+    return None
 
 
 def parse(plain: object, source: Path) -> Connections:

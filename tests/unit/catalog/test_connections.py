@@ -2,11 +2,12 @@ import re
 from pathlib import Path
 
 import pytest
+import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.connections import Connection, Connections, kafka_options, load
-from catalog.connections.file import find, parse
+from catalog.connections.file import find, parse, tightening
 from catalog.connections.kafka import REFUSED
 from etlcore.errors import ConfigError
 
@@ -42,6 +43,32 @@ def test_an_empty_file_has_no_connections(tmp_path):
     path = tmp_path / "c.yaml"
     path.write_text("# nothing yet\n")
     assert load(path, {}) == Connections({}, path)
+
+
+@pytest.mark.parametrize(
+    ("mode", "owner_uid", "remedy"),
+    [
+        (0o600, 1000, None),
+        (0o644, 1000, None),
+        (0o644, 0, None),
+        (0o664, 1000, "chmod go-w"),
+        (0o646, 1000, "chmod go-w"),
+        (0o600, 1001, "belongs to the user 1001"),
+    ],
+)
+def test_a_file_that_others_can_change_is_known_with_the_remedy(mode, owner_uid, remedy):
+    said = tightening(mode, owner_uid, own_uid=1000)
+    assert remedy is None if said is None else remedy in said
+
+
+@pytest.mark.parametrize(("mode", "warnings"), [(0o666, 1), (0o600, 0)])
+def test_a_warning_names_a_file_that_others_can_write(tmp_path, mode, warnings):
+    path = tmp_path / "c.yaml"
+    path.touch()
+    path.chmod(mode)
+    with structlog.testing.capture_logs() as lines:
+        load(path, {})
+    assert [line["file"] for line in lines] == [str(path)] * warnings
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones():

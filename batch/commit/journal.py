@@ -58,15 +58,19 @@ class State:
         number: counted from 1.
         token: of the driver that created it.
         writes: that attempts of the newest batch may have published.
+        checkpoint: where it was created. A copy of a checkpoint has the same query id, so what the copy's journal names
+            belongs to the original query, and must never be taken back.
     """
 
     number: int
     token: int
     writes: frozenset[Write] = frozenset()
+    checkpoint: str = ""
 
     def to_bytes(self) -> bytes:
         """Return the JSON text."""
-        plain = {"version": _VERSION, "token": self.token, "writes": [asdict(one) for one in sorted(self.writes)]}
+        writes = [asdict(one) for one in sorted(self.writes)]
+        plain = {"version": _VERSION, "token": self.token, "checkpoint": self.checkpoint, "writes": writes}
         return json.dumps(plain, indent=1).encode()
 
     @classmethod
@@ -80,7 +84,8 @@ class State:
             plain = json.loads(text)
             if plain["version"] != _VERSION:
                 raise CheckpointError(f"it has version {plain['version']}; use a newer Gluepot")
-            return cls(number, int(plain["token"]), frozenset(Write(**one) for one in plain["writes"]))
+            writes = frozenset(Write(**one) for one in plain["writes"])
+            return cls(number, int(plain["token"]), writes, str(plain["checkpoint"]))
         except (ValueError, KeyError, TypeError) as damaged:
             raise CheckpointError(f"({len(text)} bytes) is not as it was written") from damaged
 
@@ -104,8 +109,8 @@ class Journal:
         newest = self._newest() or State(0, 0)
         if newest.token > token:
             raise self._taken_over()
-        self._found = newest.writes
-        self._state = self._next(newest, newest.writes)
+        self._found = newest.writes if newest.checkpoint == storage.url else frozenset()
+        self._state = self._next(newest, self._found)
 
     @property
     def found(self) -> frozenset[Write]:
@@ -130,7 +135,7 @@ class Journal:
             self._state = self._next(self._state, (*kept, write))
 
     def _next(self, before: State, writes: Iterable[Write]) -> State:
-        state = State(before.number + 1, self._token, frozenset(writes))
+        state = State(before.number + 1, self._token, frozenset(writes), self._storage.url)
         self._storage.create(_path(state.number), state.to_bytes())
         # What is newest now decides, not the answer: a lost reply makes our own creation look like somebody else's.
         newest = self._newest()
@@ -138,7 +143,7 @@ class Journal:
             if newest is None or newest.token >= self._token:
                 raise self._taken_over()
             self._found |= newest.writes  # an earlier driver has announced something in this very moment
-            state = State(newest.number + 1, self._token, state.writes | newest.writes)
+            state = State(newest.number + 1, self._token, state.writes | newest.writes, self._storage.url)
             self._storage.create(_path(state.number), state.to_bytes())
             newest = self._newest()
         self._storage.delete(_path(number) for number in self._numbers() if number < state.number)

@@ -84,3 +84,10 @@ def test_a_damaged_file_is_named_with_the_remedy():
     storage.files[key] = b"{"
     with pytest.raises(CheckpointError, match=rf"{key} .*restore it, or remove it"):
         Journal(storage, 2)
+
+
+def test_a_copy_of_a_checkpoint_does_not_take_over_what_the_original_has_written():
+    original = MemoryStorage(url="/checkpoints/clicks")
+    Journal(original, 1).announce(CLICKS, 0, {CLICKS: 0})
+    copy = MemoryStorage(dict(original.files), url="/checkpoints/trial")
+    assert not Journal(copy, 2).found

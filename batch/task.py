@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from typing import TypeVar, cast
 
+import numpy as np
 import pyarrow as pa
 
 from batch.pipeline import RangeInput, SplitInput
@@ -21,12 +22,13 @@ from connectors.ports import (
     InputSplit,
     ManifestPart,
     Outgoing,
+    RawBatch,
     RecordSink,
     SourceRange,
     StreamSource,
     TaskSink,
 )
-from dynamicframe.chunk import Chunk, Coordinates, with_columns
+from dynamicframe.chunk import Chunk, Coordinates, Origin, with_columns
 from dynamicframe.declared import RecordDecoder
 from dynamicframe.json_decoder import JsonDecoder
 from dynamicframe.packing import unpack
@@ -156,11 +158,13 @@ def begun(source: StreamSource, load: Sequence[SourceRange]) -> Iterator[SourceR
 
 
 def _range_chunks(given: RangeInput, wanted: SourceRange, decoder: RecordDecoder, tally: Tally) -> Iterator[Chunk]:
+    records = SourceRecords(given.source, wanted)
     for raw in tally.timed(FETCH, given.source.read(wanted)):
         began = time.perf_counter()
         chunk = decoder.decode(raw.values, raw.positions, raw.stream, raw.shard)
         if given.extras:
             chunk = with_columns(chunk, raw.positions, raw.beside(given.extras))
+        chunk = replace(chunk, origin=_origin(raw, chunk, records))
         tally.phase_secs[PARSE] += time.perf_counter() - began
         tally.rows_in += len(raw.values)
         tally.bytes_in += _bytes(raw.values)
@@ -170,6 +174,37 @@ def _range_chunks(given: RangeInput, wanted: SourceRange, decoder: RecordDecoder
             shard = f"{raw.stream}-{raw.shard}"
             tally.newest_epoch_ms[shard] = max(tally.newest_epoch_ms.get(shard, 0), raw.newest_epoch_ms)
         yield chunk
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRecords:
+    """Reads records of a range again, for those whose row is refused after it was decoded.
+
+    Args:
+        source: reads the range.
+        wanted: the range.
+    """
+
+    source: StreamSource
+    wanted: SourceRange
+
+    def again(self, first: int, last: int) -> Iterator[tuple[Sequence[int], Sequence[bytes | None]]]:
+        """See `Records.again`."""
+        is_divisible = isinstance(self.source, DivisibleSource)
+        for raw in self.source.read(self.wanted.piece(first, last + 1) if is_divisible else self.wanted):
+            yield raw.positions, raw.values
+
+
+def _origin(raw: RawBatch, chunk: Chunk, records: SourceRecords) -> Origin | None:
+    """Return the origin of the rows that were decoded from records; None where they are not a row each."""
+    if chunk.batch.num_rows + len(chunk.errors) != len(raw.values):
+        return None
+    origin = Origin(records, raw.stream, raw.shard, raw.positions)
+    if not chunk.errors:
+        return origin
+    bad = {error.at.position for error in chunk.errors}
+    good = np.flatnonzero([str(position) not in bad for position in raw.positions])
+    return origin.of(good) if len(good) == chunk.batch.num_rows else None
 
 
 def _bytes(values: Sequence[bytes | None]) -> int:

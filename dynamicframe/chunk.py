@@ -7,13 +7,19 @@ metadata `CHOICE`, at any depth, so that a struct of the user's own is never mis
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeAlias, TypeGuard
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 CHOICE_KEY = b"gluepot.kind"
 CHOICE = {CHOICE_KEY: b"choice"}
+
+# The positions of Kafka fit into numpy's integers, those of Kinesis do not.
+_LARGEST = 2**63
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,68 @@ class Coordinates:
     stream: str | None = None
     shard: str | None = None
     position: str | None = None
+
+
+Taken: TypeAlias = npt.NDArray[np.int64] | pa.BooleanArray
+
+
+class Records(Protocol):
+    """Records of one shard that can be read again."""
+
+    def again(self, first: int, last: int) -> Iterator[tuple[Sequence[int], Sequence[bytes | None]]]:
+        """Yield positions and payloads in ascending order of the positions, batch by batch.
+
+        Args:
+            first: a position; earlier records may come as well.
+            last: a position; later records may come as well.
+
+        Raises:
+            DataLoss: the records are no longer there.
+            TransientError: the source was away for longer than its deadline.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Which record each row of a chunk was made from. It holds no payload: whoever needs one reads it again.
+
+    Args:
+        records: reads them again.
+        stream: topic or stream.
+        shard: partition or shard.
+        given: the positions of the rows that were decoded.
+        taken: which of them the rows are, then which of these, and so on. Hardly anybody asks, so that it is worked out
+            on demand.
+    """
+
+    records: Records
+    stream: str
+    shard: str
+    given: Sequence[int]
+    taken: tuple[Taken, ...] = ()
+
+    def of(self, rows: Taken) -> Origin:
+        """Return the origin of some of the rows.
+
+        Args:
+            rows: their indices, perhaps some of them more than once, or for each row whether it is one of them.
+        """
+        return replace(self, taken=(*self.taken, rows))
+
+    def positions(self) -> npt.NDArray[Any]:
+        """Return the position of each row; Python's integers where they are larger than those of a machine."""
+        given = self.given
+        positions: npt.NDArray[Any] = (
+            np.arange(given.start, given.stop) if _is_small(given) else np.array([*given], dtype=object)
+        )
+        for rows in self.taken:
+            indices = np.flatnonzero(rows.to_numpy(zero_copy_only=False)) if isinstance(rows, pa.Array) else rows
+            positions = positions[indices]
+        return positions
+
+
+def _is_small(positions: Sequence[int]) -> TypeGuard[range]:
+    return isinstance(positions, range) and positions.stop < _LARGEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +140,24 @@ class Chunk:
     Args:
         batch: zero or more rows, zero or more columns.
         errors: what was diverted while this chunk was made.
+        origin: of the rows; None where nobody knows it any more, as after a step that does not pass it on.
     """
 
     batch: pa.RecordBatch
     errors: Sequence[ErrorRecord] = field(default=())
+    origin: Origin | None = field(default=None, compare=False)
+
+    def taken(self, rows: npt.NDArray[np.int64]) -> Chunk:
+        """Return the chunk with only some of its rows, given by their indices; the errors stay."""
+        origin = None if self.origin is None else self.origin.of(rows)
+        return replace(self, batch=self.batch.take(pa.array(rows, pa.int64())), origin=origin)
+
+    def filtered(self, wanted: pa.BooleanArray) -> Chunk:
+        """Return the chunk with only the rows for which `wanted` is true; the errors stay."""
+        origin = self.origin
+        if origin is not None:
+            origin = origin.of(wanted)
+        return replace(self, batch=self.batch.filter(wanted), origin=origin)
 
 
 def with_columns(chunk: Chunk, positions: Sequence[int], beside: pa.RecordBatch) -> Chunk:
@@ -92,7 +174,7 @@ def with_columns(chunk: Chunk, positions: Sequence[int], beside: pa.RecordBatch)
     batch = chunk.batch
     for column_field, column in zip(beside.schema, beside.columns, strict=True):
         batch = batch.append_column(column_field, column)
-    return Chunk(batch, chunk.errors)
+    return replace(chunk, batch=batch)
 
 
 def is_choice(arrow_field: pa.Field) -> bool:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from connectors.filesink.clashes import without_clashes
 from connectors.filesink.format import FileFormat, RowWriter
+from connectors.filesink.refused_rows import Origins
 from connectors.filesink.staging import Stage, StagedOutput
 from connectors.ports import StagedFile
 from dynamicframe.schema import align, concat, merge_schemas
@@ -75,7 +76,7 @@ class PartitionFile:
     finished: list[StagedFile] = field(default_factory=list)
     schema: pa.Schema = field(default_factory=lambda: pa.schema([]))
     held_bytes: int = 0
-    _held: list[pa.RecordBatch] = field(default_factory=list)
+    _held: list[tuple[pa.RecordBatch, Origins | None]] = field(default_factory=list)
     _open: _OpenFile | None = None
 
     @property
@@ -83,16 +84,22 @@ class PartitionFile:
         """Whether a file has been started and not ended."""
         return self._open is not None
 
-    def hold(self, rows: pa.RecordBatch) -> None:
-        """Take rows in, to be encoded with the next `encode`."""
-        self._held.append(rows)
+    def hold(self, rows: pa.RecordBatch, origins: Origins | None) -> None:
+        """Take rows in, to be encoded with the next `encode`.
+
+        Args:
+            rows: of this partition.
+            origins: of the rows; None where a file can hold them for sure, or where nobody knows them.
+        """
+        self._held.append((rows, origins))
         self.held_bytes += rows.nbytes
 
-    def encode(self) -> Iterator[pa.RecordBatch]:
+    def encode(self) -> Iterator[tuple[pa.RecordBatch, Origins | None]]:
         """Write what is held as one row group; yield rows that have no column the format can hold."""
         if not self._held:
             return
-        rows = concat(self._held)
+        held = self._held
+        rows = concat([rows for rows, _ in held])
         self._held, self.held_bytes = [], 0
         merged, stored = rows.schema, None
         if self._open is not None and self.plan.format.one_schema:
@@ -103,7 +110,7 @@ class PartitionFile:
                 merged, stored = rows.schema, None
         stored = stored or self.plan.storable(rows)
         if self.plan.format.one_schema and not stored.num_columns:
-            yield rows
+            yield from held
             return
         self._open = self._open or self._begin(merged, stored.schema)
         self._open.merged = merged

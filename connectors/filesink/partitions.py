@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
+import numpy as np
 import pyarrow as pa
 
 from connectors.filesink.drift import Resolver
+from connectors.filesink.drift.fitting import is_storable
 from connectors.filesink.folders import LONGEST_FOLDER_BYTES, fits
 from connectors.filesink.partition_file import FilePlan, PartitionFile
+from connectors.filesink.refused_rows import Origins, RefusedRows
 from connectors.filesink.split import split
 from connectors.ports import StagedFile
-from dynamicframe.chunk import Chunk, ErrorRecord
-from dynamicframe.json_text import json_bytes
-from dynamicframe.rows import rows as plain_rows
+from dynamicframe.chunk import Origin
 from dynamicframe.schema import concat, merge_schemas
 
 # Rows are split by partition in batches of about this size: once for the micro-batch of an ordinary task.
@@ -33,28 +34,33 @@ class Partitions:
 
     Args:
         plan: what the files have in common.
-        reject: called with records that no file can hold.
+        refused: takes the rows that no file can hold.
         resolver: puts rows into the table's columns; None where files do not care about those of others.
     """
 
     def __init__(
         self,
         plan: FilePlan,
-        reject: Callable[[Sequence[ErrorRecord]], None],
+        refused: RefusedRows,
         resolver: Resolver | None = None,
     ) -> None:
         self._plan = plan
-        self._reject = reject
+        self._refused = refused
         self._resolver = resolver
         self._waiting: list[pa.RecordBatch] = []
+        self._origins: list[Origin | None] = []
         self._waiting_bytes = 0
         self._keys_schema = pa.schema([])
         self._by_path: dict[str, PartitionFile] = {}
         self._split_bytes = min(_SPLIT_BYTES, plan.format.gather_bytes)
         self._most_held_bytes = min(_HELD_BYTES, _HELD_GROUPS * plan.format.gather_bytes)
 
-    def add(self, batch: pa.RecordBatch) -> None:
+    def add(self, batch: pa.RecordBatch, origin: Origin | None = None) -> None:
         """Take rows in.
+
+        Args:
+            batch: the rows.
+            origin: of the rows; None where nobody knows it.
 
         Raises:
             ConfigError: a partition key's column is a struct, list or map.
@@ -62,6 +68,7 @@ class Partitions:
         if not batch.num_rows:
             return
         self._waiting.append(batch)
+        self._origins.append(origin)
         self._waiting_bytes += batch.nbytes
         if self._waiting_bytes >= self._split_bytes:
             self._split()
@@ -88,43 +95,47 @@ class Partitions:
         if not self._waiting:
             return
         batch = concat(self._waiting)
-        self._waiting, self._waiting_bytes = [], 0
-        batch = batch if self._resolver is None else self._resolved(batch, self._resolver)
+        origins = Origins.together(list(zip((one.num_rows for one in self._waiting), self._origins, strict=True)))
+        self._waiting, self._waiting_bytes, self._origins = [], 0, []
+        if self._resolver is not None:
+            batch, origins = self._resolved(batch, origins, self._resolver)
         if not batch.num_rows:
             return
         keys = self._plan.partition_keys
+        # Rows that have a column in a file are not refused later, so that their origins need not be kept.
+        has_column = any(is_storable(field) for field in batch.schema if field.name not in keys)
         present = [key for key in keys if key in batch.schema.names]
         self._keys_schema = merge_schemas(self._keys_schema, batch.select(present).schema)
         for part in split(batch, keys):
             if not fits(part.path):
-                self._refuse(part.rows, part.values, "partition_value_too_long", _TOO_LONG)
+                self._refuse(part.rows, part.values, origins.of(part.indices), "partition_value_too_long", _TOO_LONG)
                 continue
             partition = self._by_path.setdefault(part.path, PartitionFile(self._plan, part.path, part.values))
-            partition.hold(part.rows)
+            partition.hold(part.rows, None if has_column else origins.of(part.indices))
             if partition.held_bytes >= self._plan.format.gather_bytes:
                 self._encode(partition)
         if sum(partition.held_bytes for partition in self._by_path.values()) >= self._most_held_bytes:
             for partition in self._by_path.values():
                 self._encode(partition)
 
-    def _resolved(self, batch: pa.RecordBatch, resolver: Resolver) -> pa.RecordBatch:
+    def _resolved(self, batch: pa.RecordBatch, origins: Origins, resolver: Resolver) -> tuple[pa.RecordBatch, Origins]:
         rows, refused = resolver.resolve(batch)
         for part in refused:
-            self._reject(_errors(part.rows, {}, "type_drift", part.message))
-        return rows
+            self._refused.add(part.rows, {}, origins.of(part.indices), "type_drift", part.message)
+        if not refused:
+            return rows, origins
+        out = np.concatenate([part.indices for part in refused])
+        return rows, origins.of(np.delete(np.arange(batch.num_rows), out))
 
     def _encode(self, partition: PartitionFile) -> None:
         opened = [one for one in self._by_path.values() if one.is_open and one is not partition]
         if len(opened) >= _MOST_OPEN_FILES:
             opened[0].end()
-        for rows in partition.encode():
-            self._refuse(rows, partition.values, "nothing_to_write", _NOTHING)
+        for rows, origins in partition.encode():
+            self._refuse(rows, partition.values, origins, "nothing_to_write", _NOTHING)
 
-    def _refuse(self, rows: pa.RecordBatch, values: Sequence[str | None], reason: str, message: str) -> None:
+    def _refuse(
+        self, rows: pa.RecordBatch, values: Sequence[str | None], origins: Origins | None, reason: str, message: str
+    ) -> None:
         keys = dict(zip(self._plan.partition_keys, values, strict=True))
-        self._reject(_errors(rows, keys, reason, message))
-
-
-def _errors(rows: pa.RecordBatch, keys: Mapping[str, str | None], reason: str, message: str) -> Sequence[ErrorRecord]:
-    """Return rows as rejected records; what they were read from is not at hand any more, JSON stands for it."""
-    return [ErrorRecord(json_bytes({**keys, **row}), reason, message) for row in plain_rows(Chunk(rows))]
+        self._refused.add(rows, keys, origins, reason, message)

@@ -12,6 +12,7 @@ from connectors.filesink.layout import HOME, REJECTS, staging_of_attempt
 from connectors.filesink.names import run_prefix, shared_prefix
 from connectors.filesink.partition_file import FilePlan
 from connectors.filesink.partitions import Partitions
+from connectors.filesink.refused_rows import RefusedRows
 from connectors.filesink.rejects import RejectsFile
 from connectors.filesink.staging import Stage
 from connectors.ports import CommitKey, ManifestPart
@@ -85,12 +86,15 @@ class FileSink:
         rejects = RejectsFile(aside, f"{rejects_prefix}part-r-{task:05d}.rejects")
         plan = FilePlan(self.format, data, prefix, task, self.partition_keys, self.target_file_size_bytes)
         resolver = None if self.drift is None else Resolver(self.drift, self.known, self.fresh, self.partition_keys)
-        partitions = Partitions(plan, rejects.add, resolver)
+        refused = RefusedRows(rejects)
+        partitions = Partitions(plan, refused, resolver)
         try:
             for chunk in chunks:
                 rejects.add(chunk.errors)
-                partitions.add(chunk.batch)
-            files = [*partitions.finish(), *rejects.finish()]
+                partitions.add(chunk.batch, chunk.origin)
+            data_files = partitions.finish()
+            refused.finish()
+            files = [*data_files, *rejects.finish()]
             for stage in (data, aside):
                 stage.settle()
         except BaseException:

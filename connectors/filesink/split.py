@@ -25,11 +25,13 @@ class Part:
         path: `k=v/...`, or an empty string for a table without partitions.
         values: what `path` says, one text or None per key.
         rows: one row or more.
+        indices: of these rows in the batch, ascending; None for all of its rows.
     """
 
     path: str
     values: tuple[str | None, ...]
     rows: pa.RecordBatch
+    indices: Codes | None = None
 
 
 def split(batch: pa.RecordBatch, keys: Sequence[str]) -> Iterator[Part]:
@@ -57,7 +59,7 @@ def split(batch: pa.RecordBatch, keys: Sequence[str]) -> Iterator[Part]:
     sorted_rows = rows.take(pa.array(order))
     ends = np.cumsum(np.bincount(codes, minlength=len(groups)))
     for values, start, end in zip(groups, [0, *ends[:-1]], ends, strict=True):
-        yield Part(partition_path(keys, values), values, sorted_rows.slice(start, end - start))
+        yield Part(partition_path(keys, values), values, sorted_rows.slice(start, end - start), order[start:end])
 
 
 def _groups(batch: pa.RecordBatch, keys: Sequence[str]) -> tuple[Codes, list[tuple[str | None, ...]]]:

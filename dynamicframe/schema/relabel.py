@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -34,7 +34,7 @@ class Relabel:
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the rows with names and choices as in the schema; the errors stay."""
         columns = [_told(column, field) for column, field in zip(columns_of(chunk.batch), self.schema, strict=True)]
-        return Chunk(batch_of(columns, chunk.batch.num_rows), chunk.errors)
+        return replace(chunk, batch=batch_of(columns, chunk.batch.num_rows))
 
 
 def _told(column: Column, field: pa.Field) -> Column:

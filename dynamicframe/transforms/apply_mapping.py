@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -65,7 +65,7 @@ class ApplyMapping:
         for mapping in self._parsed:
             found = find(columns, mapping.source, case_sensitive=self.case_sensitive)
             _put(tree, mapping.target, _mapped(found, mapping, rows))
-        return Chunk(batch_of(_grown(tree, rows), rows), chunk.errors)
+        return replace(chunk, batch=batch_of(_grown(tree, rows), rows))
 
 
 def _mapped(source: Column | None, mapping: Mapping, rows: int) -> Column:

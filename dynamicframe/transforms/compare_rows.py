@@ -65,7 +65,7 @@ class CompareRows:
             for name, value in wanted.items()
         ]
         kept = reduce(pc.and_, verdicts, pc.invert(none))
-        return Chunk(chunk.batch.filter(kept if self.fulfilled else pc.invert(kept)), chunk.errors)
+        return chunk.filtered(kept if self.fulfilled else pc.invert(kept))
 
 
 def _fulfils(column: Column, name: str, value: Any) -> pa.BooleanArray:

@@ -7,7 +7,7 @@ The table export and streams of DynamoDB write it so. Numbers stay text: DynamoD
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import pyarrow as pa
@@ -40,7 +40,7 @@ class SimplifyDdbJson:
 
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the rows without types; the errors stay."""
-        return Chunk(batch_of(_attributes(chunk.batch, lists=True), chunk.batch.num_rows), chunk.errors)
+        return replace(chunk, batch=batch_of(_attributes(chunk.batch, lists=True), chunk.batch.num_rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class UnnestDdbJson:
 
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the rows flat; the errors stay."""
-        return Chunk(batch_of(flattened(_attributes(chunk.batch, lists=False)), chunk.batch.num_rows), chunk.errors)
+        return replace(chunk, batch=batch_of(flattened(_attributes(chunk.batch, lists=False)), chunk.batch.num_rows))
 
 
 def _attributes(batch: pa.RecordBatch, *, lists: bool) -> list[Column]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -24,7 +24,7 @@ class DropNulls:
 
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the rows with fewer fields; the errors stay."""
-        return Chunk(batch_of(rewritten(columns_of(chunk.batch), _unless_null), chunk.batch.num_rows), chunk.errors)
+        return replace(chunk, batch=batch_of(rewritten(columns_of(chunk.batch), _unless_null), chunk.batch.num_rows))
 
 
 def _unless_null(_: Path, column: Column) -> Sequence[Column]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dynamicframe.chunk import Chunk
 from dynamicframe.columns import Column, batch_of, columns_of
@@ -85,4 +85,4 @@ class RenameField:
 
 def with_columns(chunk: Chunk, columns: Sequence[Column]) -> Chunk:
     """Return a chunk with the columns in place of its own; the errors stay."""
-    return Chunk(batch_of(columns, chunk.batch.num_rows), chunk.errors)
+    return replace(chunk, batch=batch_of(columns, chunk.batch.num_rows))

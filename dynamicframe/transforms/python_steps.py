@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from dynamicframe.chunk import Chunk, ErrorRecord
+from dynamicframe.chunk import Chunk, ErrorRecord, Origin
 from dynamicframe.json_text import json_bytes
 from dynamicframe.objects import batch_from_objects
 from dynamicframe.record import DynamicRecord
@@ -47,7 +48,7 @@ class FilterRows:
             except Exception as error:  # noqa: BLE001 - the user's function may raise anything
                 errors.append(_error("filter_error", chunk, index, error))
             verdicts.append(keep)
-        return Chunk(chunk.batch.filter(pa.array(verdicts, pa.bool_())), errors)
+        return replace(chunk.filtered(pa.array(verdicts, pa.bool_())), errors=errors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +74,10 @@ class MapRows:
             except Exception as error:  # noqa: BLE001 - the user's function may raise anything
                 errors.append(_error("map_error", chunk, index, error))
         try:
-            return Chunk(batch_from_objects(list(mapped.values())), errors)
+            return Chunk(batch_from_objects(list(mapped.values())), errors, _origin(chunk, mapped))
         except _UNFIT:
             fit, unfit = _sorted_out(chunk, mapped)
-            return Chunk(batch_from_objects(fit), [*errors, *unfit])
+            return Chunk(batch_from_objects(list(fit.values())), [*errors, *unfit], _origin(chunk, fit))
 
 
 def calls_user_code(step: Step) -> bool:
@@ -92,18 +93,24 @@ def _record(result: Any) -> Mapping[str, Any]:
     return result
 
 
+def _origin(chunk: Chunk, rows: Iterable[int]) -> Origin | None:
+    """Return the origin of rows that were made from those of a chunk, given by their indices."""
+    return None if chunk.origin is None else chunk.origin.of(np.fromiter(rows, np.int64))
+
+
 def _sorted_out(
     chunk: Chunk, mapped: Mapping[int, Mapping[str, Any]]
-) -> tuple[list[Mapping[str, Any]], list[ErrorRecord]]:
+) -> tuple[dict[int, Mapping[str, Any]], list[ErrorRecord]]:
     """Try the results one by one; return those that become a row, and an error for each of the others."""
-    fit, unfit = [], []
+    fit: dict[int, Mapping[str, Any]] = {}
+    unfit = []
     for index, result in mapped.items():
         try:
             batch_from_objects([result])
         except _UNFIT as error:
             unfit.append(_error("map_error", chunk, index, error))
         else:
-            fit.append(result)
+            fit[index] = result
     return fit, unfit
 
 

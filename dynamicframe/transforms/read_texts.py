@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,7 +28,7 @@ class ReadTexts:
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the rows with types; the errors stay."""
         columns = [self._read(column) for column in columns_of(chunk.batch)]
-        return Chunk(batch_of(columns, chunk.batch.num_rows), chunk.errors)
+        return replace(chunk, batch=batch_of(columns, chunk.batch.num_rows))
 
     def _read(self, column: Column) -> Column:
         declared = self.types.get(column.field.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
@@ -104,7 +104,7 @@ class ResolveFields:
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the rows resolved; the errors stay."""
         batch = chunk.batch if self.schema is None else align(chunk.batch, self.schema)
-        return Chunk(batch_of(rewritten(columns_of(batch), self._resolved), batch.num_rows), chunk.errors)
+        return replace(chunk, batch=batch_of(rewritten(columns_of(batch), self._resolved), batch.num_rows))
 
     def _resolved(self, path: Path, column: Column) -> Sequence[Column]:
         match self.actions.get(path):

@@ -26,4 +26,4 @@ class SampleRows:
         """Return the kept rows; the errors stay."""
         rows = chunk.batch.num_rows
         drawn = np.random.default_rng([self.seed, rows]).random(rows)
-        return Chunk(chunk.batch.filter(pa.array(drawn < self.probability)), chunk.errors)
+        return chunk.filtered(pa.array(drawn < self.probability))

@@ -44,7 +44,7 @@ class Stage:
         if len(done.errors) == before:
             return done
         own = [replace(error, callsite=self.callsite) for error in done.errors[before:]]
-        return Chunk(done.batch, [*done.errors[:before], *own])
+        return replace(done, errors=[*done.errors[:before], *own])
 
 
 def output_schema(steps: Iterable[Step], schema: pa.Schema) -> pa.Schema:

@@ -50,7 +50,7 @@ class Unbox:
         other = np.flatnonzero(pc.and_(column.array.is_valid(), texts.is_null()))
         refused |= {int(index): ErrorRecord(None, "not_text", "The field holds no text.") for index in other}
         kept = np.setdiff1d(np.arange(chunk.batch.num_rows), list(refused))
-        good = Chunk(chunk.batch.take(pa.array(kept, pa.int64())), chunk.errors)
+        good = chunk.taken(kept)
         # Where in the documents each kept row finds its own.
         at = pa.array(np.searchsorted(np.setdiff1d(given, list(refused)), kept), pa.int64(), mask=~np.isin(kept, given))
         document = struct_column("", columns_of(read.batch), read.batch.num_rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -37,7 +37,7 @@ class Unnest:
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the rows flat; the errors stay."""
         columns = [_with_flat_items(column) for column in flattened(columns_of(chunk.batch))]
-        return Chunk(batch_of(columns, chunk.batch.num_rows), chunk.errors)
+        return replace(chunk, batch=batch_of(columns, chunk.batch.num_rows))
 
 
 def flattened(columns: Sequence[Column], separator: str = ".", max_levels: int | None = None) -> list[Column]:

@@ -66,6 +66,24 @@ def test_rejects_carry_coordinates_and_reason(topic, job):
     }
 
 
+def test_a_row_that_no_file_can_hold_is_a_reject_with_its_record(topic, job):
+    def filtered(data_frame, batch_id):
+        from awsglue import DynamicFrame
+
+        rows = DynamicFrame.fromDF(data_frame, job.glue_context, "frame").filter(lambda row: row["id"] % 3)
+        job.write(rows, partitionKeys=["day"])
+
+    records = [b'{"id":%d,  "day":"%s"}' % (n, b"x" * 300 if n % 100 == 1 else b"d") for n in range(2_000)]
+    topic.send(*records[:1_000], partition=0)
+    topic.send(*records[1_000:], partition=1)
+
+    job.drain(topic.options(), filtered)
+
+    assert Counter((one["shard"], int(one["position"]), one["raw"]) for one in job.rejects()) == Counter(
+        (str(n // 1_000), n % 1_000, records[n]) for n in range(1, 2_000, 100) if n % 3
+    )
+
+
 def test_both_ways_give_equal_rows_and_equal_rejects(topic, job, second_job):
     topic.send_json(*DRIFTING * 3)
     topic.send(*BROKEN, None)

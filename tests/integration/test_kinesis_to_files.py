@@ -32,6 +32,22 @@ def test_every_record_is_in_the_table_once_whichever_way_it_is_read(job, kinesis
     assert sum(stats.rows_in for stats in seen) == 3000
 
 
+def test_a_row_that_no_file_can_hold_is_a_reject_with_its_record(job, kinesis_stream):
+    from awsglue import DynamicFrame
+
+    def by_day(frame, batch_id):
+        job.write(DynamicFrame.fromDF(frame, job.glue_context, "frame"), partitionKeys=["day"])
+
+    records = [b'{"n":%d,  "day":"%s"}' % (n, b"x" * 300 if n % 100 == 1 else b"d") for n in range(1_000)]
+    kinesis_stream.send(*records)
+
+    job.drain(kinesis_stream.options(), by_day, connection_type="kinesis")
+
+    rejects = job.rejects()
+    assert sorted(one["raw"] for one in rejects) == sorted(records[1::100])
+    assert len({(one["shard"], one["position"]) for one in rejects}) == 10
+
+
 def test_a_restart_goes_on_behind_the_last_batch(job, kinesis_stream):
     kinesis_stream.send_json(*numbered(0, 500))
     job.drain(kinesis_stream.options(), connection_type="kinesis")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -29,10 +31,12 @@ class Refused:
 
     Args:
         rows: as they came.
+        indices: of these rows among all, ascending.
         message: one sentence for a person.
     """
 
     rows: pa.RecordBatch
+    indices: npt.NDArray[np.int64]
     message: str
 
 
@@ -202,6 +206,7 @@ def _parted(
     left = pa.array([True] * batch.num_rows)
     parts = []
     for wrong, message in refused:
-        parts.append(Refused(batch.filter(pc.and_(left, wrong)), message))
+        out = pc.and_(left, wrong)
+        parts.append(Refused(batch.filter(out), np.flatnonzero(out.to_numpy(zero_copy_only=False)), message))
         left = pc.and_(left, pc.invert(wrong))
     return rows.filter(left), [part for part in parts if part.rows.num_rows]

@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages demo test check lint crash bench bench-quick bench-kinesis bench-jdbc bench-planning bench-storm bench-autoscaling bench-merge clean
+.PHONY: help setup packages demo test test-long check lint crash bench bench-quick bench-kinesis bench-jdbc bench-planning bench-storm bench-autoscaling bench-merge clean
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -21,7 +21,10 @@ demo: setup ## click events through a Glue script into a table, live; ARGS="--se
 test: lint ## all that CI runs: lint and every test
 	@# In two parts, so that the processes of the second, which start servers and jobs, hold no Spark of the first.
 	@$(BIN)/pytest --numprocesses 2 --dist loadfile tests/unit tests/spark
-	@$(BIN)/pytest --numprocesses 2 --dist loadfile --ignore tests/unit --ignore tests/spark
+	@$(BIN)/pytest --numprocesses 2 --dist loadfile --ignore tests/unit --ignore tests/spark -m "not long"
+
+test-long: setup ## long repetitions, before a release: wrong versions under kills, kills of lake examples; a quarter of an hour
+	@$(BIN)/pytest --numprocesses 2 --dist loadfile tests/crash tests/e2e -m long
 
 check: lint ## before a commit: lint and the unit tests
 	@$(BIN)/pytest --numprocesses 2 tests/unit -m "not slow"

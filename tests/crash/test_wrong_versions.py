@@ -18,6 +18,8 @@ from tests.crash.lanes import LocalFolder, open_lane
 from tests.crash.producer import Producer
 from tests.crash.world import COPY, World
 
+pytestmark = pytest.mark.long
+
 END_SECS = 300.0
 BATCH = 150
 DISTINCT = COMPARE.replace("count(*) AS n", "1 AS n")

@@ -24,6 +24,8 @@ from tests.e2e.conftest import KinesisStream, Topic, new_topic_at
 from tests.e2e.jobs import EXAMPLES, POLL_SECS, Job, Launcher, arguments, rest
 from tests.e2e.lake import glue_catalog, iceberg_rows
 
+pytestmark = pytest.mark.long
+
 KILLS = os.environ.get("GLUEPOT_LAKE_KILLS")
 SEED = os.environ.get("GLUEPOT_LAKE_SEED", "1")
 KEYS = 40

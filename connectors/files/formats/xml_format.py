@@ -9,21 +9,29 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, XMLParser, iterparse
 
 import pyarrow as pa
 
+from connectors.files.formats.bounds import MOST_RECORD_BYTES, VALUE_BYTES, BoundedReads, gathered, too_large
 from connectors.files.formats.options import flag
 from connectors.files.formats.port import OpenFile
 from connectors.files.formats.schemas import with_schema
 from dynamicframe.chunk import Chunk
+from dynamicframe.json_record import MAX_DEPTH
 from dynamicframe.objects import batch_from_objects
 from dynamicframe.transforms.read_texts import ReadTexts
 from etlcore.errors import ConfigError, PermanentError
 
 _BATCH_ROWS = 5_000
+# Each level of a document takes memory until it ends. The levels of a record become columns, which have a lower limit.
+_MOST_LEVELS = 1_000
+# An element with its text, and the dictionary that becomes of it.
+_ELEMENT_BYTES = 400
+_MOST_PIECE_BYTES = 8 << 20
+_ENTITY = b"<!ENTITY"
+_MOST_BYTES_WITH_ENTITIES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +102,15 @@ class XmlFormat:
 
     def read(self, file: OpenFile) -> Iterator[Chunk]:
         """Yield the records in order."""
-        records = self._records(file)
-        while some := list(islice(records, _BATCH_ROWS)):
+        for some in gathered(self._records(file), _BATCH_ROWS):
             chunk = Chunk(batch_from_objects(some))
             yield ReadTexts(self.types)(chunk) if self.types else chunk
 
-    def _records(self, file: OpenFile) -> Iterator[Mapping[str, Any]]:
+    def _records(self, file: OpenFile) -> Iterator[tuple[Mapping[str, Any], int]]:
         try:
-            for row in _rows(file, self.row_tag, self.encoding):
+            for row, row_bytes in _rows(file, self.row_tag, self.encoding):
                 value = self._value(row)
-                yield value if isinstance(value, dict) else {self.value_tag: value}
+                yield (value if isinstance(value, dict) else {self.value_tag: value}), row_bytes
         except ParseError as error:
             raise PermanentError(
                 f"{file.place} is no XML ({error}); write it again, or leave it out with exclusions"
@@ -129,22 +136,70 @@ class XmlFormat:
         return {**fields, self.value_tag: text} if text else fields
 
 
-def _rows(file: OpenFile, row_tag: str, encoding: str | None) -> Iterator[Element]:
-    """Yield the outermost elements of a name; what has been read is let go."""
-    depth = 0
+def _rows(file: OpenFile, row_tag: str, encoding: str | None) -> Iterator[tuple[Element, int]]:
+    """Yield the outermost elements of a name with an estimate of their memory; what has been read is let go."""
+    source = _Source(file.plain, file.place, MOST_RECORD_BYTES)
+    depth = levels = row_bytes = 0
     above: list[Element] = []
-    for event, element in iterparse(file.plain, ("start", "end"), _parser(encoding)):  # noqa: S314  see `_parser`
+    for event, element in iterparse(source, ("start", "end"), _parser(encoding)):  # noqa: S314  see `_parser`
         is_row = _local(element.tag) == row_tag
+        source.silent_bytes = 0
         if event == "start":
+            source.is_prolog = False
             depth += is_row
             above.append(element)
+            if len(above) > _MOST_LEVELS:
+                raise too_large(file.place, f"elements nested more than {_MOST_LEVELS} levels deep")
+            if depth:
+                levels += 1
+                if levels > MAX_DEPTH:
+                    raise too_large(file.place, f"a record nested more than {MAX_DEPTH} levels deep")
+                row_bytes += _ELEMENT_BYTES + VALUE_BYTES * len(element.attrib)
+                _check(row_bytes, file.place)
             continue
         above.pop()
         depth -= is_row
+        if depth or is_row:
+            levels -= 1
+            row_bytes += len(element.text or "")
         if is_row and not depth:
-            yield element
+            _check(row_bytes, file.place)
+            yield element, row_bytes
+            row_bytes = 0
         if above and not depth:
             above[-1].remove(element)
+            source.completed()
+
+
+def _check(row_bytes: int, place: str) -> None:
+    if row_bytes > MOST_RECORD_BYTES:
+        raise too_large(place, f"a record that takes more than {MOST_RECORD_BYTES >> 20} MiB")
+
+
+class _Source(BoundedReads):
+    """Refuses a large file that declares entities: expat lets those grow to a hundred times of what it has read.
+
+    It gives more than it is asked for where nothing has come of what it gave before. Expat 2.5 parses a long token
+    again from its start with each piece, which takes minutes where the pieces are small.
+    """
+
+    is_prolog = True
+    silent_bytes = 0
+    _tail = b""
+    _read_bytes = 0
+    _declares = False
+
+    def read(self, size: int = -1) -> bytes:
+        data = super().read(max(size, min(self.silent_bytes // 2, _MOST_PIECE_BYTES))) or b""
+        self.silent_bytes += len(data)
+        if self.is_prolog and not self._declares:
+            text = (self._tail + data).replace(b"\0", b"")  # UTF-16, too
+            self._declares = _ENTITY in text
+            self._tail = text[1 - len(_ENTITY) :]
+        self._read_bytes += len(data)
+        if self._declares and self._read_bytes > _MOST_BYTES_WITH_ENTITIES:
+            raise too_large(self._place, f"entities and more than {_MOST_BYTES_WITH_ENTITIES >> 20} MiB")
+        return data
 
 
 def _parser(encoding: str | None) -> XMLParser:

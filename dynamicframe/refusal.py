@@ -16,8 +16,8 @@ class Refusal:
     """Why a record is not taken.
 
     Args:
-        reason: `null_value`, `invalid_utf8`, `malformed_json`, `malformed_csv`, `malformed_avro`, `not_an_object` or
-            `too_deep`.
+        reason: `null_value`, `invalid_utf8`, `malformed_json`, `malformed_csv`, `malformed_avro`, `not_an_object`,
+            `too_deep` or `too_large`.
         message: one sentence for a person.
     """
 

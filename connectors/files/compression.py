@@ -173,7 +173,7 @@ class _Snappy:
         return bool(self._first)
 
     def _uncompressed(self, data: bytes) -> bytes:
-        plain_bytes = _varint(data)
+        plain_bytes = snappy_length(data)
         if plain_bytes > _SNAPPY_BLOCK_BYTES:
             raise ValueError(f"a block of {plain_bytes} bytes")
         return bytes(self._codec.decompress(data, plain_bytes))
@@ -189,7 +189,7 @@ class _Snappy:
         return data
 
 
-def _varint(data: bytes) -> int:
+def snappy_length(data: bytes) -> int:
     """Return the number that a raw Snappy block begins with: the length of its plain bytes."""
     value = 0
     for at, byte in enumerate(data[:5]):

@@ -1,7 +1,7 @@
 """Avro datums read into the columns of the schema they were written with.
 
 A record is one datum in Avro's binary encoding and nothing else: no container file, no header of a schema registry.
-What does not decode, has bytes left over, or holds a time beyond year 9999 becomes an error.
+What does not decode, has bytes left over, holds a time beyond year 9999, or takes too much memory becomes an error.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, cast
 import pyarrow as pa
 
 from dynamicframe.chunk import Chunk
+from dynamicframe.declared.avro_footprint import AvroFootprint, TooLarge
 from dynamicframe.declared.avro_types import columns, parsed
 from dynamicframe.refusal import Refusal, no_value, read_each
 
@@ -55,7 +56,8 @@ class AvroRecordDecoder:
         from fastavro import schemaless_reader  # noqa: PLC0415  of use to Avro streams only
 
         self._read_datum = schemaless_reader
-        self._written, _ = parsed(written)
+        self._written, named = parsed(written)
+        self._footprint = AvroFootprint(self._written, named)
         self._struct = pa.struct(list(schema))
 
     def decode(self, values: Sequence[bytes | None], positions: Sequence[int], stream: str, shard: str) -> Chunk:
@@ -73,7 +75,10 @@ class AvroRecordDecoder:
             return no_value()
         datum = BytesIO(value)
         try:
+            self._footprint.check(value)
             row = cast("dict[str, Any]", self._read_datum(datum, self._written, None))
+        except TooLarge as wrong:
+            return Refusal("too_large", f"The record is not read, because {wrong}.")
         except _UNDECODABLE as wrong:
             return Refusal("malformed_avro", f"The record is no datum of the schema: {wrong!r}.")
         if left := len(value) - datum.tell():

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any
+from lzma import LZMAError
+from typing import Any, BinaryIO, cast
 
 import fastavro
 import pyarrow as pa
-from fastavro.schema import SchemaParseException
+from fastavro.schema import SchemaParseException, UnknownType
 
+from connectors.files.formats.avro_blocks import PlainBlocks
+from connectors.files.formats.bounds import gathered
 from connectors.files.formats.port import OpenFile
 from dynamicframe.chunk import Chunk
 from dynamicframe.objects import batch_from_objects
@@ -39,6 +43,28 @@ _LOGICAL = {
 }
 
 
+# What our reading of blocks, the codecs, fastavro and pyarrow raise over bytes that are no Avro file. RecursionError
+# means a schema of too many levels.
+_UNREADABLE = (
+    ValueError,
+    EOFError,
+    LookupError,
+    StopIteration,
+    OSError,
+    RecursionError,
+    SchemaParseException,
+    UnknownType,
+    TypeError,
+    AttributeError,
+    zlib.error,
+    LZMAError,
+    struct.error,
+    pa.ArrowException,
+)
+# A schema that names its types can hold each of them twice in the next: twenty levels make a million columns.
+_MOST_COLUMNS = 20_000
+
+
 @dataclass(frozen=True, slots=True)
 class AvroFormat:
     """The reader; it has no settings."""
@@ -60,11 +86,12 @@ class AvroFormat:
     def read(self, file: OpenFile) -> Iterator[Chunk]:
         """Yield the records in order."""
         try:
-            reader = fastavro.reader(file.plain)
-            schema = _arrow_schema(reader.writer_schema)
-            while rows := list(islice(reader, _BATCH_ROWS)):
+            blocks = PlainBlocks(file.plain, file.place)
+            schema = _arrow_schema(blocks.schema)
+            reader = fastavro.reader(cast("BinaryIO", blocks))
+            for rows in gathered(((row, blocks.record_bytes) for row in reader), _BATCH_ROWS):
                 yield Chunk(_batch(rows, schema))
-        except (ValueError, EOFError, KeyError, IndexError, StopIteration, OSError, SchemaParseException) as error:
+        except _UNREADABLE as error:
             raise PermanentError(
                 f"{file.place} is no Avro file, or was not written to its end ({type(error).__name__}: {error});"
                 " write it again, or leave it out with exclusions"
@@ -80,27 +107,31 @@ def _batch(rows: list[Any], schema: pa.Schema | None) -> pa.RecordBatch:
 def _arrow_schema(avro: Any) -> pa.Schema | None:
     """Return the Arrow schema of a record; None where a union has several types, or a type refers to itself."""
     try:
-        return pa.schema(list(_arrow(avro, {}, ())))
+        return pa.schema(list(_arrow(avro, {}, (), iter(range(_MOST_COLUMNS)))))
     except LookupError:
         return None
 
 
-def _arrow(avro: Any, named: dict[str, Any], within: tuple[str, ...]) -> pa.DataType:
+def _arrow(avro: Any, named: dict[str, Any], within: tuple[str, ...], left: Iterator[int]) -> pa.DataType:
+    if next(left, None) is None:
+        raise ValueError(f"its schema has more than {_MOST_COLUMNS} columns")
     if isinstance(avro, list):
         kinds = [kind for kind in avro if kind != "null"]
         if len(kinds) > 1:
             raise LookupError
-        return _arrow(kinds[0], named, within) if kinds else pa.null()
+        return _arrow(kinds[0], named, within, left) if kinds else pa.null()
     if isinstance(avro, str):
         if avro in _PRIMITIVE:
             return _PRIMITIVE[avro]
         if avro in within:
             raise LookupError
-        return _arrow(named[avro], named, within)
-    return _arrow_complex(avro, named, within)
+        return _arrow(named[avro], named, within, left)
+    return _arrow_complex(avro, named, within, left)
 
 
-def _arrow_complex(avro: Mapping[str, Any], named: dict[str, Any], within: tuple[str, ...]) -> pa.DataType:
+def _arrow_complex(
+    avro: Mapping[str, Any], named: dict[str, Any], within: tuple[str, ...], left: Iterator[int]
+) -> pa.DataType:
     name = avro.get("name")
     if name is not None:
         named[name] = avro
@@ -111,10 +142,12 @@ def _arrow_complex(avro: Mapping[str, Any], named: dict[str, Any], within: tuple
     match avro["type"]:
         case "record" | "error":
             inside = (*within, str(name))
-            return pa.struct([pa.field(one["name"], _arrow(one["type"], named, inside)) for one in avro["fields"]])
+            return pa.struct(
+                [pa.field(one["name"], _arrow(one["type"], named, inside, left)) for one in avro["fields"]]
+            )
         case "array":
-            return pa.list_(pa.field("element", _arrow(avro["items"], named, within)))
+            return pa.list_(pa.field("element", _arrow(avro["items"], named, within, left)))
         case "map":
-            return pa.map_(pa.string(), _arrow(avro["values"], named, within))
+            return pa.map_(pa.string(), _arrow(avro["values"], named, within, left))
         case other:
-            return _arrow(other, named, within)
+            return _arrow(other, named, within, left)

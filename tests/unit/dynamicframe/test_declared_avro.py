@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from dynamicframe.chunk import Coordinates
 from dynamicframe.declared import DeclaredAvro
+from dynamicframe.declared.avro_footprint import AvroFootprint
 from etlcore.errors import ConfigError
 
 UTC = ZoneInfo("UTC")  # as pyarrow gives it
@@ -145,3 +146,48 @@ def test_the_declaration_travels_to_workers_and_tells_the_schema_of_every_chunk(
 def test_a_schema_without_columns_is_refused(schema, sentence):
     with pytest.raises(ConfigError, match=sentence):
         DeclaredAvro.of(schema if isinstance(schema, str) else json.dumps(schema))
+
+
+def test_a_record_that_takes_too_much_memory_is_an_error_before_it_is_read():
+    schema = _record(("a", {"type": "array", "items": _record(("b", "boolean"), name="Bit")}))
+    bomb = _datum("long", 2_000_000) + bytes(2_000_001)
+    chunk = _decode(schema, bomb, _datum(schema, {"a": []}))
+    assert chunk.batch.num_rows == 1
+    [error] = chunk.errors
+    assert error.reason == "too_large"
+    assert "more than 128 MiB of memory" in error.message
+
+
+EVERY_KIND = _record(
+    ("s", "string"),
+    ("u", ["null", "int"]),
+    ("l", {"type": "array", "items": {"type": "map", "values": ["long", "string"]}}),
+    ("d", {"type": "array", "items": "double"}),
+    ("f", {"type": "fixed", "name": "F", "size": 3}),
+    ("e", {"type": "enum", "name": "E", "symbols": ["A", "B"]}),
+)
+VALUES = st.fixed_dictionaries(
+    {
+        "s": st.text(max_size=50),
+        "u": st.none() | st.integers(-(2**31), 2**31 - 1),
+        "l": st.lists(st.dictionaries(st.text(max_size=3), st.integers(-9, 9) | st.text(max_size=9), max_size=4)),
+        "d": st.lists(st.floats(allow_nan=False)),
+        "f": st.binary(min_size=3, max_size=3),
+        "e": st.sampled_from("AB"),
+    }
+)
+
+
+@given(VALUES, st.binary(max_size=3))
+def test_a_walk_ends_where_the_datum_does_and_its_estimate_keeps_to_the_bound_by_length(value, rest):
+    named = {}
+    footprint = AvroFootprint(fastavro.parse_schema(EVERY_KIND, named_schemas=named), named)
+    datum = _datum(EVERY_KIND, value)
+    at, memory_bytes = footprint.walk(datum + rest, 0)
+    assert at == len(datum)
+    assert memory_bytes <= footprint.most(len(datum))
+
+
+def test_a_datum_that_ends_early_is_not_walked_beyond_its_end():
+    with pytest.raises(EOFError):
+        AvroFootprint("string", {}).walk(_datum("long", 2**50), 0)

@@ -14,6 +14,7 @@ from pyarrow import orc, parquet
 
 from connectors.files.compression import decompressed
 from etlcore.errors import ConfigError, PermanentError
+from tests.unit.files.avro_bytes import avro_file, avro_number
 from tests.unit.files.reading import chunks, errors, records
 
 ROWS = [{"id": 1, "text": "a"}, {"id": 2, "text": "ü,"}]
@@ -251,6 +252,21 @@ def test_avro_has_its_own_types(tmp_path):
         fastavro.writer(file, schema, [row], codec="deflate")
     assert records(tmp_path, "avro") == [row]
     assert chunks(tmp_path, "avro")[0].batch.schema.field("id").type == pa.int32()
+
+
+@pytest.mark.parametrize(("codec", "packed", "check"), [("snappy", "snappy", bytes(4)), ("zstandard", "zstd", b"")])
+def test_avro_blocks_are_read_whose_codec_fastavro_lacks(tmp_path, codec, packed, check):
+    schema = {"type": "record", "name": "R", "fields": [{"name": "v", "type": "string"}]}
+    block = pa.compress(avro_number(100) + b"x" * 100, packed, asbytes=True) + check
+    (tmp_path / "a.avro").write_bytes(avro_file(schema, 1, block, codec))
+    assert records(tmp_path, "avro") == [{"v": "x" * 100}]
+
+
+def test_an_avro_block_of_large_records_comes_in_several_chunks(tmp_path):
+    schema = {"type": "record", "name": "R", "fields": [{"name": "v", "type": {"type": "array", "items": "boolean"}}]}
+    with (tmp_path / "a.avro").open("wb") as file:
+        fastavro.writer(file, schema, [{"v": [True] * 2_000_000}] * 10, sync_interval=1 << 30)
+    assert [chunk.batch.num_rows for chunk in chunks(tmp_path, "avro")] == [4, 4, 2]
 
 
 def test_an_avro_field_of_two_types_is_a_choice(tmp_path):

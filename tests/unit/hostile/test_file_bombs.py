@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
-import pytest
+import pyarrow as pa
+
+from tests.unit.files.avro_bytes import avro_file, avro_number
 
 MOST_BYTES = 500 << 20
 # A process of its own, whose largest memory is that of reading this file alone.
@@ -16,29 +21,27 @@ import sys
 from pathlib import Path
 from etlcore.errors import EtlError
 from tests.unit.files.reading import chunks
-try:
-    for chunk in chunks(Path(sys.argv[1]), sys.argv[2], **eval(sys.argv[3])):
-        for error in chunk.errors:
-            print(error.reason)
-except EtlError as error:
-    print(error)
+for folder in sorted(Path(sys.argv[1]).iterdir()):
+    try:
+        print("; ".join(error.message for chunk in chunks(folder, sys.argv[2], **eval(sys.argv[3])) for error in chunk.errors))
+    except EtlError as error:
+        print(error)
 [peak] = [line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
 print(int(peak) << 10)
 """
 
 
-def read(folder: Path, name: str, data: bytes, format_name: str, **options: object) -> tuple[list[str], int]:
-    """Return what reading a file says, and the memory it took at most, in bytes."""
-    (folder / name).write_bytes(data)
-    done = subprocess.run(
-        [sys.executable, "-c", READ, str(folder), format_name, repr(options)],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+def read(root: Path, bombs: dict[str, bytes], format_name: str, **options: object) -> dict[str, str]:
+    """Return what reading each of some files says, by its name; fails if that takes too much memory."""
+    for name, data in bombs.items():
+        (root / name).mkdir()
+        (root / name / name).write_bytes(data)
+    command = [sys.executable, "-c", READ, str(root), format_name, repr(options)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert not done.stderr
-    *said, peak = done.stdout.splitlines()
-    return said, int(peak)
+    *said, peak_bytes = done.stdout.splitlines()
+    assert int(peak_bytes) < MOST_BYTES
+    return dict(zip(sorted(bombs), said, strict=True))
 
 
 def gzipped(head: bytes, filling: bytes, times: int, tail: bytes) -> bytes:
@@ -47,19 +50,62 @@ def gzipped(head: bytes, filling: bytes, times: int, tail: bytes) -> bytes:
     return gzip.compress(head) + block * times + gzip.compress(tail)
 
 
-XML_BOMBS = {
-    "deep": gzip.compress(b"<a><row>" + b"<b>" * 900 + b"</b>" * 900 + b"</row></a>"),
-    "deep outside of records": gzipped(b"<a>", b"<b>", 10, b""),
-    "wide": gzipped(b"<a><row>", b"<b/>", 100, b"</row></a>"),
-    "long text": gzipped(b"<a><row>", b"x", 400, b"</row></a>"),
-    "long name": gzipped(b"<a><row><x", b"x", 400, b"/></row></a>"),
-    "entities": gzipped(b'<!DOCTYPE a [<!ENTITY e "' + b"x" * 80_000 + b'">]><a><row>', b"&e;", 2, b"</row></a>"),
-}
+def record(name: str, **fields: object) -> dict:
+    return {"type": "record", "name": name, "fields": [{"name": at, "type": kind} for at, kind in fields.items()]}
 
 
-@pytest.mark.parametrize("bomb", XML_BOMBS)
-def test_xml(tmp_path, bomb):
-    said, peak_bytes = read(tmp_path, "a.xml.gz", XML_BOMBS[bomb], "xml", rowTag="row")
-    assert len(said) == 1
-    assert "a.xml.gz" in said[0]
-    assert peak_bytes < MOST_BYTES
+def nested(levels: int) -> dict:
+    """Return a record that holds each level twice in the next, so that one datum of no bytes has 2^levels values."""
+    schema: object = "null"
+    for level in range(levels):
+        schema = record(f"R{level}", a=schema, b=f"R{level - 1}" if level else "null")
+    return schema
+
+
+NULLS = record("R", a={"type": "array", "items": "null"})
+TEXT = record("R", a="string")
+BITS = record("R", a={"type": "array", "items": record("B", b="boolean")})
+LINKED = record("R", next=["null", "R"])
+ENDLESS = record("R", next="R")
+
+
+def avro_bombs() -> dict[str, bytes]:
+    return {
+        "array_of_nulls": avro_file(NULLS, 1, avro_number(600_000_000) + b"\0"),
+        "many_arrays_of_nulls": avro_file(NULLS, 100_000, (avro_number(90_000) + b"\0") * 100_000),
+        "records_without_bytes": avro_file(record("R", a="null"), 10**15, b""),
+        "array_of_small_records": avro_file(BITS, 1, avro_number(20_000_000) + bytes(20_000_001)),
+        "deep": avro_file(LINKED, 1, b"\2" * 3_000_000 + b"\0"),
+        "endless": avro_file(ENDLESS, 1, b""),
+        "names_within_names": avro_file(nested(40), 1, b""),
+        "deep_schema": avro_file('{"type":"array","items":' * 50_000, 1, b"\0"),
+        "long_text": avro_file(TEXT, 1, avro_number(2**50)),
+        "deflate": avro_file(TEXT, 1, zlib.compress(bytes(80 << 20), 9)[2:-4], "deflate"),
+        "bzip2": avro_file(TEXT, 1, bz2.compress(bytes(80 << 20)), "bzip2"),
+        "xz": avro_file(TEXT, 1, lzma.compress(bytes(80 << 20), preset=0), "xz"),
+        "zstandard": avro_file(TEXT, 1, pa.compress(bytes(80 << 20), "zstd", asbytes=True), "zstandard"),
+        "snappy": avro_file(TEXT, 1, b"\xff\xff\xff\xff\x0f" + bytes(100), "snappy"),
+    }
+
+
+def test_avro(tmp_path):
+    bombs = avro_bombs()
+    assert {name for name, said in read(tmp_path, bombs, "avro").items() if name in said} == set(bombs)
+
+
+def xml_bombs() -> dict[str, bytes]:
+    return {
+        "deep.gz": gzip.compress(b"<a><row>" + b"<b>" * 900 + b"</b>" * 900 + b"</row></a>"),
+        "deep_outside_of_records.gz": gzipped(b"<a>", b"<b>", 10, b""),
+        "wide.gz": gzipped(b"<a><row>", b"<b/>", 100, b"</row></a>"),
+        "long_text.gz": gzipped(b"<a><row>", b"x", 400, b"</row></a>"),
+        "long_name.gz": gzipped(b"<a><row><x", b"x", 400, b"/></row></a>"),
+        "entities.gz": gzipped(
+            b'<!DOCTYPE a [<!ENTITY e "' + b"x" * 80_000 + b'">]><a><row>', b"&e;", 2, b"</row></a>"
+        ),
+    }
+
+
+def test_xml(tmp_path):
+    bombs = xml_bombs()
+    assert {name for name, said in read(tmp_path, bombs, "xml", rowTag="row").items() if name in said} == set(bombs)

@@ -140,7 +140,7 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
         files = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gluepot-files-")))
         parameters, transforms = _with_transforms(parameters, settings.transforms, files)
         stack.enter_context(_environment(parameters, settings))
-        advice = _advice_log(settings, parameters, streams.clock)
+        advice = _advice_log(settings, parameters, streams)
         if advice is not None:
             streams.watchers.append(advice.update)
         registry = None
@@ -171,12 +171,13 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
             runpy.run_path(str(settings.script), run_name="__main__")
 
 
-def _advice_log(settings: RunSettings, parameters: JobParameters, clock: Clock) -> AdviceLog | None:
+def _advice_log(settings: RunSettings, parameters: JobParameters, streams: StreamSession) -> AdviceLog | None:
     if settings.advice_log is None and not parameters.enable_auto_scaling:
         return None
     from gluepot.scaling import advisor  # noqa: PLC0415  numpy takes its time to load
 
-    return advisor(settings.master, parameters, settings.advice_log, settings.advisor, clock)
+    chosen, ended = settings.advisor, streams.status.ended
+    return advisor(settings.master, parameters, settings.advice_log, chosen, streams.clock, ended)
 
 
 def _open_ops(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,12 @@ log = get_logger(__name__)
 
 
 def advisor(
-    master: str, parameters: JobParameters, path: Path | None, chosen: Mapping[str, str], clock: Clock
+    master: str,
+    parameters: JobParameters,
+    path: Path | None,
+    chosen: Mapping[str, str],
+    clock: Clock,
+    ended: Callable[[], Collection[str]] = tuple,
 ) -> AdviceLog:
     """Return what watches the batches of a run.
 
@@ -35,6 +40,7 @@ def advisor(
         path: of the advice log; None for none.
         chosen: fields of `AdvisorSettings`.
         clock: for the cool-down.
+        ended: tells which queries of the job have ended.
 
     Raises:
         ConfigError: a setting is wrong, or nothing says how many cores a worker of a cluster has.
@@ -50,7 +56,7 @@ def advisor(
     cluster = SparkCluster(_running_context)
     if not parameters.enable_auto_scaling:
         return AdviceLog(path, cluster.workers, settings)
-    scaler = Scaler(cluster, settings, clock)
+    scaler = Scaler(cluster, settings, clock, ended)
     return AdviceLog(path, cluster.workers, settings, ordered=cluster.ordered, followers=[scaler.follow])
 
 

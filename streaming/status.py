@@ -64,3 +64,7 @@ class JobStatus:
         """Return every query, in the order in which they were first heard of."""
         with self._lock:
             return tuple(self._queries.values())
+
+    def ended(self) -> frozenset[str]:
+        """Return the names of the queries that run no more."""
+        return frozenset(one.query for one in self.queries() if one.ended)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+
 from etlcore.clock import Clock
 from etlcore.logging import get_logger
 from streaming.advisor import Advice, AdvisorSettings
@@ -20,15 +22,24 @@ class Scaler:
         cluster: whose workers.
         settings: bounds and cool-down.
         clock: for the cool-down.
+        ended: tells which queries of the job have ended; their wishes no longer count.
     """
 
-    def __init__(self, cluster: Cluster, settings: AdvisorSettings, clock: Clock) -> None:
-        self._cluster, self._settings, self._clock = cluster, settings, clock
+    def __init__(
+        self,
+        cluster: Cluster,
+        settings: AdvisorSettings,
+        clock: Clock,
+        ended: Callable[[], Collection[str]] = tuple,
+    ) -> None:
+        self._cluster, self._settings, self._clock, self._ended = cluster, settings, clock, ended
         self._wanted: dict[str, int] = {}
         self._changed_at: float | None = None
 
     def follow(self, query: str, advice: Advice) -> Keep | ScaleTo:
         """Act on the advice for a query, or keep the workers; called between two batches of it."""
+        ended = self._ended()
+        self._wanted = {name: workers for name, workers in self._wanted.items() if name not in ended}
         self._wanted[query] = advice.wanted_workers
         now = self._clock.monotonic()
         since = None if self._changed_at is None else now - self._changed_at

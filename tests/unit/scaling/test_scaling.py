@@ -14,6 +14,7 @@ from streaming.advisor import Advice, AdviceLog, AdvisorSettings, Limit
 from streaming.progress import BatchStats
 from streaming.scaling import Keep, Scaler, ScaleTo, decide
 from streaming.scaling.cluster import newest
+from streaming.status import JobStatus
 
 SETTINGS = AdvisorSettings(min_workers=1, max_workers=8, cool_down_secs=60)
 workers = st.integers(1, 50)
@@ -73,6 +74,18 @@ def test_the_cool_down_begins_with_a_change():
     clock.sleep(30)
     scaler.follow("clicks", advice(5))
     assert farm.asked == [3, 5]
+
+
+def test_the_wish_of_a_query_that_has_ended_no_longer_counts():
+    farm, status = Farm(), JobStatus()
+    scaler = Scaler(farm, AdvisorSettings(max_workers=8, cool_down_secs=0), FakeClock(), status.ended)
+    scaler.follow("backfill", advice(6))
+    scaler.follow("clicks", advice(2))
+    status.tell("backfill", ended=True)
+
+    scaler.follow("clicks", advice(2))
+
+    assert farm.asked == [6, 2]
 
 
 def test_queries_share_the_workers_so_the_largest_wish_counts():

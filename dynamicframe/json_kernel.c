@@ -32,6 +32,8 @@ typedef struct Column {
     size_t key_length;
     struct Column *children; /* fields of an object, the one item of a list, alternatives of a choice */
     Py_ssize_t child_count;
+    int32_t *slots;       /* of an object with many fields: hash table of their numbers, -1 where there is none */
+    size_t slot_mask;
     Py_ssize_t expected; /* the child after the one that was found last in the object at hand */
     uint64_t seen_in;    /* number of the object that had this field last */
     int64_t rows, nulls;
@@ -319,18 +321,52 @@ static const char *read_list(Reader *reader, Column *column, const char *at) {
     return add_row(column) && put_offset(column, (size_t)column->children[0].rows) ? at + 1 : NULL;
 }
 
+/* Fields that are compared one after the other, from the expected one on, before the hash table is asked. A record that
+ * leaves out a few fields is read that way; one with its keys in another order pays for as many comparisons at most. */
+enum { COMPARED_IN_TURN = 8 };
+
+static inline uint64_t hash_of(const char *key, size_t length) {
+    uint64_t hash = length, word;
+    for (; length >= sizeof word; key += sizeof word, length -= sizeof word) {
+        memcpy(&word, key, sizeof word);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15ull; /* 2^64 divided by the golden ratio, as Knuth has it */
+        hash ^= hash >> 32;
+    }
+    word = 0;
+    memcpy(&word, key, length);
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+    return hash ^ hash >> 32;
+}
+
+static inline int has_key(const Column *field, const char *at, const char *end) {
+    return (size_t)(end - at) > field->key_length && memcmp(at, field->key, field->key_length) == 0;
+}
+
+/* Return the number of the field whose key stands here, or -1. No key in the table has a backslash or a quote within, so
+ * that a key with one is not found whatever is taken for its end. */
+static Py_ssize_t hashed_field(const Column *column, const char *at, const char *end) {
+    const char *quote = *at == '"' ? memchr(at + 1, '"', (size_t)(end - at) - 1) : NULL;
+    if (quote == NULL) return -1;
+    for (size_t slot = hash_of(at, (size_t)(quote + 1 - at));; slot++) {
+        Py_ssize_t i = column->slots[slot & column->slot_mask];
+        if (i < 0 || has_key(&column->children[i], at, end)) return i;
+    }
+}
+
 /* Return the field whose key stands here, the one that is expected first. */
 static inline Column *find_field(Column *column, const char *at, const char *end) {
-    Py_ssize_t i = column->expected;
-    for (Py_ssize_t tried = 0; tried < column->child_count; tried++, i++) {
+    Py_ssize_t i = column->expected, in_turn = column->slots ? COMPARED_IN_TURN : column->child_count;
+    for (Py_ssize_t tried = 0; tried < in_turn; tried++, i++) {
         if (i >= column->child_count) i = 0;
-        Column *field = &column->children[i];
-        if ((size_t)(end - at) > field->key_length && memcmp(at, field->key, field->key_length) == 0) {
+        if (has_key(&column->children[i], at, end)) {
             column->expected = i + 1;
-            return field;
+            return &column->children[i];
         }
     }
-    return NULL;
+    i = column->slots ? hashed_field(column, at, end) : -1;
+    if (i < 0) return NULL;
+    column->expected = i + 1;
+    return &column->children[i];
 }
 
 static const char *read_object(Reader *reader, Column *column, const char *at) {
@@ -431,6 +467,7 @@ static int clear_rows(Column *column) {
 static void free_column(Column *column) {
     for (Py_ssize_t i = 0; i < column->child_count; i++) free_column(&column->children[i]);
     free(column->children);
+    free(column->slots);
     free(column->key);
     free(column->valid.bytes);
     free(column->offsets.bytes);
@@ -485,6 +522,22 @@ static void free_reader(PyObject *capsule) {
     free(reader);
 }
 
+/* Make the hash table of an object's fields, at most half full. */
+static int index_fields(Column *column) {
+    size_t size = 1;
+    while (size < 2 * (size_t)column->child_count) size *= 2;
+    column->slots = malloc(size * sizeof *column->slots);
+    if (column->slots == NULL) return 0;
+    memset(column->slots, -1, size * sizeof *column->slots);
+    column->slot_mask = size - 1;
+    for (Py_ssize_t i = 0; i < column->child_count; i++) {
+        size_t slot = hash_of(column->children[i].key, column->children[i].key_length);
+        while (column->slots[slot & column->slot_mask] >= 0) slot++;
+        column->slots[slot & column->slot_mask] = (int32_t)i;
+    }
+    return 1;
+}
+
 /* Fill a column from `(kind, key in quotes, (child, ...))`. */
 static int set_up(Column *column, PyObject *shape) {
     int kind;
@@ -509,6 +562,10 @@ static int set_up(Column *column, PyObject *shape) {
     column->child_count = count;
     for (Py_ssize_t i = 0; i < count; i++)
         if (!set_up(&column->children[i], PyTuple_GetItem(children, i))) return 0;
+    if (kind == OBJECT && count > COMPARED_IN_TURN && !index_fields(column)) {
+        PyErr_NoMemory();
+        return 0;
+    }
     return 1;
 }
 

@@ -111,6 +111,30 @@ def test_records_of_the_schema_are_read_as_orjson_reads_them(written):
             assert _without_nulls(one) == _without_nulls(expected.get(name)), name
 
 
+# Keys of all lengths around the words that the kernel hashes, with long beginnings in common, and names of others'
+# beginnings.
+MANY = [f"{'k' * length}{number}" for length in range(20) for number in range(15)]
+
+
+@needs_kernel
+@given(st.lists(st.sampled_from(MANY), unique=True, max_size=len(MANY)), st.randoms(use_true_random=False))
+def test_keys_of_many_fields_are_found_in_any_order(names, chance):
+    chance.shuffle(names)
+    record = {name: MANY.index(name) for name in names}
+
+    batch = _read(pa.schema([(name, pa.int64()) for name in MANY]), orjson.dumps(record))
+
+    assert batch.to_pylist() == [dict.fromkeys(MANY) | record]
+
+
+@needs_kernel
+@pytest.mark.parametrize("key", [b'""', b'"k"', b'"kk99"', b'"k\\"0"', b'"k0', b'k0"', b'"k0 "', b'"K0"'])
+def test_the_kernel_stops_at_a_key_that_none_of_many_fields_has(key):
+    known = KnownRecords(pa.schema([(name, pa.int64()) for name in MANY]))
+
+    assert known.read([b'{"k1":1,' + key + b":1}"], 0, 1) == 0
+
+
 def _without_nulls(value):
     if isinstance(value, dict):
         return {key: _without_nulls(item) for key, item in value.items() if item is not None}

@@ -90,7 +90,7 @@ class JsonDecoder:
                 self._aside = _ASIDE_RECORDS if found - at >= self._aside else min(2 * self._aside, len(records))
                 if found > at:
                     batches.append(known.read(records, at, found))
-            batches.append(batch)
+            batches.append(align(batch, self.schema))
             refusals += [(found + index, refusal) for index, refusal in refused]
             at = stop
         return batches[0] if len(batches) == 1 else align(concat(batches), self.schema), refusals
@@ -112,7 +112,7 @@ class JsonDecoder:
     def _read_objects(self, records: JoinedRecords) -> tuple[pa.RecordBatch, dict[int, Refusal]]:
         batch = None if self._known is not None and len(records) <= _FEW_RECORDS else self._read_at_once(records)
         if batch is not None:
-            return self._in_schema(batch), {}
+            return self._learned(batch), {}
         if len(records) <= _PIECE_RECORDS:
             return self._read_one_by_one(records)
         batches: list[pa.RecordBatch] = []
@@ -121,7 +121,7 @@ class JsonDecoder:
             batch, refused = self._read_objects(join(records.values[start : start + _PIECE_RECORDS]))
             batches.append(batch)
             refusals |= {start + index: refusal for index, refusal in refused.items()}
-        return self._in_schema(concat(batches)), refusals
+        return self._learned(concat(batches)), refusals
 
     def _read_at_once(self, records: JoinedRecords) -> pa.RecordBatch | None:
         """Return all records, or None when that takes a closer look."""
@@ -152,8 +152,9 @@ class JsonDecoder:
                     documents.append(document)
                     good.append(value)
         batch = self._read_at_once(join(good)) if refusals else None
-        return self._in_schema(batch_from_objects(documents) if batch is None else batch), refusals
+        return self._learned(batch_from_objects(documents) if batch is None else batch), refusals
 
-    def _in_schema(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def _learned(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Take in the schema of some rows; they are aligned with it only if they are kept as they were read."""
         self.schema = merge_schemas(self.schema, batch.schema)
-        return align(batch, self.schema)
+        return batch

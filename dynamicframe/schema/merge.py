@@ -61,7 +61,12 @@ def family(arrow_type: pa.DataType) -> str:
 def _merge_all(left: Iterable[pa.Field], right: Iterable[pa.Field]) -> list[pa.Field]:
     merged = {field.name: field for field in left}
     for field in right:
-        merged[field.name] = merge_fields(merged[field.name], field) if field.name in merged else field
+        name = field.name
+        held = merged.get(name)
+        if held is None:
+            merged[name] = field
+        elif pa.types.is_nested(field.type) or not held.equals(field, check_metadata=True):
+            merged[name] = merge_fields(held, field)
     return list(merged.values())
 
 

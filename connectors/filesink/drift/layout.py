@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
 import pyarrow as pa
 
@@ -98,17 +99,42 @@ class Layout:
 
     @classmethod
     def folded(cls, history: Iterable[bytes]) -> Layout:
-        """Return what writes that recorded these layouts, oldest first, have made of a table."""
+        """Return what writes that recorded these layouts, oldest first, have made of a table.
+
+        Each batch asks for the history of the batch before and what that one has added. So the results for the last
+        few histories are kept, and a longer history goes on from the longest of them that it begins with.
+        """
+        whole = tuple(history)
+        known: tuple[bytes, ...] = ()
         layout = cls()
-        for data in dict.fromkeys(history):
-            layout = layout.with_columns(*layout._grown(cls.from_bytes(data)))
+        for kept, fold in list(_folded.items()):
+            if len(kept) > len(known) and whole[: len(kept)] == kept:
+                known, layout = kept, fold
+        if len(known) < len(whole):
+            layout = layout.followed_by(map(cls.from_bytes, dict.fromkeys(whole[len(known) :])))
+            _folded.pop(known, None)
+            _folded[whole] = layout
+            for oldest in list(_folded)[:-_FOLDS_KEPT]:
+                _folded.pop(oldest, None)
         return layout
 
-    def _grown(self, later: Layout) -> Iterator[TableColumn]:
+    def followed_by(self, later: Iterable[Layout]) -> Layout:
+        """Return the layout with the columns of later writes, whose types it widens to hold both."""
         by_name = {column.name: column for column in self.columns}
-        for column in later.columns:
+        for column in chain.from_iterable(layout.columns for layout in later):
             held = by_name.get(column.name)
-            yield column if held is None else replace(held, field=merge_fields(held.field, column.field))
+            grown = column if held is None else replace(held, field=merge_fields(held.field, column.field))
+            by_name[column.name] = grown
+        return Layout(tuple(by_name.values()))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the columns as one schema: thousands of them travel to each task, and Arrow's fields pickle slowly."""
+        return Layout.from_bytes, (self.to_bytes(),)
+
+
+# Histories, as bytes that writes recorded, with their folds. A process writes to few tables at a time.
+_FOLDS_KEPT = 16
+_folded: dict[tuple[bytes, ...], Layout] = {}
 
 
 def _with_notes(column: TableColumn) -> pa.Field:

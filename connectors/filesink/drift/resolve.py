@@ -79,10 +79,10 @@ class Resolver:
             return batch, ()
         columns = [column for column in columns_of(batch) if column.field.name not in self._keys]
         self._add_new(columns)
-        outcome = _Outcome()
+        outcome, present = _Outcome(), batch.schema.names
         for column in columns:
             if (plain := self._layout.plain(column.field.name)) is not None:
-                self._place(column, plain, outcome, batch.schema.names)
+                self._place(column, plain, outcome, present)
         self._rescue(outcome, batch)
         keys = [column for column in columns_of(batch) if column.field.name in self._keys]
         rows = batch_of([*(_one(pieces) for pieces in outcome.columns.values()), *keys], batch.num_rows)
@@ -108,6 +108,9 @@ class Resolver:
 
     def _put(self, piece: Column, target: TableColumn, outcome: _Outcome) -> bool:
         """Put values into a column if it can take them in, and note down the fields its structs have gained."""
+        if target.field.equals(piece.field, check_metadata=True) and not pa.types.is_nested(piece.field.type):
+            outcome.columns.setdefault(target.name, []).append(piece)
+            return True
         loosely = target.place in self._fresh and pa.types.is_nested(piece.field.type)
         found = fitted(piece, target.field, loosely=loosely)
         if found is None:

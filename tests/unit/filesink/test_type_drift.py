@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import json
+import pickle
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
@@ -15,7 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from connectors.filesink.drift import Drift, DriftPolicy, Layout
+from connectors.filesink.drift.layout import TableColumn
 from dynamicframe.json_decoder import JsonDecoder
+from dynamicframe.schema import choice_field
 from etlcore.errors import ConfigError
 from tests.unit.filesink.drifting import Table
 
@@ -387,3 +390,38 @@ def test_all_pairs_of_types_in_both_orders_lose_nothing(tmp_path, policy, first)
             assert_nothing_is_lost(
                 tmp_path / f"{second}{in_one_batch}", policy, first, second, in_one_batch=in_one_batch
             )
+
+
+def test_a_longer_history_reads_only_what_was_added_to_a_known_one(monkeypatch):
+    history = [Layout((TableColumn(pa.field(f"folded_{n}", pa.int64()), f"folded_{n}"),)).to_bytes() for n in range(9)]
+    Layout.folded(history[:8])
+    read = []
+    monkeypatch.setattr(Layout, "from_bytes", lambda data: read.append(data) or Layout())
+
+    Layout.folded(history)
+
+    assert read == history[8:]
+
+
+def test_what_one_history_has_made_is_no_part_of_another():
+    number, text, other = (
+        Layout((TableColumn(pa.field(name, kind), name),)).to_bytes()
+        for name, kind in [("forked", pa.int64()), ("forked_text", pa.string()), ("forked_too", pa.bool_())]
+    )
+
+    assert Layout.folded([number, text]).names == ["forked", "forked_text"]
+    assert Layout.folded([number, other]).names == ["forked", "forked_too"]
+    assert Layout.folded([number]).names == ["forked"]
+    assert Layout.folded([]).names == []
+
+
+def test_a_layout_travels_to_tasks_unchanged():
+    layout = Layout(
+        (
+            TableColumn(choice_field("price", [pa.field("", pa.int64()), pa.field("", pa.string())]), "price"),
+            TableColumn(pa.field("price_string", pa.string()), "price", "string"),
+            TableColumn(pa.field("_rescued", pa.string()), "", "rescued"),
+        )
+    )
+
+    assert pickle.loads(pickle.dumps(layout)) == layout

@@ -79,12 +79,17 @@ class Cursor:
         client: of the stream.
         shard: its id.
         place: where to begin.
+
+    Attributes:
+        entered_by_name: an iterator was taken by the names of stream and shard alone, so it may be of another stream of
+            the same name. Whoever makes sure that it is not sets this back.
     """
 
     def __init__(self, client: KinesisClient, shard: str, place: Place) -> None:
         self._client = client
         self._shard = shard
         self.place = place
+        self.entered_by_name = False
         self._iterator: str | None = None
 
     def fetch(self, limit: int) -> Fetched:
@@ -103,6 +108,7 @@ class Cursor:
 
     def _fetch(self, limit: int) -> Fetched:
         if self._iterator is None:
+            self.entered_by_name |= isinstance(self.place, AtHorizon | AtTime)
             answer = self._client.on_stream("GetShardIterator", ShardId=self._shard, **iterator_parameters(self.place))
             self._iterator = answer["ShardIterator"]
         try:

@@ -17,7 +17,7 @@ from connectors.kinesis.settings import KinesisReadSettings
 from connectors.kinesis.spool import SpoolWriter
 from connectors.kinesis.tips import Tip, write_tips
 from etlcore.clock import Clock
-from etlcore.errors import DataLoss
+from etlcore.errors import DataLoss, TransientError
 from etlcore.logging import get_logger
 
 
@@ -65,6 +65,7 @@ class KinesisPlanner:
         self._initial: Positions | None = None
         self._stream_id = ""
         self._reading: ReadAhead | None = None
+        self._confirmed_entries = 0
         self._told: dict[str, Tip] = {}
 
     def initial(self) -> Positions:
@@ -77,6 +78,11 @@ class KinesisPlanner:
         """Return the next batch: what was fetched, within the limits; the last one again if that is nothing.
 
         While more is known to be there a batch is filled for a while (`maxFetchTimeInMs`).
+
+        Raises:
+            DataLoss: records went before they were read, and failOnDataLoss is true.
+            TransientError: the service did not answer for longer than the deadline; or the stream was created again,
+                and failOnDataLoss is false.
         """
         reading = self._begun()
         assert self._last is not None  # known once reading has begun
@@ -84,12 +90,16 @@ class KinesisPlanner:
         while (left := deadline - self._clock.monotonic()) > 0 and self._filling(reading):
             reading.wait(left)
         shards, ahead = reading.ahead()
+        entries = reading.entries()
         # The first answer becomes the first entry of the log, empty or not; all others follow the one before.
         after = self._last.check if self._follows else self._last.after
         most = self._settings.max_records_per_shard
         planned = plan(self._last, self._stream, self._stream_id, shards, ahead, most, after)
         self._follows = True
         if planned is not self._last:
+            if entries != self._confirmed_entries:
+                self._confirm_stream()
+                self._confirmed_entries = entries
             self._last = planned
             reading.planned(planned)
         if (tips := reading.tips()) != self._told:
@@ -124,6 +134,21 @@ class KinesisPlanner:
             self._reading = ReadAhead(self._client, self._settings, spool, self._clock, self._chance, self._wait)
             self._reading.begin(self._last, facts.shards)
         return self._reading
+
+    def _confirm_stream(self) -> None:
+        """Make sure that what was fetched comes from the stream that the planner began with.
+
+        The service refuses iterators and sequence numbers of an earlier stream. A shard that is entered at its oldest
+        record, or at a time, is found by name alone, and a stream that was created again has shards of the same names.
+        """
+        if self._facts().id == self._stream_id:
+            return
+        if self._settings.fail_on_data_loss:
+            refuse_losses([f"stream {self._stream} was deleted and created again while it was read"])
+        raise TransientError(
+            f"Kinesis stream {self._stream} was deleted and created again while it was read; the query starts again"
+            " with the new stream.",
+        )
 
     def _facts(self) -> StreamFacts:
         return patient_facts(self._client, self._settings, self._clock, self._chance)

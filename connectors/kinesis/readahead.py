@@ -90,6 +90,7 @@ class ReadAhead:
         self._threads: list[threading.Thread] = []
         self._counts: Counter[str] = Counter()
         self._said = 0.0
+        self._entries = 0
 
     def begin(self, held: Positions, shards: tuple[Shard, ...]) -> None:
         """Start to read behind a batch; called once."""
@@ -118,6 +119,11 @@ class ReadAhead:
                 raise self._error
             found = {name: Ahead(tuple(one.blocks), one.closed) for name, one in self._states.items()}
             return self._shards, found
+
+    def entries(self) -> int:
+        """Return how often a shard that has answered was entered by its name alone (see `Cursor.entered_by_name`)."""
+        with self._changed:
+            return self._entries
 
     def tips(self) -> dict[str, Tip]:
         """Return how far each shard has been read; one that must wait for its parents is in it, too."""
@@ -257,6 +263,8 @@ class ReadAhead:
         self, one: _Shard, fetched: Fetched, extent: Extent | None, size: int, began: float, began_epoch: float
     ) -> None:
         one.failures, one.away_since = 0, None
+        self._entries += one.cursor.entered_by_name
+        one.cursor.entered_by_name = False
         if extent is not None:
             one.blocks.append(extent)
             one.end = extent.end

@@ -283,6 +283,31 @@ def test_a_stream_made_anew_is_a_loss_unless_that_is_accepted(world):
     assert world.batch() == numbered(5, 9)
 
 
+@pytest.mark.parametrize(("accepts", "error"), [("true", DataLoss), ("false", TransientError)])
+def test_a_stream_made_anew_before_its_first_record_was_read_gives_no_record_under_the_old_id(world, accepts, error):
+    world.start(failOnDataLoss=accepts)
+    world.planner.latest()
+    world.shelf.created = 2000.0
+    world.shelf.script.append((400, "ExpiredIteratorException"))
+    world.shelf.put("shardId-000000000000", *numbered(5, 9))
+
+    with pytest.raises(error, match="created again while it was read"):
+        world.batch()
+    world.start(failOnDataLoss=accepts)
+    assert world.batch() == numbered(5, 9)
+
+
+def test_a_stream_is_looked_up_again_only_when_a_shard_was_entered_by_name(world):
+    world.shelf.put("shardId-000000000000", *numbered(0, 5))
+    world.start()
+    world.batch()
+    world.shelf.calls.clear()
+    world.shelf.put("shardId-000000000000", *numbered(5, 9))
+
+    assert world.batch() == numbered(5, 9)
+    assert "DescribeStreamSummary" not in world.shelf.calls
+
+
 def test_files_of_a_batch_that_is_done_are_removed_and_those_of_the_next_stay(world):
     world.shelf.put("shardId-000000000000", *numbered(0, 5))
     world.start()

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 import pyarrow.json
 
 from dynamicframe.columns import Column, children_of, columns_of, items_of
-from dynamicframe.json_record import MAX_DEPTH
+from dynamicframe.json_footprint import MAX_DEPTH
 from dynamicframe.records import JoinedRecords
 
 _MAX_BLOCK_BYTES = 2**31 - 1  # pyarrow keeps the block size in an int32

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import orjson
 
+from dynamicframe.json_footprint import MAX_DEPTH, excess
 from dynamicframe.refusal import Refusal, no_value, not_utf8
 
-# Arrow's IPC format allows 64 levels of nesting; a choice adds a level to each of JSON's.
-MAX_DEPTH = 31
+# Records up to this length are read without an estimate of their memory.
+LONG_BYTES = 256 << 10
 
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
@@ -20,8 +21,8 @@ def read_record(value: bytes | None) -> dict[str, Any] | Refusal:
     """Return the object a record holds. Of a key given twice the last value counts; NaN and Infinity are not JSON."""
     if value is None:
         return no_value()
-    if is_too_deep(value):
-        return Refusal("too_deep", f"The record is nested more than {MAX_DEPTH} levels deep.")
+    if (refusal := oversize(value)) is not None:
+        return refusal
     try:
         document = orjson.loads(value)
     except orjson.JSONDecodeError as error:
@@ -29,6 +30,15 @@ def read_record(value: bytes | None) -> dict[str, Any] | Refusal:
     if not isinstance(document, dict):
         return Refusal("not_an_object", f"The record is a JSON {_json_kind(document)}, not an object.")
     return document
+
+
+def oversize(value: bytes) -> Refusal | None:
+    """Return the refusal of a record that must not be read, because it is too deep or takes too much memory."""
+    if len(value) > LONG_BYTES:
+        return excess(value)
+    if is_too_deep(value):
+        return Refusal("too_deep", f"The record is nested more than {MAX_DEPTH} levels deep.")
+    return None
 
 
 def is_too_deep(value: bytes) -> bool:

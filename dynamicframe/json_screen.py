@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from dynamicframe.json_record import is_too_deep, read_record
+from dynamicframe.json_record import LONG_BYTES, oversize, read_record
 from dynamicframe.records import JoinedRecords, in_braces, join, trimmed
 from dynamicframe.refusal import Refusal
 
@@ -17,7 +17,7 @@ _SAFE_OPENERS = 1_000
 
 
 def screened(values: Sequence[bytes | None]) -> tuple[JoinedRecords, dict[int, Refusal]]:
-    """Set aside records that are surely no objects, and those too deep for pyarrow; trim and join the others."""
+    """Set aside records that are no objects, too deep or too large for pyarrow; trim and join the others."""
     try:
         records = join(cast("Sequence[bytes]", values))
         odd = ~in_braces(records)
@@ -36,4 +36,5 @@ def screened(values: Sequence[bytes | None]) -> tuple[JoinedRecords, dict[int, R
 
 
 def _is_risky(value: bytes) -> bool:
-    return value.count(b"{") + value.count(b"[") > _SAFE_OPENERS and is_too_deep(value)
+    is_safe = len(value) <= LONG_BYTES and value.count(b"{") + value.count(b"[") <= _SAFE_OPENERS
+    return not is_safe and oversize(value) is not None

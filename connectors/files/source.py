@@ -80,7 +80,8 @@ class FilesSource:
             compression = "none" if self.format.needs_seek else compression_of(file.name, self.compression)
             plain = decompressed(raw, compression, file.size_bytes, file.url)
             added = list(self._added_columns(file))
-            for chunk in reader.read(OpenFile(plain, file.url, file.partition, piece)):
+            opened = OpenFile(plain, file.url, file.partition, piece, is_unpacked=compression != "none")
+            for chunk in reader.read(opened):
                 if self.fail_fast and chunk.errors:
                     first = chunk.errors[0]
                     raise PermanentError(

@@ -11,13 +11,17 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
+from connectors.files.formats.bounds import too_large
 from connectors.files.formats.options import flag
 from connectors.files.formats.port import OpenFile
-from connectors.files.formats.text_lines import BOM, MOST_LINE_BYTES, lines_of
+from connectors.files.formats.text_lines import BOM, lines_of
 from dynamicframe.chunk import Chunk, Coordinates, ErrorRecord
 from etlcore.errors import ConfigError, PermanentError
 
+# No line may be longer than a block, since Arrow reads whole lines.
 _BLOCK_BYTES = 4 << 20
+# Each column takes some kilobytes, whatever its values take.
+_MOST_COLUMNS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,9 @@ class CsvReader:
             first = _first_line(file)
         if not first.strip():
             return
-        cells = self._cells(first)
+        cells = self._cells(first, file.place)
+        if len(cells) > _MOST_COLUMNS:
+            raise too_large(file.place, f"a first line of {len(cells)} values, not {_MOST_COLUMNS} at most")
         names = _distinct(cells) if settings.with_header else _by_place(settings.names, len(cells))
         if file.piece is None:
             rest = file.plain if settings.with_header else _Joined(first, file.plain)
@@ -142,7 +148,7 @@ class CsvReader:
         if bad:
             yield Chunk(pa.RecordBatch.from_pylist([], schema=pa.schema([(name, pa.string()) for name in names])), bad)
 
-    def _cells(self, line: bytes) -> list[str]:
+    def _cells(self, line: bytes, place: str) -> list[str]:
         settings = self._settings
         text = line.decode("utf-8", "replace").rstrip("\r\n")
         reader = csv.reader(
@@ -152,7 +158,13 @@ class CsvReader:
             escapechar=settings.escape,
             quoting=csv.QUOTE_NONE if settings.quote is None else csv.QUOTE_MINIMAL,
         )
-        return next(reader, [])
+        try:
+            return next(reader, [])
+        except csv.Error as error:
+            raise PermanentError(
+                f"The first line of {place} is not CSV as the options say ({error}); correct separator or quoteChar,"
+                " or leave it out with exclusions"
+            ) from error
 
 
 def _texts(batch: pa.RecordBatch, at: Coordinates) -> tuple[pa.RecordBatch, list[ErrorRecord]]:
@@ -180,7 +192,9 @@ def _is_text(value: bytes | None) -> bool:
 
 
 def _first_line(file: OpenFile) -> bytes:
-    line = file.plain.readline(MOST_LINE_BYTES)
+    line = file.plain.readline(_BLOCK_BYTES + 1)
+    if len(line) > _BLOCK_BYTES:
+        raise too_large(file.place, f"a first line of more than {_BLOCK_BYTES >> 20} MiB")
     return line.removeprefix(BOM)
 
 
@@ -191,15 +205,15 @@ def _by_place(names: Sequence[str], cells: int) -> list[str]:
 
 def _distinct(names: list[str]) -> list[str]:
     """Number names that come twice: `a`, `a_1`; one that is missing is called by its place."""
-    distinct: list[str] = []
+    distinct: dict[str, None] = {}
+    numbers: dict[str, int] = {}  # the last number that a name was given
     for index, name in enumerate(names):
-        plain = name.strip() or f"col{index}"
-        new, nth = plain, 0
+        new = plain = name.strip() or f"col{index}"
         while new in distinct:
-            nth += 1
-            new = f"{plain}_{nth}"
-        distinct.append(new)
-    return distinct
+            numbers[plain] = numbers.get(plain, 0) + 1
+            new = f"{plain}_{numbers[plain]}"
+        distinct[new] = None
+    return list(distinct)
 
 
 class _Joined:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
+from connectors.files.formats.bounds import VALUE_BYTES, gathered, too_large
 from connectors.files.formats.options import flag
 from connectors.files.formats.port import OpenFile
 from connectors.files.formats.schemas import with_schema
@@ -17,9 +19,15 @@ from connectors.files.formats.text_lines import BOM, line_blocks, lines_of
 from dynamicframe.chunk import Chunk
 from dynamicframe.declared import DeclaredJson, RecordDecoder
 from dynamicframe.json_decoder import JsonDecoder
+from dynamicframe.json_footprint import cut, ends, excess
+from dynamicframe.json_record import LONG_BYTES, oversize
+from dynamicframe.refusal import Refusal, refused
 from etlcore.errors import ConfigError, PermanentError
 
 MOST_DOCUMENT_BYTES = 512 << 20
+# Of a file that was compressed, and so may be small where the document is large.
+MOST_UNPACKED_BYTES = 64 << 20
+_MOST_MEMORY_BYTES = 256 << 20
 _RECORDS = 10_000
 _PATH_STEP = re.compile(r"\.?\[\*\]|\.?\['([^']+)'\]|\.([^.\[\]]+)")
 _SPACE = b" \t\r\n"
@@ -75,54 +83,84 @@ class JsonReader:
 
     def read(self, file: OpenFile) -> Iterator[Chunk]:
         """Yield the records in order."""
-        for values, positions in self._records(file):
-            yield self._decoder.decode(*_unfolded(values, positions), file.place, file.partition)
+        for found, positions in self._records(file):
+            values, at, refusals = _without_oversize(found, positions)
+            chunk = self._decoder.decode(values, at, file.place, file.partition)
+            oversize = [refused(verdict, found[n], file.place, file.partition, positions[n]) for n, verdict in refusals]
+            yield Chunk(chunk.batch, [*chunk.errors, *oversize])
 
     def _records(self, file: OpenFile) -> Iterator[tuple[list[bytes], list[int]]]:
         if self._settings.multi_line or self._settings.path:
             return _whole(file, self._settings.path)
         plain, at = (file.plain, 0) if file.piece is None else lines_of(file.plain, file.piece)
-        return line_blocks(plain, file.place, at)
+        return _unfolded(line_blocks(plain, file.place, at))
 
 
-def _unfolded(values: Sequence[bytes], positions: Sequence[int]) -> tuple[Sequence[bytes], Sequence[int]]:
+def _without_oversize(
+    values: list[bytes], positions: list[int]
+) -> tuple[list[bytes], list[int], list[tuple[int, Refusal]]]:
+    """Return records and their positions without those that take too much memory, and these by their index."""
+    if max(map(len, values), default=0) <= LONG_BYTES:
+        return values, positions, []
+    verdicts = [oversize(value) if len(value) > LONG_BYTES else None for value in values]
+    refusals = [(index, verdict) for index, verdict in enumerate(verdicts) if verdict is not None]
+    kept = [index for index, verdict in enumerate(verdicts) if verdict is None]
+    return [values[index] for index in kept], [positions[index] for index in kept], refusals
+
+
+def _unfolded(blocks: Iterator[tuple[list[bytes], list[int]]]) -> Iterator[tuple[list[bytes], list[int]]]:
     """Replace lines that are arrays of records, as exports often write one, by their elements."""
-    if not any(value.lstrip(_SPACE).startswith(b"[") for value in values):
-        return values, positions
-    unfolded: list[tuple[bytes, int]] = []
+    for values, positions in blocks:
+        if any(value.lstrip(_SPACE).startswith(b"[") for value in values):
+            yield from _gathered(_elements(values, positions))
+        else:
+            yield values, positions
+
+
+def _elements(values: Sequence[bytes], positions: Sequence[int]) -> Iterator[tuple[int, bytes]]:
     for value, position in zip(values, positions, strict=True):
-        elements = _elements(value) if value.lstrip(_SPACE).startswith(b"[") else [value]
-        unfolded += [(element, position) for element in elements]
-    return [value for value, _ in unfolded], [position for _, position in unfolded]
+        if not value.lstrip(_SPACE).startswith(b"["):
+            yield position, value
+        elif len(value) > LONG_BYTES:
+            yield from ((position, element) for _, element in cut(value))
+        else:
+            try:
+                yield from [(position, orjson.dumps(element)) for element in orjson.loads(value)]
+            except orjson.JSONDecodeError:
+                yield position, value
 
 
-def _elements(value: bytes) -> list[bytes]:
-    try:
-        return [orjson.dumps(element) for element in orjson.loads(value)]
-    except orjson.JSONDecodeError:
-        return [value]
+def _gathered(records: Iterable[tuple[int, bytes]]) -> Iterator[tuple[list[bytes], list[int]]]:
+    for some in gathered((((at, value), len(value) + VALUE_BYTES) for at, value in records), _RECORDS):
+        yield [value for _, value in some], [at for at, _ in some]
 
 
 def _whole(file: OpenFile, path: Sequence[str | None]) -> Iterator[tuple[list[bytes], list[int]]]:
-    text = file.plain.read(MOST_DOCUMENT_BYTES + 1)
-    if len(text) > MOST_DOCUMENT_BYTES:
+    most_bytes = MOST_UNPACKED_BYTES if file.is_unpacked else MOST_DOCUMENT_BYTES
+    text = file.plain.read(most_bytes + 1)
+    if len(text) > most_bytes:
         raise PermanentError(
-            f"{file.place} has more than {MOST_DOCUMENT_BYTES >> 20} MiB of JSON over several lines; write one document"
+            f"{file.place} has more than {most_bytes >> 20} MiB of JSON over several lines; write one document"
             " per line, or split it"
         )
     text = text.removeprefix(BOM)
-    records: list[bytes] = []
-    positions: list[int] = []
+    # An ordinary document takes some three times its length.
+    most_memory_bytes = _MOST_MEMORY_BYTES if file.is_unpacked else max(_MOST_MEMORY_BYTES, 8 * len(text))
+    refusal = excess(text, most_memory_bytes, sys.maxsize, sys.maxsize)
+    if refusal is None:
+        return _gathered(_records_at(text, path))
+    if path:
+        raise too_large(file.place, f"documents that take more than {most_memory_bytes >> 20} MiB")
+    return _gathered(cut(text))
+
+
+def _records_at(text: bytes, path: Sequence[str | None]) -> Iterator[tuple[int, bytes]]:
     for start, document in _documents(text):
         if isinstance(document, bytes):
-            records.append(document)
-            positions.append(start)
+            yield start, document
             continue
         for record in _at(document, path or (None,) if isinstance(document, list) else path):
-            records.append(orjson.dumps(record))
-            positions.append(start)
-    for first in range(0, len(records), _RECORDS):
-        yield records[first : first + _RECORDS], positions[first : first + _RECORDS]
+            yield start, orjson.dumps(record)
 
 
 def _documents(text: bytes) -> Iterator[tuple[int, Any]]:
@@ -131,7 +169,7 @@ def _documents(text: bytes) -> Iterator[tuple[int, Any]]:
         yield 0, orjson.loads(text)
         return
     start = 0
-    for end in _ends(text):
+    for end in ends(text):
         piece = text[start:end]
         if piece.strip(_SPACE):
             try:
@@ -141,23 +179,6 @@ def _documents(text: bytes) -> Iterator[tuple[int, Any]]:
         start = end
     if text[start:].strip(_SPACE):
         yield start, text[start:].strip(_SPACE)
-
-
-_MARK = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
-
-
-def _ends(text: bytes) -> Iterator[int]:
-    """Yield the position after each object or array that no other one encloses."""
-    depth = 0
-    for mark in _MARK.finditer(text):
-        match mark[0]:
-            case b"{" | b"[":
-                depth += 1
-            case b"}" | b"]":
-                depth -= 1
-                if depth <= 0:
-                    depth = 0
-                    yield mark.end()
 
 
 def _path(text: str) -> tuple[str | None, ...]:

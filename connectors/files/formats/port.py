@@ -19,12 +19,14 @@ class OpenFile:
         partition: its folder below the root.
         piece: first byte and the one after the last of the records to read; None for all. Only where `Format.splits`,
             and then the bytes are seekable.
+        is_unpacked: whether the file is compressed, so that it may be much smaller than its bytes here.
     """
 
     plain: BinaryIO
     place: str
     partition: str
     piece: tuple[int, int] | None = None
+    is_unpacked: bool = False
 
 
 class FileReader(Protocol):

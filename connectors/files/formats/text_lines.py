@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, cast
 from etlcore.errors import PermanentError
 
 BLOCK_BYTES = 4 << 20
-MOST_LINE_BYTES = 128 << 20
+MOST_LINE_BYTES = 64 << 20
 BOM = b"\xef\xbb\xbf"
 
 

@@ -19,7 +19,7 @@ from connectors.files.formats.options import flag
 from connectors.files.formats.port import OpenFile
 from connectors.files.formats.schemas import with_schema
 from dynamicframe.chunk import Chunk
-from dynamicframe.json_record import MAX_DEPTH
+from dynamicframe.json_footprint import MAX_DEPTH
 from dynamicframe.objects import batch_from_objects
 from dynamicframe.transforms.read_texts import ReadTexts
 from etlcore.errors import ConfigError, PermanentError

@@ -3,7 +3,7 @@ import pytest
 
 from dynamicframe.chunk import Coordinates, is_choice
 from dynamicframe.json_decoder import JsonDecoder
-from dynamicframe.json_record import MAX_DEPTH
+from dynamicframe.json_footprint import MAX_DEPTH
 from dynamicframe.rows import rows
 
 

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynamicframe.json_decoder import JsonDecoder
+from dynamicframe.json_footprint import MAX_DEPTH
 from dynamicframe.json_reader import read_uniform
-from dynamicframe.json_record import MAX_DEPTH, read_record
+from dynamicframe.json_record import read_record
 from dynamicframe.records import in_braces, join
 from dynamicframe.refusal import Refusal
 from dynamicframe.rows import rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,17 @@ from dynamicframe.rows import rows
 
 
 def chunks(root: Path, format_name: str, options: dict[str, Any] | None = None, **format_options: Any) -> list[Chunk]:
+    return list(each_chunk(root, format_name, options, **format_options))
+
+
+def each_chunk(
+    root: Path, format_name: str, options: dict[str, Any] | None = None, **format_options: Any
+) -> Iterator[Chunk]:
+    """Yield the chunks one after the other, as a task that writes them does."""
     settings = FileReadSettings.from_glue({"paths": [str(root)], **(options or {})}, format_name, format_options)
     files = list(list_files(settings.listing, ListingStats()))
-    return [chunk for group in grouped(files, GroupOptions(), 1) for chunk in settings.source.read(group)]
+    for group in grouped(files, GroupOptions(), 1):
+        yield from settings.source.read(group)
 
 
 def records(root: Path, format_name: str, options: dict[str, Any] | None = None, **format_options: Any) -> list[dict]:

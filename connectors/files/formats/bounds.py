@@ -57,6 +57,9 @@ class BoundedReads(io.RawIOBase):
         plain: the stream.
         place: its URL, for the message.
         most_bytes: that may be read between two calls of `completed`.
+
+    Attributes:
+        refusal: the error that was raised, for parsers that replace it by their own.
     """
 
     def __init__(self, plain: BinaryIO, place: str, most_bytes: int) -> None:
@@ -64,6 +67,7 @@ class BoundedReads(io.RawIOBase):
         self._place = place
         self._most_bytes = most_bytes
         self._since_bytes = 0
+        self.refusal: PermanentError | None = None
 
     def readable(self) -> bool:
         """Say yes."""
@@ -78,10 +82,12 @@ class BoundedReads(io.RawIOBase):
         data = self._plain.read(len(buffer))
         self._since_bytes += len(data)
         if self._since_bytes > self._most_bytes:
-            raise too_large(self._place, f"a record of more than {self._most_bytes >> 20} MiB")
+            self.refusal = too_large(self._place, f"a record of more than {self._most_bytes >> 20} MiB")
+            raise self.refusal
         buffer[: len(data)] = data
         return len(data)
 
-    def completed(self) -> None:
-        """Begin to count anew, because a record is complete."""
-        self._since_bytes = 0
+    def completed(self) -> int:
+        """Note that a record is complete, and return how many bytes were read for it."""
+        since_bytes, self._since_bytes = self._since_bytes, 0
+        return since_bytes

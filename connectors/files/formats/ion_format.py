@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import islice
-from typing import Any
+from typing import Any, BinaryIO, cast
 
+from connectors.files.formats.bounds import BoundedReads, gathered
 from connectors.files.formats.port import OpenFile
 from dynamicframe.chunk import Chunk, Coordinates, ErrorRecord
 from dynamicframe.objects import batch_from_objects
 from etlcore.errors import ConfigError, PermanentError
 
 _BATCH_ROWS = 10_000
+# The library builds a value as it reads it, whatever it takes. A null of one byte becomes an object of some 60 bytes.
+_MOST_RECORD_BYTES = 4 << 20
+_GROWTH = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +44,13 @@ class IonFormat:
             ConfigError: the library that reads Ion is not installed.
             PermanentError: the file is no Ion, or was not written to its end.
         """
-        values = _values(file)
-        while some := list(islice(values, _BATCH_ROWS)):
+        for some in gathered(_values(file), _BATCH_ROWS):
             records = [value for value in some if isinstance(value, dict)]
             errors = [_no_struct(value, file) for value in some if not isinstance(value, dict)]
             yield Chunk(batch_from_objects(records), errors)
 
 
-def _values(file: OpenFile) -> Iterator[Any]:
+def _values(file: OpenFile) -> Iterator[tuple[Any, int]]:
     try:
         from amazon.ion import simpleion  # noqa: PLC0415  an extra
         from amazon.ion.exceptions import IonException  # noqa: PLC0415
@@ -57,11 +59,13 @@ def _values(file: OpenFile) -> Iterator[Any]:
         raise ConfigError("Reading Ion needs amazon.ion; install gluepot[ion].") from error
     models = simpleion.IonPyValueModel
     model = models.MAY_BE_BARE | models.SYMBOL_AS_TEXT | models.STRUCT_AS_STD_DICT
+    source = BoundedReads(file.plain, file.place, _MOST_RECORD_BYTES)
     try:
-        for value in simpleion.load(file.plain, single_value=False, parse_eagerly=False, value_model=model):
-            yield _plain(value, IonPyNull)
+        values = simpleion.load(cast("BinaryIO", source), single_value=False, parse_eagerly=False, value_model=model)
+        for value in values:
+            yield _plain(value, IonPyNull), source.completed() * _GROWTH
     except IonException as error:
-        raise PermanentError(
+        raise source.refusal or PermanentError(
             f"{file.place} is no Ion, or was not written to its end ({error}); write it again, or leave it out with"
             " exclusions"
         ) from error

@@ -27,7 +27,7 @@ _SAME = {"bz2": "bzip2", "uncompressed": "none", "gz": "gzip", "zst": "zstd"}
 # A file may grow freely to the first of these, beyond it only by the second: gzip cannot do more than 1,032, and text
 # hardly 100. bzip2 and zstd can turn a kilobyte into a gigabyte.
 FREE_BYTES = 256 << 20
-_MOST_TIMES = 500
+MOST_TIMES = 500
 _SNAPPY_BLOCK_BYTES = 64 << 20
 
 
@@ -79,7 +79,7 @@ def decompressed(
         case other:
             plain = pa.CompressedInputStream(pa.PythonFile(raw, "r"), other)
     return cast(
-        "BinaryIO", io.BufferedReader(_Limited(plain, max(free_bytes, _MOST_TIMES * size_bytes), place), 1 << 20)
+        "BinaryIO", io.BufferedReader(_Limited(plain, max(free_bytes, MOST_TIMES * size_bytes), place), 1 << 20)
     )
 
 
@@ -105,7 +105,7 @@ class _Limited(io.RawIOBase):
         self._left_bytes -= len(data)
         if self._left_bytes < 0:
             raise PermanentError(
-                f"{self._place} grows to more than {_MOST_TIMES} times its size when it is decompressed;"
+                f"{self._place} grows to more than {MOST_TIMES} times its size when it is decompressed;"
                 " leave it out with exclusions, or decompress it first"
             )
         buffer[: len(data)] = data

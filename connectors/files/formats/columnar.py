@@ -7,14 +7,25 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import orc, parquet
+from pyarrow.dataset import OrcFileFormat
 
+from connectors.files.compression import FREE_BYTES, MOST_TIMES
 from connectors.files.formats.arrow_types import glue_types
+from connectors.files.formats.bounds import CHUNK_BYTES, MOST_RECORD_BYTES, gathered, too_large
 from connectors.files.formats.port import OpenFile
 from dynamicframe.chunk import Chunk
 from etlcore.errors import PermanentError
 
 _BATCH_ROWS = 64 << 10
+# A stripe may hold one long text in every row, and does not say so. Reading few rows at a time costs some processor time
+# and bounds the memory. Arrow and the library below it hold several of these pieces at once.
+_ORC_ROWS = 128
+_ORC_COPIES = 8
+# A column of lists may name so many values; beyond that, only `MOST_TIMES` for each of its bytes.
+_FREE_VALUES = 10_000_000
+_VALUE_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +63,16 @@ class ParquetFormat:
             columns = _present(found.schema_arrow.names, self.columns)
             instants = {one.path for one in _leaves(found.schema) if one.physical_type == "INT96"}
             groups = _row_groups(found.metadata, file.piece)
-            for batch in found.iter_batches(_BATCH_ROWS, groups, columns=columns, use_threads=False):
-                yield Chunk(glue_types(_with_instants(batch, instants)))
+            shapes = [_shape(found.metadata.row_group(group), found.schema, file.place) for group in groups]
+            texts = sorted({text for shape in shapes for text in shape.texts_with_dictionary})
+            if texts:
+                found = parquet.ParquetFile(
+                    file.plain, metadata=found.metadata, read_dictionary=texts, coerce_int96_timestamp_unit="us"
+                )
+            rows = min([_BATCH_ROWS, *(shape.rows_at_once for shape in shapes)])
+            for batch in found.iter_batches(rows, groups, columns=columns, use_threads=False):
+                for part in _parts(batch, file.place):
+                    yield Chunk(glue_types(_with_instants(part, instants)))
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(file.place, "Parquet", error) from error
 
@@ -79,7 +98,7 @@ class OrcFormat:
 
     @property
     def splits(self) -> bool:
-        """By stripes."""
+        """Stripes are read one after the other."""
         return False
 
     def reader(self) -> OrcFormat:
@@ -91,8 +110,10 @@ class OrcFormat:
         try:
             found = orc.ORCFile(pa.PythonFile(file.plain, "r"))
             columns = _present(found.schema.names, self.columns)
-            for stripe in range(found.nstripes):
-                yield Chunk(glue_types(found.read_stripe(stripe, columns=columns)))
+            fragment = OrcFileFormat().make_fragment(pa.PythonFile(file.plain, "r"))
+            few = fragment.to_batches(columns=columns, batch_size=_ORC_ROWS, use_threads=False)
+            for some in gathered(((batch, _ORC_COPIES * batch.nbytes) for batch in few), _BATCH_ROWS // _ORC_ROWS):
+                yield Chunk(glue_types(some[0] if len(some) == 1 else pa.concat_batches(some)))
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(file.place, "ORC", error) from error
 
@@ -104,6 +125,75 @@ def _row_groups(metadata: parquet.FileMetaData, piece: tuple[int, int] | None) -
         return list(groups)
     start, end = piece
     return [n for n in groups if start <= _middle(metadata.row_group(n)) < end]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What the metadata of a row group say about the memory that it takes.
+
+    Args:
+        rows_at_once: how many rows take little memory, if their numbers are all that counts.
+        texts_with_dictionary: paths of columns in which one long text may stand in every row. They are read as
+            dictionaries, whose size in rows is known before they are decoded.
+    """
+
+    rows_at_once: int
+    texts_with_dictionary: tuple[str, ...]
+
+
+def _shape(group: parquet.RowGroupMetaData, schema: Any, place: str) -> _Shape:
+    """Look at a row group.
+
+    Raises:
+        PermanentError: it says that it grows to more than it may.
+    """
+    values = 0
+    texts = []
+    for index in range(group.num_columns):
+        chunk, leaf = group.column(index), schema.column(index)
+        packed_bytes, plain_bytes = max(1, chunk.total_compressed_size), chunk.total_uncompressed_size
+        if plain_bytes > max(FREE_BYTES, MOST_TIMES * packed_bytes):
+            raise too_large(place, f"a column of {plain_bytes} bytes in {packed_bytes}")
+        if leaf.max_repetition_level and chunk.num_values > max(_FREE_VALUES, MOST_TIMES * packed_bytes):
+            raise too_large(place, f"lists of {chunk.num_values} values in {packed_bytes} bytes")
+        values += chunk.num_values
+        has_texts = chunk.physical_type == "BYTE_ARRAY" and chunk.has_dictionary_page
+        if has_texts and plain_bytes * min(chunk.num_values, _BATCH_ROWS) > CHUNK_BYTES:
+            texts.append(chunk.path_in_schema)
+    rows_at_once = 2 * CHUNK_BYTES * group.num_rows // max(1, values * _VALUE_BYTES)
+    return _Shape(max(1, rows_at_once), tuple(texts))
+
+
+def _parts(batch: pa.RecordBatch, place: str) -> Iterator[pa.RecordBatch]:
+    """Cut a batch into parts that take bounded memory once their dictionaries are decoded."""
+    decoded_bytes = sum(map(_decoded_bytes, batch.columns))
+    if decoded_bytes <= CHUNK_BYTES:
+        yield batch
+    elif batch.num_rows > 1:
+        middle = batch.num_rows // 2
+        yield from _parts(batch.slice(0, middle), place)
+        yield from _parts(batch.slice(middle), place)
+    elif decoded_bytes > MOST_RECORD_BYTES:
+        raise too_large(place, f"a row of {decoded_bytes} bytes")
+    else:
+        yield batch
+
+
+def _decoded_bytes(array: pa.Array) -> int:
+    """Return how many bytes the texts in dictionaries take, each as often as it stands in a row."""
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        if not (pa.types.is_string(kind.value_type) or pa.types.is_binary(kind.value_type)):
+            return 0
+        lengths = pc.binary_length(array.dictionary).fill_null(0)
+        return int(pc.sum(lengths.take(array.indices)).as_py() or 0)
+    if pa.types.is_struct(kind):
+        return sum(map(_decoded_bytes, array.flatten()))
+    if pa.types.is_map(kind):
+        return _decoded_bytes(array.keys) + _decoded_bytes(array.items)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return _decoded_bytes(array.flatten())
+    return 0
 
 
 def _middle(group: parquet.RowGroupMetaData) -> int:

@@ -8,9 +8,12 @@ import lzma
 import subprocess
 import sys
 import zlib
+from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
+from pyarrow import orc, parquet
 
 from tests.unit.files.avro_bytes import avro_file, avro_number
 
@@ -202,3 +205,37 @@ def test_ion(tmp_path):
     said = read(tmp_path, bombs, "ion")
     assert {name for name, one in said.items() if name in one} == set(bombs)
     assert "holds a record of more than 4 MiB" in said["structs.gz"]
+
+
+def columnar(write, table: pa.Table, **options: object) -> bytes:
+    out = BytesIO()
+    write(table, out, **options)
+    return out.getvalue()
+
+
+def dictionary_of(text: str, rows: int) -> pa.Table:
+    """Return a column that holds one text in each of its rows."""
+    indices = pa.array(np.zeros(rows, np.int32))
+    return pa.table({"a": pa.DictionaryArray.from_arrays(indices, [text])})
+
+
+def test_parquet(tmp_path):
+    nulls = pa.table({"a": pa.ListArray.from_arrays([0, 12_000_000], pa.nulls(12_000_000, pa.int8()))})
+    texts = pa.table({"a": ["x" * 3_000_000] * 100})
+    lists = pa.ListArray.from_arrays([0, 100_000], dictionary_of("x" * 100_000, 100_000)["a"].chunk(0))
+    bombs = {
+        "nulls": columnar(parquet.write_table, nulls),
+        "long_texts": columnar(parquet.write_table, texts, compression="zstd", use_dictionary=False),
+        "one_text_in_lists": columnar(parquet.write_table, pa.table({"a": lists}), store_schema=False),
+        "one_text_often": columnar(parquet.write_table, dictionary_of("x" * 1_000_000, 1_000), store_schema=False),
+    }
+    said = read(tmp_path, bombs, "parquet")
+    assert "holds lists of 12000000 values" in said["nulls"]
+    assert "holds a column of 3000" in said["long_texts"]
+    assert "holds a row of 10000000000 bytes" in said["one_text_in_lists"]
+    assert said["one_text_often"] == ""
+
+
+def test_orc(tmp_path):
+    bomb = columnar(orc.write_table, pa.table({"a": ["x" * 250_000] * 3_000}), compression="zstd")
+    assert read(tmp_path, {"one_text_often": bomb}, "orc") == {"one_text_often": ""}

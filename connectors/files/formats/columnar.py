@@ -19,8 +19,8 @@ from dynamicframe.chunk import Chunk
 from etlcore.errors import PermanentError
 
 _BATCH_ROWS = 64 << 10
-# A stripe may hold one long text in every row, and does not say so. Reading few rows at a time costs some processor time
-# and bounds the memory. Arrow and the library below it hold several of these pieces at once.
+# A stripe may hold one long text in every row, and does not say so. Reading few rows at a time costs processor time and
+# bounds the memory. Arrow and the library below it hold several of these pieces at once.
 _ORC_ROWS = 128
 _ORC_COPIES = 8
 # A column of lists may name so many values; beyond that, only `MOST_TIMES` for each of its bytes.

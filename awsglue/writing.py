@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from awsglue.data_catalog import current_catalog
 from batch import catalog_update, commit, execute, jobrun
-from batch.commit.record import input_text
+from batch.commit.record import CommitRecord, input_text
 from batch.ledger import LedgerWrite
 from batch.on_driver import is_own_work
 from batch.pipeline import Pipeline, work_of
@@ -76,9 +76,9 @@ def _publish(batch: BatchContext, spark: SparkSession, frame: DynamicFrame, sett
     rejects = "" if sink.rejects_root == sink.root else sink.rejects_root
     columns = batch.columns
 
-    def begin(opened: commit.OpenTable) -> None:
+    def begin(records: Sequence[CommitRecord]) -> None:
         sink.check()
-        columns.begin(target, planned.key, opened.records)
+        columns.begin(target, planned.key, records)
 
     write = commit.Write(commit.FILES, place, planned.key.ctx, rejects)
     table = batch.tables.open(target, planned, write, begin)

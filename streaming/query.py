@@ -370,7 +370,7 @@ class Query:
             rejects_path=self._settings.rejects_path,
             storage_level=kept_at(self._settings),
         )
-        context.tables.begin_attempt(batch_id)
+        context.tables.begin_attempt(batch_id)  # here, too: the function is not called if all records are dead letters
         filled = self._fill(frame, held, context)
         context.tables.settle()
         reach("batch.settled")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sysconfig
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
@@ -41,10 +41,10 @@ class Scope:
     Args:
         batch: the running one; None between two.
         late: what was raised for a write that came when no batch was running any more.
-        threads: that the running function has started and that the interpreter would wait for, too.
-        tasks: that it has given to executors.
+        threads: that the running function has started, those of libraries left out.
+        tasks: that it has given to executors and that have not come to their end.
         failed_writes: what writes have raised.
-        uncaught: what has ended threads of the function.
+        uncaught: what has ended threads and tasks of the function.
         writing: how many writes are going on.
         changed: held while that number changes.
     """
@@ -52,7 +52,7 @@ class Scope:
     batch: BatchContext | None = None
     late: BaseException | None = None
     threads: list[threading.Thread] = field(default_factory=list)
-    tasks: list[Future[Any]] = field(default_factory=list)
+    tasks: set[Future[Any]] = field(default_factory=set)
     failed_writes: list[BaseException] = field(default_factory=list)
     uncaught: list[BaseException] = field(default_factory=list)
     writing: int = 0
@@ -66,36 +66,56 @@ class Scope:
         try:
             yield
         except BaseException as error:
-            self.failed_writes.append(error)
+            if self.batch is not None:  # outside of one nobody asks
+                self.failed_writes.append(error)
             raise
         finally:
             with self.changed:
                 self.writing -= 1
                 self.changed.notify_all()
 
+    def give(self, task: Future[Any]) -> None:
+        """Take note of a task that an executor has been given, until it has come to its end."""
+        self.tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: Future[Any]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.uncaught.append(error)
+        self.tasks.discard(task)
+
     def wait(self) -> None:
-        """Wait for the threads and tasks that the function has left behind.
+        """Wait for the threads and tasks that the function has left behind, and for writes that are in progress.
+
+        A thread that does not write, and tasks of which none ends, are waited for `LONGEST_WAIT_SECS`.
 
         Raises:
             BaseException: what a write in one of them has raised and nobody has caught.
         """
-        while self.threads or self.tasks:
-            threads, self.threads = self.threads, []
-            tasks, self.tasks = self.tasks, []
-            for thread in threads:
-                if thread is not threading.current_thread():
-                    thread.join(LONGEST_WAIT_SECS)
-                    if thread.is_alive():
-                        log.warning("thread_outlives_its_batch", thread=thread.name)
-            for task in wait(tasks).done:
-                if not task.cancelled() and (error := task.exception()) is not None:
-                    self.uncaught.append(error)
-            with self.changed:
-                self.changed.wait_for(lambda: self.writing == 0)
+        while self.threads:
+            thread = self.threads.pop()
+            thread.join(LONGEST_WAIT_SECS)
+            while thread.is_alive() and self._wait_for_writes():
+                thread.join(LONGEST_WAIT_SECS)  # what its write has raised is known when the thread has ended
+            if thread.is_alive():
+                log.warning("thread_outlives_its_batch", thread=thread.name)
+        while tasks := set(self.tasks):
+            ended = wait(tasks, LONGEST_WAIT_SECS, FIRST_COMPLETED).done
+            if not ended and not self._wait_for_writes():
+                log.warning("tasks_outlive_their_batch", tasks=len(tasks))
+                break
+        self._wait_for_writes()
         lost = [error for error in self.uncaught if any(error is one for one in self.failed_writes)]
         self.forget()
         if lost:
             raise lost[0]
+
+    def _wait_for_writes(self) -> bool:
+        """Wait until no write is in progress; False if none was."""
+        with self.changed:
+            waits = self.writing > 0
+            self.changed.wait_for(lambda: self.writing == 0)
+        return waits
 
     def refuse_late_writes(self) -> None:
         """Raise what a write of a thread that outlived its batch has raised there, where nobody may have seen it."""
@@ -123,8 +143,8 @@ def current() -> Scope | None:
 def running(scope: Scope, batch: BatchContext) -> Iterator[None]:
     """Let this thread, and those that work for the same query, write as part of a batch while this is open.
 
-    When it closes, threads and tasks that were started meanwhile have come to their end, so that none of them writes
-    into the next attempt or batch.
+    When it closes, it waits for threads and tasks that were started meanwhile (see `Scope.wait`), so that none of them
+    writes into the next attempt or batch.
     """
     _install()
     token = _scope.set(scope)
@@ -178,7 +198,7 @@ def _pass_on_to_executors() -> None:
         scope = current()
         task = submit(self, _working_for(scope, fn), *args, **kwargs)
         if scope is not None and scope.batch is not None:
-            scope.tasks.append(task)
+            scope.give(task)
         return task
 
     ThreadPoolExecutor.submit = submitted  # type: ignore[assignment, method-assign]

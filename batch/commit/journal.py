@@ -44,6 +44,11 @@ class Write:
     ctx: str
     rejects: str = ""
 
+    @property
+    def folders(self) -> tuple[str, str]:
+        """The two places it goes to, which it shares with other writes to the same target."""
+        return self.place, self.rejects
+
 
 def place_digest(place: str) -> str:
     """Return a short name for the target of a write, for commit keys."""
@@ -135,17 +140,22 @@ class Journal:
             self._state = self._next(self._state, (*kept, write))
 
     def _next(self, before: State, writes: Iterable[Write]) -> State:
-        state = State(before.number + 1, self._token, frozenset(writes), self._storage.url)
-        self._storage.create(_path(state.number), state.to_bytes())
-        # What is newest now decides, not the answer: a lost reply makes our own creation look like somebody else's.
-        newest = self._newest()
-        while newest != state:
-            if newest is None or newest.token >= self._token:
-                raise self._taken_over()
-            self._found |= newest.writes  # an earlier driver has announced something in this very moment
-            state = State(newest.number + 1, self._token, state.writes | newest.writes, self._storage.url)
+        """Create the state after another one; what is newest afterwards decides, not the answer to the creation.
+
+        A lost reply makes our own creation look like somebody else's, and one of ours may have been created after we
+        gave it up. Such a state, and one that an earlier driver creates in this very moment, is taken in.
+        """
+        wanted = frozenset(writes)
+        while True:
+            state = State(before.number + 1, self._token, wanted, self._storage.url)
             self._storage.create(_path(state.number), state.to_bytes())
             newest = self._newest()
+            if newest == state:
+                break
+            if newest is None or newest.token > self._token:
+                raise self._taken_over()
+            self._found |= newest.writes
+            before, wanted = newest, wanted | newest.writes
         self._storage.delete(_path(number) for number in self._numbers() if number < state.number)
         return state
 

@@ -36,6 +36,7 @@ _KEPT_BATCHES = 100
 """A table that no batch wrote to for so long is forgotten, and recovered again when it is written to again."""
 
 TakeBack = Callable[[CommitKey], None]
+Begin = Callable[[Sequence[CommitRecord]], None]
 
 
 @dataclass(slots=True)
@@ -45,15 +46,13 @@ class OpenTable:
     Args:
         target: where it lies.
         used: the last batch that wrote to it.
-        records: what was live when it was opened, until the first write has made use of it.
-        history: the same, by what it means to the query.
+        history: what was live when it was opened, by what that means to the query; None until then.
         tally: the query's rows in it.
         changing: held while it is recovered and while its fields change.
     """
 
     target: Target
     used: int
-    records: Sequence[CommitRecord] = ()
     history: History | None = None
     tally: Tally | None = None
     changing: Lock = field(default_factory=Lock)
@@ -102,7 +101,7 @@ class QueryWrites:
         self._replaced = tuple(replaced)
         self._storages = storages
         self._changing = RLock()
-        self._tables: dict[str, OpenTable] = {}
+        self._tables: dict[tuple[str, str], OpenTable] = {}
         self._used: dict[Write, int] = {}
         self._undo: dict[Write, TakeBack] = {}
         self._owed: dict[tuple[str, str], list[CommitKey]] = {}
@@ -119,7 +118,7 @@ class QueryWrites:
             self._repeated.clear()
             self._used = {one: last for one, last in self._used.items() if last >= batch_id - _KEPT_BATCHES}
             self._undo = {one: undo for one, undo in self._undo.items() if one in self._used}
-            self._tables = {place: one for place, one in self._tables.items() if one.used >= batch_id - _KEPT_BATCHES}
+            self._tables = {at: one for at, one in self._tables.items() if one.used >= batch_id - _KEPT_BATCHES}
 
     def announce(self, write: Write, batch_id: int, undo: TakeBack | None = None) -> None:
         """Put a write on record before it does anything that lasts.
@@ -145,14 +144,14 @@ class QueryWrites:
             if undo is not None:
                 undo(key)
 
-    def open(self, target: Target, planned: Manifest, write: Write, begin: Callable[[OpenTable], None]) -> OpenTable:
+    def open(self, target: Target, planned: Manifest, write: Write, begin: Begin) -> OpenTable:
         """Return the table of a write, after clearing up what a dead driver left in it, if that was not done yet.
 
         Args:
             target: where the write goes.
             planned: its manifest without parts.
             write: as it is announced.
-            begin: called once for each table that is opened, with its records, before anybody else gets it.
+            begin: called once for each table that is opened, with its live records, before anybody else gets it.
 
         Raises:
             CheckpointError: a manifest cannot be read.
@@ -160,18 +159,16 @@ class QueryWrites:
         """
         self.announce(write, planned.key.batch_id)
         with self._changing:
-            place = f"{write.place} {write.rejects}"
-            table = self._tables.setdefault(place, OpenTable(target, planned.key.batch_id))
+            table = self._tables.setdefault(write.folders, OpenTable(target, planned.key.batch_id))
             table.used = max(table.used, planned.key.batch_id)
         with table.changing:  # of several threads none may stage before the folder is clean
             if table.history is None:
                 self._recover(target, planned.key.target)
-                table.records = live(target.table)
-                self._find_unannounced(table.records, write)
-                begin(table)
-                table.tally = Tally.of(table.records, planned.key)
-                table.history = History.of(table.records, self.query_id)
-                table.records = ()
+                records = live(target.table)
+                self._find_unannounced(records, write)
+                begin(records)
+                table.tally = Tally.of(records, planned.key)
+                table.history = History.of(records, self.query_id)
         return table
 
     def settle(self) -> None:
@@ -211,7 +208,7 @@ class QueryWrites:
         def undo(key: CommitKey) -> None:
             table = self._storages(write.place)
             target = Target(table, self._storages(write.rejects) if write.rejects else table)
-            if f"{write.place} {write.rejects}" not in self._tables:
+            if write.folders not in self._tables:
                 self._recover(target, key.target)
             before = publish(target, Manifest(key, token=self._token, work="taken back"))
             log.info("write_taken_back", table=write.place, write=write.ctx, files=len(before.files))

@@ -69,6 +69,13 @@ def threads_that_nobody_joins(write, tables):
         threading.Thread(target=write, args=(table,)).start()
 
 
+def tasks_that_nobody_waits_for(write, tables):
+    pool = ThreadPoolExecutor(1)
+    for table in tables:
+        pool.submit(write, table)
+    pool.shutdown(wait=False)
+
+
 def threads_of_threads(write, tables):
     with ThreadPoolExecutor(1) as pool:
         pool.submit(plain_threads, write, tables).result()
@@ -76,7 +83,15 @@ def threads_of_threads(write, tables):
 
 @pytest.mark.parametrize(
     "started_by",
-    [one_after_the_other, an_executor, a_thread_pool, plain_threads, threads_that_nobody_joins, threads_of_threads],
+    [
+        one_after_the_other,
+        an_executor,
+        a_thread_pool,
+        plain_threads,
+        threads_that_nobody_joins,
+        tasks_that_nobody_waits_for,
+        threads_of_threads,
+    ],
 )
 def test_a_retry_writes_each_row_once_whichever_thread_writes(numbers, write, rows, started_by):
     tries = []

@@ -111,8 +111,10 @@ class World:
     """Two tables, a checkpoint, and a driver whose function may write otherwise each time it is called."""
 
     network: Network
-    checkpoint: RemoteStorage = field(default_factory=RemoteStorage)
     tables: dict[str, RemoteStorage] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.checkpoint = RemoteStorage(network=self.network)
 
     def table(self, name: str) -> RemoteStorage:
         return self.tables.setdefault(name, RemoteStorage(url=name, network=self.network))

@@ -6,7 +6,7 @@ import pytest
 
 from batch.commit import Journal, Write
 from batch.commit.journal import FOLDER
-from etlcore.errors import CheckpointError, LeaseHeld
+from etlcore.errors import CheckpointError, LeaseHeld, TransientError
 from tests.unit.commit.worlds import MemoryStorage
 
 CLICKS, ORDERS = Write("files", "/lake/clicks", "sink"), Write("files", "/lake/orders", "sink")
@@ -91,3 +91,26 @@ def test_a_copy_of_a_checkpoint_does_not_take_over_what_the_original_has_written
     Journal(original, 1).announce(CLICKS, 0, {CLICKS: 0})
     copy = MemoryStorage(dict(original.files), url="/checkpoints/trial")
     assert not Journal(copy, 2).found
+
+
+class AnswersLost(MemoryStorage):
+    """Creates one file and does not answer, as a server whose connection breaks."""
+
+    lost = False
+
+    def create(self, key: str, data: bytes) -> bool:
+        created = super().create(key, data)
+        if self.lost:
+            self.lost = False
+            raise TransientError("no answer")
+        return created
+
+
+def test_a_state_whose_creation_was_not_answered_does_not_end_its_own_driver():
+    storage = AnswersLost()
+    journal = Journal(storage, 1)
+    storage.lost = True
+    with pytest.raises(TransientError):
+        journal.announce(CLICKS, 0, {CLICKS: 0})
+    journal.announce(ORDERS, 0, {ORDERS: 0})
+    assert Journal(storage, 2).found == {CLICKS, ORDERS}

@@ -21,7 +21,7 @@ demo: setup ## click events through a Glue script into a table, live; ARGS="--se
 test: lint ## all that CI runs: lint and every test
 	@# In two parts, so that the processes of the second, which start servers and jobs, hold no Spark of the first.
 	@$(BIN)/pytest --numprocesses 2 --dist loadfile tests/unit tests/spark
-	@$(BIN)/pytest --numprocesses 2 --dist loadfile --ignore tests/unit --ignore tests/spark -m "not long"
+	@$(BIN)/pytest --numprocesses 3 --dist loadfile --ignore tests/unit --ignore tests/spark -m "not long"
 
 test-long: setup ## long repetitions, before a release: wrong versions under kills, kills of lake examples; a quarter of an hour
 	@$(BIN)/pytest --numprocesses 2 --dist loadfile tests/crash tests/e2e -m long

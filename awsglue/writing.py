@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from awsglue.data_catalog import current_catalog
 from batch import catalog_update, commit, execute, jobrun
-from batch.commit.record import CommitRecord, input_text
+from batch.commit.record import input_text
 from batch.ledger import LedgerWrite
 from batch.on_driver import is_own_work
 from batch.pipeline import Pipeline, work_of
@@ -76,12 +76,13 @@ def _publish(batch: BatchContext, spark: SparkSession, frame: DynamicFrame, sett
     rejects = "" if sink.rejects_root == sink.root else sink.rejects_root
     columns = batch.columns
 
-    def begin(records: Sequence[CommitRecord]) -> None:
+    def begin(published: commit.Published) -> None:
         sink.check()
-        columns.begin(target, planned.key, records)
+        columns.begin(target, planned.key, published)
 
     write = commit.Write(commit.FILES, place, planned.key.ctx, rejects)
     table = batch.tables.open(target, planned, write, begin)
+    planned = table.linked(planned)
     # A batch with dead letters lacks them on purpose, also where an earlier try published them; that they are in
     # the checkpoint shows that it is the query's own.
     if batch.origin is not None and batch.rehearsed is None and not batch.rows_aside:

@@ -7,64 +7,65 @@ is replayed knows the same again, so that its files come out the same.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from threading import Lock
 
-from batch.commit.record import CommitRecord
+from batch.commit.history import Published
 from batch.commit.target import Target
 from connectors.ports import CommitKey, ManifestPart
+
+_KEPT_BATCHES = 200
+"""A table that no batch wrote to for so long is forgotten; `batch.commit.QueryWrites` opens it anew by then."""
+
+
+@dataclass(slots=True)
+class _Table:
+    used: int
+    columns: list[bytes]
 
 
 class TableColumns:
     """The records of all tables that one process writes to. Safe to use from several threads."""
 
     def __init__(self) -> None:
-        self._by_table: dict[tuple[str, str], list[bytes]] = {}
+        self._tables: dict[tuple[str, str], _Table] = {}
         self._changing = Lock()
 
-    def begin(self, target: Target, key: CommitKey, records: Iterable[CommitRecord]) -> None:
+    def __len__(self) -> int:
+        """Return how many tables are known."""
+        return len(self._tables)
+
+    def begin(self, target: Target, key: CommitKey, published: Published) -> None:
         """Start over with what the manifests of a table say.
 
         Args:
             target: of the table.
             key: of the query's first write to it.
-            records: the newest manifest of each write, in the order of query, batch and write.
+            published: what is live.
         """
+        known = _Table(key.batch_id, list(published.recorded_columns(key)))
         with self._changing:
-            self._by_table[_table(target, key)] = list(recorded(records, key))
+            oldest = key.batch_id - _KEPT_BATCHES
+            self._tables = {at: one for at, one in self._tables.items() if at[1] != key.query_id or one.used >= oldest}
+            self._tables[_table(target, key)] = known
 
     def before(self, target: Target, key: CommitKey) -> Sequence[bytes]:
         """Return what was recorded before a write, oldest first."""
         with self._changing:
-            return tuple(self._by_table[_table(target, key)])
+            return tuple(self._used(target, key).columns)
 
     def learn(self, target: Target, key: CommitKey, parts: Iterable[ManifestPart]) -> None:
         """Take in what a write has recorded."""
         now = dict.fromkeys(one for part in parts for one in part.columns or ())
         with self._changing:
-            held = self._by_table[_table(target, key)]
+            held = self._used(target, key).columns
             held += [one for one in now if one not in held]
+
+    def _used(self, target: Target, key: CommitKey) -> _Table:
+        table = self._tables[_table(target, key)]
+        table.used = max(table.used, key.batch_id)
+        return table
 
 
 def _table(target: Target, key: CommitKey) -> tuple[str, str]:
     return target.table.url, key.query_id
-
-
-def recorded(records: Iterable[CommitRecord], before: CommitKey) -> Iterable[bytes]:
-    """Return the distinct column records of manifests, oldest first, without those of the write's batch and later.
-
-    A manifest of a sink that keeps no account tells its columns by its schema.
-
-    Args:
-        records: the newest one of each write, in the order of query, batch and write.
-        before: of the write that wants to know.
-    """
-    earlier = [
-        record for record in records if record.key.query_id != before.query_id or record.key.batch_id < before.batch_id
-    ]
-    found: dict[bytes, None] = {}
-    for record in earlier:
-        if record.columns is not None:
-            found.update(dict.fromkeys(record.columns))
-        elif record.schema is not None:
-            found[record.schema] = None
-    return found

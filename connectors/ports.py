@@ -410,6 +410,8 @@ class Manifest:
         token: of the driver, see `Lease`; 0 where nobody else can use the key, as in a batch job.
         work: text that is equal only where the same is done with the input, see `batch.pipeline.work_of`. Empty where
             the key alone says that.
+        previous: the batch of the query's write before this one to the same target under the same ctx, -1 if this is
+            the first; None where nobody keeps account of it.
     """
 
     key: CommitKey
@@ -418,6 +420,7 @@ class Manifest:
     offsets_digest: str = ""
     token: int = 0
     work: str = ""
+    previous: int | None = None
 
     @property
     def input_ranges(self) -> Sequence[SourceRange]:

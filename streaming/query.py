@@ -150,6 +150,7 @@ class Query:
         self._lag = LagWatch(self._inputs.backlog, session.clock)
         self._schema = StreamSchema()
         self._tables: QueryWrites | None = None
+        self._rolling: threading.Thread | None = None
         self._columns = TableColumns()
         self._scope = Scope()
         self._habit = Habit[Use]()
@@ -381,6 +382,7 @@ class Query:
         self._beside("ledger_positions", lambda: self._mirror.done(query_id, batch_id, held))
         self._beside("lag", lambda: self._lag.committed(held, context.newest_epoch_ms))
         self._beside("group_commits", lambda: self._tell_groups(held))
+        self._beside("rollups", self._roll_up)
         self._tell(failures_in_a_row=0)
         if not filled:
             self._count("empty")
@@ -438,6 +440,18 @@ class Query:
             journal = Journal(self._checkpoint.storage, token)
             self._tables = QueryWrites(query_id, token, journal, self._checkpoint.replaced_query_ids())
         return self._tables
+
+    def _roll_up(self) -> None:
+        """Begin to roll up manifests where that is due; it takes seconds where the table is in S3."""
+        tables = self._tables
+        if tables is None or not tables.has_to_roll_up() or (self._rolling and self._rolling.is_alive()):
+            return
+
+        def run() -> None:
+            self._beside("rollups", partial(tables.roll_up, with_gaps=self._settings.allow_overlap))
+
+        self._rolling = threading.Thread(target=run, name="gluepot-rollups", daemon=True)
+        self._rolling.start()
 
     def _is_worth_pieces(self, records: int) -> bool:
         source: object = None if self._stream is None else self._stream.source

@@ -21,7 +21,7 @@ it only agrees with what is there, and takes the generation of an unfinished one
 that was taken for dead finds its generation taken, whenever it wakes up.
 """
 
-from batch.commit.history import live
+from batch.commit.history import Published, live
 from batch.commit.journal import Journal, Write, place_digest
 from batch.commit.overlap import History
 from batch.commit.publish import abort, adopted, publish, recover
@@ -36,6 +36,7 @@ __all__ = [
     "Journal",
     "OpenTable",
     "Origin",
+    "Published",
     "QueryWrites",
     "Tally",
     "Target",

@@ -22,12 +22,12 @@ finds the number taken. Readers take the records before the manifests: what a re
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from batch.commit.history import texts
+from batch.commit.reading import texts
 from batch.commit.record import FileEntry
 from connectors.filesink.layout import (
     COMPACTION_INTENTS,
@@ -135,11 +135,26 @@ def end(storage: Storage, compaction: Compaction, *, is_done: bool) -> None:
     storage.delete([compaction.intent_key])
 
 
-def compactions(storage: Storage) -> list[Compaction]:
-    """Return all of a table, in order.
+def newest_compaction(storage: Storage) -> int:
+    """Return the number of a table's newest compaction or purge, 0 for none."""
+    return max(_numbers(storage), default=0)
+
+
+def compactions(storage: Storage, up_to: int | None = None) -> list[Compaction]:
+    """Return the compactions and purges of a table, in order.
+
+    Args:
+        storage: the table's folder.
+        up_to: the number of the last one; None for all there are.
 
     Raises:
         CheckpointError: a record cannot be read.
     """
-    keys = [key for key in storage.list(COMPACTIONS) if is_compaction(key)]
-    return sorted((Compaction.from_bytes(text) for _, text in texts(storage, keys)), key=lambda one: one.number)
+    numbers = sorted(_numbers(storage)) if up_to is None else range(1, up_to + 1)
+    return [Compaction.from_bytes(text) for _, text in texts(storage, list(map(compaction_key, numbers)))]
+
+
+def _numbers(storage: Storage) -> Iterator[int]:
+    for key in storage.list(COMPACTIONS):
+        if is_compaction(key):
+            yield int(key.rsplit("/", 1)[1].removesuffix(".json"))

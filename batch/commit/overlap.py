@@ -30,11 +30,14 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from batch.commit.record import CommitRecord, input_text
+from batch.commit.rollup import Summary
+from batch.commit.spans import Lane, Piece, apart, lane_of
 from connectors.ports import CommitKey, Manifest, SourceRange
 
-Shard = tuple[str, str, str]  # source, id of the stream, shard
+_NONE: Mapping[str, Summary] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +61,17 @@ class Less:
 
 @dataclass(frozen=True, slots=True)
 class Twice:
-    """A range is in the table, from another batch or another query (rules 3 and 4)."""
+    """A range is in the table, from another batch or another query (rules 3 and 4).
+
+    Args:
+        range: what is there.
+        by: the last write that holds some of it.
+        first_batch: the first batch that may hold some of it; of the same query.
+    """
 
     range: SourceRange
     by: CommitKey
+    first_batch: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,29 +89,28 @@ Verdict = Clear | Ahead | Less | Twice | Skipped
 class Spans:
     """What is published of each shard: pieces in order, none of which overlaps another."""
 
-    pieces: Mapping[Shard, Sequence[tuple[int, int, CommitKey]]] = field(default_factory=dict)
+    pieces: Mapping[Lane, Sequence[Piece]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, records: Iterable[CommitRecord]) -> Spans:
-        """Collect the ranges of records; of what is published twice, by consent, the earlier piece counts."""
-        found: dict[Shard, list[tuple[int, int, CommitKey]]] = defaultdict(list)
-        for record in records:
-            for one in record.ranges:
-                found[_shard(one)].append((one.start, one.end, record.key))
-        return cls({shard: _apart(sorted(pieces)) for shard, pieces in found.items()})
+    def of(cls, found: Iterable[tuple[Lane, Piece]]) -> Spans:
+        """Collect pieces; of what is published twice, by consent, the earlier piece counts."""
+        by_lane: dict[Lane, list[Piece]] = defaultdict(list)
+        for lane, piece in found:
+            by_lane[lane].append(piece)
+        return cls({lane: apart(pieces) for lane, pieces in by_lane.items()})
 
-    def meeting(self, wanted: SourceRange) -> Iterator[tuple[SourceRange, CommitKey]]:
+    def meeting(self, wanted: SourceRange) -> Iterator[tuple[SourceRange, Piece]]:
         """Yield the published parts of a range, and who published them."""
-        pieces = self.pieces.get(_shard(wanted), ())
-        for start, end, key in pieces[bisect_right(pieces, wanted.start, key=lambda piece: piece[1]) :]:
-            if start >= wanted.end:
+        pieces = self.pieces.get(lane_of(wanted), ())
+        for piece in pieces[bisect_right(pieces, wanted.start, key=lambda piece: piece.end) :]:
+            if piece.start >= wanted.end:
                 break
-            yield replace(wanted, start=max(start, wanted.start), end=min(end, wanted.end)), key
+            yield replace(wanted, start=max(piece.start, wanted.start), end=min(piece.end, wanted.end)), piece
 
     def last(self, wanted: SourceRange) -> tuple[int, CommitKey] | None:
         """Return where what is published of a range's shard ends."""
-        pieces = self.pieces.get(_shard(wanted))
-        return (pieces[-1][1], pieces[-1][2]) if pieces else None
+        pieces = self.pieces.get(lane_of(wanted))
+        return (pieces[-1].end, pieces[-1].key) if pieces else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +119,7 @@ class History:
 
     Args:
         query_id: of the query.
-        inputs: ranges and digest of the query's own writes, by ctx and batch.
+        inputs: ranges and digest of the query's own writes, by ctx and batch; without those that are rolled up.
         own: by ctx, what the query published.
         others: by ctx, what other queries published.
         begun: ctx and shard of what the query has published, or may have.
@@ -121,28 +130,37 @@ class History:
     inputs: Mapping[tuple[str, int], tuple[Sequence[SourceRange], str]] = field(default_factory=dict)
     own: Mapping[str, Spans] = field(default_factory=dict)
     others: Mapping[str, Spans] = field(default_factory=dict)
-    begun: frozenset[tuple[str, Shard]] = frozenset()
+    begun: frozenset[tuple[str, Lane]] = frozenset()
     newest: int = -1
 
     @classmethod
-    def of(cls, records: Iterable[CommitRecord], query_id: str) -> History:
-        """Sort a table's live records by what they mean to a query."""
+    def of(cls, records: Iterable[CommitRecord], query_id: str, rolled_up: Mapping[str, Summary] = _NONE) -> History:
+        """Sort a table's live records by what they mean to a query.
+
+        Args:
+            records: that no rollup holds.
+            query_id: of the query.
+            rolled_up: by query, what its rollups hold.
+        """
         # A generation that was sealed before a batch was published says nothing.
         known = [one for one in records if one.ranges or one.offsets_digest]
         own = [one for one in known if one.key.query_id == query_id]
+        summary = rolled_up.get(query_id, Summary())
+        summaries = [one for other, one in rolled_up.items() if other != query_id]
         return cls(
             query_id=query_id,
             inputs={(one.key.ctx, one.key.batch_id): (one.ranges, one.offsets_digest) for one in own},
-            own=_by_ctx(own),
-            others=_by_ctx(one for one in known if one.key.query_id != query_id),
-            begun=frozenset((one.key.ctx, _shard(piece)) for one in own for piece in one.ranges),
-            newest=max((one.key.batch_id for one in own), default=-1),
+            own=_by_ctx(own, [summary]),
+            others=_by_ctx((one for one in known if one.key.query_id != query_id), summaries),
+            begun=frozenset((one.key.ctx, lane_of(piece)) for one in own for piece in one.ranges)
+            | summary.pieces.keys(),
+            newest=max([one.key.batch_id for one in own] + [summary.newest_known]),
         )
 
     def after(self, written: Manifest) -> History:
         """Return what is known once a write of this query is published."""
-        shards = {(written.key.ctx, _shard(one)) for one in written.ranges}
-        return self if shards <= self.begun else replace(self, begun=self.begun | shards)
+        lanes = {(written.key.ctx, lane_of(one)) for one in written.ranges}
+        return self if lanes <= self.begun else replace(self, begun=self.begun | lanes)
 
 
 def judge(planned: Manifest, history: History, *, start_was_chosen: bool) -> Verdict:
@@ -165,41 +183,32 @@ def judge(planned: Manifest, history: History, *, start_was_chosen: bool) -> Ver
     own, others = history.own.get(key.ctx, Spans()), history.others.get(key.ctx, Spans())
     for one in planned.ranges:
         for found, by in (*own.meeting(one), *others.meeting(one)):
-            if by != key:
-                return Twice(found, by)
+            if by.key != key:
+                return Twice(found, by.key, by.first_batch)
     if not start_was_chosen:
         for one in planned.ranges:
-            last = None if (key.ctx, _shard(one)) in history.begun else others.last(one)
+            last = None if (key.ctx, lane_of(one)) in history.begun else others.last(one)
             if last and last[0] < one.start:
                 return Skipped(replace(one, start=last[0], end=one.start), last[1])
     return Clear()
 
 
-def _by_ctx(records: Iterable[CommitRecord]) -> dict[str, Spans]:
-    found: dict[str, list[CommitRecord]] = defaultdict(list)
+def _by_ctx(records: Iterable[CommitRecord], rolled_up: Iterable[Summary]) -> dict[str, Spans]:
+    found: dict[str, list[tuple[Lane, Piece]]] = defaultdict(list)
+    for summary in rolled_up:
+        for (ctx, lane), pieces in summary.pieces.items():
+            found[ctx] += ((lane, piece) for piece in pieces)
     for record in records:
-        found[record.key.ctx].append(record)
+        key = record.key
+        found[key.ctx] += ((lane_of(one), Piece(one.start, one.end, key, key.batch_id)) for one in record.ranges)
     return {ctx: Spans.of(some) for ctx, some in found.items()}
-
-
-def _apart(pieces: Iterable[tuple[int, int, CommitKey]]) -> list[tuple[int, int, CommitKey]]:
-    apart: list[tuple[int, int, CommitKey]] = []
-    for start, end, key in pieces:
-        begin = max(start, apart[-1][1]) if apart else start
-        if begin < end:
-            apart.append((begin, end, key))
-    return apart
 
 
 def _uncovered(wanted: SourceRange, ranges: Sequence[SourceRange]) -> SourceRange | None:
     """Return the first part of a range that is not in the others."""
     start = wanted.start
-    for one in sorted(one for one in ranges if _shard(one) == _shard(wanted)):
+    for one in sorted(one for one in ranges if lane_of(one) == lane_of(wanted)):
         if one.start > start:
             break
         start = max(start, one.end)
     return replace(wanted, start=start) if start < wanted.end else None
-
-
-def _shard(one: SourceRange) -> Shard:
-    return one.source, one.stream_id or one.stream, one.shard

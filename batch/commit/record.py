@@ -65,6 +65,8 @@ class CommitRecord:
         columns: what the write's tasks added to the table's columns, in the sink's own form; None if the sink keeps no
             account.
         work: text that is equal only where the same was done with the input; empty where the key alone says that.
+        previous: the batch of the query's write before this one under the same ctx, so that a manifest that is gone is
+            missed; -1 for the first one, None if unknown.
     """
 
     key: CommitKey
@@ -83,6 +85,7 @@ class CommitRecord:
     committed_at_epoch_ms: int = 0
     columns: Sequence[bytes] | None = None
     work: str = ""
+    previous: int | None = None
 
     @classmethod
     def of(cls, manifest: Manifest, generation: int) -> CommitRecord:
@@ -118,6 +121,7 @@ class CommitRecord:
             source_schema=_merged(part.source_schema for part in parts),
             columns=_distinct(part.columns for part in parts),
             work=manifest.work,
+            previous=manifest.previous,
         )
 
     @classmethod
@@ -184,6 +188,7 @@ class CommitRecord:
             "source_schema": _to_text(self.source_schema),
             "table_columns": None if self.columns is None else [_to_text(one) for one in self.columns],
             "work": self.work,
+            "previous": self.previous,
         }
         return json.dumps(plain, indent=1, ensure_ascii=False).encode()
 
@@ -217,6 +222,7 @@ class CommitRecord:
                 committed_at_epoch_ms=plain["committed_at_epoch_ms"],
                 columns=_columns(plain.get("table_columns")),
                 work=plain.get("work", ""),
+                previous=plain.get("previous"),
             )
         except (ValueError, KeyError, TypeError) as error:
             start = text[:40]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from batch.commit.overlap import Ahead, Clear, History, Less, Skipped, Twice, judge
-from connectors.ports import Manifest, SourceRange
+from connectors.filesink.layout import commit_key
+from connectors.ports import CommitKey, Manifest, SourceRange
 from etlcore.errors import CheckpointError
 
 
@@ -45,8 +47,9 @@ def refuse_overlap(planned: Manifest, history: History, origin: Origin, table: s
                 f"The table {table} holds {_where(missing)} as part of batch {planned.key.batch_id}, which by the"
                 f" checkpoint {ck} ends before: replacing it would take out what is published; {remedy}.",
             )
-        case Twice(found, by) if not origin.allow_overlap:
-            whose = f"in batch {by.batch_id} of " + (
+        case Twice(found, by, first) if not origin.allow_overlap:
+            batches = f"batch {by.batch_id}" if first == by.batch_id else f"the batches {first} to {by.batch_id}"
+            whose = f"in {batches} of " + (
                 "this query" if by.query_id == planned.key.query_id else f"query {by.query_id}"
             )
             raise CheckpointError(
@@ -61,6 +64,28 @@ def refuse_overlap(planned: Manifest, history: History, origin: Origin, table: s
             )
         case Clear() | Twice() | Skipped():
             return
+
+
+def refuse_gap(gone: Sequence[tuple[CommitKey, CommitKey]], origin: Origin, table: str) -> None:
+    """Make sure that no manifest of the query is gone.
+
+    Args:
+        gone: keys of such manifests, each with that of the one that names it.
+        origin: of the query.
+        table: its location.
+
+    Raises:
+        CheckpointError: one is gone, and the user has not accepted that.
+    """
+    if not gone or origin.allow_overlap:
+        return
+    before, later = gone[0]
+    name = commit_key(before, 1).removesuffix(".1.json")
+    raise CheckpointError(
+        f"The table {table} lacks the manifest {name}.*.json: batch {later.batch_id} of this query names batch"
+        f" {before.batch_id} as the one before it. Its rows are missing for whoever reads the table through its"
+        " manifests; restore the file, or set the option allowOverlap of forEachBatch to true to go on without it."
+    )
 
 
 def _where(one: SourceRange) -> str:

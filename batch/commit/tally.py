@@ -28,17 +28,18 @@ class Tally:
     open_rows: Mapping[CommitKey, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, records: Iterable[CommitRecord], planned: CommitKey) -> Tally:
+    def of(cls, records: Iterable[CommitRecord], planned: CommitKey, rolled_up: int = 0) -> Tally:
         """Count what was published before a write.
 
         Args:
-            records: the table's, the newest one of each write.
+            records: the table's, the newest one of each write that no rollup holds.
             planned: of the write that is about to run.
+            rolled_up: rows of the query's other writes.
         """
         own = [one for one in records if one.key.query_id == planned.query_id]
         return cls(
             planned.batch_id,
-            sum(one.rows_out for one in own if one.key.batch_id != planned.batch_id),
+            rolled_up + sum(one.rows_out for one in own if one.key.batch_id != planned.batch_id),
             {one.key: one.rows_out for one in own if one.key.batch_id == planned.batch_id},
         )
 

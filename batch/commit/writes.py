@@ -12,17 +12,22 @@ last one did not publish again: in other folders, under other names, or in anoth
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock, RLock
 
-from batch.commit.history import live
+from batch.commit.history import Published, live
 from batch.commit.journal import Journal, Write, place_digest
+from batch.commit.links import Links
+from batch.commit.older_layout import move_manifests
 from batch.commit.overlap import History
 from batch.commit.publish import publish, recover
 from batch.commit.record import CommitRecord
-from batch.commit.refusal import Origin, refuse_overlap
+from batch.commit.refusal import Origin, refuse_gap, refuse_overlap
+from batch.commit.rolling import roll_up, unroll
+from batch.commit.rollup import Summary
 from batch.commit.tally import Tally
 from batch.commit.target import Target
+from connectors.filesink.layout import first_of_folder
 from connectors.ports import CommitKey, Manifest
 from etlcore.failpoints import reach
 from etlcore.logging import get_logger
@@ -36,7 +41,7 @@ _KEPT_BATCHES = 100
 """A table that no batch wrote to for so long is forgotten, and recovered again when it is written to again."""
 
 TakeBack = Callable[[CommitKey], None]
-Begin = Callable[[Sequence[CommitRecord]], None]
+Begin = Callable[[Published], None]
 
 
 @dataclass(slots=True)
@@ -48,6 +53,10 @@ class OpenTable:
         used: the last batch that wrote to it.
         history: what was live when it was opened, by what that means to the query; None until then.
         tally: the query's rows in it.
+        links: the query's newest batches in it.
+        gone: keys of manifests of the query that are gone although later ones name them, each with the later one's key.
+        rolled_up_before: the batch before which nothing is left to roll up.
+        rolled_up_next: the batch from which on that is tried again.
         changing: held while it is recovered and while its fields change.
     """
 
@@ -55,6 +64,10 @@ class OpenTable:
     used: int
     history: History | None = None
     tally: Tally | None = None
+    links: Links = field(default_factory=Links)
+    gone: Sequence[tuple[CommitKey, CommitKey]] = ()
+    rolled_up_before: int = 0
+    rolled_up_next: int = 0
     changing: Lock = field(default_factory=Lock)
 
     def check(self, planned: Manifest, origin: Origin) -> None:
@@ -65,6 +78,7 @@ class OpenTable:
         """
         with self.changing:
             assert self.history is not None  # opened tables have one
+            refuse_gap(self.gone, origin, self.target.table.url)
             refuse_overlap(planned, self.history, origin, self.target.table.url)
             self.history = self.history.after(planned)
 
@@ -73,7 +87,13 @@ class OpenTable:
         with self.changing:
             assert self.tally is not None  # opened tables have one
             self.tally = self.tally.after(written, rows)
+            self.links = self.links.after(written.ctx, written.batch_id)
             return self.tally.total
+
+    def linked(self, planned: Manifest) -> Manifest:
+        """Return the manifest of a write with the name of the one before it."""
+        with self.changing:
+            return replace(planned, previous=self.links.previous(planned.key.ctx, planned.key.batch_id))
 
 
 class QueryWrites:
@@ -163,13 +183,55 @@ class QueryWrites:
             table.used = max(table.used, planned.key.batch_id)
         with table.changing:  # of several threads none may stage before the folder is clean
             if table.history is None:
-                self._recover(target, planned.key.target)
-                records = live(target.table)
-                self._find_unannounced(records, write)
-                begin(records)
-                table.tally = Tally.of(records, planned.key)
-                table.history = History.of(records, self.query_id)
+                self._begin(table, planned, write, begin)
         return table
+
+    def _begin(self, table: OpenTable, planned: Manifest, write: Write, begin: Begin) -> None:
+        storage, key = table.target.table, planned.key
+        self._recover(table.target, key.target)
+        # What is rolled up is not published again; a checkpoint that was put back is behind that.
+        unroll(storage, self.query_id, first_of_folder(key.batch_id))
+        published = live(storage)
+        self._find_unannounced(published.tail, write)
+        begin(published)
+        summary = published.summaries.get(self.query_id, Summary())
+        batches = [(one.key.ctx, one.key.batch_id) for one in published.tail if one.key.query_id == self.query_id]
+        table.links = Links.of([*batches, *summary.newest.items()], key.batch_id)
+        table.gone = [one for one in published.missing() if one[0].query_id == self.query_id]
+        table.tally = Tally.of(published.tail, key, summary.rows_out)
+        table.history = History.of(published.tail, self.query_id, published.summaries)
+
+    def has_to_roll_up(self) -> bool:
+        """Tell whether `roll_up` would find something to do."""
+        with self._changing:
+            return bool(self._to_roll_up())
+
+    def roll_up(self, *, with_gaps: bool) -> None:
+        """Roll up the manifests of batches that are done, where there are enough of them; see `batch.commit.rolling`.
+
+        May run beside the batches. What fails is tried again some batches later.
+
+        Args:
+            with_gaps: whether manifests that are gone are accepted.
+
+        Raises:
+            CheckpointError, TransientError: as `batch.commit.rolling.roll_up`.
+        """
+        with self._changing:
+            due, before = self._to_roll_up(), first_of_folder(self._batch_id)
+            for table in due:
+                table.rolled_up_next = self._batch_id + _KEPT_BATCHES
+        for table in due:
+            roll_up(table.target.table, self.query_id, self._token, before, with_gaps=with_gaps)
+            table.rolled_up_before = before
+
+    def _to_roll_up(self) -> Sequence[OpenTable]:
+        before = first_of_folder(max(self._batch_id, 0))
+        return [
+            one
+            for one in self._tables.values()
+            if one.history and one.rolled_up_before < before and one.rolled_up_next <= self._batch_id
+        ]
 
     def settle(self) -> None:
         """Take back what earlier attempts of the batch have published and the last one did not publish again.
@@ -217,6 +279,7 @@ class QueryWrites:
 
     def _recover(self, target: Target, place: str) -> None:
         for query_id in (self.query_id, *self._replaced):
+            move_manifests(target.table, query_id)
             recover(target, query_id, self._token, place)
 
     def _find_unannounced(self, records: Iterable[CommitRecord], like: Write) -> None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 import pyarrow as pa
 
-from batch.commit.record import CommitRecord
+from batch.commit.history import Published
 from connectors.filesink.clashes import new_names, without_clashes
-from connectors.filesink.folders import partition_values
 from connectors.filesink.typed import typed
 from dynamicframe.columns import Column, batch_of
-from dynamicframe.schema import align, choice_to_string, merge_schemas, without_nulls
+from dynamicframe.schema import align, choice_to_string, without_nulls
 from etlcore.errors import ConfigError, did_you_mean
 
 
@@ -32,17 +30,13 @@ class TableColumn:
     is_key: bool
 
 
-def table_columns(commits: Sequence[CommitRecord]) -> list[TableColumn]:
+def table_columns(published: Published) -> list[TableColumn]:
     """Return the columns: those of files in the order they appeared in, then the partition keys.
 
     A column that never had a value is left out, as Parquet files leave it out. Of two names that differ by case alone
     one gets a number, as in files, because most readers would take them for one column.
-
-    Args:
-        commits: live ones, oldest first.
     """
-    merged = reduce(merge_schemas, recorded_schemas(commits), pa.schema([]))
-    keys = partition_keys(commits)
+    merged, keys = published.columns()
     fields = [field for field in merged if field.name not in keys]
     sources = [*(field for field in fields if _shown(field)), *(_key_field(merged, key) for key in keys)]
     names = new_names([source.name for source in sources])
@@ -51,23 +45,6 @@ def table_columns(commits: Sequence[CommitRecord]) -> list[TableColumn]:
         for name, source in zip(names, sources, strict=True)
         if (shown := _shown(source))
     ]
-
-
-def recorded_schemas(commits: Iterable[CommitRecord]) -> list[pa.Schema]:
-    """Return the schemas of the files' rows, each once, in the order they appeared in."""
-    distinct: dict[tuple[bytes, bool], None] = {}
-    for commit in commits:
-        if commit.schema is not None:
-            distinct[commit.schema, _is_text(commit)] = None
-    return [_recorded(schema, is_text=is_text) for schema, is_text in distinct]
-
-
-def partition_keys(commits: Iterable[CommitRecord]) -> list[str]:
-    """Return the names in the folders of data files, in the order they appeared in."""
-    folders = dict.fromkeys(
-        file.path.rpartition("/")[0] for commit in commits for file in commit.files if not file.rejects
-    )
-    return list(dict.fromkeys(key for folder in folders for key in partition_values(folder)))
 
 
 def choose(columns: Sequence[TableColumn], names: Sequence[str], where: str) -> Sequence[TableColumn]:
@@ -129,13 +106,3 @@ def _key_field(merged: pa.Schema, key: str) -> pa.Field:
     """Return a partition key's field; one that was null in every row is text."""
     known = key in merged.names and not pa.types.is_null(merged.field(key).type)
     return merged.field(key) if known else pa.field(key, pa.string())
-
-
-def _is_text(commit: CommitRecord) -> bool:
-    return any(not file.rejects and file.encoding["format"] != "parquet" for file in commit.files)
-
-
-def _recorded(schema: bytes, *, is_text: bool) -> pa.Schema:
-    """Return a manifest's schema; readers of text files give choices as text."""
-    recorded = pa.ipc.read_schema(pa.py_buffer(schema))
-    return choice_to_string(pa.RecordBatch.from_pylist([], schema=recorded)).schema if is_text else recorded

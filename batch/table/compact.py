@@ -6,20 +6,19 @@ among it, is not touched. See `batch.commit.compaction` for what is written down
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from batch.commit.compaction import Compaction, created, end, settle
-from batch.commit.record import CommitRecord, FileEntry
+from batch.commit.record import FileEntry
 from batch.table.columns import choose, table_columns
 from batch.table.file_check import file_findings
 from batch.table.files import TableFile, table_files
 from batch.table.reading import PARALLEL_READS, side_by_side
-from batch.table.table import published
+from batch.table.table import published_and_compacted
 from connectors.filesink.layout import staging_of_compaction
 from connectors.filesink.staging import Stage
 from connectors.glueparquet import ParquetFormat, parquet_schema, read_parquet
@@ -82,7 +81,7 @@ class Refused:
     message: str
 
 
-def plan(files: Iterable[TableFile], commits: Iterable[CommitRecord], target_bytes: int) -> list[list[TableFile]]:
+def plan(files: Iterable[TableFile], newest: Mapping[str, int], target_bytes: int) -> list[list[TableFile]]:
     """Return the files that become one, group by group; neighbours of one folder, whose rows stay in their order.
 
     The newest batch of each query is left out: it is the only one that may yet be published anew. What a batch job
@@ -90,16 +89,13 @@ def plan(files: Iterable[TableFile], commits: Iterable[CommitRecord], target_byt
 
     Args:
         files: of the table.
-        commits: live ones.
+        newest: the last batch of each query.
         target_bytes: a group is closed when it has so many.
     """
-    newest: defaultdict[str, int] = defaultdict(int)
-    for commit in commits:
-        newest[commit.key.query_id] = max(newest[commit.key.query_id], commit.key.batch_id)
     groups: list[list[TableFile]] = []
     growing: dict[str, tuple[list[TableFile], int]] = {}
     for file in files:
-        is_newest = file.key.query_id in newest and file.key.batch_id == newest[file.key.query_id]
+        is_newest = file.key.batch_id == newest.get(file.key.query_id)
         is_large = file.size_bytes >= _LARGE_ENOUGH * target_bytes
         if is_newest or is_large or file.encoding["format"] != "parquet":
             continue
@@ -132,11 +128,11 @@ def compact(storage: Storage, settings: CompactSettings, clock: Clock, owner: st
         CheckpointError: a manifest or a record cannot be read.
     """
     settle(storage, owner)
-    commits, done = published(storage)
+    commits, done = published_and_compacted(storage)
     if settings.sort_by is not None:
         choose(table_columns(commits), [settings.sort_by], storage.url)
     number = len(done) + 1
-    for together in plan(table_files(commits, done), commits, settings.target_bytes):
+    for together in plan(table_files(commits, done), commits.newest_batches(), settings.target_bytes):
         sound, refused = _compared(storage, together)
         yield from refused
         for group, schema in _alike(storage, sound):
@@ -150,8 +146,8 @@ def compact(storage: Storage, settings: CompactSettings, clock: Clock, owner: st
 
 def planned(storage: Storage, settings: CompactSettings) -> Iterator[Compacted]:
     """Tell what `compact` would replace; see there for errors. Files of different types may stay apart."""
-    commits, done = published(storage)
-    for group in plan(table_files(commits, done), commits, settings.target_bytes):
+    commits, done = published_and_compacted(storage)
+    for group in plan(table_files(commits, done), commits.newest_batches(), settings.target_bytes):
         yield _summary(group, 0)
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from batch.commit.compaction import Compaction
 from batch.commit.intent import Intent
+from batch.commit.links import missing
 from batch.commit.record import CommitRecord
 from batch.table.coverage import Coverage
-from connectors.filesink.layout import REJECTS
+from connectors.filesink.layout import REJECTS, commit_key, rollups_of_query
 from connectors.ports import CommitKey
 
 
@@ -164,6 +165,43 @@ def coverage_findings(covered: Coverage) -> Iterator[Finding]:
             f"positions {twice.start} to {twice.end} of {where} (id {lane.stream_id}) are in {words(twice.before)} "
             f"and again in {words(twice.after)} of {lane.ctx!r}",
         )
+
+
+def missing_findings(commits: Iterable[CommitRecord], rolled_up: Mapping[CommitKey, CommitRecord]) -> Iterator[Finding]:
+    """Yield the manifests that are gone: a later one, or a rollup, tells of them.
+
+    Args:
+        commits: all that are there.
+        rolled_up: what rollups hold, by key.
+    """
+    known = {one.key: one for one in commits}
+    told = dict(missing(known.values(), lambda _, __: False)) | {key: key for key in rolled_up.keys() - known.keys()}
+    for key in sorted(told):
+        where = commit_key(key, 1).removesuffix(".1.json")
+        copy = " A rollup has a copy." if key in rolled_up else ""
+        yield Finding(
+            "lost_manifest",
+            words(key),
+            f"the manifest {where}.*.json of {words(key)} is gone, although another one names it; restore it.{copy}",
+        )
+
+
+def rollup_findings(commits: Iterable[CommitRecord], rolled_up: Mapping[CommitKey, CommitRecord]) -> Iterator[Finding]:
+    """Yield what rollups hold otherwise than the manifests; readers of the table see the rollup.
+
+    Args:
+        commits: all generations, those of a write in ascending order.
+        rolled_up: what rollups hold, by key.
+    """
+    for commit in newest(commits):
+        copy = rolled_up.get(commit.key, commit)
+        if copy != commit:
+            yield Finding(
+                "rollup",
+                words(commit.key),
+                f"the rollup of {words(commit.key)} has generation {copy.generation}, its manifest has"
+                f" {commit.generation}; remove the folder {rollups_of_query(commit.key.query_id)}, which holds copies",
+            )
 
 
 def words(key: CommitKey) -> str:

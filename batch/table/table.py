@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from batch.commit.compaction import Compaction, compactions
-from batch.commit.history import live
+from batch.commit.compaction import Compaction, compactions, newest_compaction
+from batch.commit.history import Published, live
 from batch.commit.record import CommitRecord
 from batch.table.columns import TableColumn, choose, table_columns
 from batch.table.files import TableFile, rejects_files, table_files
@@ -32,26 +33,43 @@ class Table:
     Args:
         storage: the table's folder.
         rejects: the folder that files of rejected records were written to; None for the table's own.
-        commits: what is live, by query, batch and ctx.
-        compactions: of the table's files, read before the commits.
+        published: what is live.
+        compactions: how many compactions there were before.
     """
 
     def __init__(
         self,
         storage: Storage,
         rejects: Storage | None,
-        commits: Sequence[CommitRecord],
-        compactions: Sequence[Compaction] = (),
+        published: Published,
+        compactions: int = 0,
     ) -> None:
         self.storage = storage
-        self.commits = tuple(commits)
-        self.columns: Sequence[TableColumn] = tuple(table_columns(self.commits))
+        self.columns: Sequence[TableColumn] = tuple(table_columns(published))
+        self._published = published
         self._rejects = rejects
-        self._files = tuple(table_files(self.commits, compactions))
+        self._compactions = compactions
+
+    @property
+    def commits(self) -> Iterable[CommitRecord]:
+        """What is live, by query, batch and ctx; read when it is iterated over, and as often.
+
+        Raises:
+            TransientError: a batch of long ago was published anew since the table was opened; open it again.
+        """
+        return self._published
 
     def files(self) -> Sequence[TableFile]:
-        """Return the files that hold the rows: those made of several batches, then batch by batch."""
+        """Return the files that hold the rows: those made of several batches, then batch by batch; read once.
+
+        Raises:
+            TransientError: as `commits`.
+        """
         return self._files
+
+    @cached_property
+    def _files(self) -> Sequence[TableFile]:
+        return tuple(table_files(self._published, compactions(self.storage, self._compactions)))
 
     @property
     def schema(self) -> pa.Schema:
@@ -134,22 +152,27 @@ def open_table(path: str, rejects_path: str | None = None) -> Table:
     """
     storage = open_storage(path)
     elsewhere = rejects_path is not None and canonical_url(rejects_path) != canonical_url(path)
-    commits, compacted = published(storage)
-    return Table(storage, open_storage(rejects_path) if rejects_path and elsewhere else None, commits, compacted)
+    newest = newest_compaction(storage)  # first: what a compaction replaced was published before it
+    published = _live(storage)
+    return Table(storage, open_storage(rejects_path) if rejects_path and elsewhere else None, published, newest)
 
 
-def published(storage: Storage) -> tuple[list[CommitRecord], list[Compaction]]:
+def published_and_compacted(storage: Storage) -> tuple[Published, list[Compaction]]:
     """Return what is live in a table, and the compactions of its files, as they were at one moment.
 
     Raises:
         ConfigError: nothing was ever published there.
         CheckpointError: a manifest or a compaction's record cannot be read.
     """
-    compacted = compactions(storage)  # first: what one of them replaced was published before it
-    commits = live(storage)
-    if not commits:
+    compacted = compactions(storage)  # first, as above
+    return _live(storage), compacted
+
+
+def _live(storage: Storage) -> Published:
+    found = live(storage)
+    if not found:
         raise no_table(storage)
-    return commits, compacted
+    return found
 
 
 def no_table(storage: Storage) -> ConfigError:

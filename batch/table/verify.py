@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 
+from batch.commit.rolling import indexes, rolled_records
 from batch.table.coverage import Coverage, coverage
 from batch.table.file_check import file_findings
 from batch.table.files import TableFile, rejects_files, table_files
@@ -15,7 +16,9 @@ from batch.table.findings import (
     compaction_findings,
     count_findings,
     coverage_findings,
+    missing_findings,
     newest,
+    rollup_findings,
     unnamed_files,
 )
 from batch.table.snapshot import snapshot
@@ -72,6 +75,8 @@ def verify(storage: Storage, rejects: Storage | None) -> Verification:
         CheckpointError: a manifest or an intent cannot be read.
     """
     listing = storage.list("")  # first, see `snapshot`
+    # Before the manifests: what a rollup has was published before, and is among them.
+    rolled_up = {one.key: one for index in indexes(storage).values() for one in rolled_records(storage, index)}
     seen = snapshot(storage)
     commits, compacted, unfinished = seen.commits, seen.compacted, seen.unfinished
     if not commits:
@@ -101,6 +106,8 @@ def verify(storage: Storage, rejects: Storage | None) -> Verification:
             *chain.from_iterable(map(count_findings, live)),
             *chain.from_iterable(map(coverage_findings, covered)),
             *compaction_findings(commits, compacted),
+            *missing_findings(live, rolled_up),
+            *rollup_findings(commits, rolled_up),
         ],
     )
 

@@ -130,7 +130,7 @@ def seen(table: Path, between: tuple[float, float]) -> tuple[list[float], int]:
     """
     manifests = {
         str(table / file["path"]): one.stat().st_ctime_ns / 1e6
-        for one in table.glob("_gluepot/commits/*.json")
+        for one in table.glob("_gluepot/commits/**/*.json")
         for file in json.loads(one.read_text())["files"]
     }
     with duckdb.connect() as db:

@@ -80,7 +80,7 @@ def started(given: Sequence[str], table: Path, records: int) -> float:
     (written,) = duckdb.sql(f"SELECT count(*) FROM read_parquet('{table}/*/*.parquet')").fetchall()[0]
     if written != records:
         raise SystemExit(f"{' '.join(given)} wrote {written} of {records} records")
-    manifests = list(table.glob("_gluepot/commits/*.json"))
+    manifests = list(table.glob("_gluepot/commits/**/*.json"))
     return min(one.stat().st_ctime for one in manifests or files) - began
 
 

@@ -5,7 +5,11 @@
     <table>/_gluepot/staging/<query>.<target>/<write>/<token>/<attempt>/0-0.staged
                                                                           files that no reader sees yet
     <table>/_gluepot/intents/<query>/<write>.<generation>.<token>.json    what a publication in progress will name
-    <table>/_gluepot/commits/<write>.<generation>.json                    what was published
+    <table>/_gluepot/commits/<query>/<first>/<write>.<generation>.json    what was published by a thousand batches,
+                                                                          counted from batch <first> on
+    <table>/_gluepot/commits/<write>.<generation>.json                    the same, by older versions of Gluepot
+    <table>/_gluepot/rollups/<query>/<first>.<number>.parquet             the live manifests of such a thousand
+    <table>/_gluepot/rollups/<query>/<number>.json                        which rollups of the query hold
     <table>/_gluepot/compactions/<number>.json                            which of its files others took the place of
     <table>/_gluepot/compactions/intents/<number>.<id>.json               what a compaction in progress will name
 
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
 
 HOME = "_gluepot"
 COMMITS = f"{HOME}/commits"
+ROLLUPS = f"{HOME}/rollups"
 INTENTS = f"{HOME}/intents"
 COMPACTIONS = f"{HOME}/compactions"
 COMPACTION_INTENTS = f"{COMPACTIONS}/intents"
@@ -32,7 +37,11 @@ REJECTS = "_rejects"
 STAGED_SUFFIX = ".staged"
 
 _COMPACTION = re.compile(rf"{COMPACTIONS}/[1-9][0-9]*\.json")
-_COMMIT = re.compile(rf"{COMMITS}/([0-9a-f]{{32}})\.([1-9][0-9]*)\.json")
+_COMMIT = re.compile(rf"{COMMITS}/(?:[0-9a-f]{{32}}/([0-9]+)/)?([0-9a-f]{{32}})\.([1-9][0-9]*)\.json")
+_ROLLUP_INDEX = re.compile(rf"{ROLLUPS}/([0-9a-f]{{32}})/([1-9][0-9]*)\.json")
+
+FOLDER_BATCHES = 1000
+"""How many batches have their manifests in one folder, and are rolled up together."""
 
 
 STAGING = f"{HOME}/staging"
@@ -78,8 +87,52 @@ def intent_key(key: CommitKey, generation: int, token: int) -> str:
 
 
 def commit_key(key: CommitKey, generation: int) -> str:
-    """Return where the manifest lies; the highest generation there is counts, counted from 1."""
-    return f"{COMMITS}/{_write(key)}.{generation}.json"
+    """Return where the manifest lies; the highest generation there is counts, counted from 1.
+
+    The folder follows from the key, so that two drivers with the same batch collide there.
+    """
+    return f"{commits_from(key.query_id, first_of_folder(key.batch_id))}/{_write(key)}.{generation}.json"
+
+
+def first_of_folder(batch_id: int) -> int:
+    """Return the first batch whose manifests are in the same folder as those of a batch."""
+    return batch_id - batch_id % FOLDER_BATCHES
+
+
+def commits_of_query(query_id: str) -> str:
+    """Return the folder of a query's manifests."""
+    return f"{COMMITS}/{_digest(query_id)}"
+
+
+def commits_from(query_id: str, first: int) -> str:
+    """Return the folder of the manifests of a query's batches from `first` on."""
+    return f"{commits_of_query(query_id)}/{first:012}"
+
+
+def is_of_older_layout(key: str) -> bool:
+    """Tell whether a manifest's key is one that older versions of Gluepot gave it."""
+    return key.count("/") == COMMITS.count("/") + 1
+
+
+def rollups_of_query(query_id: str) -> str:
+    """Return the folder of a query's rollups."""
+    return f"{ROLLUPS}/{_digest(query_id)}"
+
+
+def rollup_key(query_id: str, first: int, number: int) -> str:
+    """Return where the rollup of the batches from `first` on lies that the index of a number was the first to name."""
+    return f"{rollups_of_query(query_id)}/{first:012}.{number}.parquet"
+
+
+def rollup_index_key(query_id: str, number: int) -> str:
+    """Return where the index of a query's rollups lies; the highest number there is counts, counted from 1."""
+    return f"{rollups_of_query(query_id)}/{number}.json"
+
+
+def rollup_index(key: str) -> tuple[str, int] | None:
+    """Return the query's digest and the number that an index's key names; None for the key of another file."""
+    found = _ROLLUP_INDEX.fullmatch(key)
+    return (found[1], int(found[2])) if found else None
 
 
 def compaction_key(number: int) -> str:
@@ -105,7 +158,13 @@ def staging_of_compaction(owner: str) -> str:
 def write_and_generation(key: str) -> tuple[str, int] | None:
     """Return the write's digest and the generation that a manifest's key names; None for the key of another file."""
     found = _COMMIT.fullmatch(key)
-    return (found[1], int(found[2])) if found else None
+    return (found[2], int(found[3])) if found else None
+
+
+def first_batch(key: str) -> int | None:
+    """Return the first batch of the folder that a manifest lies in; None for other keys and for the older layout."""
+    found = _COMMIT.fullmatch(key)
+    return int(found[1]) if found and found[1] else None
 
 
 def _write(key: CommitKey) -> str:

@@ -67,6 +67,12 @@ class FileSystem(Protocol):
     def walk(self, path: Path) -> Iterator[tuple[Path, list[str], list[str]]]:
         """Yield each folder with its folders' and files' names, deepest first; what vanishes meanwhile is left out."""
 
+    def inside(self, path: Path) -> tuple[list[str], list[str]]:
+        """Return the names of the folders and of the files in a folder; none where there is no such folder.
+
+        A link to a folder is neither.
+        """
+
     def lock(self, path: Path) -> BinaryIO | None:
         """Open a file and lock it until it is closed or the process ends; None if somebody else has the lock."""
 
@@ -113,6 +119,20 @@ class OsFileSystem:
     def walk(self, path: Path) -> Iterator[tuple[Path, list[str], list[str]]]:  # noqa: D102
         for folder, folders, files in os.walk(path, topdown=False, onerror=_raise_unless_missing):
             yield path.__class__(folder), folders, files
+
+    def inside(self, path: Path) -> tuple[list[str], list[str]]:  # noqa: D102
+        folders: list[str] = []
+        files: list[str] = []
+        try:
+            with os.scandir(path) as found:
+                for one in found:
+                    if not one.is_dir():
+                        files.append(one.name)
+                    elif not one.is_symlink():
+                        folders.append(one.name)
+        except OSError as error:
+            _raise_unless_missing(error)
+        return folders, files
 
     def lock(self, path: Path) -> BinaryIO | None:  # noqa: D102
         file = open(path, "ab", opener=_open_no_fifo)  # noqa: SIM115 - Path.open takes no opener

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 from etlcore.failpoints import reach
 from etlcore.storage.filesystem import FileSystem, OsFileSystem
 from etlcore.storage.os_errors import explained
-from etlcore.storage.port import checked
+from etlcore.storage.port import checked, stretch_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
     from typing import BinaryIO
 
-    from etlcore.storage.port import FileLock
+    from etlcore.storage.port import FileLock, Stretch
 
 _TEMPORARY = ".gluepot-tmp"
 
@@ -83,15 +83,10 @@ class LocalStorage:
             for folder in sorted({self._path(target).parent for _, target in moves}):
                 self.disk.sync_folder(folder)
 
-    def list(self, folder: str) -> Sequence[str]:  # noqa: D102
-        start = self._path(folder) if folder else self.root
+    def list(self, folder: str, skip: Sequence[Stretch] = ()) -> Sequence[str]:  # noqa: D102
+        start = f"{checked(folder)}/" if folder else ""
         with explained(self.url):
-            return sorted(
-                (parent / name).relative_to(self.root).as_posix()
-                for parent, _, names in self.disk.walk(start)
-                for name in names
-                if not name.endswith(_TEMPORARY)
-            )
+            return sorted(self._below(start, skip))
 
     def delete(self, keys: Iterable[str]) -> None:  # noqa: D102
         with explained(self.url):
@@ -125,6 +120,17 @@ class LocalStorage:
             _make_folder(self.disk, path.parent)
             locked = self.disk.lock(path)
             return None if locked is None else HeldLock(locked)
+
+    def _below(self, folder: str, skip: Sequence[Stretch]) -> Iterator[str]:
+        """Yield the keys below a folder, which ends in a slash unless it is the root."""
+        waiting = [folder]
+        while waiting:
+            folder = waiting.pop()
+            folders, files = self.disk.inside(self.root / folder)
+            keys = (f"{folder}{name}" for name in files if not name.endswith(_TEMPORARY))
+            yield from (key for key in keys if not (skip and stretch_with(key, skip)))
+            below = (f"{folder}{name}/" for name in folders)
+            waiting += (one for one in below if not (skip and stretch_with(one, skip)))
 
     def _path(self, key: str) -> Path:
         return self.root / checked(key)

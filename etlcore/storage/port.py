@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from etlcore.errors import PermanentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+
+Stretch = tuple[str, str]
+"""Two folders: all keys below the first, below the second, and between them by the order of text."""
 
 
 class FileWriter(Protocol):
@@ -63,8 +68,13 @@ class Storage(Protocol):
             FileNotFoundError: a first key has no file.
         """
 
-    def list(self, folder: str) -> Sequence[str]:
-        """Return the keys of all files below a folder, sorted; `""` is the root. A missing folder is empty."""
+    def list(self, folder: str, skip: Sequence[Stretch] = ()) -> Sequence[str]:
+        """Return the keys of all files below a folder, sorted; `""` is the root. A missing folder is empty.
+
+        Args:
+            folder: where to look.
+            skip: keys to leave out, in order and apart from each other; whole folders of them cost next to nothing.
+        """
 
     def delete(self, keys: Iterable[str]) -> None:
         """Remove files; missing ones are as good as removed."""
@@ -79,6 +89,22 @@ class Storage(Protocol):
 
     def lock(self, key: str) -> FileLock | None:
         """Lock a file of this name; None when somebody else on this machine has it, or where there are no locks."""
+
+
+def stretch_with(key: str, stretches: Sequence[Stretch]) -> Stretch | None:
+    """Return the stretch that a key, or all that is below a folder, lies in.
+
+    Args:
+        key: of a file, or a folder with a slash behind it.
+        stretches: in order and apart from each other.
+    """
+    at = bisect_right(stretches, key, key=lambda one: f"{one[0]}/")
+    return stretches[at - 1] if at and key < past(stretches[at - 1]) else None
+
+
+def past(stretch: Stretch) -> str:
+    """Return the least text that is behind all keys of a stretch; no key is that text."""
+    return f"{stretch[1]}0"  # the character after the slash
 
 
 def checked(key: str) -> str:

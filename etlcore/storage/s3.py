@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO
 
 import obstore
@@ -23,7 +24,7 @@ from obstore.store import S3Store
 from etlcore.errors import ConfigError, TransientError
 from etlcore.failpoints import reach
 from etlcore.storage.os_errors import explained
-from etlcore.storage.port import checked
+from etlcore.storage.port import checked, past, stretch_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
     from obstore.store import S3Config
 
-    from etlcore.storage.port import FileLock
+    from etlcore.storage.port import FileLock, Stretch
 
 _PARALLEL_COPIES = 16
 # One request: enough for the footer and the first columns of an ordinary file.
@@ -80,10 +81,22 @@ class S3Storage:
                 copied.result()
         self.delete(source for source, _ in moves)
 
-    def list(self, folder: str) -> Sequence[str]:  # noqa: D102
+    def list(self, folder: str, skip: Sequence[Stretch] = ()) -> Sequence[str]:  # noqa: D102
         prefix = checked(folder) if folder else None
         with explained_s3(self.url):
-            return sorted(entry["path"] for page in obstore.list(self._store, prefix) for entry in page)
+            return sorted(self._keys(prefix, skip))
+
+    def _keys(self, prefix: str | None, skip: Sequence[Stretch]) -> Iterator[str]:
+        """Yield keys; the requests go on behind a stretch as soon as a page has a key of it."""
+        behind: str | None = None
+        while True:
+            for entry in chain.from_iterable(obstore.list(self._store, prefix, offset=behind)):
+                if skip and (stretch := stretch_with(entry["path"], skip)):
+                    behind = past(stretch)
+                    break
+                yield entry["path"]
+            else:
+                return
 
     def delete(self, keys: Iterable[str]) -> None:  # noqa: D102
         if doomed := [checked(key) for key in keys]:

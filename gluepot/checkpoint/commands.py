@@ -228,7 +228,7 @@ def _examined(storage: Storage, tables: Sequence[str]) -> list[Finding]:
     findings = diagnose(snapshot)
     for table in tables:
         target = open_storage(table)
-        findings = against_table(snapshot, findings, live(target), target.url)
+        findings = against_table(snapshot, findings, list(live(target)), target.url)
     return sorted(findings, key=lambda one: not one.blocks)
 
 

@@ -70,9 +70,10 @@ def open_folder(path: str, rejects: str | None = None) -> LetterFolder:
     if home.list(f"{FOLDER}/{COMMITS}"):
         home = open_storage(f"{path.rstrip('/')}/{FOLDER}")
     storage = home if rejects is None else open_storage(rejects)
-    if home.list(COMMITS):
+    published = live(home)
+    if published:
         files = [
-            LetterFile(file.path, record, file.rows) for record in live(home) for file in record.files if file.rejects
+            LetterFile(file.path, record, file.rows) for record in published for file in record.files if file.rejects
         ]
         if rejects is None and any(not file.path.startswith(f"{REJECTS}/") for file in files):
             raise ConfigError(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from batch.commit.history import every
 from batch.commit.record import CommitRecord
-from connectors.filesink.layout import commit_key
+from batch.commit.rolling import create_again
 from connectors.ports import CommitKey
 from etlcore.errors import ConfigError, TransientError
 from gluepot.dlq.folder import LetterFolder
@@ -58,7 +58,7 @@ def _unname(folder: LetterFolder, record: CommitRecord) -> None:
     """Publish the record again without its rejected records, under the token of the driver that published it."""
     kept = [file for file in record.files if not file.rejects]
     following = replace(record, generation=record.generation + 1, files=kept)
-    if not folder.home.create(commit_key(record.key, following.generation), following.to_bytes()):
+    if not create_again(folder.home, following):
         raise TransientError(f"batch {record.key.batch_id} was published at this moment; purge again")
 
 

@@ -62,9 +62,9 @@ def _records(span: dict[str, Any]) -> int:
 
 
 def names(table: Folder) -> set[str]:
-    """The manifests there are."""
-    found = (key.rpartition("/")[2] for key in table.keys(COMMITS))
-    return {name.removesuffix(".json") for name in found if name.endswith(".json") and not name.startswith(".")}
+    """The manifests there are, by their paths below the folder of all manifests."""
+    found = (key.removeprefix(f"{COMMITS}/") for key in table.keys(COMMITS))
+    return {name.removesuffix(".json") for name in found if name.endswith(".json") and "/." not in f"/{name}"}
 
 
 def read(table: Folder, name: str) -> Manifest:

@@ -174,7 +174,7 @@ class Job:
 
     def published(self) -> int:
         """Rows of the table as its manifests say, also while the job writes."""
-        manifests = (self.table / "_gluepot/commits").glob("[!.]*.json")
+        manifests = (self.table / "_gluepot/commits").rglob("[!.]*.json")
         return sum(json.loads(path.read_text())["rows_out"] for path in manifests)
 
     def rows(self, columns: str = "*") -> list[tuple[Any, ...]]:

@@ -24,7 +24,7 @@ def test_both_slots_write_the_records_of_one_partition(job, new_topic):
 
     assert [(stats.files, stats.divisible) for stats in seen] == [(2, True)] * 2
     assert job.documents() == sorted(value.decode() for value in sent)
-    manifests = [json.loads(path.read_text()) for path in (job.table / "_gluepot/commits").glob("[!.]*.json")]
+    manifests = [json.loads(path.read_text()) for path in (job.table / "_gluepot/commits").rglob("[!.]*.json")]
     ends = sorted((one["start"], one["end"]) for manifest in manifests for one in manifest["ranges"])
     assert ends == [(0, BATCH), (BATCH, 2 * BATCH)]
 

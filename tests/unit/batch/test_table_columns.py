@@ -1,15 +1,24 @@
 import pyarrow as pa
 import pytest
 
-from batch.commit import Target, live, publish
+from batch.commit import Published, Target, live, publish
 from batch.commit.record import CommitRecord
-from batch.table_columns import TableColumns, recorded
+from batch.table_columns import TableColumns
 from connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange
 from etlcore.storage import open_storage
+from tests.unit.commit.worlds import MemoryStorage
 
 
 def key(batch_id, query_id="query-1", ctx="sink"):
     return CommitKey(query_id, batch_id, ctx)
+
+
+def recorded(records, before):
+    return published(*records).recorded_columns(before)
+
+
+def published(*records):
+    return Published(MemoryStorage(), {}, records)
 
 
 def record(at, *columns, schema=None):
@@ -47,7 +56,7 @@ def part(batch_id, *columns):
 
 def test_what_a_write_records_is_known_to_the_next_one(target):
     columns = TableColumns()
-    columns.begin(target, key(1), [record(key(0), b"a")])
+    columns.begin(target, key(1), published(record(key(0), b"a")))
     columns.learn(target, key(1), [part(1, b"b"), part(1, b"b"), ManifestPart(), part(1, b"a")])
     assert columns.before(target, key(2)) == (b"a", b"b")
 
@@ -58,3 +67,14 @@ def test_the_manifests_keep_it_byte_by_byte(target):
     columns = TableColumns()
     columns.begin(target, key(2), live(target.table))
     assert columns.before(target, key(2)) == (b"\x01", b"\x02\xff")
+
+
+def test_a_table_that_was_not_written_to_for_long_is_forgotten(tmp_path):
+    columns = TableColumns()
+    places = [open_storage(str(tmp_path / str(hour))) for hour in range(5)]
+    targets = [Target(one, one) for one in places]
+    for hour, target in enumerate(targets):
+        columns.begin(target, key(hour * 100), published())
+        columns.learn(target, key(hour * 100), [part(0, b"a")])
+    assert len(columns) == 3
+    assert columns.before(targets[2], key(401)) == (b"a",)

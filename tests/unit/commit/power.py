@@ -124,6 +124,10 @@ class PowerDisk:
             inside = [(one.name, inode is FOLDER) for one, inode in self.names.items() if one.parent == folder != one]
             yield folder, [name for name, below in inside if below], [name for name, below in inside if not below]
 
+    def inside(self, path: Path) -> tuple[list[str], list[str]]:
+        inside = [(one.name, inode is FOLDER) for one, inode in self.names.items() if one.parent == path != one]
+        return [name for name, below in inside if below], [name for name, below in inside if not below]
+
     def lock(self, path: Path) -> None:
         raise NotImplementedError(path)
 

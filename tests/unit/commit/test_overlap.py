@@ -65,13 +65,13 @@ def test_a_newest_batch_that_lacks_what_is_published_is_noticed():
 
 
 def test_records_of_another_batch_of_the_query_are_noticed():
-    assert verdict(planned("q", 10, offsets(95, 110)), *TEN) == Twice(offsets(95, 100), TEN[9].key)
-    assert verdict(planned("q", 9, offsets(85, 100)), *TEN) == Twice(offsets(85, 90), TEN[8].key)
+    assert verdict(planned("q", 10, offsets(95, 110)), *TEN) == Twice(offsets(95, 100), TEN[9].key, 9)
+    assert verdict(planned("q", 9, offsets(85, 100)), *TEN) == Twice(offsets(85, 90), TEN[8].key, 8)
 
 
 def test_a_new_query_that_starts_before_the_tables_end_is_noticed():
-    assert verdict(planned("p", 0, offsets(0, 1000)), *TEN) == Twice(offsets(0, 10), TEN[0].key)
-    assert verdict(planned("p", 0, offsets(99, 1000)), *TEN) == Twice(offsets(99, 100), TEN[9].key)
+    assert verdict(planned("p", 0, offsets(0, 1000)), *TEN) == Twice(offsets(0, 10), TEN[0].key, 0)
+    assert verdict(planned("p", 0, offsets(99, 1000)), *TEN) == Twice(offsets(99, 100), TEN[9].key, 9)
 
 
 def test_a_new_query_that_starts_behind_the_tables_end_is_noticed_unless_a_person_chose_that():

@@ -10,7 +10,7 @@ from batch.commit import Target
 from connectors.filesink.layout import staging_of_attempt
 from connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange, StagedFile
 from etlcore.storage import FileWriter, Storage
-from etlcore.storage.port import checked
+from etlcore.storage.port import Stretch, checked, stretch_with
 
 KEY = CommitKey("query-1", 7, "sink0")
 
@@ -62,8 +62,9 @@ class MemoryStorage:
             self.files[checked(target)] = data
             del self.files[source]
 
-    def list(self, folder: str) -> Sequence[str]:
-        return sorted(key for key in self.files if not folder or key.startswith(f"{folder}/"))
+    def list(self, folder: str, skip: Sequence[Stretch] = ()) -> Sequence[str]:
+        below = [key for key in self.files if not folder or key.startswith(f"{folder}/")]
+        return sorted(key for key in below if not stretch_with(key, skip))
 
     def delete(self, keys: Iterable[str]) -> None:
         for key in keys:
@@ -101,8 +102,8 @@ class CrashingStorage:
     def get(self, key: str) -> bytes:
         return self.inner.get(key)
 
-    def list(self, folder: str) -> Sequence[str]:
-        return self.inner.list(folder)
+    def list(self, folder: str, skip: Sequence[Stretch] = ()) -> Sequence[str]:
+        return self.inner.list(folder, skip)
 
     def writer(self, key: str) -> FileWriter:
         return self.inner.writer(key)

@@ -9,6 +9,7 @@ from typing import Any
 
 from batch.commit import Target
 from etlcore.storage import FileWriter, Storage
+from etlcore.storage.port import Stretch
 from tests.unit.commit.worlds import Crash
 
 
@@ -77,8 +78,8 @@ class GatedStorage:
     def get(self, key: str) -> bytes:
         return self._gated(self.inner.get, key)
 
-    def list(self, folder: str) -> Sequence[str]:
-        return self._gated(self.inner.list, folder)
+    def list(self, folder: str, skip: Sequence[Stretch] = ()) -> Sequence[str]:
+        return self._gated(self.inner.list, folder, skip)
 
     def put(self, key: str, data: bytes) -> None:
         self._gated(self.inner.put, key, data)

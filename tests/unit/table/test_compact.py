@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gluepot.table
-from batch.commit.record import CommitRecord
 from batch.table import compact as module
 from batch.table.compact import CompactSettings, Refused, compact, plan, planned
 from batch.table.files import TableFile
@@ -299,13 +298,12 @@ files = st.lists(st.builds(file, st.sampled_from("pq"), st.integers(0, 5), st.sa
 
 @given(files)
 def test_a_plan_takes_small_files_once_each_of_one_folder_and_never_the_newest_batch(found):
-    commits = [CommitRecord(one.key, 1) for one in found]
     newest = {
         query: max(one.key.batch_id for one in found if one.key.query_id == query)
         for query in {one.key.query_id for one in found}
     }
 
-    groups = plan(found, commits, 200)
+    groups = plan(found, newest, 200)
 
     taken = [id(one) for group in groups for one in group]
     assert len(taken) == len(set(taken))

@@ -109,6 +109,7 @@ def roll_up(storage: Storage, query_id: str, token: int, batch_id: int, *, with_
         index = _rolled_up(storage, index, token, first, by_first[first], with_gaps=with_gaps)
     if by_first:
         _clean(storage, index)
+        log.info("manifests_rolled_up", table=storage.url, folders=len(by_first), writes=index.summary.writes)
     return len(by_first)
 
 
@@ -166,7 +167,6 @@ def _rolled_up(
     if newest_generations(storage.list(commits_from(index.query_id, first))) != newest:
         unroll(storage, index.query_id, first, first)
         raise TransientError(f"a batch from {first} on was published again in {storage.url}; it is tried again")
-    log.info("manifests_rolled_up", table=storage.url, first=first, writes=len(records))
     return later_index
 
 

@@ -6,6 +6,7 @@ import threading
 from dataclasses import replace
 
 import duckdb
+import obstore
 import pyarrow as pa
 import pytest
 
@@ -99,6 +100,18 @@ def test_keys_arrive_as_they_are(client, key):
     assert storage.list("") == [key]
     assert keys(client) == [f"t/{key}"]
     assert storage.get(key) == b"text"
+
+
+def test_a_listing_goes_on_behind_what_it_leaves_out(client, monkeypatch):
+    storage = open_storage("s3://lake/t")
+    for folder in range(8):
+        for name in range(3):
+            storage.put(f"a/{folder}/{name}", b"")
+    asked, listed = [], obstore.list
+    monkeypatch.setattr(obstore, "list", lambda *given, offset: asked.append(offset) or listed(*given, offset=offset))
+    found = storage.list("a", [("a/1", "a/4"), ("a/6", "a/6")])
+    assert found == [f"a/{folder}/{name}" for folder in (0, 5, 7) for name in range(3)]
+    assert asked == [None, "a/40", "a/60"]
 
 
 def test_a_writer_sends_a_large_file_whole_and_leaves_no_upload_behind(client):

@@ -5,8 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-from batch.commit import FILES, Journal, QueryWrites, Target, Write, place_digest, publish, recover
+import pytest
+
+from batch.commit import FILES, Journal, Origin, QueryWrites, Target, Write, live, place_digest, publish, recover
+from connectors.filesink.layout import commit_key
 from connectors.ports import CommitKey, Manifest
+from etlcore.errors import CheckpointError
 from etlcore.storage import LocalStorage
 from tests.unit.commit.explore import manifest_rows
 from tests.unit.commit.worlds import (
@@ -38,13 +42,19 @@ class Driver:
         self.batch_id = batch_id
         self.writes.begin_attempt(batch_id)
 
+    def open(self, place, ctx="sink"):
+        key = CommitKey(self.query_id, self.batch_id, ctx, place_digest(place))
+        target = Target(self.storage(place), self.storage(place))
+        return self.writes.open(target, Manifest(key), Write(FILES, place, ctx), lambda _: None)
+
     def write(self, place, ctx="sink"):
         key = CommitKey(self.query_id, self.batch_id, ctx, place_digest(place))
         target = Target(self.storage(place), self.storage(place))
         planned = Manifest(key, (), RANGES, token=self.token, work=place)
-        self.writes.open(target, planned, Write(FILES, place, ctx), lambda _: None)
+        table = self.writes.open(target, planned, Write(FILES, place, ctx), lambda _: None)
         made = staged(target, RANGES, attempt="a", key=key, token=self.token)
-        publish(target, replace(planned, parts=made.parts))
+        publish(target, replace(table.linked(planned), parts=made.parts))
+        table.count(key, 0)
 
 
 def test_what_an_earlier_attempt_of_the_same_driver_wrote_elsewhere_is_taken_back():
@@ -134,3 +144,76 @@ def test_tables_that_share_a_folder_of_rejects_do_not_clear_away_what_another_st
     made = staged(first, RANGES, attempt="a", key=replace(KEY, target=place_digest("a")), rejected={"broken": 1})
     recover(second, KEY.query_id, 1, place_digest("b"))
     assert publish(first, made).rejects
+
+
+# --- long chains
+
+
+def batches_of(driver, numbers, place="table"):
+    for batch_id in numbers:
+        driver.begin(batch_id)
+        driver.write(place)
+        driver.writes.settle()
+
+
+def manifest(driver, batch_id, place="table"):
+    return commit_key(CommitKey(driver.query_id, batch_id, "sink", place_digest(place)), 1)
+
+
+def test_a_query_that_finds_its_manifests_whole_goes_on():
+    tables = {}
+    batches_of(Driver(MemoryStorage(), tables, 1), range(4))
+    batches_of(Driver(MemoryStorage(), tables, 2), range(3, 6))
+    links = [one.previous for one in live(tables["table"])]
+    assert links == [-1, 0, 1, 2, 3, 4]
+
+
+def test_a_query_whose_manifest_was_deleted_by_hand_is_refused():
+    tables = {}
+    batches_of(Driver(MemoryStorage(), tables, 1), range(4))
+    driver = Driver(MemoryStorage(), tables, 2)
+    tables["table"].delete([manifest(driver, 1)])
+    driver.begin(4)
+    table = driver.open("table")
+    planned = Manifest(CommitKey("query-1", 4, "sink"), token=2)
+    with pytest.raises(
+        CheckpointError, match=r"lacks the manifest _gluepot/commits/\S+\*\.json: batch 2 .* batch 1 as"
+    ):
+        table.check(planned, Origin("checkpoint"))
+    table.check(planned, Origin("checkpoint", allow_overlap=True))
+
+
+def test_a_query_rolls_its_manifests_up_while_it_runs():
+    tables = {}
+    driver = Driver(MemoryStorage(), tables, 1)
+    batches_of(driver, range(998, 1000))
+    assert not driver.writes.has_to_roll_up()
+    batches_of(driver, [1000])
+    assert driver.writes.has_to_roll_up()
+    driver.writes.roll_up(with_gaps=False)
+    assert not driver.writes.has_to_roll_up()
+    assert [one.key.batch_id for one in live(tables["table"]).tail] == [1000]
+    assert [one.key.batch_id for one in live(tables["table"])] == [998, 999, 1000]
+
+
+def test_rolling_up_that_fails_is_tried_again_some_batches_later():
+    tables = {}
+    driver = Driver(MemoryStorage(), tables, 1)
+    batches_of(driver, [997, 998, 999, 1000])
+    tables["table"].delete([manifest(driver, 998)])
+    with pytest.raises(CheckpointError, match="lacks the manifest of batch 998"):
+        driver.writes.roll_up(with_gaps=False)
+    assert not driver.writes.has_to_roll_up()
+    batches_of(driver, range(1001, 1101))
+    assert driver.writes.has_to_roll_up()
+
+
+def test_a_checkpoint_that_was_put_back_reads_what_was_rolled_up_and_replaces_it():
+    tables = {}
+    driver = Driver(MemoryStorage(), tables, 1)
+    batches_of(driver, [998, 999, 1000])
+    driver.writes.roll_up(with_gaps=False)
+    again = Driver(MemoryStorage(), tables, 2)
+    again.begin(999)
+    assert ("sink", 999) in again.open("table").history.inputs
+    assert len(live(tables["table"]).tail) == 3

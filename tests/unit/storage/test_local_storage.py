@@ -77,6 +77,35 @@ def test_list_is_sorted_and_recursive_and_knows_folders_from_prefixes(storage):
     assert storage.list("") == ["a", "b/1/x", "b/2", "bc/1"]
 
 
+def test_a_listing_leaves_whole_folders_out(storage):
+    keys = ["a/1/x", "a/10/x", "a/2/deep/x", "a/2/x", "a/3/x", "a/4/x", "a/5.x"]
+    for key in keys:
+        storage.put(key, b"")
+    assert storage.list("a", [("a/1", "a/1")]) == keys[1:]
+    assert storage.list("a", [("a/2", "a/3"), ("a/4", "a/4")]) == ["a/1/x", "a/10/x", "a/5.x"]
+    assert storage.list("", [("a", "a")]) == []
+
+
+def test_a_folder_that_is_left_out_is_not_looked_into(storage):
+    storage.put("a/1/x", b"")
+    storage.put("a/2/x", b"")
+    looked_into = []
+
+    class Noting(OsFileSystem):
+        def inside(self, path):
+            looked_into.append(path.name)
+            return super().inside(path)
+
+    assert LocalStorage(storage.root, Noting()).list("a", [("a/1", "a/1")]) == ["a/2/x"]
+    assert sorted(looked_into) == ["2", "a"]
+
+
+def test_a_link_to_a_folder_is_not_followed(storage):
+    storage.put("a/x", b"")
+    (storage.root / "a" / "loop").symlink_to(storage.root)
+    assert storage.list("") == ["a/x"]
+
+
 def test_a_missing_folder_lists_as_empty(storage):
     assert storage.list("nothing/here") == []
 

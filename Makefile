@@ -4,6 +4,7 @@
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
+TIMES := .test_times
 FIND_PYTHON = for p in python3 python3.13 python3.12 python3.11; do \
 	"$$p" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null && { echo "$$p"; break; }; done
 
@@ -20,8 +21,10 @@ demo: setup ## click events through a Glue script into a table, live; ARGS="--se
 
 test: lint ## all that CI runs: lint and every test
 	@# In two parts, so that the processes of the second, which start servers and jobs, hold no Spark of the first.
-	@$(BIN)/pytest --numprocesses 2 --dist loadfile tests/unit tests/spark
-	@$(BIN)/pytest --numprocesses 3 --dist loadfile --ignore tests/unit --ignore tests/spark -m "not long"
+	@rm -rf $(TIMES); failed=0; \
+	$(BIN)/pytest --numprocesses 2 --dist loadfile --junitxml $(TIMES)/1.xml tests/unit tests/spark || failed=1; \
+	$(BIN)/pytest --numprocesses 3 --dist loadfile --junitxml $(TIMES)/2.xml --ignore tests/unit --ignore tests/spark -m "not long" || failed=1; \
+	$(BIN)/python -m scripts.test_times $(TIMES)/1.xml $(TIMES)/2.xml; exit $$failed
 
 test-long: setup ## long repetitions, before a release: wrong versions under kills, kills of lake examples; a quarter of an hour
 	@$(BIN)/pytest --numprocesses 2 --dist loadfile tests/crash tests/e2e -m long
@@ -74,4 +77,4 @@ bench-autoscaling: setup ## goals of the rule for the number of workers, simulat
 	@$(BIN)/python -m benchmarks.autoscaling $(ARGS)
 
 clean: ## remove what the targets above made in this folder; the cache stays
-	@rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist build spark-warehouse
+	@rm -rf $(TIMES) .venv .tools .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist build spark-warehouse

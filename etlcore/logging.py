@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TextIO
 
 from etlcore.plain_structlog import structlog  # isort: skip  before the other imports of it
@@ -147,8 +147,19 @@ def _escaped(text: str) -> str:
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
-def _stderr_logger(*_: object) -> structlog.PrintLogger:
-    return structlog.PrintLogger(sys.stderr)
+class _LineWriter(structlog.PrintLogger):
+    """Writes lines where that is possible: a full disk or a closed pipe behind stderr ends no job."""
+
+    def msg(self, message: str) -> None:
+        """Write a line, or leave it out."""
+        with suppress(OSError, ValueError):  # the latter where the file is closed
+            super().msg(message)
+
+    log = debug = info = warn = warning = fatal = failure = err = error = critical = exception = msg
+
+
+def _stderr_logger(*_: object) -> _LineWriter:
+    return _LineWriter(sys.stderr)
 
 
 class _CurrentStderrHandler(logging.StreamHandler[TextIO]):
@@ -177,7 +188,8 @@ def _mask_secrets(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
 
 def _tell_listeners(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
     for listener in _listeners:
-        listener(dict(event))
+        with suppress(Exception):  # who writes a line does not answer for those who listen
+            listener(dict(event))
     return event
 
 

@@ -14,6 +14,9 @@ from etlcore.clock import Clock
 from etlcore.logging import get_logger
 from etlcore.storage import open_storage
 from streaming.progress import BatchStats
+from streaming.side_tasks import Failed, side_task, warn
+
+_TASK = "compaction"
 
 log = get_logger(__name__)
 
@@ -40,32 +43,35 @@ class Due:
 
 
 @contextmanager
-def compacting(every_batches: int, clock: Clock) -> Iterator[Callable[[BatchStats], None]]:
+def compacting(every_batches: int, clock: Clock, failed: Failed = warn) -> Iterator[Callable[[BatchStats], None]]:
     """Give what is to be told of each batch; the end waits for a compaction that is under way.
 
-    One table at a time; one that is due again while its turn has not ended is left for later. What goes wrong is
-    logged, and no batch fails of it.
+    One table at a time; one that is due again while its turn has not ended is left for later. No batch fails of what
+    goes wrong.
 
     Args:
         every_batches: that wrote to a table, from one compaction of it to the next.
         clock: for the records.
+        failed: told what goes wrong.
     """
     due, running = Due(every_batches), dict[str, Future[None]]()
     with ThreadPoolExecutor(1, thread_name_prefix="gluepot-compacting") as pool:
 
+        @side_task(_TASK)
         def watch(stats: BatchStats) -> None:
             for table in due.after(stats):
                 if table not in running or running[table].done():
-                    running[table] = pool.submit(partial(_compact, table, clock))
+                    running[table] = pool.submit(partial(_compact, table, clock, partial(failed, stats.query, _TASK)))
 
         yield watch
 
 
-def _compact(table: str, clock: Clock) -> None:
+def _compact(table: str, clock: Clock, failed: Callable[[Exception], object]) -> None:
     try:
         told = list(compact(open_storage(table), CompactSettings(), clock, uuid4().hex[:12]))
-    except Exception as failed:  # noqa: BLE001  the job goes on, and so will the next compaction
-        log.warning("not_compacted", table=table, reason=str(failed))
+    except Exception as error:  # noqa: BLE001  the job goes on, and so will the next compaction
+        log.warning("not_compacted", table=table, reason=str(error))
+        failed(error)
         return
     done = [one for one in told if isinstance(one, Compacted)]
     for one in told:

@@ -53,7 +53,7 @@ def lineage_until_end(parameters: JobParameters, streams: StreamSession) -> AtEn
     except ImportError as missing:
         log.warning("lineage_off", reason=str(missing), hint="pip install 'gluepot[openlineage]'")
         return None
-    lineage = open_lineage(parameters.job_name, parameters.run_id, streams.clock)
+    lineage = open_lineage(parameters.job_name, parameters.run_id, streams.clock, streams.side_task_failed)
     if lineage is None:
         return None
     streams.watchers.append(lineage.update)

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from streaming.progress import BatchStats, input_rate, process_rate, window_ratio
+from streaming.side_tasks import side_task
 
 COLUMNS = 7
 BUSY_RATIO = 0.8
@@ -57,6 +58,7 @@ class LiveView:
         """Leave the last state on the screen."""
         self._live.stop()
 
+    @side_task("live_view")
     def update(self, stats: BatchStats) -> None:
         """Show a query's newest batch."""
         self._stats = {**self._stats, stats.query: stats}

@@ -160,7 +160,8 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
         if settings.compact_every is not None:
             from gluepot.compacting import compacting  # noqa: PLC0415  most jobs do not
 
-            streams.watchers.append(stack.enter_context(compacting(settings.compact_every, streams.clock)))
+            watch = compacting(settings.compact_every, streams.clock, streams.side_task_failed)
+            streams.watchers.append(stack.enter_context(watch))
         session.install(streams)
         stack.callback(_stop_spark)
         if push is not None:
@@ -177,7 +178,8 @@ def _advice_log(settings: RunSettings, parameters: JobParameters, streams: Strea
     from gluepot.scaling import advisor  # noqa: PLC0415  numpy takes its time to load
 
     chosen, ended = settings.advisor, streams.status.ended
-    return advisor(settings.master, parameters, settings.advice_log, chosen, streams.clock, ended)
+    failed = streams.side_task_failed
+    return advisor(settings.master, parameters, settings.advice_log, chosen, streams.clock, ended, failed)
 
 
 def _open_ops(

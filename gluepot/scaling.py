@@ -15,6 +15,7 @@ from etlcore.logging import get_logger
 from gluepot.job_parameters import JobParameters
 from streaming.advisor import AdviceLog, AdvisorSettings
 from streaming.capacity import local_slots
+from streaming.side_tasks import Failed, warn
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -31,6 +32,7 @@ def advisor(
     chosen: Mapping[str, str],
     clock: Clock,
     ended: Callable[[], Collection[str]] = tuple,
+    failed: Failed = warn,
 ) -> AdviceLog:
     """Return what watches the batches of a run.
 
@@ -41,6 +43,7 @@ def advisor(
         chosen: fields of `AdvisorSettings`.
         clock: for the cool-down.
         ended: tells which queries of the job have ended.
+        failed: told what goes wrong with following advice.
 
     Raises:
         ConfigError: a setting is wrong, or nothing says how many cores a worker of a cluster has.
@@ -48,16 +51,17 @@ def advisor(
     if master.startswith("local"):
         if parameters.enable_auto_scaling:
             log.info("auto_scaling_is_advice_only", master=master)
-        return AdviceLog(path, lambda: 1, _settings(chosen, local_slots(master, os.cpu_count() or 1)))
+        return AdviceLog(path, lambda: 1, _settings(chosen, local_slots(master, os.cpu_count() or 1)), failed=failed)
 
     from streaming.scaling import Scaler, SparkCluster  # noqa: PLC0415  loads PySpark, which a local job does later
 
     settings = _settings(chosen, cluster_slots(parameters))
     cluster = SparkCluster(_running_context)
     if not parameters.enable_auto_scaling:
-        return AdviceLog(path, cluster.workers, settings)
+        return AdviceLog(path, cluster.workers, settings, failed=failed)
     scaler = Scaler(cluster, settings, clock, ended)
-    return AdviceLog(path, cluster.workers, settings, ordered=cluster.ordered, followers=[scaler.follow])
+    followers = [scaler.follow]
+    return AdviceLog(path, cluster.workers, settings, ordered=cluster.ordered, followers=followers, failed=failed)
 
 
 def cluster_slots(parameters: JobParameters) -> int:

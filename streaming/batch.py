@@ -39,7 +39,14 @@ from streaming.progress import Output, WrittenFile
 from streaming.schema_changes import ColumnChange, column_changes
 from streaming.settings import StreamSettings
 
+RELEASE = "release_rows"
+"""The side task of letting go of rows that were kept for the function."""
+
 BatchFunction = Callable[[Any, int], Any]
+
+
+def _at_once(_: str, action: Callable[[], object]) -> object:
+    return action()
 
 
 @dataclass(slots=True)
@@ -80,6 +87,7 @@ class BatchContext:
         tables: what this driver knows of the tables the query writes to.
         columns: of these tables.
         scope: which threads write as part of the batch.
+        beside: does what is no part of the batch, by the name of a side task; in a query it raises nothing.
 
     A function may write from several threads, so the methods that change something are safe to call from any.
     """
@@ -113,6 +121,7 @@ class BatchContext:
     tables: QueryWrites = field(default_factory=lambda: QueryWrites(""))
     columns: TableColumns = field(default_factory=TableColumns)
     scope: scopes.Scope = field(default_factory=scopes.Scope)
+    beside: Callable[[str, Callable[[], object]], object] = _at_once
     _writes: Counter[tuple[str, str]] = field(default_factory=Counter)
     _kept: list[KeptRecords] = field(default_factory=list)
     _changing: RLock = field(default_factory=RLock)
@@ -284,7 +293,7 @@ def run_known(
                     WrittenFile(root, file.path, file.size_bytes, file.by_reason.total(), rejects=True)
                 )
     finally:
-        batch.release()
+        context.beside(RELEASE, batch.release)
 
 
 def run_rows(frame: DataFrame, function: BatchFunction, context: BatchContext) -> bool:
@@ -305,7 +314,7 @@ def run_rows(frame: DataFrame, function: BatchFunction, context: BatchContext) -
             _call(function, frame, context)
         return rows > 0
     finally:
-        frame.unpersist()
+        context.beside(RELEASE, frame.unpersist)
 
 
 def _call(function: BatchFunction, frame: DataFrame, context: BatchContext) -> None:
@@ -317,5 +326,5 @@ def _call(function: BatchFunction, frame: DataFrame, context: BatchContext) -> N
             function(frame, context.batch_id)
         done = True
     finally:
-        context.foresight.end(context, done=done)
-        context.release()
+        context.beside("foresight", lambda: context.foresight.end(context, done=done))
+        context.beside(RELEASE, context.release)

@@ -121,6 +121,6 @@ class Foresight:
                 seen = Rows()
         came = {Repeatable: self._staging_came, Rows: rows_came}.get(type(self._ahead))
         self._habit.learn(seen, came, context.writes)
-        if self._staged is not None:
-            self._staged.discard()
-            self._staged = None
+        staged, self._staged = self._staged, None
+        if staged is not None:
+            staged.discard()

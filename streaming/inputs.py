@@ -14,7 +14,7 @@ from connectors.ports import GroupedSource, SourceRange, ThrottledSource, coales
 from connectors.positions import StreamPositions
 from etlcore.checkpoint import Checkpoint
 from etlcore.datasets import Dataset
-from etlcore.errors import EtlError, TransientError
+from etlcore.errors import EtlError
 from etlcore.logging import get_logger
 from streaming.frames import StreamFrame, opened_streams
 
@@ -132,12 +132,12 @@ class Inputs:
         pairs = zip(self._streams, held, strict=True)
         return sorted({stream.source.dataset(name) for stream, batch in pairs for name in batch.streams()})
 
-    def commit_groups(self, held: Sequence[StreamPositions[Any]]) -> tuple[int, int]:
-        """Tell consumer groups where a published batch ends; return how many were told, and how many were not.
+    def commit_groups(self, held: Sequence[StreamPositions[Any]]) -> tuple[int, list[Exception]]:
+        """Tell consumer groups where a published batch ends; return how many were told, and why others were not.
 
         Only tools look there, so that a failure is a warning and the stream goes on.
         """
-        told = failed = 0
+        told, failures = 0, list[Exception]()
         for stream, batch in zip(self._streams, held, strict=True):
             source = stream.source
             if not (isinstance(source, GroupedSource) and source.group):
@@ -145,23 +145,19 @@ class Inputs:
             try:
                 source.commit_group(batch)
                 told += 1
-            except EtlError as refused:
-                failed += 1
+            except Exception as refused:  # noqa: BLE001  whatever it is, the groups of other streams are told
+                failures.append(refused)
                 log.warning("group_commit_failed", group=source.group, reason=str(refused))
-        return told, failed
+        return told, failures
 
     def throttled_reads(self) -> list[int]:
         """Return how many reads were refused because they came too often, of each source that has such a limit."""
         return [one.source.throttled_reads() for one in self._streams if isinstance(one.source, ThrottledSource)]
 
     def backlog(self, held: Sequence[StreamPositions[Any]]) -> dict[str, int]:
-        """Return the records behind a batch by `stream-shard`; empty while a source is away, which is no failure."""
-        try:
-            pairs = zip(self._streams, held, strict=True)
-            return {shard: n for stream, batch in pairs for shard, n in stream.source.backlog(batch).items()}
-        except TransientError as away:
-            log.warning("lag_unknown", reason=str(away))
-            return {}
+        """Return the records behind a batch by `stream-shard`; an EtlError while a source is away."""
+        pairs = zip(self._streams, held, strict=True)
+        return {shard: n for stream, batch in pairs for shard, n in stream.source.backlog(batch).items()}
 
 
 def named(held: Sequence[StreamPositions[Any]]) -> dict[str, str]:

@@ -11,7 +11,6 @@ from typing import Any
 
 from connectors.positions import StreamPositions
 from etlcore.clock import Clock
-from etlcore.errors import EtlError
 from etlcore.logging import get_logger
 
 EVERY_SECS = 1.0
@@ -140,13 +139,18 @@ def moved(backlog: Mapping[str, int], before: Mapping[str, int], now: Mapping[st
     return {shard: max(0, records - committed.get(shard, 0)) for shard, records in backlog.items()}
 
 
+def _warn(failed: Exception) -> None:
+    log.warning("lag_unknown", reason=str(failed))
+
+
 class LagWatch:
     """Asks a query's sources how much waits. Safe to use from several threads; one asks at a time.
 
     Args:
-        backlog: of a batch, tells the records behind it by shard; none while the source is away.
+        backlog: of a batch, tells the records behind it by shard; raises while the source is away.
         clock: for ages.
         spent: processor time of the thread that asks, in seconds.
+        failed: told why a source could not be asked, or an answer not be shown.
     """
 
     def __init__(
@@ -154,10 +158,12 @@ class LagWatch:
         backlog: Callable[[Sequence[StreamPositions[Any]]], Mapping[str, int]],
         clock: Clock,
         spent: Callable[[], float] = time.thread_time,
+        failed: Callable[[Exception], object] = _warn,
     ) -> None:
         self._backlog = backlog
         self._clock = clock
         self._spent = spent
+        self._failed = failed
         self._held: Sequence[StreamPositions[Any]] = ()
         self._ends: Mapping[str, int] = {}
         self._waiting: Mapping[str, int] = {}
@@ -207,7 +213,11 @@ class LagWatch:
         with self._knowing:
             held, ends = self._held, self._ends
         asked_epoch, spent_secs = self._clock.epoch(), self._spent()
-        backlog = self._backlog(held) if held else {}
+        try:
+            backlog = self._backlog(held) if held else {}
+        except Exception as away:  # noqa: BLE001  the query itself asks for records, and says what is wrong
+            self._failed(away)
+            backlog = {}
         # Later than the thread that looks again and again, if there is one: then no batch has to.
         pays_after_secs = 2 * pause_secs(self._spent() - spent_secs, every_secs=0.0)
         with self._knowing:
@@ -236,8 +246,8 @@ class LagWatch:
                 began_secs = self._spent()
                 try:
                     self.look(show)
-                except EtlError as error:  # the query itself asks the source for records, and says what is wrong
-                    log.warning("lag_unknown", reason=str(error))
+                except Exception as error:  # noqa: BLE001  the next look may be a better one
+                    self._failed(error)
                 wait_secs = pause_secs(self._spent() - began_secs, every_secs)
 
         # Not waited for at the end: a source that is away may hold it for some seconds, and it only shows a number.

@@ -13,6 +13,7 @@ from streaming.lag import Lag
 from streaming.metric_names import ADVICE, COUNTERS, GAUGES, HISTOGRAMS, LAG, MOST_LABEL_VALUES, PREFIX
 from streaming.partition_gauges import SHOWN, PartitionGauges
 from streaming.progress import BatchStats, input_rate, process_rate, window_ratio
+from streaming.side_tasks import side_task
 
 if TYPE_CHECKING:
     from streaming.advisor import Advice
@@ -109,6 +110,7 @@ class StreamMetrics:
         self._set("workers", capacity.workers)
         self._set("task_slots", capacity.slots)
 
+    @side_task("metrics")
     def advise(self, query: str, advice: Advice) -> None:
         """Show what the advisor says after a batch."""
         self._set("advised_workers", advice.wanted_workers, query)

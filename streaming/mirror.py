@@ -1,26 +1,22 @@
 """Where a query stands, noted in the job's ledger now and then, so that bookmarks of streams can be seen and moved.
 
-The checkpoint stays the authority: nothing reads the note to go on, and what goes wrong here is logged and no more.
+The checkpoint stays the authority: nothing reads the note to go on, and no batch fails of what goes wrong here.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from batch import jobrun
 from etlcore.clock import Clock
-from etlcore.errors import CheckpointError, EtlError
-from etlcore.logging import get_logger
+from etlcore.errors import CheckpointError
 
 KIND = "stream"
 EVERY_SECS = 60.0
 _VERSION = 1
-
-log = get_logger(__name__)
 
 
 class Place(Protocol):
@@ -86,7 +82,7 @@ class Mirror:
         self._noted_at: float | None = None
 
     def done(self, query_id: str, batch_id: int, held: Sequence[Place]) -> None:
-        """Take down that a batch is done; it is noted at once, or with a later one."""
+        """Take down that a batch is done; it is noted at once, or with a later one; raises as `note` does."""
         if not held:
             return
         self._pending = StreamMark(self._checkpoint, query_id, batch_id, [one.to_json() for one in held])
@@ -94,22 +90,15 @@ class Mirror:
             self.note()
 
     def note(self) -> None:
-        """Note what has not been noted; called at the query's end, too."""
+        """Note what has not been noted; called at the query's end, too.
+
+        Raises:
+            EtlError: the ledger is away, or no longer this run's. It is asked again with a batch a minute later.
+        """
         run = jobrun.current()
         marks = run.bookmarks if run else None
         if self._pending is None or marks is None or not marks.run.saves:
             return
-        try:
-            marks.ledger.mirror(marks.run, self._name, self._pending.to_body())
-        except EtlError as error:
-            log.warning("offsets_not_mirrored", query=self._name, reason=str(error))
-        self._pending, self._noted_at = None, self._clock.monotonic()
-
-
-@contextmanager
-def closing_note(mirror: Mirror) -> Iterator[None]:
-    """Note what is left when the query ends, however it ends."""
-    try:
-        yield
-    finally:
-        mirror.note()
+        self._noted_at = self._clock.monotonic()  # of a failed try, too: a ledger that hangs holds up few batches
+        marks.ledger.mirror(marks.run, self._name, self._pending.to_body())
+        self._pending = None

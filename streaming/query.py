@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -22,7 +22,7 @@ from connectors.positions import StreamPositions
 from connectors.rejects import discard, rejects_root
 from connectors.start import read_start
 from etlcore.checkpoint import Checkpoint
-from etlcore.errors import CheckpointError, EtlError
+from etlcore.errors import EtlError
 from etlcore.failpoints import reach
 from etlcore.logging import bind_context, get_logger
 from streaming import lease, retry
@@ -34,7 +34,7 @@ from streaming.frames import StreamFrame, kept_at
 from streaming.habit import Habit
 from streaming.inputs import Inputs, named
 from streaming.lag import Lag, LagWatch
-from streaming.mirror import Mirror, closing_note
+from streaming.mirror import Mirror
 from streaming.pausing import rest
 from streaming.planners import release_planners
 from streaming.progress import BatchStats
@@ -44,6 +44,7 @@ from streaming.scopes import Scope
 from streaming.session import ENDLESS, StreamSession
 from streaming.settings import StreamSettings
 from streaming.shuffles import suit_batches
+from streaming.side_tasks import name_of
 from streaming.stopping import stop_on_signals
 from streaming.throttling import Throttling
 
@@ -147,7 +148,7 @@ class Query:
         self._checkpoint = Checkpoint(settings.checkpoint_location)
         self._inputs = Inputs(frame, self._checkpoint)
         self._throttling = Throttling(self._inputs.throttled_reads, session.clock)
-        self._lag = LagWatch(self._inputs.backlog, session.clock)
+        self._lag = LagWatch(self._inputs.backlog, session.clock, failed=partial(self._failed_beside, "lag"))
         self._schema = StreamSchema()
         self._tables: QueryWrites | None = None
         self._rolling: threading.Thread | None = None
@@ -171,9 +172,9 @@ class Query:
             bind_context(query=self._name),
             self._told(),
             self._own() as self._lease,
-            closing_note(self._mirror),
             ExitStack() as watching,
         ):
+            watching.callback(self._beside, "ledger_positions", self._mirror.note)
             self._tell(lease="held")
             self._before_first_start()
             watching.enter_context(self._lag_shown())
@@ -239,8 +240,8 @@ class Query:
         return lease.take(self._checkpoint.storage, self._session.clock, ttl_secs=self._session.lease_secs)
 
     def _before_first_start(self) -> None:
-        if self._session.metrics:
-            self._session.metrics.announce(self._name, self._settings.window_size_secs)
+        if (metrics := self._session.metrics) is not None:
+            self._beside("metrics", lambda: metrics.announce(self._name, self._settings.window_size_secs))
         storage = self._checkpoint.storage
         refuse_damage(storage)
         chosen = read_start(storage) is not None
@@ -248,7 +249,7 @@ class Query:
         self._quarantine.check()
         self._inputs.check()
         self._tell(source_reached=True)
-        suit_batches(self._frame.sparkSession)
+        self._beside("shuffle_partitions", lambda: suit_batches(self._frame.sparkSession))
         if self._session.drain.until_caught_up and self._inputs:
             self._drain = _Drain(self._inputs, self._session.clock.epoch())
             self._drain.look()
@@ -272,7 +273,7 @@ class Query:
         finally:
             reach("query.ending")
             query.stop()
-            self._tell(throttled_reads=self._throttling.look(anew=True))
+            self._tell_throttled(anew=True)
 
     def _wait(self, query: StreamingQuery) -> BaseException | None:
         """Wait for the query's end, and bring it about between two batches when that, or a pause, is asked for.
@@ -284,9 +285,10 @@ class Query:
         done_before, released = self._run.done_batches, False
         while True:
             if not released and (self._run.in_function or self._run.done_batches > done_before):
-                release_planners(self._frame.sparkSession)  # with the first batch there is nothing left to plan
+                # With the first batch there is nothing left to plan.
+                self._beside("planners", lambda: release_planners(self._frame.sparkSession))
                 released = True
-            self._tell(throttled_reads=self._throttling.look())
+            self._tell_throttled()
             try:
                 if query.awaitTermination(POLL_SECS):  # type: ignore[arg-type]  # fractions of a second work
                     return None
@@ -366,6 +368,7 @@ class Query:
             tables=self._writes_of(query_id, token),
             columns=self._columns,
             scope=self._scope,
+            beside=self._beside,
             schema=self._schema,
             foresight=Foresight(self._habit),
             rejects_path=self._settings.rejects_path,
@@ -388,15 +391,35 @@ class Query:
             self._count("empty")
             return
         lag = self._beside("lag", self._lag.after_batch) or Lag()
-        now_epoch = clock.epoch()
+        duration_secs = clock.monotonic() - began
+        self._tell(last_commit_epoch=began_epoch + duration_secs)
+        stats = self._beside(
+            "statistics", lambda: self._stats(held, ranges, context, lag, attempts, began_epoch, duration_secs)
+        )
+        run.last_started_epoch = began_epoch
+        if stats is not None:
+            self._report(stats)
+
+    def _stats(
+        self,
+        held: Sequence[StreamPositions[Any]],
+        ranges: tuple[SourceRange, ...],
+        context: BatchContext,
+        lag: Lag,
+        attempts: int,
+        began_epoch: float,
+        duration_secs: float,
+    ) -> BatchStats:
+        """Return a committed batch in numbers; they do not depend on whether its names for lineage can be told."""
+        now_epoch = self._session.clock.epoch()
         ages = {shard: max(0.0, now_epoch - newest / 1000) for shard, newest in context.newest_epoch_ms.items()}
-        stats = BatchStats(
+        return BatchStats(
             query=self._name,
-            batch_id=batch_id,
+            batch_id=context.batch_id,
             window_secs=self._settings.window_size_secs,
             started_epoch=began_epoch,
-            duration_secs=clock.monotonic() - began,
-            previous_started_epoch=run.last_started_epoch,
+            duration_secs=duration_secs,
+            previous_started_epoch=self._run.last_started_epoch,
             phase_secs=dict(context.phase_secs),
             rows_in=context.rows_in + context.rows_aside if context.rows_in else self._inputs.holds_records(held),
             rows_out=context.rows_out,
@@ -417,22 +440,20 @@ class Query:
             written=tuple(context.written),
             column_changes=tuple(context.column_changes),
             rows_in_table=dict(context.rows_in_table),
-            inputs=self._inputs.datasets(held),
+            inputs=self._beside("lineage", lambda: self._inputs.datasets(held)) or (),
             outputs=tuple(context.outputs),
         )
-        run.last_started_epoch = began_epoch
-        self._report(stats)
 
     def _beside(self, task: str, action: Callable[[], T]) -> T | None:
         """Do something that is no part of the batch: its errors are told and counted, and the batch goes on."""
         try:
             return action()
         except Exception as failed:  # noqa: BLE001  whatever it is, the batch has done its work
-            log.warning("side_task_failed", task=task, reason=str(failed) or type(failed).__name__)
-            if self._session.metrics:
-                with suppress(Exception):  # the metrics may be what fails
-                    self._session.metrics.side_task_failure(self._name, task)
+            self._failed_beside(task, failed)
             return None
+
+    def _failed_beside(self, task: str, failed: Exception) -> None:
+        self._session.side_task_failed(self._name, task, failed)
 
     def _writes_of(self, query_id: str, token: int) -> QueryWrites:
         """Return what this driver knows of the query's writes; the first call opens the journal of the checkpoint."""
@@ -501,12 +522,11 @@ class Query:
             raise StopBetweenBatches
 
     def _report(self, stats: BatchStats) -> None:
-        self._tell(last_commit_epoch=stats.committed_epoch)
         if (metrics := self._session.metrics) is not None:
             self._beside("metrics", lambda: metrics.observe(stats))
             self._beside("capacity", lambda: metrics.capacity(capacity_of(self._frame.sparkSession)))
         for watch in self._session.watchers:
-            self._beside(_name_of(watch), partial(watch, stats))
+            self._beside(name_of(watch), partial(watch, stats))
         log.info(
             "batch_done",
             rows=stats.rows_in,
@@ -534,8 +554,8 @@ class Query:
         if metrics is None or not self._inputs:
             yield
             return
-        with suppress(CheckpointError):  # what it says of the past is not needed to go on
-            self._lag.committed(self._inputs.committed(), {})
+        # What the checkpoint says of the past is not needed to go on.
+        self._beside("lag", lambda: self._lag.committed(self._inputs.committed(), {}))
 
         def show(lag: Lag) -> None:
             metrics.lag(self._name, lag)
@@ -544,22 +564,22 @@ class Query:
             yield
 
     def _tell(self, **changes: Any) -> None:
-        self._session.status.tell(self._name, **changes)
+        self._beside("status", lambda: self._session.status.tell(self._name, **changes))
+
+    def _tell_throttled(self, *, anew: bool = False) -> None:
+        self._beside("throttled_reads", lambda: self._tell(throttled_reads=self._throttling.look(anew=anew)))
 
     def _tell_groups(self, held: Sequence[StreamPositions[Any]]) -> None:
         """Tell consumer groups of a batch, after its publish: a group must never be ahead of the table."""
-        told, failed = self._inputs.commit_groups(held)
-        if self._session.metrics:
-            self._session.metrics.group_commits(self._name, told, failed)
+        told, failures = self._inputs.commit_groups(held)
+        for failed in failures:
+            self._failed_beside("group_commits", failed)
+        if (metrics := self._session.metrics) is not None:
+            self._beside("metrics", lambda: metrics.group_commits(self._name, told, len(failures)))
 
     def _count(self, what: str) -> None:
-        if self._session.metrics:
-            getattr(self._session.metrics, what)(self._name)
-
-
-def _name_of(watch: Callable[..., object]) -> str:
-    """Return what a watcher is called in logs and metrics: the module that it comes from."""
-    return str(getattr(watch, "__module__", None) or type(watch).__module__).rsplit(".", 1)[-1]
+        if (metrics := self._session.metrics) is not None:
+            self._beside("metrics", lambda: getattr(metrics, what)(self._name))
 
 
 def for_each_batch(frame: Any, function: BatchFunction, settings: StreamSettings, session: StreamSession) -> None:

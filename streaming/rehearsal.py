@@ -58,6 +58,7 @@ class Rehearsal:
             tables=held.tables,
             columns=held.columns,
             scope=held.scope,
+            beside=held.beside,
         )
 
         def rows() -> DataFrame:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from etlcore.clock import Clock, SystemClock
 from etlcore.datasets import Dataset
+from streaming import side_tasks
 from streaming.lease import TTL_SECS
 from streaming.pausing import Pauses
 from streaming.progress import BatchStats
@@ -46,7 +48,7 @@ class StreamSession:
         clock: all waiting and all time stamps.
         metrics: None where nobody asked for them.
         status: what the queries are doing now.
-        watchers: told of every committed batch.
+        watchers: told of every committed batch; what they raise is a side task's failure.
         drain: when queries end by themselves.
         on_batch_failure: `onBatchFailure` of queries whose options do not say it.
         lease_secs: after how long without a sign of life another driver may take a query over.
@@ -72,6 +74,13 @@ class StreamSession:
     stop: threading.Event = field(default_factory=threading.Event)
     pauses: Pauses = field(default_factory=Pauses)
     read: set[Dataset] = field(default_factory=set)
+
+    def side_task_failed(self, query: str, task: str, error: Exception) -> None:
+        """Log and count an error in what goes on beside the batches; safe to call from any thread, raises nothing."""
+        side_tasks.warn(query, task, error)
+        if self.metrics is not None:
+            with suppress(Exception):  # the metrics may be what fails
+                self.metrics.side_task_failure(query, task)
 
 
 _current = StreamSession()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -16,10 +17,12 @@ from etlcore.logging import get_logger
 from etlcore.masking import mask_text
 from gluepot.lineage.events import Names, Versions, event
 from streaming.progress import BatchStats, Output
+from streaming.side_tasks import Failed, side_task, warn
 
 MOST_WAITING = 1_000
 END_SECS = 10.0
 """How long the end of a run waits until what is left is sent."""
+TASK = "lineage"
 
 log = get_logger(__name__)
 
@@ -33,13 +36,17 @@ class Lineage:
         names: of the run.
         versions: of what runs it.
         clock: for the times of events.
+        failed: told of each event that is not sent; of the run's own ones with no name of a query.
     """
 
     send: Callable[[RunEvent], object]
     names: Names
     versions: Versions
     clock: Clock
-    _waiting: queue.Queue[Callable[[], RunEvent] | None] = field(default_factory=lambda: queue.Queue(MOST_WAITING))
+    failed: Failed = warn
+    _waiting: queue.Queue[tuple[str, Callable[[], RunEvent]] | None] = field(
+        default_factory=lambda: queue.Queue(MOST_WAITING)
+    )
     _queries: dict[str, Names] = field(default_factory=dict)
     _turn: threading.Lock = field(default_factory=threading.Lock)
     _sender: threading.Thread | None = None
@@ -49,8 +56,9 @@ class Lineage:
         """Tell that the run begins."""
         self._sender = threading.Thread(target=self._send_all, name="gluepot-lineage", daemon=True)
         self._sender.start()
-        self._put(partial(event, RunState.START, self.names, self.versions, self.clock.epoch()))
+        self._put(self.names, partial(event, RunState.START, self.names, self.versions, self.clock.epoch()))
 
+    @side_task(TASK)
     def update(self, stats: BatchStats) -> None:
         """Tell of a committed batch."""
         with self._turn:
@@ -59,9 +67,9 @@ class Lineage:
                 stats.query, Names(self.names.namespace, self.names.job, self.names.run_id, stats.query)
             )
         if new:
-            self._put(partial(event, RunState.START, own, self.versions, stats.started_epoch, stats.inputs))
+            self._put(own, partial(event, RunState.START, own, self.versions, stats.started_epoch, stats.inputs))
         at_epoch = stats.committed_epoch
-        self._put(partial(event, RunState.RUNNING, own, self.versions, at_epoch, stats.inputs, stats.outputs))
+        self._put(own, partial(event, RunState.RUNNING, own, self.versions, at_epoch, stats.inputs, stats.outputs))
 
     def ended(self, inputs: Iterable[Dataset], outputs: Iterable[Output], error: BaseException | None) -> None:
         """Tell that the run and its queries end.
@@ -75,28 +83,30 @@ class Lineage:
         said = "" if error is None else mask_text(f"{type(error).__name__}: {error}")
         now_epoch = self.clock.epoch()
         for own in self._queries.values():
-            self._put(partial(event, state, own, self.versions, now_epoch, error=said))
-        self._put(partial(event, state, self.names, self.versions, now_epoch, tuple(inputs), tuple(outputs), said))
-        self._put(None)
+            self._put(own, partial(event, state, own, self.versions, now_epoch, error=said))
+        inputs, outputs = tuple(inputs), tuple(outputs)
+        self._put(self.names, partial(event, state, self.names, self.versions, now_epoch, inputs, outputs, said))
+        with suppress(queue.Full):  # then nobody waits for the end
+            self._waiting.put_nowait(None)
         if self._sender is not None:
             self._sender.join(END_SECS)
         if lost := self._lost + self._waiting.qsize():
             log.warning("lineage_lost", events=lost)
 
-    def _put(self, make: Callable[[], RunEvent] | None) -> None:
+    def _put(self, names: Names, make: Callable[[], RunEvent]) -> None:
         try:
-            self._waiting.put_nowait(make)
+            self._waiting.put_nowait((names.query, make))
         except queue.Full:
-            self._lost += 1
+            self._lose(names.query, TimeoutError(f"{MOST_WAITING:,} events wait to be sent already"))
 
     def _send_all(self) -> None:
-        said = False
-        while (make := self._waiting.get()) is not None:
+        while (waiting := self._waiting.get()) is not None:
+            query, make = waiting
             try:
                 self.send(make())
-                said = False
-            except Exception as failed:  # noqa: BLE001  whatever a transport raises, the job goes on
-                self._lost += 1
-                if not said:
-                    log.warning("lineage_not_sent", reason=str(failed))
-                said = True
+            except Exception as error:  # noqa: BLE001  whatever a transport raises, the job goes on
+                self._lose(query, error)
+
+    def _lose(self, query: str, error: Exception) -> None:
+        self._lost += 1
+        self.failed(query, TASK, error)

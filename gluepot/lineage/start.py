@@ -9,6 +9,7 @@ from etlcore.clock import Clock
 from etlcore.logging import get_logger
 from gluepot.lineage.emitter import Lineage
 from gluepot.lineage.events import Names, Versions
+from streaming.side_tasks import Failed
 
 NAMESPACE = "gluepot"
 """Of jobs, unless OPENLINEAGE_NAMESPACE names another one."""
@@ -16,13 +17,14 @@ NAMESPACE = "gluepot"
 log = get_logger(__name__)
 
 
-def open_lineage(job: str, run_id: str, clock: Clock) -> Lineage | None:
+def open_lineage(job: str, run_id: str, clock: Clock, failed: Failed) -> Lineage | None:
     """Return the lineage of a run that is about to begin; None, with a warning, if the client is not to be had.
 
     Args:
         job: its name.
         run_id: of the run, `jr_...`.
         clock: for the times of events.
+        failed: told of events that are not sent.
     """
     from openlineage.client import OpenLineageClient  # noqa: PLC0415  it reads its configuration at this moment
 
@@ -32,4 +34,4 @@ def open_lineage(job: str, run_id: str, clock: Clock) -> Lineage | None:
         log.warning("lineage_off", reason=str(wrong), hint="correct openlineage.yml or OPENLINEAGE_*")
         return None
     names = Names(os.environ.get("OPENLINEAGE_NAMESPACE") or NAMESPACE, job, run_id)
-    return Lineage(client.emit, names, Versions(version("gluepot"), version("pyspark")), clock)
+    return Lineage(client.emit, names, Versions(version("gluepot"), version("pyspark")), clock, failed)

@@ -16,6 +16,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from streaming.progress import BatchStats
+from streaming.side_tasks import side_task
 
 REPORT_SECS = 30
 """How often Glue reports; a metric of type `count` is what came together since the report before."""
@@ -78,6 +79,7 @@ class GlueNames(Collector):
         self._counts: dict[str, dict[int, float]] = {}
         self._turn = threading.Lock()
 
+    @side_task("cloudwatch_names")
     def update(self, stats: BatchStats) -> None:
         """Take in a committed batch."""
         report = int(self._epoch() // REPORT_SECS)

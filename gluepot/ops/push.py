@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from http.client import HTTPException
 from urllib.parse import urlsplit
 
 from prometheus_client import CollectorRegistry, Gauge, pushadd_to_gateway
@@ -65,9 +64,10 @@ def push(gateway: str, job: str, registry: CollectorRegistry, ended: Ended) -> N
         ended: how.
     """
     values = ended.values()
-    for metric in AT_END:
-        Gauge(PREFIX + metric.name, metric.help, metric.labels, registry=registry).labels(job).set(values[metric.name])
     try:
+        for metric in AT_END:
+            gauge = Gauge(PREFIX + metric.name, metric.help, metric.labels, registry=registry)
+            gauge.labels(job).set(values[metric.name])
         pushadd_to_gateway(gateway, job=job, registry=registry, timeout=PUSH_SECS)
-    except (OSError, HTTPException) as failed:
+    except Exception as failed:  # noqa: BLE001  a metric that cannot be had, too
         log.warning("metrics_not_pushed", gateway=gateway, reason=str(failed))

@@ -15,6 +15,7 @@ from streaming.advisor.advise import RECENT_BATCHES, advise
 from streaming.advisor.history import Observation, observed
 from streaming.advisor.settings import AdvisorSettings
 from streaming.progress import BatchStats
+from streaming.side_tasks import Failed, name_of, side_task, warn
 
 
 class AdviceLog:
@@ -26,6 +27,7 @@ class AdviceLog:
         settings: goals and bounds.
         ordered: tells how many are there or asked for; None where nobody asks for any.
         followers: are given query and advice after each batch; more may be added.
+        failed: told what a follower raised; the others are given the advice all the same.
     """
 
     def __init__(
@@ -36,10 +38,12 @@ class AdviceLog:
         *,
         ordered: Callable[[], int] | None = None,
         followers: Iterable[Callable[[str, Advice], object]] = (),
+        failed: Failed = warn,
     ) -> None:
         self._path, self._workers, self._settings = path, workers, settings
         self._ordered = ordered or workers
         self.followers = list(followers)
+        self._failed = failed
         self._histories: dict[str, deque[Observation]] = {}
         self._newest: dict[str, Advice] = {}
         self._turn = threading.Lock()
@@ -48,18 +52,22 @@ class AdviceLog:
         """Return the last advice on a query; None before the first. Does not wait."""
         return self._newest.get(query)
 
+    @side_task("advice_log")
     def update(self, stats: BatchStats) -> None:
-        """Take in a committed batch; OSError where the file cannot be written."""
+        """Take in a committed batch; OSError where the file cannot be written, when everybody has been told."""
         with self._turn:
             history = self._histories.setdefault(stats.query, deque(maxlen=RECENT_BATCHES))
             history.append(observed(stats, self._workers(), self._ordered()))
             advice = self._newest[stats.query] = advise(list(history), self._settings)
+            for follow in self.followers:
+                try:
+                    follow(stats.query, advice)
+                except Exception as error:  # noqa: BLE001  whatever it is, others follow the same advice
+                    self._failed(stats.query, name_of(follow), error)
             if self._path is not None:
                 line = {"query": stats.query, "observation": history[-1].to_json(), "advice": advice.to_json()}
                 with self._path.open("ab") as file:
                     file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
-            for follow in self.followers:
-                follow(stats.query, advice)
 
 
 def recorded(lines: Iterable[bytes]) -> Mapping[str, list[Observation]]:

@@ -9,6 +9,7 @@ from etlcore.logging import get_logger
 from streaming.advisor import Advice, AdvisorSettings
 from streaming.scaling.cluster import Cluster
 from streaming.scaling.decide import Keep, ScaleTo, decide
+from streaming.side_tasks import side_task
 
 log = get_logger(__name__)
 
@@ -36,6 +37,7 @@ class Scaler:
         self._wanted: dict[str, int] = {}
         self._changed_at: float | None = None
 
+    @side_task("scaling")
     def follow(self, query: str, advice: Advice) -> Keep | ScaleTo:
         """Act on the advice for a query, or keep the workers; called between two batches of it."""
         ended = self._ended()

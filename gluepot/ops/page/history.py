@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from streaming.progress import BatchStats, WrittenFile, input_rate, process_rate, window_ratio
 from streaming.schema_changes import ColumnChange
+from streaming.side_tasks import side_task
 
 WhatT = TypeVar("WhatT")
 
@@ -166,6 +167,7 @@ class History:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _queries: dict[str, _Kept] = field(default_factory=dict)
 
+    @side_task("page")
     def update(self, stats: BatchStats) -> None:
         """Take in a committed batch; queries beyond `MOST_QUERIES` are left out."""
         batch, positions = Batch.of(stats), _positions(stats)

@@ -237,3 +237,37 @@ def test_secrets_within_messages_and_errors_are_masked(capsys, verbose):
     shown = capsys.readouterr().err
     assert "failed" in shown
     assert "hunter2" not in shown
+
+
+class FullDisk(io.StringIO):
+    def write(self, _):
+        raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_a_line_that_cannot_be_written_ends_nothing(monkeypatch, as_json):
+    heard = []
+    monkeypatch.setattr("sys.stderr", FullDisk())
+    logs.configure(json=as_json)
+    with logs.heard_by(heard.append):
+        logs.get_logger("x").warning("careful")
+        logging.getLogger("py4j").warning("careful")
+    assert [line["event"] for line in heard] == ["careful", "careful"]
+
+
+def test_a_closed_stderr_ends_nothing(monkeypatch):
+    closed = io.StringIO()
+    monkeypatch.setattr("sys.stderr", closed)
+    logs.configure(json=True)
+    closed.close()
+    logs.get_logger("x").warning("careful")
+
+
+def test_a_listener_that_fails_keeps_no_line_back(lines):
+    def fail(event):
+        raise KeyError("event")
+
+    logs.configure(json=True)
+    with logs.heard_by(fail):
+        logs.get_logger("x").warning("careful")
+    assert [line["msg"] for line in lines()] == ["careful"]

@@ -46,9 +46,11 @@ def test_a_table_is_compacted_beside_the_batches(writer):
 
 
 def test_a_table_that_cannot_be_compacted_is_no_reason_to_end(writer, tmp_path):
-    with compacting(1, FakeClock(1.0)) as watch:
+    failures = []
+    with compacting(1, FakeClock(1.0), lambda *told: failures.append(told[:2])) as watch:
         watch(batch(str(tmp_path / "nothing"), writer.path))
 
+    assert failures == [("q", "compaction")]
     assert len(gluepot.table.open(writer.path).files()) == 2
 
 

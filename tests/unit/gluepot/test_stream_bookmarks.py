@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from batch.ledger import Ledger, Owner, RunStart, open_ledger
 from batch.ledger.lease import Heartbeat
 from connectors.start import read_start
 from etlcore.clock import FakeClock
+from etlcore.errors import TransientError
 from etlcore.storage import open_storage
 from gluepot.cli import _outcome
 from streaming.mirror import EVERY_SECS, Mirror
@@ -72,6 +74,24 @@ def test_batches_are_noted_once_a_minute_and_at_the_end(streaming):
     assert streaming.noted() == [0, 2]
     streaming.mirror.note()
     assert streaming.noted() == [0, 2, 3]
+
+
+def test_a_ledger_that_fails_is_asked_again_a_minute_later_and_at_the_end(streaming, monkeypatch):
+    asked = []
+
+    def fail(run, ctx, body):
+        asked.append(json.loads(body)["batch_id"])
+        raise TransientError("the ledger does not answer")
+
+    with monkeypatch.context() as away:
+        away.setattr(jobrun.current().bookmarks.ledger, "mirror", fail)
+        for n in range(3):
+            with suppress(TransientError):
+                streaming.batches(n)
+            streaming.clock.sleep(EVERY_SECS / 2)
+    assert asked == [0, 2]
+    streaming.mirror.note()
+    assert streaming.noted() == [2]
 
 
 def test_a_mirrored_stream_does_not_stand_in_the_way_of_the_jobs_commit(streaming):

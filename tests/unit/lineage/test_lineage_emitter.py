@@ -12,6 +12,7 @@ from gluepot.lineage import emitter
 from gluepot.lineage.emitter import Lineage
 from gluepot.lineage.events import Names, Versions
 from streaming.progress import BatchStats, Output
+from streaming.side_tasks import warn
 
 TOPIC, TABLE = Dataset("kafka://broker:9092", "clicks"), Dataset("s3://lake", "clicks")
 
@@ -20,8 +21,8 @@ def batch(batch_id: int) -> BatchStats:
     return BatchStats("q", batch_id, 1.0, 10.0, 0.5, inputs=[TOPIC], outputs=[Output(TABLE, 5)])
 
 
-def lineage(send) -> Lineage:
-    return Lineage(send, Names("gluepot", "clicks", "jr_1"), Versions("0.1.0", "4.1.0"), FakeClock(now=20.0))
+def lineage(send, failed=warn) -> Lineage:
+    return Lineage(send, Names("gluepot", "clicks", "jr_1"), Versions("0.1.0", "4.1.0"), FakeClock(now=20.0), failed)
 
 
 @pytest.fixture
@@ -70,19 +71,23 @@ def test_a_listener_that_fails_costs_events_and_nothing_else(told):
             raise failed
         told.append(one)
 
-    run = lineage(send)
+    failures = []
+    run = lineage(send, lambda *told: failures.append(told[:2]))
     run.began()
     run.update(batch(0))
     run.ended([], [], None)
     assert [one.eventType.value for one in told] == ["START", "RUNNING", "COMPLETE", "COMPLETE"]
+    assert failures == [("", "lineage")]
 
 
 def test_a_listener_that_hangs_holds_up_neither_a_batch_nor_the_end(monkeypatch):
     monkeypatch.setattr(emitter, "END_SECS", 0.05)
     hangs = threading.Event()
-    run = lineage(lambda _: hangs.wait())
+    failures = []
+    run = lineage(lambda _: hangs.wait(), lambda *told: failures.append(told[:2]))
     run.began()
     for batch_id in range(emitter.MOST_WAITING + 10):
         run.update(batch(batch_id))
     run.ended([], [], None)
     hangs.set()
+    assert set(failures) == {("q", "lineage"), ("", "lineage")}

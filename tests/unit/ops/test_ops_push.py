@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from prometheus_client import CollectorRegistry
+from prometheus_client.registry import Collector
 
 from etlcore.errors import ConfigError
 from gluepot.ops.push import Ended, checked_gateway, push
@@ -35,6 +36,20 @@ def test_a_gateway_that_refuses_or_is_away_fails_no_run(gateway):
     push(gateway.url, "shop", CollectorRegistry(), ENDED)
     assert len(gateway.pushes) == 1
     push("http://127.0.0.1:1", "shop", CollectorRegistry(), ENDED)
+
+
+def test_a_metric_that_cannot_be_had_fails_no_run(gateway):
+    class Broken(Collector):
+        def describe(self):
+            return ()
+
+        def collect(self):
+            raise RuntimeError("no such process")
+
+    registry = CollectorRegistry()
+    registry.register(Broken())
+    push(gateway.url, "shop", registry, ENDED)
+    assert gateway.pushes == []
 
 
 @pytest.mark.parametrize("url", ["", "gateway:9091", "ftp://gateway", "http://"])

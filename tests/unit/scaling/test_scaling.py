@@ -14,6 +14,7 @@ from streaming.advisor import Advice, AdviceLog, AdvisorSettings, Limit
 from streaming.progress import BatchStats
 from streaming.scaling import Keep, Scaler, ScaleTo, decide
 from streaming.scaling.cluster import newest
+from streaming.side_tasks import side_task
 from streaming.status import JobStatus
 
 SETTINGS = AdvisorSettings(min_workers=1, max_workers=8, cool_down_secs=60)
@@ -108,6 +109,24 @@ def test_the_advice_of_each_batch_is_followed_where_somebody_follows(tmp_path):
     )
     log.update(BatchStats("clicks", 0, 60.0, 0.0, 5.0, rows_in=100))
     assert followed == [("clicks", 3)]
+
+
+def test_a_follower_that_fails_keeps_the_advice_from_nobody(tmp_path):
+    @side_task("dashboard")
+    def fail(query, advice):
+        raise RuntimeError("away")
+
+    followed, failures = [], []
+    log = AdviceLog(
+        tmp_path,  # a folder, which nothing can be appended to
+        Farm(2).workers,
+        SETTINGS,
+        followers=[fail, lambda query, _: followed.append(query)],
+        failed=lambda *told: failures.append(told[:2]),
+    )
+    with pytest.raises(IsADirectoryError):
+        log.update(BatchStats("clicks", 0, 60.0, 0.0, 5.0, rows_in=100))
+    assert (followed, failures) == (["clicks"], [("clicks", "dashboard")])
 
 
 def test_the_newest_executors_are_given_back():

@@ -204,9 +204,24 @@ def test_a_watch_outlives_a_source_that_refuses():
     watch = LagWatch(backlog, SystemClock())
     watch.committed(HELD, {})
     with watch.looking(shown.append, every_secs=0.01):
-        wait_until(lambda: shown, "a look after one that failed")
+        wait_until(lambda: len(shown) > 1, "a look after one that failed")
     assert len(answers) == 1
-    assert shown[0].records == {"t-0": 1}
+    assert [lag.records for lag in shown[:2]] == [{}, {"t-0": 1}]
+
+
+def test_a_watch_outlives_whatever_cannot_show_it_and_tells_of_it():
+    failures, shown = [], []
+
+    def show(lag):
+        if not failures:
+            raise KeyError("job")
+        shown.append(lag)
+
+    watch = LagWatch(Source({"t-0": 1}).backlog, SystemClock(), failed=failures.append)
+    watch.committed(HELD, {})
+    with watch.looking(show, every_secs=0.01):
+        wait_until(lambda: shown, "a look after one that failed")
+    assert [type(failed) for failed in failures] == [KeyError]
 
 
 def test_a_source_that_costs_much_to_ask_is_asked_less_often():

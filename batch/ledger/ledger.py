@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Connection, Engine, RowMapping, func, insert, select, update
+from sqlalchemy import Connection, Engine, RowMapping, bindparam, delete, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from batch.ledger import tables
+from batch.ledger.thinning import HOUR_MS, superfluous
 from batch.ledger.values import (
     COMMITTED,
     FAILED,
@@ -33,6 +34,9 @@ from etlcore.database import transaction
 from etlcore.errors import ConfigError, LeaseHeld
 
 NAME = "ledger"
+
+_MOST_THINNED = 20_000
+"""Notes that go at a time, so that those of years do not hold up a batch."""
 
 
 class Ledger:
@@ -156,6 +160,8 @@ class Ledger:
     def mirror(self, run: BegunRun, ctx: str, body: str) -> None:
         """Save where a stream of a running job stands; its own entry's version stays, so that the run can commit.
 
+        With the first note of an hour, those go that are no longer kept, see `batch.ledger.thinning`.
+
         Raises:
             VersionMismatch: the run has lost its lease to another one.
         """
@@ -164,9 +170,16 @@ class Ledger:
             held = _held(connection, job.name)
             if held is None or held.token != run.token:
                 raise _mismatch(run, job)
-            change = StateChange(ctx, job.state + 1, None, STREAM, run.run_id, self.now_ms(), body)
+            now_ms = self.now_ms()
+            marks = tables.bookmarks
+            notes = (marks.c.job == job.name) & (marks.c.ctx == ctx) & (marks.c.cause == STREAM)
+            newest = select(marks.c.at_ms).where(notes).order_by(marks.c.state.desc()).limit(1)
+            before_ms = connection.execute(newest).scalar()
+            change = StateChange(ctx, job.state + 1, None, STREAM, run.run_id, now_ms, body)
             add_version(connection, job.name, change)
             _update_job(connection, job, state=job.state + 1)
+            if before_ms is not None and before_ms // HOUR_MS != now_ms // HOUR_MS:
+                _thin(connection, job.name, ctx, now_ms)
 
     def fail(self, run: BegunRun, error: str) -> None:
         """End an attempt that did not commit; the next one reads the same input again. Harmless if it has ended."""
@@ -351,6 +364,18 @@ def _status(connection: Connection, run: BegunRun) -> str | None:
 def _update_job(connection: Connection, job: Job, **values: int) -> Job:
     connection.execute(update(tables.jobs).where(tables.jobs.c.name == job.name).values(values))
     return found_job(connection, job.name)
+
+
+def _thin(connection: Connection, job: str, ctx: str, now_ms: int) -> None:
+    """Remove notes of where a stream stood, but none that another version of its bookmark rests on."""
+    marks = tables.bookmarks
+    of_ctx = (marks.c.job == job) & (marks.c.ctx == ctx)
+    used = set(connection.execute(select(marks.c.parent).where(of_ctx, marks.c.parent.is_not(None))).scalars())
+    notes = connection.execute(select(marks.c.state, marks.c.at_ms).where(of_ctx, marks.c.cause == STREAM))
+    gone = [state for state in superfluous(((state, at_ms) for state, at_ms in notes), now_ms) if state not in used]
+    if gone:
+        one = delete(marks).where(of_ctx, marks.c.state == bindparam("gone"))
+        connection.execute(one, [{"gone": state} for state in gone[-_MOST_THINNED:]])
 
 
 def _line(parents: Mapping[int, int | None]) -> list[int]:

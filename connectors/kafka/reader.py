@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import repeat
 from operator import is_
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
 
 import pyarrow as pa
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Consumer, KafkaError, Message, TopicPartition
@@ -38,7 +39,7 @@ FIRST_BATCH_RECORDS = 64
 MAX_BATCH_RECORDS = 4_096
 # One record in so many is asked for its size and its offset, where those of the others follow.
 _LOOKED_AT = 16
-# Consumers a worker keeps open. Each has its threads and its prefetch queue.
+# Consumers a process keeps open to read, and as many to peek. Each has its threads and its prefetch queue.
 KEPT_CONSUMERS = 8
 POLL_SECS = 0.1
 
@@ -174,8 +175,12 @@ PEEK_LIMITS: Mapping[str, Any] = {"fetch.message.max.bytes": 16 * 1024, "fetch.w
 
 Key = tuple[str, str, str, str]
 """Broker, topic, topic id and partition: a consumer never outlives the topic it was opened on."""
+KeyT = TypeVar("KeyT")
 
-_peekers: dict[Key, PartitionReader] = {}
+_peekers: OrderedDict[tuple[object, ...], PartitionReader] = OrderedDict()
+"""By broker, topic, topic id and client properties: one consumer turns to whatever partition is peeked at."""
+_handing_over = Lock()
+"""Held while a peeker is taken out or put back: several queries of a job have threads of their own."""
 _readers: OrderedDict[Key, PartitionReader] = OrderedDict()
 
 
@@ -213,7 +218,7 @@ def begin_range(settings: KafkaReadSettings, wanted: SourceRange, folder: Path |
     if not is_counted(folder, wanted):
         key, reader = _reader(settings, wanted)
         reader.begin(wanted.start)
-        _keep(key, reader)
+        _keep(_readers, key, reader)
 
 
 def _lists(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[list[Record]]:
@@ -226,7 +231,7 @@ def _lists(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[list[Re
         done = True
     finally:
         if done:
-            _keep(key, reader)
+            _keep(_readers, key, reader)
         else:
             reader.close()
 
@@ -238,13 +243,13 @@ def _reader(settings: KafkaReadSettings, wanted: SourceRange) -> tuple[Key, Part
     return key, reader or PartitionReader(settings.client, wanted.stream, int(wanted.shard))
 
 
-def _keep(key: Key, reader: PartitionReader) -> None:
-    replaced = _readers.pop(key, None)
+def _keep(kept: OrderedDict[KeyT, PartitionReader], key: KeyT, reader: PartitionReader) -> None:
+    replaced = kept.pop(key, None)
     if replaced is not None:
         replaced.close()
-    _readers[key] = reader
-    while len(_readers) > KEPT_CONSUMERS:
-        _readers.popitem(last=False)[1].close()
+    kept[key] = reader
+    while len(kept) > KEPT_CONSUMERS:
+        kept.popitem(last=False)[1].close()
 
 
 def _spare(wanted: Key) -> PartitionReader | None:
@@ -262,16 +267,37 @@ def _spare(wanted: Key) -> PartitionReader | None:
     return reader
 
 
-def first_of(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[Record]:
-    """Yield the first record of a range, if it holds any; fetches little more than that."""
-    key = (settings.bootstrap, wanted.stream, wanted.stream_id, wanted.shard)
-    reader = _peekers.get(key)
+def first_of(settings: KafkaReadSettings, wanted: SourceRange) -> list[Record]:
+    """Return the first record of a range, if it holds any; fetches little more than that.
+
+    A consumer has some four threads and eight descriptors, so a topic has one for all of its partitions, which fetches
+    nothing between two calls.
+    """
+    key = (settings.bootstrap, wanted.stream, wanted.stream_id, *sorted(settings.client.items()))
+    with _handing_over:
+        reader = _peekers.pop(key, None)
     if reader is None:
         client = {**settings.client, **PEEK_LIMITS}
-        reader = _peekers[key] = PartitionReader(client, wanted.stream, int(wanted.shard), most_records=1)
+        reader = PartitionReader(client, wanted.stream, int(wanted.shard), most_records=1)
+    else:
+        reader.turn_to(int(wanted.shard))
+    try:
+        found = _peeked(reader, settings, wanted)
+    except BaseException:
+        reader.close()
+        raise
+    with _handing_over:
+        _keep(_peekers, key, reader)
+    return found
+
+
+def _peeked(reader: PartitionReader, settings: KafkaReadSettings, wanted: SourceRange) -> list[Record]:
     lists = reader.read(wanted.start, wanted.end, settings.retry_deadline_secs, SystemClock(), settings.bootstrap)
-    yield from next(lists, [])[:1]
+    found = next(lists, [])[:1]
+    if found and (found[0].partition() != int(wanted.shard) or found[0].offset() < wanted.start):
+        raise _other_records(wanted, found[0], found[0])
     reader.rest()
+    return found
 
 
 def original(record: Record) -> OriginalRecord:
@@ -293,11 +319,7 @@ def _raw_batch(messages: list[Record], settings: KafkaReadSettings, wanted: Sour
     positions, strange = _positions(messages)
     strange = strange or {first.partition(), last.partition()} != {int(wanted.shard)}
     if strange or positions[0] < wanted.start:
-        raise DataLoss(
-            f"Kafka returned {wanted.stream}-{first.partition()} offset {positions[0]} to {wanted.stream}-"
-            f"{last.partition()} offset {positions[-1]} where {wanted.start} to {wanted.end} of"
-            f" {wanted.stream}-{wanted.shard} were asked for; restart the job to read the range again.",
-        )
+        raise _other_records(wanted, first, last)
     columns: dict[str, pa.Array] = {}
     if settings.add_record_timestamp:
         columns[RECORD_TIMESTAMP] = pa.array([m.timestamp()[1] * 1000 for m in messages], pa.int64()).cast(
@@ -312,6 +334,14 @@ def _raw_batch(messages: list[Record], settings: KafkaReadSettings, wanted: Sour
         shard=wanted.shard,
         newest_epoch_ms=messages[-1].timestamp()[1],
         columns=columns,
+    )
+
+
+def _other_records(wanted: SourceRange, first: Record, last: Record) -> DataLoss:
+    return DataLoss(
+        f"Kafka returned {wanted.stream}-{first.partition()} offset {first.offset()} to {wanted.stream}-"
+        f"{last.partition()} offset {last.offset()} where {wanted.start} to {wanted.end} of"
+        f" {wanted.stream}-{wanted.shard} were asked for; restart the job to read the range again.",
     )
 
 

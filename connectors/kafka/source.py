@@ -203,7 +203,7 @@ class KafkaSource:
 
     def any_record(self, ranges: Iterable[SourceRange]) -> bool:
         """Tell whether ranges hold a record at all: they may hold nothing but transaction markers."""
-        return any(True for wanted in self.remaining(list(ranges)) for _ in first_of(self.settings, wanted))
+        return any(first_of(self.settings, wanted) for wanted in self.remaining(list(ranges)))
 
     def originals(self, ranges: Iterable[SourceRange]) -> Iterator[OriginalRecord]:
         """Yield the first record of each range as the broker holds it, read on the driver; nothing for an empty one."""

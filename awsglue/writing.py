@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
+from threading import Lock
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -18,6 +19,7 @@ from batch.commit.record import input_text
 from batch.ledger import LedgerWrite
 from batch.on_driver import is_own_work
 from batch.pipeline import Pipeline, work_of
+from batch.run_journal import RunJournal
 from connectors.jdbc.endpoint import POSTGRESQL
 from connectors.jdbc.target import JdbcWriteSettings
 from connectors.lake.commits import LakeCommit
@@ -42,6 +44,7 @@ _NO_JOB = uuid4().hex
 _run = BatchContext(query_id=_NO_JOB, batch_id=0, tables=commit.QueryWrites(_NO_JOB))
 # With bookmarks: the run that the ledger knows, so that another attempt of it replaces what this one publishes.
 _bookmarked: dict[str, BatchContext] = {}
+_beginning = Lock()
 _found: set[str] = set()
 
 
@@ -210,7 +213,12 @@ def _run_outside_of_streams() -> BatchContext:
     if marks is None or not marks.run.saves:
         return _run
     job, token = marks.run.job, marks.run.token
-    fresh = BatchContext(job.uid, job.run, token, tables=commit.QueryWrites(job.uid, token))
-    context = _bookmarked.setdefault(f"{job.uid} {token}", fresh)
+    with _beginning:
+        context = _bookmarked.get(f"{job.uid} {token}")
+        if context is None:
+            writes = commit.QueryWrites(job.uid, token, RunJournal(marks.ledger, marks.run))
+            writes.begin_attempt(job.run)
+            marks.before_commit(writes.settle)
+            context = _bookmarked[f"{job.uid} {token}"] = BatchContext(job.uid, job.run, token, tables=writes)
     context.offsets_digest = marks.input_digest
     return context

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
@@ -56,6 +56,7 @@ class Bookmarks:
     _writes: list[LedgerWrite] = field(default_factory=list)
     _named: Counter[str] = field(default_factory=Counter)
     _until_end: ExitStack = field(default_factory=ExitStack)
+    _before_commit: list[Callable[[], None]] = field(default_factory=list)
 
     def next_read(self, transformation_ctx: str) -> str:
         """Return the name of the next read's bookmark: the n-th read of a ctx within a run has one of its own."""
@@ -87,6 +88,10 @@ class Bookmarks:
         """Enter a context that is left when the run ends, however it does: what its reads need until then."""
         return self._until_end.enter_context(held)
 
+    def before_commit(self, action: Callable[[], None]) -> None:
+        """Have something done when the run is about to commit; if that fails, the run is not committed."""
+        self._before_commit.append(action)
+
     @property
     def input_digest(self) -> str:
         """Text that is equal for runs that have planned to read the same, up to now."""
@@ -97,9 +102,12 @@ class Bookmarks:
 
         Raises:
             VersionMismatch: another run or a reset came between; nothing is saved.
+            TransientError: what an earlier attempt wrote could not be taken back; nothing is saved.
         """
-        reach("job.committing")
         try:
+            for action in self._before_commit:
+                action()
+            reach("job.committing")
             state = self.ledger.commit(self.run, self._changes, self._writes)
         except EtlError as error:
             self.abandon(str(error))

@@ -11,12 +11,13 @@ last one did not publish again: in other folders, under other names, or in anoth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock, RLock
+from typing import Protocol
 
 from batch.commit.history import Published, live
-from batch.commit.journal import Journal, Write, place_digest
+from batch.commit.journal import Write, place_digest
 from batch.commit.links import Links
 from batch.commit.older_layout import move_manifests
 from batch.commit.overlap import History
@@ -96,6 +97,17 @@ class OpenTable:
             return replace(planned, previous=self.links.previous(planned.key.ctx, planned.key.batch_id))
 
 
+class WriteJournal(Protocol):
+    """Keeps what was announced, until a later driver or attempt asks for it; see `Journal`."""
+
+    @property
+    def found(self) -> frozenset[Write]:
+        """What earlier drivers or attempts may have published under the newest batch."""
+
+    def announce(self, write: Write, batch_id: int, used: Mapping[Write, int]) -> None:
+        """Make sure that a write is on record before it does anything; LeaseHeld if a later driver has taken over."""
+
+
 class QueryWrites:
     """The writes of one query in one driver. Safe to use from several threads.
 
@@ -111,7 +123,7 @@ class QueryWrites:
         self,
         query_id: str,
         token: int = 0,
-        journal: Journal | None = None,
+        journal: WriteJournal | None = None,
         replaced: Sequence[str] = (),
         storages: Callable[[str], Storage] = open_storage,
     ) -> None:

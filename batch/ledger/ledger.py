@@ -154,8 +154,29 @@ class Ledger:
                     )
                 )
             job = _update_job(connection, job, version=job.version + 1, attempt=0)
+            connection.execute(delete(tables.announced).where(tables.announced.c.job == job.name))
             self._end(connection, run, {"status": COMMITTED, "state": state})
             return job.state
+
+    def announced(self, run: BegunRun) -> list[str]:
+        """Return what attempts of a run have announced, see `announce`."""
+        writes = tables.announced
+        mine = (writes.c.job == run.job.name) & (writes.c.number == run.job.run)
+        with self.transaction() as connection:
+            return list(connection.execute(select(writes.c.write).where(mine).order_by(writes.c.id)).scalars())
+
+    def announce(self, run: BegunRun, write: str) -> None:
+        """Put down what a run is about to write, until a commit of the job.
+
+        Raises:
+            VersionMismatch: the run has lost its lease to another one.
+        """
+        with self.transaction() as connection:
+            job = _locked_job(connection, run.job.name)
+            held = _held(connection, job.name)
+            if held is None or held.token != run.token:
+                raise _mismatch(run, job)
+            connection.execute(insert(tables.announced).values(job=job.name, number=run.job.run, write=write))
 
     def mirror(self, run: BegunRun, ctx: str, body: str) -> None:
         """Save where a stream of a running job stands; its own entry's version stays, so that the run can commit.

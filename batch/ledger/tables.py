@@ -74,6 +74,15 @@ commits = Table(
     Column("files", Integer, nullable=False),
 )
 
+announced = Table(
+    "announced",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("job", _NAME, nullable=False, index=True),
+    Column("number", Integer, nullable=False),
+    Column("write", Text, nullable=False),
+)
+
 audit = Table(
     "audit",
     metadata,

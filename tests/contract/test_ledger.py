@@ -318,6 +318,25 @@ def test_several_processes_may_make_the_tables_at_once(url, clock):
         ledger.close()
 
 
+def test_what_a_run_announces_is_known_to_its_next_attempt_and_gone_with_its_commit(ledger):
+    run = begin(ledger)
+    ledger.announce(run, "a")
+    ledger.announce(run, "b")
+    ledger.fail(run, "it died")
+    run = begin(ledger)
+    assert ledger.announced(run) == ["a", "b"]
+    assert ledger.announced(begin(ledger, job="another")) == []
+    ledger.commit(run, {})
+    assert ledger.announced(begin(ledger)) == []
+
+
+def test_a_run_that_was_taken_over_announces_nothing(ledger):
+    run = begin(ledger)
+    ledger.begin(RunStart("clicks", "jr_2", "enable"), HERE, ledger.lease("clicks"))
+    with pytest.raises(VersionMismatch):
+        ledger.announce(run, "a")
+
+
 def test_a_mirrored_stream_has_versions_and_the_run_still_commits(ledger):
     run = begin(ledger)
     ledger.mirror(run, "stream", "1")

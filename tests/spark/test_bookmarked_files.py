@@ -49,11 +49,11 @@ class CopyJob:
             push_down_predicate=predicate,
         )
 
-    def write(self, frame: Any) -> None:
+    def write(self, frame: Any, hour: str = "") -> None:
         self.glue_context.write_dynamic_frame.from_options(
             frame=frame,
             connection_type="s3",
-            connection_options={"path": str(self.folder / "out")},
+            connection_options={"path": str(self.folder / "out" / hour)},
             format="glueparquet",
             transformation_ctx="sink0",
         )
@@ -101,6 +101,25 @@ def test_a_paused_run_leaves_the_bookmark_and_its_output_stays(copy):
     copy.run(job_bookmark_option="job-bookmark-pause")
     copy.run()
     assert copy.ids() == [1, 1, 1]
+
+
+def test_a_run_that_wrote_elsewhere_and_did_not_commit_is_taken_back_by_the_next(copy):
+    copy.put("a", 1)
+    copy.init()
+    copy.write(copy.read(), "hour=9")
+    copy.write(copy.read("again"), "hour=9")
+    jobrun.end("the driver died")
+    assert copy.ids() == [1, 1]
+    job = copy.init()
+    copy.write(copy.read(), "hour=10")
+    copy.write(copy.read("again"), "hour=9")
+    job.commit()
+    assert [path.parent.name for path in sorted((copy.folder / "out").rglob("*.parquet"))] == ["hour=10", "hour=9"]
+    job = copy.init()
+    copy.put("b", 2)
+    copy.write(copy.read(), "hour=11")
+    job.commit()
+    assert copy.ids() == [1, 1, 2]
 
 
 def test_a_run_that_wrote_and_did_not_commit_is_replaced_by_the_next(copy):

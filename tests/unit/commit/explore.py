@@ -8,18 +8,29 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import count
 
-from batch.commit import Target, adopted, publish, recover
-from connectors.ports import Manifest, SourceRange
+from batch.commit import FILES, QueryWrites, Target, Write, adopted, place_digest, publish, recover
+from connectors.ports import CommitKey, Manifest, SourceRange
 from etlcore.errors import EtlError, LeaseHeld, TransientError
 from etlcore.storage import LocalStorage, Storage
 from tests.unit.commit.power import ROOT, PowerDisk
-from tests.unit.commit.worlds import KEY, Crash, MemoryStorage, leftovers, offsets, records, staged, visible
+from tests.unit.commit.worlds import (
+    KEY,
+    Crash,
+    CrashingStorage,
+    MemoryStorage,
+    leftovers,
+    offsets,
+    records,
+    staged,
+    visible,
+)
 from tests.unit.commit.writers import Driver
 
 WHOLE = (offsets(0, 2, "0"), offsets(0, 1, "1"))
 OTHER_CUT = (offsets(0, 1, "0"), offsets(1, 2, "0"), offsets(0, 1, "1"))
 LONGER = (offsets(0, 3, "0"), offsets(0, 1, "1"))
 EARLIER = (offsets(0, 1, "0"),)
+BEHIND = offsets(3, 5, "0")
 _TRIES = 4
 
 
@@ -69,6 +80,39 @@ def _restart(disk: PowerDisk, ranges: Sequence[SourceRange], allowed: Sequence[l
     if seen not in allowed:
         raise Violation(f"{where}: readers see {seen}")
     must_hold_once(target.table, ranges, where)
+
+
+def rewound() -> int:
+    """Kill a driver at every step and let a new query go on where the table ends; return the number of situations."""
+    situations = 0
+    for before, ranges in ((None, WHOLE), (WHOLE, LONGER), (WHOLE, OTHER_CUT)):
+        for step in count():
+            storage = MemoryStorage(url="table")
+            if before:
+                run_driver(Target(storage, storage), 1, before)
+            dying = CrashingStorage(storage, step)
+            ended = False
+            with suppress(Crash):
+                run_driver(Target(dying, dying), 2, ranges)
+                ended = True
+            situations += 1
+            _follow(storage, f"killed before step {step} of {ranges}")
+            if ended:
+                break
+    return situations
+
+
+def _follow(storage: MemoryStorage, where: str) -> None:
+    """Publish a batch as the query that has taken the place of the one of the model."""
+    held = manifest_rows(storage)
+    target, new = Target(storage, storage), CommitKey("query-2", 0, "sink", place_digest(storage.url))
+    writes = QueryWrites(new.query_id, 3, replaced=(KEY.query_id,))
+    writes.begin_attempt(0)
+    writes.open(target, Manifest(new, token=3), Write(FILES, storage.url, "sink"), lambda _: None)
+    publish(target, staged(target, (BEHIND,), attempt="a", key=new, token=3))
+    wanted = sorted([*held, *records(BEHIND)])
+    if visible(storage) != wanted or manifest_rows(storage) != wanted or leftovers(storage):
+        raise Violation(f"{where}: the folder holds {visible(storage)} and {leftovers(storage)}, not {wanted}")
 
 
 def two_drivers() -> int:

@@ -28,6 +28,7 @@ Explore = Callable[[], int]
         (explore.lost_power, 500),
         (explore.two_drivers, 1000),
         (explore.three_drivers, 2500),
+        (explore.rewound, 16),
         (messages.one_fault, 3000),
     ],
 )
@@ -131,6 +132,13 @@ def nothing_is_taken_back(monkeypatch):
     monkeypatch.setattr(QueryWrites, "settle", lambda self: None)
 
 
+def a_new_query_settles_its_own_publications_alone(monkeypatch):
+    def own(self, target, place):
+        publish.recover(target, self.query_id, self._token, place)
+
+    monkeypatch.setattr(QueryWrites, "_recover", own)
+
+
 def equal_input_is_skipped_whatever_the_work(monkeypatch):
     right = publish.decide
 
@@ -160,6 +168,7 @@ def test_tables_written_in_another_order_need_nothing_taken_back(monkeypatch):
         (files_removed_before_the_generation_is_taken, messages.one_fault),
         (writes_counted_over_all_targets, messages.another_order),
         (nothing_is_taken_back, messages.one_fault),
+        (a_new_query_settles_its_own_publications_alone, explore.rewound),
         (equal_input_is_skipped_whatever_the_work, messages.one_fault),
     ],
 )

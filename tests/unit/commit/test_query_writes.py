@@ -11,14 +11,10 @@ from batch.commit import FILES, Journal, Origin, QueryWrites, Target, Write, liv
 from connectors.filesink.layout import commit_key
 from connectors.ports import CommitKey, Manifest
 from etlcore.errors import CheckpointError
-from etlcore.storage import LocalStorage
 from tests.unit.commit.explore import manifest_rows
 from tests.unit.commit.worlds import (
     KEY,
-    Crash,
-    CrashingStorage,
     MemoryStorage,
-    leftovers,
     offsets,
     records,
     staged,
@@ -119,22 +115,6 @@ def test_a_table_that_was_written_before_there_was_a_journal_loses_what_is_not_r
     driver.write("t")
     driver.writes.settle()
     assert visible(tables["t"]) == manifest_rows(tables["t"]) == records(*RANGES)
-
-
-def test_what_the_query_before_a_rewind_left_half_published_goes(tmp_path):
-    ranges = (offsets(0, 3, "0"), offsets(0, 2, "1"))
-    for changes in range(14):
-        disk = LocalStorage(tmp_path / str(changes))
-        crashing = CrashingStorage(disk, changes)
-        died = Target(crashing, crashing)
-        with suppress(Crash):
-            publish(died, staged(died, ranges, attempt="a"))
-        published = manifest_rows(disk)
-        driver = Driver(MemoryStorage(), {"t": disk}, 2, replaced=(KEY.query_id,), query_id="query-2")
-        driver.begin(0)
-        driver.write("t")
-        assert visible(disk) == manifest_rows(disk) == sorted([*published, *records(*RANGES)])
-        assert not leftovers(disk)
 
 
 def test_tables_that_share_a_folder_of_rejects_do_not_clear_away_what_another_stages():

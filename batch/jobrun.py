@@ -189,11 +189,16 @@ def begin(
     if option is not None:
         from batch.ledger.connect import ledger_url, open_ledger  # noqa: PLC0415  as in `batch.ledger`
         from batch.ledger.lease import Heartbeat, begin_run, this_process  # noqa: PLC0415
+        from batch.ledger.owner_lock import OwnerLock, lock_folder  # noqa: PLC0415
 
-        ledger = open_ledger(ledger_url(environ), clock)
+        url = ledger_url(environ)
+        ledger = open_ledger(url, clock)
         between = _between(ledger, name, limits)
-        run = begin_run(ledger, RunStart(name, run_id, option), this_process(), clock, ttl_secs)
-        marks = Bookmarks(ledger, run, Heartbeat(ledger, run, ttl_secs), between)
+        with ExitStack() as held:
+            lock = held.enter_context(OwnerLock(lock_folder(environ), url, name))
+            run = begin_run(ledger, RunStart(name, run_id, option), this_process(), clock, ttl_secs, lock)
+            marks = Bookmarks(ledger, run, Heartbeat(ledger, run, ttl_secs), between)
+            marks.until_end(held.pop_all())
         log.info("job_begun", job=name, run=run.job.run, attempt=run.job.attempt, state=run.base, saves=run.saves)
     _current = JobRun(name, run_id, temp_dir, marks)
     return _current

@@ -22,12 +22,12 @@ from typing import Self
 from etlcore.clock import Clock
 from etlcore.errors import CheckpointError, EtlError, LeaseHeld
 from etlcore.failpoints import reach
+from etlcore.leases import Free, Taken, Unclear, is_gone, watch
 from etlcore.logging import get_logger
 from etlcore.storage import FileLock, Storage
 
 FOLDER = "gluepot/lease"
 TTL_SECS = 15.0
-_WATCHES = 5  # looks at another host's beat per lease time
 _KEPT = 2  # owners whose files stay, for people who wonder
 
 log = get_logger(__name__)
@@ -62,29 +62,13 @@ class Beat:
     released: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Free:
-    """The lease may be taken now."""
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """The owner lives."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unclear:
-    """Neither a lock nor the clock can tell: the owner lives if its beat changes while we watch."""
-
-
 def judge(
     owner: Owner, beat: Beat | None, host: str, now_epoch: float, ttl_secs: float, *, lock_is_free: bool
 ) -> Free | Taken | Unclear:
     """Tell whether an owner still holds its lease.
 
-    Only a released beat or a free lock proves that the owner is gone. A host name proves nothing by itself: a pod of a
-    StatefulSet keeps its name when it restarts. An old beat proves nothing either, because clocks are set and differ
-    between machines.
+    Only a released beat or a free lock proves that the owner is gone, see `etlcore.leases`. An old beat proves nothing,
+    because clocks are set and differ between machines.
 
     Args:
         owner: the newest one.
@@ -97,10 +81,10 @@ def judge(
     """
     if beat is not None and beat.released:
         return Free()
+    if is_gone(owner.host, host, locked=owner.locked, lock_is_free=lock_is_free):
+        return Free()
     if owner.host != host or not owner.locked:
         return Unclear()
-    if lock_is_free:
-        return Free()
     # The process lives. Whether it also renews its lease is certain only if its beat is fresh by our common clock: a
     # beat that looks old comes from a stopped process or from a clock that was set.
     return Taken() if beat is not None and abs(now_epoch - beat.epoch) < ttl_secs else Unclear()
@@ -236,14 +220,12 @@ def _refuse_living(storage: Storage, owner: Owner, host: str, clock: Clock, ttl_
 
 def _watch(storage: Storage, owner: Owner, beat: Beat | None, clock: Clock, ttl_secs: float) -> Free | Taken:
     log.info("lease_watched", host=owner.host, pid=owner.pid, up_to_secs=ttl_secs)
-    for _ in range(_WATCHES):
-        clock.sleep(ttl_secs / _WATCHES)
+
+    def look() -> Beat | Free | None:
         now = _beat(storage, owner)
-        if now is not None and now.released:
-            return Free()
-        if now != beat:
-            return Taken()
-    return Free()
+        return Free() if now is not None and now.released else now
+
+    return watch(look, beat, clock, ttl_secs)
 
 
 def _newest(storage: Storage) -> Owner | None:

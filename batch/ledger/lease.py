@@ -11,13 +11,14 @@ import socket
 import threading
 
 from batch.ledger.ledger import Ledger, lease_held
-from batch.ledger.values import TTL_SECS, BegunRun, Owner, RunStart
+from batch.ledger.owner_lock import OwnerLock
+from batch.ledger.values import TTL_SECS, BegunRun, Held, Owner, RunStart
 from etlcore.clock import Clock
 from etlcore.errors import EtlError
+from etlcore.leases import Free, Taken, is_gone, watch
 from etlcore.logging import get_logger
 
 _BEATS_PER_TTL = 3
-_WATCHES_PER_TTL = 5
 
 log = get_logger(__name__)
 
@@ -27,39 +28,42 @@ def this_process() -> Owner:
     return Owner(socket.gethostname(), os.getpid())
 
 
-def is_dead(owner: Owner, here: Owner) -> bool:
-    """Tell whether an owner has surely ended; one on another machine, or whose number is in use again, may live."""
-    if owner.host != here.host or owner.pid == here.pid:
-        return False
-    try:
-        os.kill(owner.pid, 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:  # it lives, as another user
-        return False
-    return False
+def begin_run(
+    ledger: Ledger,
+    start: RunStart,
+    here: Owner,
+    clock: Clock,
+    ttl_secs: float = TTL_SECS,
+    lock: OwnerLock | None = None,
+) -> BegunRun:
+    """Begin a run; where an owner is not known to have ended, wait up to `ttl_secs` for a sign of life first.
 
-
-def begin_run(ledger: Ledger, start: RunStart, here: Owner, clock: Clock, ttl_secs: float = TTL_SECS) -> BegunRun:
-    """Begin a run; where an owner may be dead, wait up to `ttl_secs` for a sign of life first.
-
-    Only a beat that changes, or does not, tells: clocks of two machines are never compared.
+    Args:
+        ledger: where the lease is.
+        start: what is known of the run.
+        here: this process.
+        clock: for waiting.
+        ttl_secs: how long a lease lives without a sign of life.
+        lock: of the job on this machine, held as long as the run; None on one without locks.
 
     Raises:
         LeaseHeld: the owner lives.
     """
     seen = ledger.lease(start.job)
-    if seen is not None and not is_dead(seen.owner, here):
+    if seen is not None and not _is_gone(seen, here, lock):
         log.info("waiting_for_lease", job=start.job, run=seen.run_id, host=seen.owner.host, most_secs=ttl_secs)
-        for _ in range(_WATCHES_PER_TTL):
-            clock.sleep(ttl_secs / _WATCHES_PER_TTL)
-            now = ledger.lease(start.job)
-            if now is not None and now != seen:
-                raise lease_held(start.job, now)
-            if now is None:
-                seen = None
-                break
-    return ledger.begin(start, here, seen)
+        if isinstance(watch(lambda: ledger.lease(start.job) or Free(), seen, clock, ttl_secs), Taken):
+            raise lease_held(start.job, ledger.lease(start.job) or seen)
+    run = ledger.begin(start, here, seen)
+    if lock is not None:
+        lock.mark(run.token)
+    return run
+
+
+def _is_gone(held: Held, here: Owner, lock: OwnerLock | None) -> bool:
+    if lock is None:
+        return False
+    return is_gone(held.owner.host, here.host, locked=lock.was_of(held.token), lock_is_free=lock.is_ours)
 
 
 class Heartbeat:

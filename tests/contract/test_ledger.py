@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import text
 
+from batch import jobrun
 from batch.ledger import Change, Ledger, LedgerWrite, Owner, RunStart, VersionMismatch, open_ledger
 from batch.ledger.edit import fork, pause, reset, rewind
 from batch.ledger.lease import Heartbeat, begin_run
@@ -164,12 +166,23 @@ def test_a_run_on_another_machine_without_a_sign_of_life_is_taken_over_after_the
     assert sum(clock.waits) == pytest.approx(10)
 
 
-def test_a_run_whose_process_is_gone_is_taken_over_at_once(ledger, clock):
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
-    ledger.begin(RunStart("clicks", "jr_1", "enable"), Owner("here", ended.pid), None)
-    begin_run(ledger, RunStart("clicks", "jr_2", "enable"), HERE, clock)
+DIES_IN_A_RUN = """
+import os, sys
+from batch import jobrun
+from etlcore.clock import SystemClock
+jobrun.begin("clicks", "jr_1", None, "enable", [], dict(os.environ), SystemClock())
+os._exit(1)
+"""
+
+
+def test_a_run_whose_process_is_gone_is_taken_over_at_once(url, ledger, clock, tmp_path):
+    environ = {**os.environ, "GLUEPOT_LEDGER": url, "GLUEPOT_STATE": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", DIES_IN_A_RUN], env=environ, check=False)
+    assert ledger.lease("clicks").run_id == "jr_1"
+    begun = jobrun.begin("clicks", "jr_2", None, "enable", [], environ, clock)
     assert clock.waits == []
+    assert begun.bookmarks.run.job.attempt == 1
+    jobrun.end("the test ended")
 
 
 def test_a_run_that_ends_while_another_waits_makes_way(ledger):

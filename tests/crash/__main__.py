@@ -21,6 +21,7 @@ from random import SystemRandom
 from tests.crash.lanes import SOURCES
 from tests.crash.report import as_json, as_markdown, versions, write_into
 from tests.crash.suite import run_all
+from tests.crash.world import SCRIPTS_BY_NAME
 
 ROOT = Path(__file__).parents[2]
 
@@ -35,12 +36,19 @@ def main() -> int:
     parser.add_argument(
         "--lane", action="append", choices=list(SOURCES), help="all by default, see docs/reliability.md"
     )
+    parser.add_argument(
+        "--script",
+        action="append",
+        choices=list(SCRIPTS_BY_NAME),
+        help="jobs, in turns; thrice and copy by default. The lane postgresql has any-order alone",
+    )
     parser.add_argument("--no-points", action="store_true", help="leave the kill points out")
     parser.add_argument("--at-once", type=int, default=2, help="campaigns that run side by side")
     parser.add_argument("--most-secs", type=float, default=math.inf, help="kill no more after so long")
     parser.add_argument("--folder", type=Path, help="where to work; kept. A temporary one by default, removed if right")
     parser.add_argument("--report", type=Path, help="write the run as JSON")
     parser.add_argument("--document", type=Path, help="put the tables between the marks of this file")
+    parser.add_argument("--keep", action="store_true", help="leave the tables that the document has, and add these")
     asked = parser.parse_args()
     print(f"seed {asked.seed}", flush=True)
     folder = asked.folder or Path(tempfile.mkdtemp(prefix="gluepot-crash-"))
@@ -52,6 +60,7 @@ def main() -> int:
         aims=asked.victim or ["mixed"],
         kills=asked.kills,
         points=not asked.no_points,
+        scripts=[SCRIPTS_BY_NAME[name] for name in asked.script or ["thrice", "copy"]],
         at_once=asked.at_once,
         most_secs=asked.most_secs,
         folder=folder,
@@ -63,7 +72,7 @@ def main() -> int:
     if asked.report:
         asked.report.write_text(report)
     if asked.document:
-        write_into(asked.document, results)
+        write_into(asked.document, results, keep=asked.keep)
     wrong = [one.name for one in outcomes if not one.right]
     print(f"wrong: {', '.join(wrong)}; everything is in {folder}" if wrong else "lost 0, doubled 0, invented 0")
     return 1 if wrong else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,16 +15,17 @@ from botocore.exceptions import BotoCoreError, ClientError
 from kafka.errors import KafkaError
 
 from tests.crash import manifests
-from tests.crash.checker import check_folder, check_manifests
+from tests.crash.checker import Expected, Verdict, check_database, check_folder, check_manifests, parts
+from tests.crash.database import Database
 from tests.crash.driver import Driver, NotInTime, Victim, wait_until
 from tests.crash.journal import Journal
-from tests.crash.lanes import Lane, open_lane
+from tests.crash.lanes import Folder, Lane, open_lane
 from tests.crash.outcome import MOST_FAILED_STARTS, Kill, Outcome
 from tests.crash.points import Point
 from tests.crash.producer import Producer
 from tests.crash.reshards import Resharder
 from tests.crash.streams import Stream
-from tests.crash.watcher import Watcher
+from tests.crash.watcher import FolderWatcher, TableWatcher, Watcher
 from tests.crash.world import Script, World
 
 FIRST_RECORDS = 900
@@ -97,8 +98,7 @@ def _kill_and_catch_up(
         producer = Producer(world.stream.sender(data), journal, data, RECORDS_PER_SEC)
         producer.send(FIRST_RECORDS)
         stack.enter_context(producer)
-        for one in plan.script.tables:
-            watcher = Watcher(world.tables[one.table], whole=one.where == "true")
+        for watcher in _watchers(world):
             stack.callback(_take_over, watcher, outcome)
             stack.enter_context(watcher)
         resharder: Resharder | None = None
@@ -127,22 +127,71 @@ def _turns(plan: Plan, resharder: Resharder | None) -> Iterator[None]:
         yield
 
 
+def _watchers(world: World) -> Iterator[Watcher]:
+    """Between two attempts that go different ways several tables may hold a record; one alone never twice."""
+    for one in world.script.tables:
+        if one.several:
+            continue
+        if isinstance(world.lane.output, Database):
+            yield TableWatcher(world.lane.output, one.table)
+        else:
+            yield FolderWatcher(world.tables[one.table], whole=one.where == "true")
+
+
 def _take_over(watcher: Watcher, outcome: Outcome) -> None:
     outcome.looks += watcher.looks
     outcome.faults += watcher.faults
 
 
 def _compare(world: World, lane: Lane, journal: Path, outcome: Outcome) -> None:
-    fresh, parents = lane.output.anew(), world.stream.parents()
+    attempts = world.attempts()
+    last = {one.batch_id: frozenset(one.tables) for one in attempts}
     for one in world.script.tables:
-        table = fresh.below(one.table)
-        outcome.by_folder += check_folder(journal, table, one)
-        outcome.by_manifest += check_manifests(journal, table, one)
-        outcome.faults += manifests.early_children(table, parents)
+        if isinstance(lane.output, Database):
+            by_reader, by_record, held = _in_database(lane.output, journal, one, outcome)
+        else:
+            by_reader, by_record, held = _in_folders(lane.output.anew().below(one.table), world, journal, one, outcome)
+        outcome.by_folder += by_reader
+        outcome.by_manifest += by_record
+        outcome.faults += [
+            f"batch {batch_id} has rows in {table}, to which its last attempt wrote nothing"
+            for table, batch_id in held
+            if one.several and table not in last[batch_id]
+        ]
     outcome.batches = world.done() + 1
+    outcome.attempts = len(attempts)
     outcome.leftovers = len(world.unpublished_files())
     if pending := lane.pending_uploads():
         outcome.faults.append(f"{pending} multipart uploads are pending")
+
+
+# What both kinds of tables hold: by a reader who knows nothing of ours, by what we say of it, and of which batches.
+_Held = tuple[Verdict, Verdict, Iterable[tuple[str, int]]]
+
+
+def _in_folders(table: Folder, world: World, journal: Path, expected: Expected, outcome: Outcome) -> _Held:
+    by_folder, by_manifest = check_folder(journal, table, expected), check_manifests(journal, table, expected)
+    parents, held = world.stream.parents(), []
+    for name, part in parts(table, expected).items():
+        outcome.faults += manifests.early_children(part, parents)
+        held += [(f"{expected.table}/{name}", one.batch_id) for one in manifests.live(part) if one.data]
+    return by_folder, by_manifest, held
+
+
+def _in_database(database: Database, journal: Path, expected: Expected, outcome: Outcome) -> _Held:
+    by_reader, by_record = (
+        check_database(journal, database, expected, committed=committed) for committed in (False, True)
+    )
+    held = []
+    for name in database.tables(expected.table, several=expected.several):
+        for commit in database.commits(name):
+            if commit.rows != commit.held:
+                outcome.faults.append(
+                    f"batch {commit.batch_id} put {commit.rows} rows into {name}, {commit.held} are there"
+                )
+            if commit.rows:
+                held.append((name, commit.batch_id))
+    return by_reader, by_record, held
 
 
 class _Campaign:

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any, Protocol
 from uuid import uuid4
 
+from tests.crash.database import Database
 from tests.crash.streams import Source
+from tests.postgresql import new_database, postgresql_endpoint
 
-SOURCES: Mapping[str, Source] = {"local": "kafka", "s3": "kafka", "kinesis": "kinesis"}
-"""Of each lane. The tables of `s3` are in S3 on a test server, the others' on the local disk."""
+SOURCES: Mapping[str, Source] = {"local": "kafka", "s3": "kafka", "kinesis": "kinesis", "postgresql": "kafka"}
+"""Of each lane. The tables of `s3` and `postgresql` are on test servers, the others' on the local disk."""
 BUCKET = "crash-lake"
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "AWS_REGION": "us-east-1"}
 
@@ -113,19 +115,19 @@ class Lane:
 
     Args:
         name: one of `SOURCES`.
-        output: the folder that a job's tables lie in.
+        output: the folder or database that a job's tables lie in.
         env: what a job needs in its environment.
         client: of the S3 server, or None.
     """
 
     name: str
-    output: LocalFolder | S3Folder
+    output: LocalFolder | S3Folder | Database
     env: Mapping[str, str]
     client: Any = None
 
     def pending_uploads(self) -> int:
         """Multipart uploads that were begun and neither completed nor given up."""
-        if isinstance(self.output, LocalFolder):
+        if not isinstance(self.output, S3Folder):
             return 0
         return len(self.client.list_multipart_uploads(Bucket=BUCKET, Prefix=self.output.prefix).get("Uploads", []))
 
@@ -165,6 +167,10 @@ def s3_client(endpoint: str) -> Iterator[Any]:
 @contextmanager
 def open_lane(name: str, folder: Path) -> Iterator[Lane]:
     """A new, empty lane; `folder` is for what it keeps on this machine."""
+    if name == "postgresql":
+        with postgresql_endpoint() as server, new_database(server) as url:
+            yield Lane(name, Database(url), {})
+        return
     if name != "s3":
         yield Lane(name, LocalFolder(folder / "output"), {})
         return

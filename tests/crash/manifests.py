@@ -71,12 +71,16 @@ def read(table: Folder, name: str) -> Manifest:
     return Manifest(name, json.loads(table.fetch(f"{COMMITS}/{name}.json").read_bytes()))
 
 
+def live(table: Folder) -> list[Manifest]:
+    """Those that count now."""
+    return [read(table, name) for name in newest(names(table))]
+
+
 def early_children(table: Folder, parents: Mapping[str, Sequence[str]]) -> list[str]:
     """The shards of which a record was written before all of a shard they were made of were."""
     begun: dict[str, int] = {}
     ended: dict[str, int] = {}
-    for name in newest(names(table)):
-        manifest = read(table, name)
+    for manifest in live(table):
         for shard in {span["shard"] for span in manifest.content["ranges"] if _records(span)}:
             begun[shard] = min(manifest.batch_id, begun.get(shard, manifest.batch_id))
             ended[shard] = max(manifest.batch_id, ended.get(shard, manifest.batch_id))

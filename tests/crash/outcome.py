@@ -47,7 +47,8 @@ class Outcome:
             the next one has to succeed, and more than `MOST_FAILED_STARTS` are a fault.
         by_folder: what a reader found who listed the folders afterwards.
         by_manifest: what a reader of manifests found.
-        looks: how often a reader of manifests looked while jobs were killed.
+        attempts: calls of the batch function, where its script counts them.
+        looks: how often a reader looked while jobs were killed.
         leftovers: files in our own folders after the end that are no manifests.
         faults: everything that was not as it must be, in words.
     """
@@ -62,6 +63,7 @@ class Outcome:
     starts: int = 0
     failed_starts: int = 0
     batches: int = 0
+    attempts: int = 0
     looks: int = 0
     secs: float = 0.0
     leftovers: int = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Literal
@@ -11,7 +11,7 @@ from tests.crash.campaign import Plan
 from tests.crash.driver import Victim
 from tests.crash.lanes import SOURCES
 from tests.crash.points import points_of
-from tests.crash.world import COPY, THRICE
+from tests.crash.world import ANY_ORDER, COPY, THRICE, Script
 
 Aim = Literal["mixed", "group", "driver", "jvm", "worker"]
 
@@ -19,10 +19,20 @@ Aim = Literal["mixed", "group", "driver", "jvm", "worker"]
 MIX: Sequence[Victim] = ("group",) * 8 + ("worker",) * 6 + ("jvm",) * 3 + ("driver",) * 3
 OTHERS_SHARE = 5
 RESHARDS_PER_RANDOM_KILL = 2
+USUAL: Mapping[str, Sequence[Script]] = {"postgresql": [ANY_ORDER]}
+"""The scripts of a lane whose tables others cannot write; elsewhere all are used, THRICE and COPY by default."""
 MIN_KILLS, KILLS_PER_JOB = 8, 25
 
 
-def plans(seed: int, lanes: Sequence[str], aims: Sequence[Aim], kills: int, *, points: bool) -> list[Plan]:
+def plans(
+    seed: int,
+    lanes: Sequence[str],
+    aims: Sequence[Aim],
+    kills: int,
+    *,
+    points: bool,
+    scripts: Sequence[Script] = (THRICE, COPY),
+) -> list[Plan]:
     """Return the campaigns of a run, the longest first.
 
     Args:
@@ -32,17 +42,19 @@ def plans(seed: int, lanes: Sequence[str], aims: Sequence[Aim], kills: int, *, p
         kills: random kills per aim.
         points: whether each lane also meets all kill points; the same job goes on with random kills, as its last start,
             which only catches up, costs as much as a kill.
+        scripts: of the jobs, in turns; the points are met by the last one.
     """
     made = []
     for lane in lanes:
+        used = USUAL.get(lane, scripts)
         parts = [(aim, part) for aim in aims for part in _parts(_share(seed, aim, kills, lane, lanes))]
         if points:
             _, after_points = parts.pop(0) if parts else ("", ())
             name = f"points-{lane}"
-            made.append(Plan(name, lane, COPY, f"{seed}:{name}", points_of(SOURCES[lane]), after_points))
+            made.append(Plan(name, lane, used[-1], f"{seed}:{name}", points_of(lane, used[-1]), after_points))
         for number, (aim, part) in enumerate(parts):
             name = f"{aim}-{lane}-{number}"
-            made.append(Plan(name, lane, (THRICE, COPY)[number % 2], f"{seed}:{name}", victims=part))
+            made.append(Plan(name, lane, used[number % len(used)], f"{seed}:{name}", victims=part))
     made = [replace(plan, reshards=_reshards(plan)) for plan in made]
     return sorted(made, key=lambda plan: -len(plan.points) - len(plan.victims))
 

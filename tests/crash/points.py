@@ -9,7 +9,9 @@ The numbers are those of the crash test's specification:
  5 files closed, not published     11 after the commit log
  6 after the move of file i        12 clean-up of old batches
 
-and of a Kinesis stream, which is read ahead into files: 17 a file of the spool, not renamed yet.
+and of a Kinesis stream, which is read ahead into files: 17 a file of the spool, not renamed yet; of a batch whose
+attempts go different ways: 18 an earlier attempt's write about to be taken back; of tables in a database, instead of 4 to
+8 and 12: 19 rows staged, 20 all statements sent and the transaction not committed, 21 the transaction committed.
 
 Inside of Spark there are no failpoints. What lies in there is reached from our side of the same instant (1, 2, 9, 11),
 or made from it by putting down the file that Spark would have left (10).
@@ -17,15 +19,17 @@ or made from it by putting down the file that Spark would have left (10).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from random import Random
 from typing import Literal
 
-from tests.crash.streams import Source
-from tests.crash.world import World
+from tests.crash.world import ANY_ORDER, Script, World
 
 Stir = Literal["nothing", "trouble", "sigterm", "drain"]
+
+FILES, DATABASE = ("local", "s3", "kinesis"), ("postgresql",)
+EVERYWHERE = FILES + DATABASE
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,8 @@ class Point:
         stir: what brings the job there.
         edit: makes the disk look as after a kill within Spark.
         nearest: why this is not the thing itself; empty if it is.
-        source: the system whose streams alone have it; None: all of them.
+        lanes: that have it.
+        in_any_order: only jobs have it whose attempts go different ways.
     """
 
     number: int
@@ -54,7 +59,12 @@ class Point:
     stir: Stir = "nothing"
     edit: Callable[[World], None] | None = None
     nearest: str = ""
-    source: Source | None = None
+    lanes: Collection[str] = EVERYWHERE
+    in_any_order: bool = False
+
+    def is_met(self, lane: str, script: str) -> bool:
+        """Whether a job with such a script, by its file, comes there in a lane."""
+        return lane in self.lanes and (not self.in_any_order or script == ANY_ORDER.file)
 
     def armed(self, chance: Random) -> str:
         """The value of GLUEPOT_FAILPOINT."""
@@ -118,9 +128,9 @@ POINTS = [
         nearest="the first line of ours that Spark calls after it wrote offsets/N",
     ),
     Point(3, "in the function, before any action", "batch.entered", (1, 3), _batch_open),
-    Point(4, "tasks writing", "task.written", (1, 4), _open_and_staged, in_worker=True),
-    Point(5, "files closed, not published", "batch.staged", (1, 2), _open_and_staged),
-    Point(6, "after the move of file i", "storage.moved", (1, 12), _open_with_intent),
+    Point(4, "tasks writing", "task.written", (1, 4), _open_and_staged, in_worker=True, lanes=FILES),
+    Point(5, "files closed, not published", "batch.staged", (1, 2), _open_and_staged, lanes=FILES),
+    Point(6, "after the move of file i", "storage.moved", (1, 12), _open_with_intent, lanes=FILES),
     Point(
         7,
         "manifest temporary written",
@@ -128,8 +138,9 @@ POINTS = [
         (1, 2),
         _open_with_intent,
         nearest="all files moved, the manifest about to be created; its temporary is a name no reader opens",
+        lanes=FILES,
     ),
-    Point(8, "manifest created, function not returned", "publish.created", (1, 2), _open_and_published),
+    Point(8, "manifest created, function not returned", "publish.created", (1, 2), _open_and_published, lanes=FILES),
     Point(9, "function returned, before the commit log", "batch.done", (1, 3), _open_and_published),
     Point(
         10,
@@ -155,6 +166,7 @@ POINTS = [
         (1, 2),
         _open_and_published,
         nearest="our own clean-up of staging and intents; Spark's purge of its logs is met by the random kills only",
+        lanes=FILES,
     ),
     Point(13, "wait before a retry", "retry.counted", (1, 1), _batch_open, stir="trouble"),
     Point(14, "shutdown", "query.ending", (1, 1), _always, stir="sigterm"),
@@ -175,10 +187,29 @@ POINTS = [
         _always,
         nearest="there is no control plane yet; the handover file between driver and planner, before its rename",
     ),
-    Point(17, "spool file's temporary written", "spool.part_written", (1, 6), _spool_temporary, source="kinesis"),
+    Point(17, "spool file's temporary written", "spool.part_written", (1, 6), _spool_temporary, lanes=["kinesis"]),
+    Point(
+        18,
+        "earlier attempt about to be taken back",
+        "settle.taking_back",
+        (1, 1),
+        _open_and_published,
+        stir="trouble",
+        in_any_order=True,
+    ),
+    Point(19, "rows staged, not published", "jdbc.staged", (1, 3), _open_and_staged, lanes=DATABASE),
+    Point(20, "transaction not committed", "jdbc.publishing", (1, 3), _open_and_staged, lanes=DATABASE),
+    Point(
+        21,
+        "transaction committed, function not returned",
+        "jdbc.published",
+        (1, 3),
+        _open_and_published,
+        lanes=DATABASE,
+    ),
 ]
 
 
-def points_of(source: Source) -> list[Point]:
-    """The kill points that a job has which reads such a stream."""
-    return [point for point in POINTS if point.source in {None, source}]
+def points_of(lane: str, script: Script) -> list[Point]:
+    """The kill points that a job has in a lane."""
+    return [point for point in POINTS if point.is_met(lane, script.file)]

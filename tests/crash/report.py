@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from tests.crash.lanes import SOURCES
 from tests.crash.outcome import Outcome
 from tests.crash.points import POINTS
 
@@ -60,8 +59,8 @@ def as_markdown(report: str) -> str:
     lines = [
         f"Run of {run['ended']}, seed {run['seed']}, {run['secs']} s. {stated}.",
         "",
-        "| Campaign | Lane | Script | Kills | Reshards | Starts | Failed starts | Batches | Records | Lost | Doubled | Invented | Looks | Faults |",
-        "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| Campaign | Lane | Script | Kills | Reshards | Starts | Failed starts | Batches | Attempts | Records | Lost | Doubled | Invented | Looks | Faults |",
+        "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for one in run["outcomes"]:
         found = [max(one["by_folder"][name], one["by_manifest"][name]) for name in ("lost", "doubled", "invented")]
@@ -75,6 +74,7 @@ def as_markdown(report: str) -> str:
             one["starts"],
             one["failed_starts"],
             one["batches"],
+            one.get("attempts") or "",
             one["records"],
         ]
         cells += [*found, one["looks"], len(one["faults"])]
@@ -97,10 +97,12 @@ def _points(outcomes: Sequence[dict]) -> list[str]:
         name = f"{point.number} {point.what}"
         times = [
             sum(kill["fired"] and kill["what"] == name for one in met if one["lane"] == lane for kill in one["kills"])
-            if point.source in {None, SOURCES[lane]}
+            if any(point.is_met(lane, one["script"]) for one in met if one["lane"] == lane)
             else "none there"
             for lane in lanes
         ]
+        if set(times) == {"none there"}:
+            continue
         lines.append(
             f"| {name} | `{point.failpoint}` | {' | '.join(map(str, times))} | {point.nearest or 'the thing itself'} |"
         )
@@ -115,12 +117,13 @@ def _victims(outcomes: Sequence[dict]) -> list[str]:
     return lines + [f"| {victim} | {kills.count(victim)} |" for victim in sorted(set(kills))]
 
 
-def write_into(document: Path, results: str) -> None:
-    """Put the tables where the document's marks are."""
+def write_into(document: Path, results: str, *, keep: bool = False) -> None:
+    """Put the tables where the document's marks are, behind those that are there or in their place."""
     text = document.read_text()
     before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    document.write_text(f"{before}{BEGIN}\n\n{results}\n{END}{after}")
+    there, _, after = rest.partition(END)
+    kept = f"{there.strip()}\n\n" if keep else ""
+    document.write_text(f"{before}{BEGIN}\n\n{kept}{results}\n{END}{after}")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from tests.crash.lanes import SOURCES
 from tests.crash.outcome import Outcome
 from tests.crash.plans import Aim, plans
 from tests.crash.servers import new_streams
+from tests.crash.world import COPY, THRICE, Script
 
 
 def run_all(
@@ -25,6 +26,7 @@ def run_all(
     aims: Sequence[Aim],
     kills: int,
     points: bool,
+    scripts: Sequence[Script] = (THRICE, COPY),
     at_once: int,
     most_secs: float = math.inf,
     folder: Path,
@@ -48,7 +50,9 @@ def run_all(
             return outcome
 
         try:
-            planned = [replace(plan, until=until) for plan in plans(seed, lanes, aims, kills, points=points)]
+            planned = [
+                replace(plan, until=until) for plan in plans(seed, lanes, aims, kills, points=points, scripts=scripts)
+            ]
             return [outcome for outcome in pool.map(one, planned) if outcome is not None]
         except BaseException:
             end_all()

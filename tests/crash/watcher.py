@@ -1,4 +1,4 @@
-"""A reader of manifests that looks all the time: no record twice, no batch in part, at any instant."""
+"""A reader that looks all the time: no record twice, no batch in part, at any instant."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Self
 import duckdb
 
 from tests.crash import manifests
+from tests.crash.database import Database
 from tests.crash.lanes import Folder
 from tests.crash.manifests import Manifest
 
@@ -17,23 +18,11 @@ LOOK_SECS = 0.5
 
 
 class Watcher:
-    """Follows one table from a thread; files are opened with DuckDB when their manifest is first seen.
+    """Looks at one table from a thread, which may not exist yet."""
 
-    Args:
-        table: may not exist yet.
-        whole: whether the write drops no record, so that files and ranges must add up.
-    """
-
-    def __init__(self, table: Folder, *, whole: bool) -> None:
-        self._table = table
-        self._whole = whole
-        self._live: dict[str, Manifest] = {}
-        self._ids: dict[str, list[int]] = {}
-        self._copies: Counter[int] = Counter()
+    def __init__(self) -> None:
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
-        self._db = duckdb.connect()
-        self._db.execute("SET threads = 1")
         self.looks = 0
         self.faults: list[str] = []
 
@@ -48,7 +37,7 @@ class Watcher:
         self._thread.join()
         if kind is None:
             self.look()
-        self._db.close()
+        self.close()
 
     def _run(self) -> None:
         while not self._done.wait(LOOK_SECS):
@@ -57,6 +46,54 @@ class Watcher:
             except Exception as error:  # noqa: BLE001  a reader that cannot read has found something
                 self.faults.append(f"{type(error).__name__}: {error}")
                 return
+
+    def look(self) -> None:
+        """Look once."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Let go of what looking needs."""
+
+
+class TableWatcher(Watcher):
+    """Follows a table of a database.
+
+    Args:
+        database: where it is.
+        table: its name.
+    """
+
+    def __init__(self, database: Database, table: str) -> None:
+        super().__init__()
+        self._database = database
+        self._table = table
+
+    def look(self) -> None:
+        if doubled := self._database.doubled(self._table):
+            self.faults.append(f"{doubled} records twice in {self._table}")
+        self.looks += 1
+
+
+class FolderWatcher(Watcher):
+    """Follows a table of files by its manifests; files are opened with DuckDB when their manifest is first seen.
+
+    Args:
+        table: its folder.
+        whole: whether the write drops no record, so that files and ranges must add up.
+    """
+
+    def __init__(self, table: Folder, *, whole: bool) -> None:
+        super().__init__()
+        self._table = table
+        self._whole = whole
+        self._live: dict[str, Manifest] = {}
+        self._ids: dict[str, list[int]] = {}
+        self._copies: Counter[int] = Counter()
+        self._db = duckdb.connect()
+        self._db.execute("SET threads = 1")
+
+    def close(self) -> None:
+        self._db.close()
 
     def look(self) -> None:
         """Take in what is new since the last look, as a reader would see it that came now."""

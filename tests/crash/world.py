@@ -9,7 +9,8 @@ from functools import cached_property
 from pathlib import Path
 
 from tests.crash import manifests
-from tests.crash.checker import Expected
+from tests.crash.checker import Expected, parts
+from tests.crash.database import Database
 from tests.crash.driver import Driver, job_command
 from tests.crash.lanes import Folder, Lane
 from tests.crash.streams import Stream
@@ -29,11 +30,13 @@ class Script:
         file: its name.
         tables: what they must hold.
         batch_records: about how many records a batch of it has at most.
+        in_any_order: whether each attempt of a batch goes its own way, and leaves a note that says which.
     """
 
     file: str
     tables: Sequence[Expected]
     batch_records: int
+    in_any_order: bool = False
 
 
 COPY = Script("copy_clicks.py", [Expected("copied")], 150)
@@ -42,6 +45,32 @@ THRICE = Script(
     [Expected("copied"), Expected("bought", "kind = 'buy'"), Expected("others", "kind <> 'buy'", rejects=False)],
     300,
 )
+ANY_ORDER = Script(
+    "write_in_any_order.py",
+    [
+        Expected("copied"),
+        Expected("timed", several=True),
+        Expected("branch", "kind = 'buy'", rejects=False, several=True),
+    ],
+    150,
+    in_any_order=True,
+)
+SCRIPTS_BY_NAME = {"copy": COPY, "thrice": THRICE, "any-order": ANY_ORDER}
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What an attempt of a batch said it was about to do, if its script does.
+
+    Args:
+        batch_id: of the batch.
+        tables: those it would write to that another attempt might not.
+        fails: after how many writes; None: not at all.
+    """
+
+    batch_id: int
+    tables: Sequence[str]
+    fails: int | None
 
 
 @dataclass(frozen=True)
@@ -81,7 +110,23 @@ class World:
 
     @cached_property
     def tables(self) -> Mapping[str, Folder]:
-        return {one.table: self.lane.output.below(one.table) for one in self.script.tables}
+        """Of files, by the names that the script has for them."""
+        output = self.lane.output
+        assert not isinstance(output, Database)
+        return {one.table: output.below(one.table) for one in self.script.tables}
+
+    def parts(self) -> Mapping[str, Folder]:
+        """Every folder that is a table of files now, by its path below the output."""
+        return {
+            f"{one.table}/{name}".rstrip("/"): part
+            for one in self.script.tables
+            for name, part in parts(self.tables[one.table], one).items()
+        }
+
+    def attempts(self) -> list[Attempt]:
+        """Every attempt of a batch, in order."""
+        notes = self.folder / "temp" / "attempts"
+        return [Attempt(**json.loads(line)) for line in notes.open()] if notes.exists() else []
 
     def start(
         self, *options: str, in_workers: bool = True, env: Mapping[str, str] | None = None, module: str = "gluepot"
@@ -115,22 +160,26 @@ class World:
         return max((int(name) for name in names if name.isdecimal()), default=-1)
 
     def published(self, batch_id: int) -> bool:
-        """Whether a manifest of the batch is there, in any of the tables."""
+        """Whether a manifest of the batch, or what stands for it, is there, in any of the tables."""
+        if isinstance(self.lane.output, Database):
+            return self.lane.output.published(batch_id)
         return any(
             manifests.read(table, name).batch_id == batch_id
-            for table in self.tables.values()
+            for table in self.parts().values()
             for name in manifests.names(table)
         )
 
     def unpublished_files(self) -> list[str]:
-        """Our own files in the tables other than manifests: staging, intents.
+        """Our own files in the tables other than manifests: staging, intents; in a database, tables of staged rows.
 
         Without the hidden temporaries of files that are created whole: a kill within their millisecond leaves one, no
         reader opens it, and nothing removes it.
         """
+        if isinstance(self.lane.output, Database):
+            return [f"/staging/{name}" for name in self.lane.output.staged()]
         return [
             f"{name}/{key}"
-            for name, table in self.tables.items()
+            for name, table in self.parts().items()
             for key in table.keys("_gluepot")
             if not (key.startswith(f"{manifests.COMMITS}/") and key.endswith(".json"))
             and not key.endswith(".gluepot-tmp")

@@ -42,8 +42,8 @@ packages: ## install what the tests of the ops page, alerts and dashboards need 
 	@{ command -v chromium && command -v promtool; } >/dev/null || \
 		{ apt-get update -qq && apt-get install -qq --no-install-recommends chromium fonts-dejavu-core prometheus; } >/dev/null
 
-crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker" LANES="local s3 kinesis" SEED=1
-	@$(BIN)/python -m tests.crash --kills $(or $(KILLS),20) $(VICTIMS:%=--victim %) $(LANES:%=--lane %) $(SEED:%=--seed %) \
+crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker" LANES="local s3 kinesis postgresql" SCRIPTS=any-order SEED=1
+	@$(BIN)/python -m tests.crash --kills $(or $(KILLS),20) $(VICTIMS:%=--victim %) $(LANES:%=--lane %) $(SCRIPTS:%=--script %) $(SEED:%=--seed %) \
 		$(if $(KILLS),--document docs/reliability.md) $(ARGS)
 
 bench: setup ## all that docs/performance.md shows, measured anew: about two hours on a machine that does nothing else

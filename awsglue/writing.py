@@ -21,7 +21,7 @@ from batch.on_driver import is_own_work
 from batch.pipeline import Pipeline, work_of
 from batch.run_journal import RunJournal
 from connectors.jdbc.endpoint import POSTGRESQL
-from connectors.jdbc.target import JdbcWriteSettings
+from connectors.jdbc.target import JdbcWriteSettings, Mode
 from connectors.lake.commits import LakeCommit
 from connectors.ports import CommitKey, Committed, RecordSink
 from etlcore.datasets import folder_dataset, table_dataset
@@ -161,16 +161,23 @@ def _publish_table(
     from connectors.jdbc.postgresql.publish import find_table  # noqa: PLC0415
 
     name = find_table(settings)
-    place = f"{settings.endpoint.shown} {name.qualified}"
+    database = f"{settings.endpoint.shown} "
+    place = database + name.qualified
     planned = batch.next_write(place, ctx)
     if batch.rehearsed is not None:
         rehearse_table(spark, frame.pipeline, settings, name, planned)
         return
 
-    def undo(key: CommitKey) -> None:
-        take_back_table(settings, find_table(settings), key, planned.token)
+    def undo(write: commit.Write, key: CommitKey) -> bool:
+        if not write.place.startswith(database):
+            return False
+        mode = Mode(write.mode) if write.mode else settings.mode
+        theirs = replace(settings, table=write.place.removeprefix(database), mode=mode)
+        take_back_table(theirs, find_table(theirs), key, planned.token)
+        return True
 
-    batch.tables.announce(commit.Write(POSTGRESQL, place, planned.key.ctx), planned.key.batch_id, undo)
+    write = commit.Write(POSTGRESQL, place, planned.key.ctx, mode=settings.mode.value)
+    batch.tables.announce(write, planned.key.batch_id, undo)
     outcome, parts = write_table(spark, frame.pipeline, settings, name, planned)
     batch.record(outcome, parts, dataset=table_dataset(settings.endpoint.url, settings.table))
     if batch.origin is None and (run := jobrun.current()) and run.bookmarks:

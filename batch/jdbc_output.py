@@ -81,6 +81,8 @@ def rehearse_table(
 def take_back_table(settings: JdbcWriteSettings, name: TableName, key: CommitKey, token: int) -> None:
     """Take back what an earlier attempt of a batch has published under a key, and keep others from publishing there.
 
+    What it staged and did not come to publish goes, too: a table that is never written to again would keep it for ever.
+
     What an upsert or an overwrite has replaced is not known any more, so these stay as they are.
 
     Raises:
@@ -100,6 +102,7 @@ def take_back_table(settings: JdbcWriteSettings, name: TableName, key: CommitKey
                 log.warning("write_not_taken_back", table=name.qualified, batch=key.batch_id, mode=settings.mode.value)
         generation = 1 if earlier is None else earlier.generation + 1
         begun.record(seal(key, generation, token, None).to_bytes().decode())
+    drop_staged(settings.endpoint, key, name.schema)
 
 
 def _adopted(begun: Publication, planned: Manifest) -> CommitRecord | None:

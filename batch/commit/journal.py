@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from threading import Lock
 
 from etlcore.errors import CheckpointError, LeaseHeld
@@ -37,12 +37,15 @@ class Write:
         place: the target: a folder's URL, or a database's with the table; without credentials.
         ctx: which write to the target, as in the commit key.
         rejects: the folder for rejected records where that is not the target's own; empty otherwise.
+        mode: what a write to a database does with the rows that are there; empty for other kinds, and in a journal of
+            an older Gluepot. It is part of no key, so two writes that differ in it alone are the same one.
     """
 
     kind: str
     place: str
     ctx: str
     rejects: str = ""
+    mode: str = field(default="", compare=False)
 
     @property
     def folders(self) -> tuple[str, str]:

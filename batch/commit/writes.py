@@ -41,7 +41,8 @@ FILES = "files"
 _KEPT_BATCHES = 100
 """A table that no batch wrote to for so long is forgotten, and recovered again when it is written to again."""
 
-TakeBack = Callable[[CommitKey], None]
+TakeBack = Callable[[Write, CommitKey], bool]
+"""Takes back what was published under a key; False if it does not know the way to the target."""
 Begin = Callable[[Published], None]
 
 
@@ -136,7 +137,7 @@ class QueryWrites:
         self._tables: dict[tuple[str, str], OpenTable] = {}
         self._used: dict[Write, int] = {}
         self._undo: dict[Write, TakeBack] = {}
-        self._owed: dict[tuple[str, str], list[CommitKey]] = {}
+        self._owed: dict[str, list[tuple[Write, CommitKey]]] = {}
         self._repeated: set[Write] = set()
         self._batch_id = -1
         self._inherited = frozenset() if journal is None else journal.found
@@ -158,7 +159,7 @@ class QueryWrites:
         Args:
             write: that is about to begin.
             batch_id: of the batch.
-            undo: takes back what was published under a key; None for files.
+            undo: takes this write back, and others to the same database; None for files.
 
         Raises:
             LeaseHeld: a later driver has taken over.
@@ -169,12 +170,12 @@ class QueryWrites:
             if undo is not None:
                 self._undo[write] = undo
             used = dict(self._used)
-            owed = [] if undo is None else self._owed.pop((write.kind, write.place), [])
+            owed = [] if undo is None else self._owed.pop(write.place, [])
         if self._journal is not None:
             self._journal.announce(write, batch_id, used)
-        for key in owed:
+        for earlier, key in owed:
             if undo is not None:
-                undo(key)
+                undo(earlier, key)
 
     def open(self, target: Target, planned: Manifest, write: Write, begin: Begin) -> OpenTable:
         """Return the table of a write, after clearing up what a dead driver left in it, if that was not done yet.
@@ -248,8 +249,8 @@ class QueryWrites:
     def settle(self) -> None:
         """Take back what earlier attempts of the batch have published and the last one did not publish again.
 
-        What an earlier driver may have written to a database is taken back with the next write to it, which tells how
-        to get there.
+        What an earlier driver may have written to a database is taken back over any write of this driver to the same
+        database. Without one it waits for the next write to the same table.
 
         Raises:
             LeaseHeld: a later driver has taken over.
@@ -264,30 +265,35 @@ class QueryWrites:
 
     def _take_back(self, write: Write) -> None:
         key = CommitKey(self.query_id, self._batch_id, write.ctx, place_digest(write.place))
-        undo = self._undo.get(write) or (self._take_back_files(write) if write.kind == FILES else None)
-        if undo is None:  # of an earlier driver, in a database: how to get there is known with the next write to it
-            self._owed.setdefault((write.kind, write.place), []).append(key)
-            log.warning(
-                "write_may_be_left",
-                target=write.place,
-                batch=self._batch_id,
-                hint="an attempt of a driver before this one may have written to it; it is taken back with the next"
-                " write to the same target",
-            )
-            return
         reach("settle.taking_back")
-        undo(key)
+        if any(undo(write, key) for undo in self._ways(write)):
+            return
+        self._owed.setdefault(write.place, []).append((write, key))
+        log.warning(
+            "write_may_be_left",
+            target=write.place,
+            batch=self._batch_id,
+            hint="an attempt of a driver before this one may have written to it; it is taken back with the next"
+            " write to the same target",
+        )
 
-    def _take_back_files(self, write: Write) -> TakeBack:
-        def undo(key: CommitKey) -> None:
-            table = self._storages(write.place)
-            target = Target(table, self._storages(write.rejects) if write.rejects else table)
-            if write.folders not in self._tables:
-                self._recover(target, key.target)
-            before = publish(target, Manifest(key, token=self._token, work="taken back"))
-            log.info("write_taken_back", table=write.place, write=write.ctx, files=len(before.files))
+    def _ways(self, write: Write) -> Iterable[TakeBack]:
+        """Return what may know how to take a write back."""
+        if write.kind == FILES:
+            return [self._take_back_files]
+        if write in self._undo:
+            return [self._undo[write]]
+        # Without its mode only a write to the same table can tell what became of the rows.
+        return [undo for one, undo in self._undo.items() if one.kind == write.kind and write.mode]
 
-        return undo
+    def _take_back_files(self, write: Write, key: CommitKey) -> bool:
+        table = self._storages(write.place)
+        target = Target(table, self._storages(write.rejects) if write.rejects else table)
+        if write.folders not in self._tables:
+            self._recover(target, key.target)
+        before = publish(target, Manifest(key, token=self._token, work="taken back"))
+        log.info("write_taken_back", table=write.place, write=write.ctx, files=len(before.files))
+        return True
 
     def _recover(self, target: Target, place: str) -> None:
         for query_id in (self.query_id, *self._replaced):

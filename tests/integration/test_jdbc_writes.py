@@ -265,3 +265,18 @@ def test_rows_that_another_branch_of_the_function_has_written_go(orders, number_
     number_stream.run(function, clock=FakeClock(), max_batches=1)
     assert orders.sql("SELECT count(*) FROM always") == [(10,)]
     assert orders.sql("SELECT count(*) FROM sometimes") == [(0,)]
+
+
+def test_rows_that_a_driver_that_died_has_written_elsewhere_in_the_database_go(orders, number_stream):
+    write = table_writer(orders.glue_context, orders.url)
+
+    def dying(frame, batch_id):
+        write(frame, "odd")
+        raise ConfigError("nothing that a retry could change")
+
+    with pytest.raises(ConfigError):
+        number_stream.run(dying, clock=FakeClock(), max_batches=1)
+    assert orders.sql("SELECT count(*) FROM odd") == [(10,)]
+    number_stream.run(lambda frame, batch_id: write(frame, "even"), clock=FakeClock(), max_batches=1)
+    assert orders.sql("SELECT count(*) FROM odd") == [(0,)]
+    assert orders.sql("SELECT count(*) FROM even") == [(10,)]

@@ -126,6 +126,71 @@ def test_tables_that_share_a_folder_of_rejects_do_not_clear_away_what_another_st
     assert publish(first, made).rejects
 
 
+class Base:
+    """A database: what is taken back in it, by the table that a driver writes to."""
+
+    def __init__(self, name):
+        self.name = name
+        self.taken_back = []
+
+    def write(self, driver, table, mode="append"):
+        place = f"{self.name} {table}"
+        driver.writes.announce(Write("postgresql", place, "sink", mode=mode), driver.batch_id, self.undo)
+
+    def undo(self, write, key):
+        if not write.place.startswith(f"{self.name} "):
+            return False
+        self.taken_back.append((write.place, write.mode, key.batch_id))
+        return True
+
+
+def test_what_a_driver_that_died_put_into_a_table_is_taken_back_over_another_table_of_the_database():
+    checkpoint, base, other = MemoryStorage(), Base("db"), Base("other")
+    dead = Driver(checkpoint, {}, 1)
+    dead.begin(7)
+    base.write(dead, "odd")
+    driver = Driver(checkpoint, {}, 2)
+    driver.begin(7)
+    other.write(driver, "even")
+    base.write(driver, "even")
+    driver.writes.settle()
+    assert base.taken_back == [("db odd", "append", 7)]
+    driver.begin(8)
+    base.write(driver, "odd")
+    driver.writes.settle()
+    assert base.taken_back == [("db odd", "append", 7)]
+    assert other.taken_back == []
+
+
+def test_without_a_way_into_the_database_a_write_is_taken_back_with_the_next_one_to_its_table():
+    checkpoint, base, other = MemoryStorage(), Base("db"), Base("other")
+    dead = Driver(checkpoint, {}, 1)
+    dead.begin(7)
+    base.write(dead, "odd")
+    driver = Driver(checkpoint, {}, 2)
+    driver.begin(7)
+    other.write(driver, "even")
+    driver.writes.settle()
+    driver.begin(8)
+    base.write(driver, "odd")
+    assert base.taken_back == [("db odd", "append", 7)]
+
+
+def test_a_write_of_a_journal_that_names_no_mode_waits_for_the_next_one_to_its_table():
+    checkpoint, base = MemoryStorage(), Base("db")
+    dead = Driver(checkpoint, {}, 1)
+    dead.begin(7)
+    base.write(dead, "odd", mode="")
+    driver = Driver(checkpoint, {}, 2)
+    driver.begin(7)
+    base.write(driver, "even")
+    driver.writes.settle()
+    assert base.taken_back == []
+    driver.begin(8)
+    base.write(driver, "odd")
+    assert base.taken_back == [("db odd", "", 7)]
+
+
 # --- long chains
 
 

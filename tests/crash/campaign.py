@@ -289,6 +289,7 @@ class _Campaign:
 
     def _may_start_again(self) -> bool:
         self._outcome.failed_starts += 1
+        self._say(f"{self._outcome.name}: a start ended by itself; {self._world.last_error()}")
         if self._outcome.failed_starts > MOST_FAILED_STARTS:
             self._fault(f"{self._outcome.failed_starts} starts ended by themselves, see {self._world.log}")
             return False

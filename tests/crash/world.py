@@ -147,6 +147,11 @@ class World:
         surroundings = {**self.lane.env, **self.stream.env, "TMPDIR": str(temporary), **(env or {})}
         return Driver.start(command, self.folder / "cwd", self.log, surroundings, in_workers=in_workers)
 
+    def last_error(self) -> str:
+        """The newest error that a start has logged."""
+        lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
+        return next((line for line in reversed(lines) if '"level": "error"' in line), "nothing logged")
+
     def planned(self) -> int:
         """The newest batch in Spark's offset log, -1 before the first."""
         return self._newest("offsets")

@@ -16,7 +16,7 @@ from tests.crash.checker import COMPARE, Expected, Verdict, check_files, check_f
 from tests.crash.journal import Journal, Sent, click_text, sha256
 from tests.crash.lanes import LocalFolder, open_lane
 from tests.crash.producer import Producer
-from tests.crash.world import COPY, World
+from tests.crash.world import ANY_ORDER, COPY, Script, World
 
 pytestmark = pytest.mark.long
 
@@ -26,9 +26,14 @@ DISTINCT = COMPARE.replace("count(*) AS n", "1 AS n")
 
 
 @pytest.fixture
-def world(kafka: str, tmp_path: Path) -> Iterator[World]:
+def script() -> Script:
+    return COPY
+
+
+@pytest.fixture
+def world(kafka: str, tmp_path: Path, script: Script) -> Iterator[World]:
     with open_lane("local", tmp_path) as lane:
-        yield World(tmp_path, lane, COPY, servers.new_topic(kafka))
+        yield World(tmp_path, lane, script, servers.new_topic(kafka))
 
 
 @dataclass(frozen=True)
@@ -62,8 +67,8 @@ class Scene:
             (self.world.checkpoint / log / newest).unlink()
             (self.world.checkpoint / log / f".{newest}.crc").unlink(missing_ok=True)
 
-    def verdict(self) -> Verdict:
-        (expected,) = self.world.script.tables
+    def verdict(self, table: str = "copied") -> Verdict:
+        (expected,) = (one for one in self.world.script.tables if one.table == table)
         return check_folder(self.world.folder / "journal", self.world.tables[expected.table], expected)
 
 
@@ -102,6 +107,17 @@ def test_skipping_by_batch_id_alone_is_seen_as_lost_records_and_the_product_lose
         assert scene.run() == 0
         assert (scene.verdict().lost > 0) == loses
         assert (scene.verdict().doubled, scene.verdict().invented) == (0, 0)
+
+
+@pytest.mark.parametrize("script", [ANY_ORDER])
+@pytest.mark.parametrize(("module", "doubles"), [("gluepot", False), ("tests.crash.wrong.take_nothing_back", True)])
+def test_taking_nothing_back_is_seen_as_doubled_records_and_the_product_doubles_none(world, module, doubles):
+    with scene_of(world, module) as scene:
+        scene.send(BATCH)
+        assert scene.run("batch.done") == -9
+        assert scene.run() == 0
+        assert (scene.verdict("timed").doubled > 0) == doubles
+        assert scene.verdict().right
 
 
 GOOD = [Sent("t", "0", str(n), "buy", sha256(click_text(n, "buy", n, "x"))) for n in range(5)]

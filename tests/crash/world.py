@@ -52,7 +52,7 @@ ANY_ORDER = Script(
         Expected("timed", several=True),
         Expected("branch", "kind = 'buy'", rejects=False, several=True),
     ],
-    150,
+    300,
     in_any_order=True,
 )
 SCRIPTS_BY_NAME = {"copy": COPY, "thrice": THRICE, "any-order": ANY_ORDER}

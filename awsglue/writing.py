@@ -25,6 +25,7 @@ from connectors.jdbc.target import JdbcWriteSettings, Mode
 from connectors.lake.commits import LakeCommit
 from connectors.ports import CommitKey, Committed, RecordSink
 from etlcore.datasets import folder_dataset, table_dataset
+from etlcore.errors import ConfigError
 from etlcore.failpoints import reach
 from etlcore.logging import get_logger
 from etlcore.storage import place_of
@@ -173,7 +174,12 @@ def _publish_table(
             return False
         mode = Mode(write.mode) if write.mode else settings.mode
         theirs = replace(settings, table=write.place.removeprefix(database), mode=mode)
-        take_back_table(theirs, find_table(theirs), key, planned.token)
+        try:
+            take_back_table(theirs, find_table(theirs), key, planned.token)
+        except ConfigError:
+            if write.place == place:
+                raise
+            return False  # the user of this write may not do it, or the table is gone
         return True
 
     write = commit.Write(POSTGRESQL, place, planned.key.ctx, mode=settings.mode.value)

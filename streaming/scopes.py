@@ -16,8 +16,9 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from functools import partial, wraps
-from multiprocessing.pool import ThreadPool
+from multiprocessing.pool import AsyncResult, ThreadPool
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from etlcore.logging import get_logger
 
@@ -43,6 +44,7 @@ class Scope:
         late: what was raised for a write that came when no batch was running any more.
         threads: that the running function has started, those of libraries left out.
         tasks: that it has given to executors and that have not come to their end.
+        results: of what it has given to thread pools, which keep those that are not there yet.
         failed_writes: what writes have raised.
         uncaught: what has ended threads and tasks of the function.
         writing: how many writes are going on.
@@ -53,6 +55,7 @@ class Scope:
     late: BaseException | None = None
     threads: list[threading.Thread] = field(default_factory=list)
     tasks: set[Future[Any]] = field(default_factory=set)
+    results: WeakSet[AsyncResult[Any]] = field(default_factory=WeakSet)
     failed_writes: list[BaseException] = field(default_factory=list)
     uncaught: list[BaseException] = field(default_factory=list)
     writing: int = 0
@@ -104,6 +107,12 @@ class Scope:
             if not ended and not self._wait_for_writes():
                 log.warning("tasks_outlive_their_batch", tasks=len(tasks))
                 break
+        for result in list(self.results):
+            result.wait(LONGEST_WAIT_SECS)
+            while not result.ready() and self._wait_for_writes():
+                result.wait(LONGEST_WAIT_SECS)
+            if not result.ready():
+                log.warning("tasks_outlive_their_batch", tasks="of a thread pool")
         self._wait_for_writes()
         lost = [error for error in self.uncaught if any(error is one for one in self.failed_writes)]
         self.forget()
@@ -124,7 +133,7 @@ class Scope:
 
     def forget(self) -> None:
         """Let go of what the function has left behind."""
-        for held in (self.threads, self.tasks, self.failed_writes, self.uncaught):
+        for held in (self.threads, self.tasks, self.results, self.failed_writes, self.uncaught):
             held.clear()
 
 
@@ -215,7 +224,13 @@ def _pass_on_to_pools() -> None:
             _method: Callable[..., Any] = method,
             **kwargs: Any,
         ) -> Any:
-            return _method(self, _working_for(current(), func), *args, **kwargs)
+            scope = current()
+            if scope is None or scope.batch is None:
+                return _method(self, _working_for(scope, func), *args, **kwargs)
+            result = _method(self, _working_for(scope, _watched(scope, func)), *args, **kwargs)
+            if isinstance(result, AsyncResult):  # what is handed out one by one tells nobody when it has ended
+                scope.results.add(result)
+            return result
 
         setattr(ThreadPool, name, wraps(method)(passed))
 
@@ -247,12 +262,12 @@ def _is_of_script(thread: threading.Thread) -> bool:
     return code is not None and not code.co_filename.startswith(_LIBRARIES)
 
 
-def _watched(scope: Scope, run: Callable[[], None]) -> Callable[[], None]:
-    """Return a thread's work as one that tells its query what has ended it."""
+def _watched(scope: Scope, work: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the work of a thread, or of a pool, as one that tells its query what has ended it."""
 
-    def watched() -> None:
+    def watched(*args: Any, **kwargs: Any) -> Any:
         try:
-            run()
+            return work(*args, **kwargs)
         except BaseException as error:
             scope.uncaught.append(error)
             raise

@@ -284,7 +284,8 @@ class QueryWrites:
         if write in self._undo:
             return [self._undo[write]]
         # Without its mode only a write to the same table can tell what became of the rows.
-        return [undo for one, undo in self._undo.items() if one.kind == write.kind and write.mode]
+        with self._changing:
+            return [undo for one, undo in self._undo.items() if one.kind == write.kind and write.mode]
 
     def _take_back_files(self, write: Write, key: CommitKey) -> bool:
         table = self._storages(write.place)

@@ -148,9 +148,10 @@ class World:
         return Driver.start(command, self.folder / "cwd", self.log, surroundings, in_workers=in_workers)
 
     def last_error(self) -> str:
-        """The newest error that a start has logged."""
+        """The newest error that a start has logged; not those of the bridge to Java, which sees every retry."""
         lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
-        return next((line for line in reversed(lines) if '"level": "error"' in line), "nothing logged")
+        errors = (line for line in reversed(lines) if '"level": "error"' in line and "py4j" not in line)
+        return next(errors, "nothing logged")
 
     def planned(self) -> int:
         """The newest batch in Spark's offset log, -1 before the first."""

@@ -76,6 +76,10 @@ def tasks_that_nobody_waits_for(write, tables):
     pool.shutdown(wait=False)
 
 
+def a_task_of_a_pool_that_nobody_waits_for(write, tables):
+    ThreadPool(1).map_async(write, tables)
+
+
 def threads_of_threads(write, tables):
     with ThreadPoolExecutor(1) as pool:
         pool.submit(plain_threads, write, tables).result()
@@ -90,6 +94,7 @@ def threads_of_threads(write, tables):
         plain_threads,
         threads_that_nobody_joins,
         tasks_that_nobody_waits_for,
+        a_task_of_a_pool_that_nobody_waits_for,
         threads_of_threads,
     ],
 )

@@ -84,6 +84,8 @@ def run(plan: Plan, stream: Stream, folder: Path, say: Callable[[str], None]) ->
         except (NotInTime, *ServerTrouble) as stuck:
             outcome.faults.append(f"{type(stuck).__name__}: {stuck}")
         _compare(world, lane, journal, outcome)
+        if left := world.unpublished_files():
+            say(f"{plan.name}: left over: {', '.join(left)}")
     outcome.secs = time.monotonic() - began
     return outcome
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from etlcore import logging
 from gluepot.servers.kafka import KafkaBroker
 from tests.postgresql import postgresql_endpoint
 from tests.servers import docker_answers, kafka_endpoint, localstack_in_container, moto_endpoint
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
 # How long an example takes is the machine's affair: benchmarks tell of speed, tests do not.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+
+@pytest.fixture(autouse=True)
+def _logs_as_in_a_job() -> None:
+    """Send logs where a job sends them, whatever tests before have left: `capture_logs` of structlog leaves stdout."""
+    logging.configure(json=True)
 
 
 @pytest.fixture(scope="session")

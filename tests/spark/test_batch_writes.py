@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing.pool import ThreadPool
 
 import pytest
 
+import gluepot.table
 from awsglue import DynamicFrame
+from batch.commit import rolling, rollup
+from batch.table.verify import verify
+from connectors.filesink import layout
 from etlcore.clock import FakeClock
 from etlcore.errors import ConfigError, PermanentError
+from etlcore.storage import open_storage
 from streaming import scopes, session
 from streaming.session import Drain, StreamSession
 
@@ -264,3 +270,23 @@ def test_a_batch_that_spark_cannot_commit_uses_up_its_retries(numbers):
         numbers.for_each_batch(function, batchMaxRetries=2)
     assert calls == [0, 0, 0]
     assert streams.clock.waits == [1.0, 2.0]
+
+
+def test_a_running_query_rolls_its_manifests_up_and_goes_on_from_them(numbers, write, rows, monkeypatch, tmp_path):
+    for module in (layout, rolling, rollup):
+        monkeypatch.setattr(module, "FOLDER_BATCHES", 2)
+    storage = open_storage(str(tmp_path / "a"))
+
+    def function(frame, batch_id):
+        write(frame, "a")
+        while batch_id == 3 and not rolling.indexes(storage):  # the roll-up runs beside the batches
+            time.sleep(0.01)
+
+    numbers.run(function, clock=FakeClock(), max_batches=4)
+    numbers.run(function, clock=FakeClock(), max_batches=2)
+
+    (index,) = rolling.indexes(storage).values()
+    assert min(index.files) == 0
+    assert sorted(gluepot.table.open(storage.url).to_arrow()["value"].to_pylist()) == rows("a")
+    assert len(rows("a")) > 0
+    assert verify(storage, None).findings == []

@@ -113,6 +113,9 @@ SIDE_TASKS = [
     ("test_side_tasks", Watcher, "hear", MOST),
 ]
 
+ASKED_BY_THE_CLOCK = {"lag", "look"}
+"""Of these there may be one in a stream that ends after some seconds."""
+
 
 @dataclass
 class Faults:
@@ -194,7 +197,7 @@ def outcome(request, kafka, glue_context, tmp_path_factory):
             batch_function=function,
             options={"windowSize": "0 seconds", "checkpointLocation": str(folder / QUERY)},
         )
-    manifests = len(list((job.table / "_gluepot/commits").glob("[!.]*.json")))
+    manifests = len(list((job.table / "_gluepot/commits").rglob("[!.]*.json")))
     return Outcome(faults, calls, job.rows("n"), manifests, registry, logs)
 
 
@@ -244,7 +247,8 @@ def test_each_batch_is_committed_once_and_no_row_is_lost(outcome):
 @pytest.mark.parametrize("one", SIDE_TASKS, ids=lambda one: f"{one[0]}: {one[2]}")
 def test_an_error_beside_the_batches_is_warned_of_and_counted(outcome, one):
     task, _, place, first = one
-    least = 2 if outcome.faults.forever and first != AT_START else 1
+    often = first != AT_START and place not in ASKED_BY_THE_CLOCK
+    least = 2 if outcome.faults.forever and often else 1
     assert outcome.faults.hits[one] >= least
     assert outcome.failures(task) >= least
     reason = f"injected into {place}"

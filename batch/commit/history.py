@@ -12,7 +12,7 @@ import pyarrow as pa
 from batch.commit.links import missing
 from batch.commit.reading import newest_generations, records_by_write
 from batch.commit.record import CommitRecord
-from batch.commit.rolling import indexes, rolled_records
+from batch.commit.rolling import indexes, rolled_records, rolled_up_folders
 from batch.commit.rollup import Index, Summary, merged, merged_schema, partition_keys, recorded_columns, to_ipc
 from connectors.filesink.layout import COMMITS, write_and_generation
 from connectors.ports import CommitKey
@@ -125,7 +125,7 @@ def live(storage: Storage) -> Published:
         CheckpointError: a manifest, or an index of rollups, cannot be read.
     """
     rolled_up = indexes(storage)
-    skip = sorted(chain.from_iterable(one.stretches() for one in rolled_up.values()))
+    skip = rolled_up_folders(rolled_up)
     seen = {named[0] for key in storage.list(COMMITS, skip) if (named := write_and_generation(key))}
     newest = newest_generations(storage.list(COMMITS, skip))
     found = dict(records_by_write(storage, newest))

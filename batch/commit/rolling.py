@@ -22,7 +22,9 @@ import io
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
+from itertools import chain
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -47,6 +49,7 @@ from connectors.filesink.layout import (
 from etlcore.errors import CheckpointError, TransientError
 from etlcore.logging import get_logger
 from etlcore.storage import Storage
+from etlcore.storage.port import Stretch
 
 log = get_logger(__name__)
 
@@ -69,6 +72,11 @@ def indexes(storage: Storage) -> Mapping[str, Index]:
 def index_of(storage: Storage, query_id: str) -> Index:
     """Return the index of one query; an empty one of number 0 if it has no rollups. Raises as `indexes`."""
     return next(iter(_newest(storage, rollups_of_query(query_id))), Index(query_id))
+
+
+def rolled_up_folders(held: Mapping[str, Index]) -> list[Stretch]:
+    """Return the folders of manifests that need not be looked into, of all queries that have rollups, in order."""
+    return sorted(chain.from_iterable(one.stretches() for one in held.values()))
 
 
 def rolled_records(storage: Storage, index: Index) -> Iterator[CommitRecord]:
@@ -128,10 +136,8 @@ def unroll(storage: Storage, query_id: str, first: int, last: int | None = None)
         if len(files) == len(index.files):
             return
         left = Index(query_id, index.number + 1, index.token, files)
-        summaries = [_summary(_file(storage, left, at), query_id) for at in sorted(files)]
-        if _created(
-            storage, Index(query_id, left.number, index.token, files, reduce(Summary.and_then, summaries, Summary()))
-        ):
+        summaries = (_summary(_file(storage, left, at), query_id) for at in sorted(files))
+        if _created(storage, replace(left, summary=reduce(Summary.and_then, summaries, Summary()))):
             return
     raise TransientError(f"the index of rollups in {storage.url} changed {_TRIES} times; try again")
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 from batch.commit.record import CommitRecord
 from batch.commit.spans import Lane, Piece, joined_pieces, lane_of
 from connectors.filesink.folders import partition_values
-from connectors.filesink.layout import FOLDER_BATCHES, commits_from
+from connectors.filesink.layout import FOLDER_BATCHES, commits_from, first_of_folder
 from connectors.ports import CommitKey
 from dynamicframe.schema import choice_to_string, merge_schemas
 from etlcore.errors import CheckpointError
@@ -147,7 +147,7 @@ class Index:
 
     def holds(self, batch_id: int) -> bool:
         """Tell whether the manifests of a batch are in a rollup."""
-        return batch_id - batch_id % FOLDER_BATCHES in self.files
+        return first_of_folder(batch_id) in self.files
 
     def stretches(self) -> list[Stretch]:
         """Return the folders of manifests that need not be looked into, those side by side together."""

@@ -297,8 +297,9 @@ class QueryWrites:
         return True
 
     def _recover(self, target: Target, place: str) -> None:
-        for query_id in (self.query_id, *self._replaced):
-            move_manifests(target.table, query_id)
+        query_ids = (self.query_id, *self._replaced)
+        move_manifests(target.table, query_ids)
+        for query_id in query_ids:
             recover(target, query_id, self._token, place)
 
     def _find_unannounced(self, records: Iterable[CommitRecord], like: Write) -> None:

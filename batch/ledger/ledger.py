@@ -134,9 +134,8 @@ class Ledger:
             VersionMismatch: another run, or a reset, changed the entry since; nothing is saved.
         """
         with self.transaction() as connection:
-            job = _locked_job(connection, run.job.name)
-            held = _held(connection, job.name)
-            if job.version != run.job.version or held is None or held.token != run.token:
+            job = _own_job(connection, run)
+            if job.version != run.job.version:
                 raise _mismatch(run, job)
             state = None
             if run.saves:
@@ -172,10 +171,7 @@ class Ledger:
             VersionMismatch: the run has lost its lease to another one.
         """
         with self.transaction() as connection:
-            job = _locked_job(connection, run.job.name)
-            held = _held(connection, job.name)
-            if held is None or held.token != run.token:
-                raise _mismatch(run, job)
+            job = _own_job(connection, run)
             connection.execute(insert(tables.announced).values(job=job.name, number=run.job.run, write=write))
 
     def mirror(self, run: BegunRun, ctx: str, body: str) -> None:
@@ -187,10 +183,7 @@ class Ledger:
             VersionMismatch: the run has lost its lease to another one.
         """
         with self.transaction() as connection:
-            job = _locked_job(connection, run.job.name)
-            held = _held(connection, job.name)
-            if held is None or held.token != run.token:
-                raise _mismatch(run, job)
+            job = _own_job(connection, run)
             now_ms = self.now_ms()
             marks = tables.bookmarks
             notes = (marks.c.job == job.name) & (marks.c.ctx == ctx) & (marks.c.cause == STREAM)
@@ -359,6 +352,15 @@ def add_version(connection: Connection, job: str, change: StateChange) -> None:
 def _locked_job(connection: Connection, name: str) -> Job:
     make_job(connection, name, uuid4().hex)
     return found_job(connection, name)
+
+
+def _own_job(connection: Connection, run: BegunRun) -> Job:
+    """Return the entry of a run's job, locked; VersionMismatch if the run has lost its lease."""
+    job = _locked_job(connection, run.job.name)
+    held = _held(connection, job.name)
+    if held is None or held.token != run.token:
+        raise _mismatch(run, job)
+    return job
 
 
 def _held(connection: Connection, job: str) -> Held | None:

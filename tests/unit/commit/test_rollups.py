@@ -315,7 +315,7 @@ def test_manifests_of_the_older_layout_are_read_where_they_are():
 
 def test_a_query_moves_its_own_manifests_of_the_older_layout():
     storage = older(long_table())
-    move_manifests(storage, Q)
+    move_manifests(storage, [Q])
     assert [key for key in storage.files if key.count("/") == 2] == [
         f"{COMMITS}/{commit_key(CommitKey('another', 3, 'sink'), 1).rsplit('/', 1)[1]}"
     ]
@@ -328,7 +328,7 @@ def test_a_crash_while_manifests_are_moved_loses_none():
     for changes in range(20):
         storage = older(table(*records))
         try:
-            move_manifests(CrashingStorage(storage, changes), Q)
+            move_manifests(CrashingStorage(storage, changes), [Q])
         except Crash:
             assert list(live(storage)) == [*records[:3], records[4]]
             assert every(storage) == records

@@ -18,6 +18,11 @@ from gluepot.servers.topics import create_topic
 def preload(bootstrap: str, topic: str, payloads: Iterable[bytes], partitions: int) -> int:
     """Send the records to a new topic; return their bytes."""
     create_topic(bootstrap, topic, partitions)
+    return load(bootstrap, topic, payloads)
+
+
+def load(bootstrap: str, topic: str, payloads: Iterable[bytes]) -> int:
+    """Send the records to a topic that is there; return their bytes."""
     settings = KafkaReadSettings.from_options({"bootstrap.servers": bootstrap, "topicName": topic})
     payload_bytes = 0
 

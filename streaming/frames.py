@@ -21,6 +21,7 @@ from batch.pipeline import Pipeline, RangeInput
 from connectors import datasource as adapter
 from connectors.handover import OPTION, Handover
 from connectors.ports import PlannedSource, SourceRange
+from connectors.python_sources import register, rows_of, stream_of
 from dynamicframe.magic import magic_format
 from streaming.guards import is_compared_with_zero
 from streaming.settings import StreamSettings
@@ -54,14 +55,14 @@ class StreamFrame(ClassicDataFrame):
             ranges: one partition each.
             rejects_root: where records are kept that a declared schema cannot decode; None where that was done already.
         """
-        spark.dataSource.register(adapter.StreamDataSource)
+        register(spark, adapter.StreamDataSource)
         options = {
             adapter.SOURCE_OPTION: adapter.to_option(self.source),
             adapter.RANGES_OPTION: adapter.ranges_option(ranges),
         }
         if rejects_root is not None:
             options[adapter.REJECTS_OPTION] = rejects_root
-        return spark.read.format(adapter.FORMAT).options(**options).load()
+        return rows_of(spark, adapter.StreamDataSource, options)
 
 
 class BatchFrame(ClassicDataFrame):
@@ -73,7 +74,7 @@ class BatchFrame(ClassicDataFrame):
         json_column: as of the stream.
         storage_level: how the rows are kept once they are rows; None to read them anew for each action.
         rows: makes the DataFrame of the ranges where they are only a part of what `frame` reads. Called when rows are
-            asked for, because making one starts two processes.
+            asked for.
         counted: records in the ranges, where that is known.
         count_otherwise: tells how many records a pipeline over the ranges has, if it knows a better way than reading.
         answers_guards: a count that is only compared with 0 reads nothing; otherwise it keeps what others read then.
@@ -187,9 +188,8 @@ def new_stream(spark: SparkSession, source: PlannedSource) -> StreamFrame:
     execute.start_workers(spark)
     handover = Handover.create()
     source = source.told(handover.folder)
-    spark.dataSource.register(adapter.StreamDataSource)
-    reader = spark.readStream.format(adapter.FORMAT)
+    register(spark, adapter.StreamDataSource)
     options = {adapter.SOURCE_OPTION: adapter.to_option(source), OPTION: str(handover.folder)}
-    stream = StreamFrame(reader.options(**options).load(), source, handover, json_column)
+    stream = StreamFrame(stream_of(spark, adapter.StreamDataSource, options), source, handover, json_column)
     opened_streams[str(handover.folder)] = stream
     return stream

@@ -36,7 +36,6 @@ from streaming.inputs import Inputs, named
 from streaming.lag import Lag, LagWatch
 from streaming.mirror import Mirror
 from streaming.pausing import rest
-from streaming.planners import release_planners
 from streaming.progress import BatchStats
 from streaming.quarantine import Quarantine
 from streaming.schema_changes import by_kind
@@ -282,12 +281,7 @@ class Query:
         StackOverflowError (Spark 4.1), so it is called only while no batch is running; a batch that begins in the same
         instant ends itself with `StopBetweenBatches`.
         """
-        done_before, released = self._run.done_batches, False
         while True:
-            if not released and (self._run.in_function or self._run.done_batches > done_before):
-                # With the first batch there is nothing left to plan.
-                self._beside("planners", lambda: release_planners(self._frame.sparkSession))
-                released = True
             self._tell_throttled()
             try:
                 if query.awaitTermination(POLL_SECS):  # type: ignore[arg-type]  # fractions of a second work

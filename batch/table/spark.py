@@ -17,6 +17,7 @@ from batch.table.files import TableFile, packs
 from batch.table.filters import expression
 from batch.table.reading import read_files
 from batch.table.table import open_table
+from connectors.python_sources import register as register_source
 from etlcore.errors import ConfigError
 from etlcore.storage import Storage
 
@@ -24,22 +25,14 @@ FORMAT = "gluepot"
 
 # Spark's own spark.sql.files.maxPartitionBytes, on which the size of tasks in other file reads is based.
 _TASK_BYTES = 128 << 20
-_REGISTERED = "gluepot.table.registered"
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
 
 def register(spark: SparkSession) -> None:
-    """Make `spark.read.format("gluepot")` known to a session and the session active; again is harmless."""
-    if spark.conf.get(_REGISTERED, ""):
-        return  # Spark warns of a second registration
-    # Spark looks for a name that is taken in the active session, and refuses what another session has registered.
-    # pyspark has no public call for that; createDataFrame does it this way.
-    sessions = SparkSession._get_j_spark_session_class(spark._jvm)  # noqa: SLF001
-    sessions.setActiveSession(spark._jsparkSession)  # noqa: SLF001
-    spark.dataSource.register(TableDataSource)
-    # Off by default in Spark 4.1, where a reader that takes filters then fails.
-    spark.conf.set(_PUSHDOWN, "true")
-    spark.conf.set(_REGISTERED, "true")
+    """Make `spark.read.format("gluepot")` known to a session and the session active."""
+    if register_source(spark, TableDataSource):
+        # Off by default in Spark 4.1, where a reader that takes filters then fails.
+        spark.conf.set(_PUSHDOWN, "true")
 
 
 @dataclass(frozen=True)

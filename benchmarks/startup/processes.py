@@ -84,7 +84,8 @@ class Watch:
                 try:
                     cpu, known = one.cpu_times(), self._seen.get(one.pid)
                     # What a process is shows in its command line only once it has been replaced after the fork.
-                    name = role(one.cmdline())
+                    command = one.cmdline()  # empty when it has ended
+                    name = role(command) if command or not known else known.role
                     began = known.began_secs if known else one.create_time()
                     self._seen[one.pid] = Seen(one.pid, name, began, cpu.user + cpu.system)
                 except psutil.Error:

@@ -85,7 +85,6 @@ BATCHES = 7
 SIDE_TASKS = [
     # The name in the metric, where the error is raised, and from which batch on.
     ("shuffle_partitions", streaming.query, "suit_batches", AT_START),
-    ("planners", streaming.query, "release_planners", AT_START),
     ("metrics", StreamMetrics, "announce", AT_START),
     ("metrics", StreamMetrics, "failure", AT_START),
     ("metrics", StreamMetrics, "retry", AT_START),

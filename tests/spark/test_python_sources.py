@@ -1,0 +1,128 @@
+"""Frames of Python sources that the driver makes itself are those that Spark would make."""
+
+from __future__ import annotations
+
+import sys
+
+import psutil
+import pytest
+from py4j.protocol import Py4JError
+from pyspark import cloudpickle
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.types import IntegerType, StringType, StructField, StructType
+
+from connectors.python_sources import register, rows_of, stream_of
+
+OPTIONS = {"rows": "5", "Word": "été"}
+
+
+class Piece(InputPartition):
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+class Rows(DataSourceReader):
+    def __init__(self, options) -> None:
+        self._options = options
+
+    def partitions(self):
+        return [Piece(number) for number in range(int(self._options["rows"]))]
+
+    def read(self, partition):
+        yield (partition.number, self._options["word"])
+
+
+class Stream(Rows, DataSourceStreamReader):
+    def initialOffset(self):  # noqa: N802
+        return {"at": 0}
+
+    def latestOffset(self):  # noqa: N802
+        return {"at": int(self._options["rows"])}
+
+    def partitions(self, start, end):  # type: ignore[override]
+        return [Piece(number) for number in range(start["at"], end["at"])]
+
+
+class Numbers(DataSource):
+    @classmethod
+    def name(cls):
+        return "numbers_made_here"
+
+    def schema(self):
+        return StructType([StructField("number", IntegerType()), StructField("word", StringType(), nullable=False)])
+
+    def reader(self, schema):
+        return Rows(self.options)
+
+    def streamReader(self, schema):  # noqa: N802
+        return Stream(self.options)
+
+
+@pytest.fixture(scope="module")
+def spark(glue_context):
+    here = sys.modules[__name__]
+    cloudpickle.register_pickle_by_value(here)  # workers do not find this module
+    register(glue_context.spark_session, Numbers)
+    yield glue_context.spark_session
+    cloudpickle.unregister_pickle_by_value(here)
+
+
+def test_rows_are_those_of_a_source_that_spark_makes(spark):
+    made = rows_of(spark, Numbers, OPTIONS)
+    of_spark = spark.read.format("numbers_made_here").options(**OPTIONS).load()
+    assert made.schema == of_spark.schema
+    assert made.rdd.getNumPartitions() == of_spark.rdd.getNumPartitions() == 5
+    assert sorted(made.filter("number > 1").collect()) == sorted(of_spark.filter("number > 1").collect())
+    assert sorted(made.union(of_spark).groupBy("word").count().collect()) == [("été", 10)]
+
+
+def test_a_stream_is_that_of_a_source_that_spark_makes(spark, tmp_path):
+    made = stream_of(spark, Numbers, OPTIONS)
+    of_spark = spark.readStream.format("numbers_made_here").options(**OPTIONS).load()
+    assert made.isStreaming
+    assert made.schema == of_spark.schema
+    for name, frame in (("made", made), ("spark", of_spark)):
+        seen = []
+        writer = frame.filter("number > 1").writeStream.foreachBatch(
+            lambda batch, _, seen=seen: seen.extend(batch.collect())
+        )
+        query = writer.option("checkpointLocation", str(tmp_path / name)).start()
+        try:
+            query.processAllAvailable()
+        finally:
+            query.stop()
+        assert sorted(seen) == [(2, "été"), (3, "été"), (4, "été")]
+
+
+def test_nothing_is_started_for_frames_that_the_driver_makes(spark):
+    before = _planners()
+    assert rows_of(spark, Numbers, OPTIONS).count() == 5
+    assert stream_of(spark, Numbers, OPTIONS).isStreaming
+    assert _planners() <= before
+
+
+def test_a_spark_that_is_made_otherwise_makes_its_frames_itself(spark, monkeypatch):
+    def refuse(*_):
+        raise Py4JError("no such class")
+
+    monkeypatch.setattr("connectors.python_sources._frame", refuse)
+    assert rows_of(spark, Numbers, OPTIONS).count() == 5
+    assert stream_of(spark, Numbers, OPTIONS).isStreaming
+
+
+def test_a_source_is_registered_once_in_each_session(spark, capfd):
+    register(spark, Numbers)
+    another = spark.newSession()
+    register(another, Numbers)
+    assert another.read.format("numbers_made_here").options(**OPTIONS).load().count() == 5
+    assert "replaced" not in capfd.readouterr().err
+
+
+def _planners() -> int:
+    commands = []
+    for process in psutil.Process().children(recursive=True):
+        try:
+            commands.append(" ".join(process.cmdline()))
+        except psutil.Error:
+            continue
+    return sum("pyspark.sql.worker." in command for command in commands)

@@ -356,7 +356,7 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody, *, in_order: b
                     yield from body(task.Work(chunks, tally, place, ranges))
 
             loads = task.loads(given, _slots(spark), in_order=in_order)
-            if isinstance(given, RangeInput) and given.on_driver and on_driver.is_own_work(steps):
+            if _is_small(given) and on_driver.is_own_work(steps):
                 return on_driver.run(loads, over_loads)
             return _over_pieces(spark, loads, over_loads)
         case framed:
@@ -369,6 +369,12 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody, *, in_order: b
 
             # Our own bytes, from our own tasks.
             return [pickle.loads(row.part) for row in _arrow(framed.frame, over_frame, PART_SCHEMA).collect()]  # noqa: S301
+
+
+def _is_small(given: RangeInput | SplitInput) -> bool:
+    if isinstance(given, RangeInput):
+        return given.on_driver
+    return on_driver.is_small_input(one.size_bytes for one in given.splits)
 
 
 def _over_pieces(

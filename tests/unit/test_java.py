@@ -16,6 +16,7 @@ from etlcore.java import (
     ensure_java,
     parse_java_home,
     parse_java_version,
+    parse_release,
     shim_script,
 )
 
@@ -100,3 +101,33 @@ def test_shim_passes_every_argument_but_the_one(arguments):
         text=True,
     )
     assert ran.stdout == "".join(f"{a}\n" for a in ["first", *arguments] if a != MISSING_MODULE_FLAG)
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ('IMPLEMENTOR="x"\nJAVA_VERSION="17.0.15"\nOS="Linux"\n', 17),
+        ('JAVA_VERSION="1.8.0_292"\n', 8),
+        ('JAVA_VERSION="25"', 25),
+    ],
+)
+def test_a_jdk_tells_its_version_in_a_file(text, version):
+    assert parse_release(text) == version
+
+
+def test_a_jdk_with_that_file_is_not_started(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "release").write_text('JAVA_VERSION="21.0.1"\n')
+    java = tmp_path / "bin" / "java"
+    java.write_text("#!/bin/sh\ntouch started\n")
+    java.chmod(0o755)
+    assert ensure_java({"JAVA_HOME": str(tmp_path)}) == JavaHome(tmp_path, 21, "JAVA_HOME")
+
+
+def test_a_file_of_that_kind_without_a_version_is_not_trusted(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "release").write_text("nothing of use\n")
+    java = tmp_path / "bin" / "java"
+    java.write_text("#!/bin/sh\necho '    java.home = /x' >&2\necho 'openjdk version \"17.0.1\"' >&2\n")
+    java.chmod(0o755)
+    assert ensure_java({"JAVA_HOME": str(tmp_path)}).version == 17

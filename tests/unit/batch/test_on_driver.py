@@ -5,7 +5,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from batch.on_driver import MOST_PIECES, is_own_work, is_small, run
+from batch.on_driver import MOST_PIECES, SMALL_INPUT_BYTES, is_own_work, is_small, is_small_input, run
 from batch.task import Place
 from dynamicframe.chunk import CallSite
 from dynamicframe.transforms import DropNulls, FilterRows, MapRows, Stage
@@ -26,6 +26,19 @@ def test_a_batch_is_small_with_few_records_in_few_ranges_unless_that_is_switched
     records, pieces, most_records, small
 ):
     assert is_small(records, pieces, most_records) is small
+
+
+@pytest.mark.parametrize(
+    ("sizes_bytes", "small"),
+    [
+        ([], True),
+        ([10, SMALL_INPUT_BYTES - 10], True),
+        ([10, SMALL_INPUT_BYTES - 9], False),
+        ([10, 0], False),
+    ],
+)
+def test_a_bounded_input_is_small_by_its_bytes_and_never_where_they_are_unknown(sizes_bytes, small):
+    assert is_small_input(sizes_bytes) is small
 
 
 @pytest.mark.parametrize(

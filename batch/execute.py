@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+_SLOTS_TO_PLAN = 2
+"""Used while a query starts: the JVM on one, the process that plans on the other."""
+
 PART_SCHEMA = "part binary"
 _MISREAD = frozenset(".`")
 
@@ -196,12 +199,17 @@ def schema_of(spark: SparkSession, pipeline: Pipeline) -> pa.Schema:
     return merged
 
 
-def start_workers(spark: SparkSession) -> threading.Thread:
+def start_workers(spark: SparkSession) -> threading.Thread | None:
     """Start the Python workers in the background, so that they are there when the first batch has been planned.
 
+    Where Spark has no more than two slots, what plans that batch needs them both; there workers start with the first
+    batch that is too large for the driver.
+
     Returns:
-        the thread that waits for them; nobody else has to.
+        the thread that waits for them, which nobody has to; None where they start later.
     """
+    if _slots(spark) <= _SLOTS_TO_PLAN:
+        return None
 
     def start() -> None:
         with suppress(Exception):  # whatever is wrong with workers or cluster, the first batch will tell

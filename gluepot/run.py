@@ -7,11 +7,12 @@ import runpy
 import shutil
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from connectors.lake import AWS, localized
 from etlcore.clock import Clock
@@ -327,6 +328,11 @@ def _import_path(script: Path) -> Iterator[None]:
 def _stop_spark() -> None:
     from pyspark import SparkContext  # noqa: PLC0415  not before the environment is ready
 
-    context = SparkContext._active_spark_context  # noqa: SLF001
-    if context is not None:
-        context.stop()
+    context: Any = SparkContext._active_spark_context  # noqa: SLF001
+    if context is None:
+        return
+    # Its server of accumulators looks twice a second whether it is to end; nothing has to wait for that.
+    server, context._accumulatorServer = getattr(context, "_accumulatorServer", None), None  # noqa: SLF001
+    context.stop()
+    if server is not None:
+        threading.Thread(target=server.shutdown, name="gluepot-end-accumulators", daemon=True).start()

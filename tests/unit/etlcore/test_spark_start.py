@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from etlcore.class_archive import recording, with_archive
-from etlcore.spark_env import DEFAULTS, prepare, with_properties
+from etlcore.spark_env import DEFAULTS, LATER_OPTIMISATION, prepare, with_properties
 
 OURS = Path("/our folder/spark.properties")
 
@@ -40,6 +40,15 @@ def test_preparing_twice_changes_nothing():
     once = dict(environ)
     prepare(environ)
     assert environ == once
+
+
+@pytest.mark.parametrize("own", ["-XX:TieredStopAtLevel=1", "-XX:-TieredCompilation", "-XX:CompileThresholdScaling=2"])
+def test_how_the_jvm_compiles_can_be_chosen_otherwise(own):
+    ours, chosen = {}, {"SPARK_SUBMIT_OPTS": own}
+    prepare(ours)
+    prepare(chosen)
+    assert LATER_OPTIMISATION in ours["SPARK_SUBMIT_OPTS"]
+    assert LATER_OPTIMISATION not in chosen["SPARK_SUBMIT_OPTS"]
 
 
 def test_a_configuration_folder_of_the_users_own_is_left_alone():

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import statistics
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
+
+_LEAST_CPU_SECS = 0.1
+"""Of a process that is shown."""
 
 HEAD = """\
 # Speed
@@ -164,12 +169,31 @@ def _startup(result: Mapping[str, Any]) -> Iterator[str]:
     yield from _head(
         result,
         "From start to first rows",
-        f"A new process each round, `gluepot run` with a Glue script and stock PySpark with `foreachBatch`, both on a"
-        f" topic of {result['records']:,} records; to the moment at which the first file has its final name, ours: at"
-        " which the manifest is there.",
+        f"A new process each round, in turns, on {result['cores']} cores. The batch job reads and writes ten rows and"
+        f" is timed to its end. The stream reads a topic of {result['records']:,} records and is timed to the moment at"
+        " which its manifest is there, stock PySpark with `foreachBatch` to its first file; after a kill, to the next"
+        " manifest."
+        " **old** is another checkout. Processor time is that of all processes until they have ended.",
     )
-    yield from _rounds(result)
-    yield f"- {result['time']} of stock's time"
+    yield _row(("Start of a", "Side", "Seconds of each round", "Processor time, s", "Of old or stock", "Goal, s"))
+    yield _row(("---", "---", "---", "---", "---:", "---"))
+    for name, case in result["cases"].items():
+        median, goal = statistics.median(case["secs"]["gluepot"]), case["goal_secs"]
+        for side, secs in case["secs"].items():
+            wanted = _unless_missed(goal, is_missed=median > goal) if side == "gluepot" else ""
+            cpu = ", ".join(map(str, case["cpu_secs"][side]))
+            yield _row((name, side, ", ".join(map(str, secs)), cpu, str(case["time"].get(side, "")), str(wanted)))
+    for name, case in result["cases"].items():
+        yield ""
+        yield f"One more start of a {name}, watched: its phases, and its processes with their begin and processor time."
+        yield ""
+        yield _row(("Phase", "s", "Process", "From, s", "Processor time, s"))
+        yield _row(("---", "---:", "---", "---:", "---:"))
+        seen = [one for one in case["processes"] if one["cpu_secs"] >= _LEAST_CPU_SECS]
+        for phase, process in zip_longest(case["phases"], seen):
+            left = (phase["name"], f"{phase['secs']}") if phase else ("", "")
+            right = (process["name"], f"{process['began_secs']}", f"{process['cpu_secs']}") if process else ("",) * 3
+            yield _row((*left, *right))
 
 
 def _files(result: Mapping[str, Any]) -> Iterator[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 from gluepot.servers.kafka import KafkaBroker
 
@@ -61,13 +63,23 @@ def localstack_in_container() -> Iterator[str]:
 @contextmanager
 def moto_endpoint() -> Iterator[str]:
     """Yield the URL of moto, which answers as S3, Kinesis and other services of AWS."""
+    from moto.kinesis.models import Shard
     from moto.server import ThreadedMotoServer
+
+    # Moto (5.2.5) answers calls in threads, and two that put into a shard at once may get the same sequence number;
+    # then it has acknowledged both records and keeps one.
+    put_record, one_at_a_time = Shard.put_record, threading.Lock()
+
+    def put_alone(shard: Shard, *given: str) -> str:
+        with one_at_a_time:
+            return put_record(shard, *given)
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
     try:
-        yield f"http://{host}:{port}"
+        with patch.object(Shard, "put_record", put_alone):
+            yield f"http://{host}:{port}"
     finally:
         server.stop()
 

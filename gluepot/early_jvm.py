@@ -2,7 +2,7 @@
 
 PySpark starts it with the first SparkContext, with the settings of the script's own SparkConf and what the environment
 says then. So the JVM that was started early is handed over only if neither can make a difference to it; otherwise it
-ends and PySpark starts another one, as without us.
+ends and PySpark starts another one, as without us. The same holds for the working folder and for where output goes.
 """
 
 from __future__ import annotations
@@ -72,6 +72,32 @@ def can_be_set_later(settings: Iterable[str], local_master: str | None = None) -
 
 
 @dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a process that is started inherits beside its environment.
+
+    Args:
+        working_folder: of this process.
+        outputs: device and number of the files behind standard output and error; None for one that is closed.
+    """
+
+    working_folder: str
+    outputs: tuple[tuple[int, int] | None, ...]
+
+    @classmethod
+    def now(cls) -> Surroundings:
+        """Look."""
+        return cls(str(Path.cwd()), tuple(map(_file_behind, (1, 2))))
+
+
+def _file_behind(descriptor: int) -> tuple[int, int] | None:
+    try:
+        found = os.fstat(descriptor)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+@dataclass(frozen=True, slots=True)
 class EarlyJvm:
     """A JVM that is starting, and what it was started with.
 
@@ -79,14 +105,14 @@ class EarlyJvm:
         process: `spark-submit`, which becomes the JVM.
         folder: where it tells its port and secret.
         environ: its environment.
-        working_folder: in which it was started.
+        surroundings: what else it inherited.
         is_local: by the settings of the run it has a local master.
     """
 
     process: subprocess.Popen[bytes]
     folder: Path
     environ: Mapping[str, str]
-    working_folder: str
+    surroundings: Surroundings
     is_local: bool
 
     @property
@@ -94,10 +120,10 @@ class EarlyJvm:
         """The file that it writes when it is ready."""
         return self.folder / _TOLD
 
-    def suits(self, settings: Mapping[str, str], environ: Mapping[str, str], working_folder: str) -> bool:
+    def suits(self, settings: Mapping[str, str], environ: Mapping[str, str], surroundings: Surroundings) -> bool:
         """Tell whether a JVM started now, with these settings of a script, would be the same."""
         master = settings.get("spark.master") if self.is_local else None
-        is_same = dict(environ) == self.environ and working_folder == self.working_folder
+        is_same = dict(environ) == self.environ and surroundings == self.surroundings
         return is_same and can_be_set_later(settings, master)
 
     def ready(self, clock: Clock) -> tuple[int, str] | None:
@@ -143,7 +169,7 @@ def start(environ: Mapping[str, str], *, is_local: bool) -> EarlyJvm:
         preexec_fn=_ignore_interrupts,  # noqa: PLW1509  PySpark does so too, and later, with more threads
         stdin=subprocess.PIPE,
     )
-    return EarlyJvm(process, folder, dict(environ), str(Path.cwd()), is_local)
+    return EarlyJvm(process, folder, dict(environ), Surroundings.now(), is_local)
 
 
 def _ignore_interrupts() -> None:
@@ -171,7 +197,7 @@ def handed_over(master: str, clock: Clock) -> Iterator[None]:
         nonlocal is_asked_for
         context.launch_gateway, is_asked_for = launch, True
         settings = dict(conf.getAll()) if conf else {}
-        told = jvm.ready(clock) if jvm.suits(settings, os.environ, str(Path.cwd())) else None
+        told = jvm.ready(clock) if jvm.suits(settings, os.environ, Surroundings.now()) else None
         if told is None:
             jvm.stop()
             return launch(conf, popen_kwargs)

@@ -94,7 +94,7 @@ def test_pyspark_connects_to_the_jvm_that_is_there(pid_file, launched):
     assert gateway.proc.wait() == 0
 
 
-@pytest.mark.parametrize("change", ["setting", "environment", "folder"])
+@pytest.mark.parametrize("change", ["setting", "environment", "folder", "output"])
 def test_a_jvm_that_would_be_another_one_is_started_by_pyspark(pid_file, launched, monkeypatch, tmp_path, change):
     with handed_over("local[2]", CLOCK):
         settings = {"spark_driver_memory": "8g"} if change == "setting" else {}
@@ -102,7 +102,13 @@ def test_a_jvm_that_would_be_another_one_is_started_by_pyspark(pid_file, launche
             monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--packages a:b:1 pyspark-shell")
         if change == "folder":
             monkeypatch.chdir(tmp_path)
+        before = os.dup(1)
+        if change == "output":
+            with (tmp_path / "elsewhere").open("w") as elsewhere:
+                os.dup2(elsewhere.fileno(), 1)
         pyspark.core.context.launch_gateway(conf(**settings))
+        os.dup2(before, 1)
+        os.close(before)
     assert launched == [None]
     assert not pid_file.exists() or not is_running(pid_file)
 

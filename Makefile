@@ -26,7 +26,7 @@ test: lint ## all that CI runs: lint and every test
 	$(BIN)/pytest --numprocesses 3 --dist loadfile --junitxml $(TIMES)/2.xml --ignore tests/unit --ignore tests/spark -m "not long" || failed=1; \
 	$(BIN)/python -m scripts.test_times $(TIMES)/1.xml $(TIMES)/2.xml; exit $$failed
 
-test-long: setup ## long repetitions, before a release: random kills, wrong versions under kills, kills of lake examples; half an hour
+test-long: setup ## long repetitions, before a release: random kills, wrong versions under kills, kills of lake examples; some twenty minutes
 	@$(BIN)/pytest --numprocesses 2 --dist loadfile tests/crash tests/e2e -m long
 
 check: lint ## before a commit: lint and the unit tests

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 _SLOTS_TO_PLAN = 2
-"""Used while a query starts: the JVM on one, the process that plans on the other."""
+"""Busy while a query starts: one with the JVM, one with the process that plans."""
 
 PART_SCHEMA = "part binary"
 _MISREAD = frozenset(".`")
@@ -199,25 +199,20 @@ def schema_of(spark: SparkSession, pipeline: Pipeline) -> pa.Schema:
     return merged
 
 
-def start_workers(spark: SparkSession) -> threading.Thread | None:
+def start_workers(spark: SparkSession) -> None:
     """Start the Python workers in the background, so that they are there when the first batch has been planned.
 
-    Where Spark has no more than two slots, what plans that batch needs them both; there workers start with the first
-    batch that is too large for the driver.
-
-    Returns:
-        the thread that waits for them, which nobody has to; None where they start later.
+    Planning keeps two slots busy. Where Spark has no more, workers start with the first batch that is too large for the
+    driver.
     """
     if _slots(spark) <= _SLOTS_TO_PLAN:
-        return None
+        return
 
     def start() -> None:
         with suppress(Exception):  # whatever is wrong with workers or cluster, the first batch will tell
             _over_pieces(spark, range(_slots(spark)), lambda held, _: iter(held))
 
-    starting = threading.Thread(target=start, name="gluepot-start-workers", daemon=True)
-    starting.start()
-    return starting
+    threading.Thread(target=start, name="gluepot-start-workers", daemon=True).start()
 
 
 def count(spark: SparkSession, pipeline: Pipeline) -> int:

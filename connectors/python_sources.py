@@ -1,11 +1,11 @@
-"""Streams whose Python source is made in the driver, where Spark would start three processes for it.
+"""Frames of Python sources that the driver makes, where Spark would start three processes for them.
 
 Spark (4.1) looks for installed sources, makes an instance of a source, and has it plan its reads, each in a Python
 process of its own that loads pyspark and our modules again: three seconds of processor time before the first batch.
 The driver has all of that loaded. So it makes the instance and the read function itself and puts them where Spark keeps
 what those processes answer. Only the process that a running stream asks for its offsets is left.
 
-Spark has no call for it. Where it is not made as 4.1 is, the source is made the usual way.
+Spark has no public call for this. With a Spark that has other inner classes than 4.1, frames are made the usual way.
 """
 
 from __future__ import annotations
@@ -77,22 +77,22 @@ def stream_of(spark: SparkSession, source: type[DataSource], options: Mapping[st
         source: its schema is a StructType.
         options: of the source.
     """
-    planned = _planned(spark, source, options, is_stream=True)
-    try:
-        return _frame(spark, planned)
-    except _MADE_OTHERWISE as error:
-        log.debug("source_made_by_spark", reason=str(error))
-        return spark.readStream.format(source.name()).options(**options).load()
+    return _loaded(spark, source, options, is_stream=True)
 
 
 def rows_of(spark: SparkSession, source: type[DataSource], options: Mapping[str, str]) -> DataFrame:
     """Return `spark.read.format(source.name()).options(**options).load()`, with its partitions planned at once."""
-    planned = _planned(spark, source, options, is_stream=False)
+    return _loaded(spark, source, options, is_stream=False)
+
+
+def _loaded(spark: SparkSession, source: type[DataSource], options: Mapping[str, str], *, is_stream: bool) -> DataFrame:
+    planned = _planned(spark, source, options, is_stream=is_stream)
     try:
         return _frame(spark, planned)
     except _MADE_OTHERWISE as error:
         log.debug("source_made_by_spark", reason=str(error))
-        return spark.read.format(source.name()).options(**options).load()
+        reader = spark.readStream if is_stream else spark.read
+        return reader.format(source.name()).options(**options).load()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def _frame(spark: SparkSession, planned: _Planned) -> DataFrame:
         stream = catalyst.streaming.StreamingRelationV2
         relation = stream(given, planned.name, table, options, attributes, none, none, none)
     else:
-        relation = sources.DataSourceV2Relation.create(table, none, none, options)
+        relation = sources.DataSourceV2Relation.create(table, none, none, options, none)
     return ClassicDataFrame(_object(jvm, "org.apache.spark.sql.classic.Dataset").ofRows(session, relation), spark)
 
 

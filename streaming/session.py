@@ -18,7 +18,7 @@ from streaming.status import JobStatus
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    # Libraries behind these take their time, and Spark's JVM is started only after this module.
+    # Their libraries take time to load, and this module is loaded before Spark's JVM is started.
     from streaming.metrics import StreamMetrics
     from streaming.progress import BatchStats
     from streaming.settings import OnBatchFailure

@@ -275,11 +275,8 @@ def watched(bench: Bench, case: str, side: Side) -> dict[str, Any]:
 
 def _written(table: Path) -> list[float]:
     """Return when rows became visible, in order: manifests; files where there are none."""
-    return sorted(one.stat().st_ctime for one in _manifests(table) or table.glob("*/*.parquet"))
-
-
-def _manifests(table: Path) -> list[Path]:
-    return list(table.glob("_gluepot/commits/**/*.json"))
+    manifests = list(table.glob("_gluepot/commits/**/*.json"))
+    return sorted(one.stat().st_ctime for one in manifests or table.glob("*/*.parquet"))
 
 
 if __name__ == "__main__":

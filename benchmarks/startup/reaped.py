@@ -1,4 +1,4 @@
-"""`python -m benchmarks.startup.reaped COMMAND...`: run a command and tell the processor time of all its processes.
+"""`python benchmarks/startup/reaped.py COMMAND...`: run a command and tell the processor time of all its processes.
 
 The driver does not wait for its JVM, nor the JVM for every worker. Linux gives processes without a parent to the next
 ancestor that asks for them, so this one waits for them all and prints one line of JSON: `wall_secs` until the command

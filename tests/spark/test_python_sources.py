@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
-import psutil
 import pytest
 from py4j.protocol import Py4JError
 from pyspark import cloudpickle
+from pyspark.errors import AnalysisException
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import IntegerType, StringType, StructField, StructType
 
 from connectors.python_sources import register, rows_of, stream_of
 
+DRIVER_PID = os.getpid()
 OPTIONS = {"rows": "5", "Word": "été"}
 
 
@@ -58,6 +60,26 @@ class Numbers(DataSource):
         return Stream(self.options)
 
 
+class OnlyInDriver(Numbers):
+    @classmethod
+    def name(cls):
+        return "only_in_driver"
+
+    def schema(self):
+        return self._here(super().schema())
+
+    def reader(self, schema):
+        return self._here(super().reader(schema))
+
+    def streamReader(self, schema):  # noqa: N802
+        return self._here(super().streamReader(schema))
+
+    def _here(self, made):
+        if os.getpid() != DRIVER_PID:
+            raise RuntimeError("this is not the driver")
+        return made
+
+
 @pytest.fixture(scope="module")
 def spark(glue_context):
     here = sys.modules[__name__]
@@ -94,11 +116,12 @@ def test_a_stream_is_that_of_a_source_that_spark_makes(spark, tmp_path):
         assert sorted(seen) == [(2, "été"), (3, "été"), (4, "été")]
 
 
-def test_nothing_is_started_for_frames_that_the_driver_makes(spark):
-    before = _planners()
-    assert rows_of(spark, Numbers, OPTIONS).count() == 5
-    assert stream_of(spark, Numbers, OPTIONS).isStreaming
-    assert _planners() <= before
+def test_the_driver_and_no_other_process_makes_and_plans_a_source(spark):
+    register(spark, OnlyInDriver)
+    assert rows_of(spark, OnlyInDriver, OPTIONS).count() == 5
+    assert stream_of(spark, OnlyInDriver, OPTIONS).isStreaming
+    with pytest.raises(AnalysisException, match="not the driver"):
+        spark.read.format("only_in_driver").options(**OPTIONS).load()
 
 
 def test_a_spark_that_is_made_otherwise_makes_its_frames_itself(spark, monkeypatch):
@@ -116,13 +139,3 @@ def test_a_source_is_registered_once_in_each_session(spark, capfd):
     register(another, Numbers)
     assert another.read.format("numbers_made_here").options(**OPTIONS).load().count() == 5
     assert "replaced" not in capfd.readouterr().err
-
-
-def _planners() -> int:
-    commands = []
-    for process in psutil.Process().children(recursive=True):
-        try:
-            commands.append(" ".join(process.cmdline()))
-        except psutil.Error:
-            continue
-    return sum("pyspark.sql.worker." in command for command in commands)

@@ -16,7 +16,6 @@ from etlcore.java import (
     ensure_java,
     parse_java_home,
     parse_java_version,
-    parse_release,
     shim_script,
 )
 
@@ -112,22 +111,25 @@ def test_shim_passes_every_argument_but_the_one(arguments):
     ],
 )
 def test_a_jdk_tells_its_version_in_a_file(text, version):
-    assert parse_release(text) == version
+    assert parse_java_version(text) == version
+
+
+def jdk(home: Path, release: str, answer: str) -> Path:
+    """Lay out a JDK whose `java` is a shell script."""
+    (home / "bin").mkdir()
+    (home / "release").write_text(release)
+    java = home / "bin" / "java"
+    java.write_text(f"#!/bin/sh\n{answer}\n")
+    java.chmod(0o755)
+    return home
 
 
 def test_a_jdk_with_that_file_is_not_started(tmp_path):
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "release").write_text('JAVA_VERSION="21.0.1"\n')
-    java = tmp_path / "bin" / "java"
-    java.write_text("#!/bin/sh\ntouch started\n")
-    java.chmod(0o755)
-    assert ensure_java({"JAVA_HOME": str(tmp_path)}) == JavaHome(tmp_path, 21, "JAVA_HOME")
+    home = jdk(tmp_path, 'JAVA_VERSION="21.0.1"\n', f"touch {tmp_path}/started")
+    assert ensure_java({"JAVA_HOME": str(home)}) == JavaHome(home, 21, "JAVA_HOME")
+    assert not (tmp_path / "started").exists()
 
 
 def test_a_file_of_that_kind_without_a_version_is_not_trusted(tmp_path):
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "release").write_text("nothing of use\n")
-    java = tmp_path / "bin" / "java"
-    java.write_text("#!/bin/sh\necho '    java.home = /x' >&2\necho 'openjdk version \"17.0.1\"' >&2\n")
-    java.chmod(0o755)
-    assert ensure_java({"JAVA_HOME": str(tmp_path)}).version == 17
+    answer = "echo '    java.home = /x' >&2\necho 'openjdk version \"17.0.1\"' >&2"
+    assert ensure_java({"JAVA_HOME": str(jdk(tmp_path, "nothing of use\n", answer))}).version == 17

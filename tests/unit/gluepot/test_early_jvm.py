@@ -26,21 +26,22 @@ CLOCK = SystemClock()
 
 
 @pytest.mark.parametrize(
-    ("settings", "master", "can"),
+    ("settings", "is_local", "can"),
     [
-        ([], None, True),
-        (["spark.sql.shuffle.partitions", "spark.app.name", "spark.hadoop.fs.s3a.endpoint"], None, True),
-        (["spark.driver.maxResultSize"], None, True),
-        (["spark.driver.memory"], None, False),
-        (["spark.sql.extensions", "spark.jars.packages"], None, False),
-        (["spark.driver.extraClassPath"], None, False),
-        (["spark.master"], "local[4]", True),
-        (["spark.master"], "spark://host:7077", False),
-        (["spark.something.new"], None, False),
+        ({}, True, True),
+        ({"spark.sql.shuffle.partitions": "2", "spark.app.name": "a", "spark.hadoop.fs.s3a.endpoint": "e"}, True, True),
+        ({"spark.driver.maxResultSize": "1g"}, True, True),
+        ({"spark.driver.memory": "1g"}, True, False),
+        ({"spark.sql.extensions": "e", "spark.jars.packages": "a:b:1"}, True, False),
+        ({"spark.driver.extraClassPath": "x"}, True, False),
+        ({"spark.master": "local[4]"}, True, True),
+        ({"spark.master": "local[4]"}, False, False),
+        ({"spark.master": "spark://host:7077"}, True, False),
+        ({"spark.something.new": "1"}, True, False),
     ],
 )
-def test_only_what_a_spark_context_reads_can_be_set_when_the_jvm_runs(settings, master, can):
-    assert can_be_set_later(settings, master) is can
+def test_only_what_a_spark_context_reads_can_be_set_when_the_jvm_runs(settings, is_local, can):
+    assert can_be_set_later(settings, is_local=is_local) is can
 
 
 @pytest.fixture
@@ -76,7 +77,10 @@ def conf(**settings: str) -> SimpleNamespace:
 
 def is_running(pid_file: Path) -> bool:
     try:
-        os.kill(int(pid_file.read_text()), 0)
+        pid = pid_file.read_text()
+        if not pid:
+            return False  # It was ended between making the file and writing to it.
+        os.kill(int(pid), 0)
     except ProcessLookupError:
         return False
     return True

@@ -5,6 +5,8 @@ MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
 TIMES := .test_times
+# Each file of tests stays in one process, and the order is that of tests/conftest.py.
+LONGEST_FIRST := --dist loadfile --no-loadscope-reorder
 FIND_PYTHON = for p in python3 python3.13 python3.12 python3.11; do \
 	"$$p" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null && { echo "$$p"; break; }; done
 
@@ -22,8 +24,8 @@ demo: setup ## click events through a Glue script into a table, live; ARGS="--se
 test: lint ## all that CI runs: lint and every test
 	@# In two parts, so that the processes of the second, which start servers and jobs, hold no Spark of the first.
 	@rm -rf $(TIMES); failed=0; \
-	$(BIN)/pytest --numprocesses 2 --dist loadfile --junitxml $(TIMES)/1.xml tests/unit tests/spark || failed=1; \
-	$(BIN)/pytest --numprocesses 3 --dist loadfile --junitxml $(TIMES)/2.xml --ignore tests/unit --ignore tests/spark -m "not long" || failed=1; \
+	$(BIN)/pytest --numprocesses 2 $(LONGEST_FIRST) --junitxml $(TIMES)/1.xml tests/unit tests/spark || failed=1; \
+	$(BIN)/pytest --numprocesses 3 $(LONGEST_FIRST) --junitxml $(TIMES)/2.xml --ignore tests/unit --ignore tests/spark -m "not long" || failed=1; \
 	$(BIN)/python -m scripts.test_times $(TIMES)/1.xml $(TIMES)/2.xml; exit $$failed
 
 test-long: setup ## long repetitions, before a release: random kills, wrong versions under kills, kills of lake examples; some twenty minutes

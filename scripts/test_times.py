@@ -1,11 +1,13 @@
-"""python -m scripts.test_times FILE...: what the tests cost, by lane, with the slowest ones.
+"""python -m scripts.test_times [--record] FILE...: what the tests cost, by lane, with the slowest ones.
 
 The files are those of `pytest --junitxml`. A lane is a folder below `tests`. Times are those of the tests, added up:
-with several processes side by side the wall clock shows less.
+with several processes side by side the wall clock shows less. `--record` notes what each file of tests took, by which
+tests/conftest.py orders them.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -14,6 +16,9 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 SLOWEST = 25
+FILE_SECS = Path(__file__).parents[1] / "tests" / "data" / "file_secs.json"
+WORTH_SECS = 10
+"""Files that take less than this need no place of their own in the order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +67,22 @@ def lines(tests: Iterable[Timed]) -> Sequence[str]:
     return [*found, *(f"{one.secs:7.1f} s  {one.name}" for one in slowest)]
 
 
+def file_secs(tests: Iterable[Timed]) -> dict[str, int]:
+    """Return the seconds of each file of tests that takes `WORTH_SECS` or more, the longest first."""
+    secs: defaultdict[str, float] = defaultdict(float)
+    for one in tests:
+        secs[one.name.partition("::")[0]] += one.secs
+    worth = {name: round(taken) for name, taken in secs.items() if taken >= WORTH_SECS}
+    return dict(sorted(worth.items(), key=lambda item: (-item[1], item[0])))
+
+
 def main() -> None:
     """Print what the named reports say; a report that is not there belongs to a part that did not run."""
-    files = [path for path in map(Path, sys.argv[1:]) if path.is_file()]
-    print("\n".join(lines(one for path in files for one in read(path.read_text()))))
+    record, names = "--record" in sys.argv[1:], [name for name in sys.argv[1:] if name != "--record"]
+    tests = [one for path in map(Path, names) if path.is_file() for one in read(path.read_text())]
+    if record:
+        FILE_SECS.write_text(json.dumps(file_secs(tests), indent=2) + "\n")
+    print("\n".join(lines(tests)))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import uuid
 from base64 import urlsafe_b64encode
@@ -21,6 +22,8 @@ from gluepot.servers.embedded import READY_SECS, EmbeddedServer
 from gluepot.servers.kafka_settings import LOG4J2, broker_settings, java_command, properties
 
 JAR_SET = "kafka-broker"
+JVM_OPTIONS = "KAFKA_JVM_PERFORMANCE_OPTS"
+"""The variable by which Kafka's own start script takes options of the JVM."""
 
 
 class KafkaBroker(EmbeddedServer):
@@ -34,9 +37,11 @@ class KafkaBroker(EmbeddedServer):
     def _prepared(self) -> tuple[list[str], dict[str, str]]:
         java, archives = ensure_java(os.environ).java, jars.ensure(JAR_SET)
         settings, log4j2 = self._write_settings()
+        options = shlex.split(os.environ.get(JVM_OPTIONS, ""))
         if not (self.folder / "data" / "meta.properties").exists():
-            self._format(java_command(java, archives, log4j2, "kafka.tools.StorageTool", "format"), settings)
-        return java_command(java, archives, log4j2, "kafka.Kafka", str(settings)), {}
+            formats = java_command(java, archives, log4j2, "kafka.tools.StorageTool", "format", options=options)
+            self._format(formats, settings)
+        return java_command(java, archives, log4j2, "kafka.Kafka", str(settings), options=options), {}
 
     def _answers(self) -> bool:
         # librdkafka would write every refused connection to stderr; the broker's log tells more.

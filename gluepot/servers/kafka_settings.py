@@ -60,8 +60,10 @@ def properties(settings: Mapping[str, str]) -> str:
     return "".join(f"{name}={_escaped(value)}\n" for name, value in settings.items())
 
 
-def java_command(java: Path, jars: Sequence[Path], log4j2: Path, main: str, *arguments: str) -> list[str]:
-    """Return the command that runs one of Kafka's main classes.
+def java_command(
+    java: Path, jars: Sequence[Path], log4j2: Path, main: str, *arguments: str, options: Sequence[str] = ()
+) -> list[str]:
+    """Return the command that runs one of Kafka's main classes, with options of the JVM that follow ours.
 
     The heap is small, as one machine runs broker, Spark and workers side by side.
     """
@@ -72,6 +74,7 @@ def java_command(java: Path, jars: Sequence[Path], log4j2: Path, main: str, *arg
         "-XX:+ExitOnOutOfMemoryError",
         "-Djava.awt.headless=true",
         f"-Dlog4j2.configurationFile={log4j2}",
+        *options,
         "-cp",
         ":".join(str(jar) for jar in jars),
         main,

@@ -1,6 +1,6 @@
 """The report on what the tests cost."""
 
-from scripts.test_times import lines, read
+from scripts.test_times import file_secs, lines, read
 
 REPORT = """<testsuites><testsuite>
 <testcase classname="tests.unit.files.test_source" name="test_a[x]" time="0.5" />
@@ -20,3 +20,7 @@ def test_the_report_adds_up_lanes_and_names_the_slowest_tests():
         "    2.2 s  tests/unit/test_disk.py::test_b",
         "    0.5 s  tests/unit/files/test_source.py::test_a[x]",
     ]
+
+
+def test_only_files_that_take_long_are_recorded():
+    assert file_secs(read(REPORT)) == {"tests/e2e/test_job.py": 100}

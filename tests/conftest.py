@@ -25,7 +25,7 @@ FILE_SECS = json.loads((Path(__file__).parent / "data" / "file_secs.json").read_
 # the processor time that it takes. With these options the tests of lakes need a quarter less of it.
 # The start of a broker takes 3 seconds of it, not 5.
 for _variable in ("SPARK_SUBMIT_OPTS", "KAFKA_JVM_PERFORMANCE_OPTS"):
-    os.environ.setdefault(_variable, "-XX:+TieredCompilation -XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    os.environ.setdefault(_variable, "-XX:+TieredCompilation -XX:TieredStopAtLevel=1")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

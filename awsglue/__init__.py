@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 
-from etlcore.logging import configure_once
-from etlcore.spark_env import prepare
+from gluepot.core.logging import configure_once
+from gluepot.spark.spark_env import prepare
 
 prepare(os.environ)
 configure_once()

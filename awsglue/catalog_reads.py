@@ -11,12 +11,12 @@ from awsglue import lake_tables
 from awsglue.data_catalog import current_catalog, spark_columns
 from awsglue.file_reads import table_frame
 from awsglue.lake_tables import LakeTarget
-from catalog.databases import database_read, is_of_database
-from catalog.formats import table_format
-from catalog.streams import is_stream, stream_read
-from catalog.values import Table
-from connectors.files.formats.options import flag
-from etlcore.errors import ConfigError
+from gluepot.catalog.databases import database_read, is_of_database
+from gluepot.catalog.formats import table_format
+from gluepot.catalog.streams import is_stream, stream_read
+from gluepot.catalog.values import Table
+from gluepot.connectors.files.formats.options import flag
+from gluepot.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext

@@ -10,13 +10,13 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from catalog.values import Table
-from dynamicframe.schema.hive_types import arrow_of_hive
-from etlcore.logging import get_logger
-from streaming import session
+from gluepot.catalog.values import Table
+from gluepot.frames.schema.hive_types import arrow_of_hive
+from gluepot.core.logging import get_logger
+from gluepot.streaming.query import session
 
 if TYPE_CHECKING:
-    from catalog.store import Catalog
+    from gluepot.catalog.store import Catalog
 
 log = get_logger(__name__)
 
@@ -30,7 +30,7 @@ def current_catalog() -> Catalog:
         ConfigError: its URL is of no kind we know.
         TransientError: it cannot be reached.
     """
-    from catalog.connect import catalog_url, open_catalog  # noqa: PLC0415  SQLAlchemy takes half a second to load
+    from gluepot.catalog.connect import catalog_url, open_catalog  # noqa: PLC0415  SQLAlchemy takes half a second to load
 
     url = catalog_url(os.environ)
     if url not in _opened:

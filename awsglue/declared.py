@@ -11,9 +11,9 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from awsglue.unsupported import NotSupportedHere
-from connectors.options import PayloadSettings
-from dynamicframe.declared import DeclaredAvro, DeclaredCsv, DeclaredJson, DeclaredPayload
-from etlcore.errors import ConfigError
+from gluepot.connectors.streams.options import PayloadSettings
+from gluepot.frames.declared import DeclaredAvro, DeclaredCsv, DeclaredJson, DeclaredPayload
+from gluepot.core.errors import ConfigError
 
 JSON = frozenset({"", "json"})
 

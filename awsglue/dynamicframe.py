@@ -25,32 +25,13 @@ from awsglue.sinks import DynamicFrameWriter
 from awsglue.spigot import write_sample
 from awsglue.unboxing import box_format
 from awsglue.visual.methods import VisualTransforms
-from batch import execute, moves
-from batch.pipeline import FrameInput, Pipeline
-from dynamicframe.magic import magic_format
-from dynamicframe.transforms import (
-    ApplyMapping,
-    CompareRows,
-    DropFields,
-    DropNulls,
-    ErrorRows,
-    FilterRows,
-    MapRows,
-    RenameField,
-    ResolveChoice,
-    SelectFields,
-    SimplifyDdbJson,
-    Stage,
-    Step,
-    Unbox,
-    Unnest,
-    UnnestDdbJson,
-    casts_to,
-    map_partition,
-)
-from etlcore.errors import ConfigError
-from streaming.batch import current_batch
-from streaming.frames import BatchFrame
+from gluepot.engine import execute, shuffled_steps
+from gluepot.engine.pipeline import FrameInput, Pipeline
+from gluepot.frames.magic import magic_format
+from gluepot.frames.transforms import (ApplyMapping, CompareRows, DropFields, DropNulls, ErrorRows, FilterRows, MapRows, RenameField, ResolveChoice, SelectFields, SimplifyDdbJson, Stage, Step, Unbox, Unnest, UnnestDdbJson, casts_to, map_partition)
+from gluepot.core.errors import ConfigError
+from gluepot.streaming.micro_batch.context import current_batch
+from gluepot.streaming.micro_batch.frames import BatchFrame
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
@@ -155,7 +136,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         """Replace the records of each task by `f(records)`, an iterator on both sides."""
         change = lambda _, chunks: map_partition(f, chunks)  # noqa: E731
         return self._moved(
-            lambda: moves.over_partitions(self._spark, self.pipeline, change),
+            lambda: shuffled_steps.over_partitions(self._spark, self.pipeline, change),
             called(transformation_ctx, info, stageThreshold, totalThreshold),
         )
 
@@ -171,7 +152,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         """Replace the records of each task by `f(index, records)`."""
         change = lambda index, chunks: map_partition(partial(f, index), chunks)  # noqa: E731
         return self._moved(
-            lambda: moves.over_partitions(self._spark, self.pipeline, change),
+            lambda: shuffled_steps.over_partitions(self._spark, self.pipeline, change),
             called(transformation_ctx, info, stageThreshold, totalThreshold),
         )
 
@@ -342,7 +323,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         Reads all records at once. The tables are kept in Spark's storage, not below `staging_path`.
         """
         call = called(transformation_ctx, info, stageThreshold, totalThreshold)
-        tables = moves.relationalize(self._spark, self.pipeline, root_table_name)
+        tables = shuffled_steps.relationalize(self._spark, self.pipeline, root_table_name)
         frames = {name: self._moved(partial(same, table), call, name) for name, table in tables.items()}
         return DynamicFrameCollection(frames, self.glue_ctx)
 
@@ -358,7 +339,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
     ) -> DynamicFrame:
         """Join where all keys are equal; a field whose name the left side has too gets a dot before it: `.id`."""
         sides = partial(self._side, paths1), partial(frame2._side, paths2)
-        joined = lambda: moves.join(self._spark, *(side() for side in sides))  # noqa: E731
+        joined = lambda: shuffled_steps.join(self._spark, *(side() for side in sides))  # noqa: E731
         return self._moved(
             joined, called(transformation_ctx, info, stageThreshold, totalThreshold), f"{self.name}{frame2.name}"
         )
@@ -373,7 +354,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
     ) -> DynamicFrame:
         """Return the records of both."""
         return self._moved(
-            lambda: moves.union(self._spark, self.pipeline, other_frame.pipeline),
+            lambda: shuffled_steps.union(self._spark, self.pipeline, other_frame.pipeline),
             called(transformation_ctx, info, stageThreshold, totalThreshold),
         )
 
@@ -389,7 +370,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
     ) -> DynamicFrame:
         """Replace the records whose keys are in the staging frame by those, and add the other ones of it (6.7)."""
         sides = [partial(frame._side, primary_keys) for frame in (self, stage_dynamic_frame)]  # noqa: SLF001
-        merged = lambda: moves.merge(self._spark, *(side() for side in sides))  # noqa: E731
+        merged = lambda: shuffled_steps.merge(self._spark, *(side() for side in sides))  # noqa: E731
         return self._moved(merged, called(transformation_ctx, info, stageThreshold, totalThreshold))
 
     def spigot(
@@ -416,7 +397,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         totalThreshold: int = 0,
     ) -> DynamicFrame:
         """Return the records in at most so many tasks."""
-        move = moves.repartition if shuffle else moves.coalesce
+        move = shuffled_steps.repartition if shuffle else shuffled_steps.coalesce
         return self._moved(
             lambda: move(self._spark, self.pipeline, num_partitions),
             called(transformation_ctx, info, stageThreshold, totalThreshold),
@@ -432,7 +413,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
     ) -> DynamicFrame:
         """Return the records spread evenly over so many tasks."""
         return self._moved(
-            lambda: moves.repartition(self._spark, self.pipeline, num_partitions),
+            lambda: shuffled_steps.repartition(self._spark, self.pipeline, num_partitions),
             called(transformation_ctx, info, stageThreshold, totalThreshold),
         )
 
@@ -442,7 +423,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
 
     def getNumPartitions(self) -> int:
         """Return the number of tasks that the records are spread over."""
-        return moves.partitions_of(self._spark, self.pipeline)
+        return shuffled_steps.partitions_of(self._spark, self.pipeline)
 
     def errorsAsDynamicFrame(self) -> DynamicFrame:
         """Return the records that could not go on, one struct `error` each (glue-api 6.5)."""
@@ -474,8 +455,8 @@ class DynamicFrame(VisualTransforms, LazyFrame):
     def _moved(self, make: Callable[[], Pipeline], call: Call, name: str = "") -> DynamicFrame:
         return DynamicFrame(make, self.glue_ctx, name or call.ctx or self.name, call, own_steps=0)
 
-    def _side(self, keys: str | Sequence[str]) -> moves.Side:
-        return moves.Side(self.pipeline.over_rows(), self._arrow_schema(), _paths(keys))
+    def _side(self, keys: str | Sequence[str]) -> shuffled_steps.Side:
+        return shuffled_steps.Side(self.pipeline.over_rows(), self._arrow_schema(), _paths(keys))
 
     def _asked(
         self,

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import SparkSession
 
-from batch import jobrun
-from batch.files_input import files_input
-from batch.pipeline import Pipeline
-from catalog.values import Table
-from connectors.files.settings import FileReadSettings
-from connectors.files.table_settings import table_read
-from dynamicframe.transforms import ReadTexts
-from etlcore.datasets import folder_dataset
-from streaming import session
+from gluepot.bookmarks import jobrun
+from gluepot.bookmarks.files_input import files_input
+from gluepot.engine.pipeline import Pipeline
+from gluepot.catalog.values import Table
+from gluepot.connectors.files.settings import FileReadSettings
+from gluepot.connectors.files.table_settings import table_read
+from gluepot.frames.transforms import ReadTexts
+from gluepot.core.datasets import folder_dataset
+from gluepot.streaming.query import session
 
 if TYPE_CHECKING:
-    from catalog.store import Catalog
+    from gluepot.catalog.store import Catalog
 
 FORMAT_TYPES = ("parquet", "orc")
 """Connection types that are formats: Glue's own library replaces `s3` by them (glue-api 1.1)."""

@@ -6,10 +6,10 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from catalog.connections import load
-from catalog.connections.references import resolve
-from connectors.jdbc.settings import JdbcReadSettings
-from connectors.jdbc.target import JdbcWriteSettings
+from gluepot.catalog.connections import load
+from gluepot.catalog.connections.references import resolve
+from gluepot.connectors.jdbc.settings import JdbcReadSettings
+from gluepot.connectors.jdbc.target import JdbcWriteSettings
 
 _OPTIONS = {
     "JDBC_CONNECTION_URL": "url",

@@ -8,12 +8,12 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from awsglue.jdbc_connection import read_settings
-from batch import jobrun
-from batch.jdbc_input import jdbc_input
-from batch.pipeline import Pipeline
-from connectors.jdbc.relation import Table
-from etlcore.datasets import table_dataset
-from streaming import session
+from gluepot.bookmarks import jobrun
+from gluepot.bookmarks.jdbc_input import jdbc_input
+from gluepot.engine.pipeline import Pipeline
+from gluepot.connectors.jdbc.relation import Table
+from gluepot.core.datasets import table_dataset
+from gluepot.streaming.query import session
 
 
 def jdbc_frame(spark: SparkSession, options: Mapping[str, Any], ctx: str) -> Pipeline:

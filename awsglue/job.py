@@ -17,10 +17,10 @@ from awsglue.job_arguments import (
     ENCRYPTION_TYPES,
 )
 from awsglue.lake_catalogs import use_local_catalogs
-from batch import jobrun
-from etlcore.failpoints import reach
-from etlcore.logging import get_logger
-from streaming import session
+from gluepot.bookmarks import jobrun
+from gluepot.core.failpoints import reach
+from gluepot.core.logging import get_logger
+from gluepot.streaming.query import session
 
 __all__ = ["Job"]
 

@@ -6,7 +6,7 @@ import os
 
 from pyspark.sql import SparkSession
 
-from connectors.lake import localized
+from gluepot.connectors.lake import localized
 
 
 def use_local_catalogs(spark: SparkSession) -> None:

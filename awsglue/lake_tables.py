@@ -9,11 +9,11 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from awsglue.data_catalog import current_catalog
-from catalog.values import Table
-from connectors.lake import iceberg_catalogs
-from connectors.lake.delta import DeltaTable
-from connectors.lake.iceberg import IcebergTable
-from etlcore.errors import ConfigError
+from gluepot.catalog.values import Table
+from gluepot.connectors.lake import iceberg_catalogs
+from gluepot.connectors.lake.delta import DeltaTable
+from gluepot.connectors.lake.iceberg import IcebergTable
+from gluepot.core.errors import ConfigError
 
 LAKE_TYPES = ("delta", "iceberg", "custom.spark", "marketplace.spark")
 """Connection types that are tables of a lake: by themselves, or as a connector that `className` names."""

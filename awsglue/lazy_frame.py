@@ -11,10 +11,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from awsglue.calls import Call
-from batch import execute
-from batch.execute import ErrorCounts
-from batch.pipeline import FrameInput, PackedInput, Pipeline, SplitInput
-from dynamicframe.transforms import known_schema
+from gluepot.engine import execute
+from gluepot.engine.execute import ErrorCounts
+from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, SplitInput
+from gluepot.frames.transforms import known_schema
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from awsglue.declared import declared_payload
-from catalog.connections import kafka_options, load
-from connectors.kafka.settings import KafkaReadSettings
-from connectors.ports import PlannedSource, RecordSink
-from connectors.registry import RECORD_SINKS, STREAM_SOURCES
+from gluepot.catalog.connections import kafka_options, load
+from gluepot.connectors.kafka.settings import KafkaReadSettings
+from gluepot.connectors.ports import PlannedSource, RecordSink
+from gluepot.connectors.registry import RECORD_SINKS, STREAM_SOURCES
 
 
 def as_options(options: object) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from pyspark.sql import DataFrame
 
 from awsglue.declared import JSON
 from awsglue.unsupported import NotSupportedHere
-from batch.pipeline import Pipeline, RangeInput
-from connectors.handover import Handover
-from connectors.ports import PlannedSource
-from streaming import session
+from gluepot.engine.pipeline import Pipeline, RangeInput
+from gluepot.connectors.streams.handover import Handover
+from gluepot.connectors.ports import PlannedSource
+from gluepot.streaming.query import session
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from dynamicframe.chunk import is_choice
-from dynamicframe.schema import glue_name
+from gluepot.frames.chunk import is_choice
+from gluepot.frames.schema import glue_name
 
 
 def tree_text(schema: pa.Schema) -> str:

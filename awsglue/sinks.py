@@ -14,13 +14,13 @@ from awsglue.lake_tables import LAKE_TYPES
 from awsglue.options import record_sink
 from awsglue.unsupported import NotSupportedHere
 from awsglue.writing import append, publish, publish_table, send
-from batch.catalog_update import CatalogTarget
-from connectors.jdbc.endpoint import JDBC_TYPES
-from connectors.options import warn_ignored
-from connectors.ports import CommitKey, Sink
-from connectors.registry import RECORD_SINKS, SINKS
-from etlcore.errors import ConfigError, did_you_mean
-from etlcore.logging import get_logger
+from gluepot.engine.catalog_update import CatalogTarget
+from gluepot.connectors.jdbc.endpoint import JDBC_TYPES
+from gluepot.connectors.streams.options import warn_ignored
+from gluepot.connectors.ports import CommitKey, Sink
+from gluepot.connectors.registry import RECORD_SINKS, SINKS
+from gluepot.core.errors import ConfigError, did_you_mean
+from gluepot.core.logging import get_logger
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
@@ -45,7 +45,7 @@ class SinkSettings:
 
     Args:
         path: folder, local or `s3://`.
-        format: a key of `connectors.registry.SINKS`.
+        format: a key of `gluepot.connectors.registry.SINKS`.
         format_options: Glue's, `compression` included wherever the script gave it.
         partition_keys: columns that become folders.
         rejects_path: where rejected records go; None: below the path.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from awsglue.unsupported import NotSupportedHere
-from dynamicframe.transforms import BoxedCsv, BoxedJson, BoxFormat
+from gluepot.frames.transforms import BoxedCsv, BoxedJson, BoxFormat
 
 _NO_QUOTES = "-1"
 

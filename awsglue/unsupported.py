@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from etlcore.errors import NotSupported
+from gluepot.core.errors import NotSupported
 
 
 class NotSupportedHere(NotSupported, AttributeError):  # type: ignore[misc]  # both call their argument `name`

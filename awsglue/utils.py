@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from awsglue.job_arguments import GlueArgumentError, parse_job_arguments
-from etlcore.glue_version import PROFILES, current_glue_version
+from gluepot.core.glue_version import PROFILES, current_glue_version
 
 __all__ = ["GlueArgumentError", "getResolvedOptions"]
 

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import BooleanType, DataType, IntegralType, NumericType, StringType, StructField
 
 from awsglue.visual.columns import quoted
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 
 TREES = 20
 SEED = 7

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from dynamicframe.json_kernel import IS_COMPILED
+from gluepot.frames.json_kernel import IS_COMPILED
 
 PACKAGES = ("gluepot", "pyspark", "pyarrow", "confluent-kafka", "duckdb")
 

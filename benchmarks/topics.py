@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import takewhile
 
-from connectors.kafka.feed import KafkaFeed
-from connectors.kafka.sender import ANY_PARTITION
-from connectors.kafka.settings import KafkaReadSettings
-from etlcore.clock import SystemClock
+from gluepot.connectors.kafka.feed import KafkaFeed
+from gluepot.connectors.kafka.sender import ANY_PARTITION
+from gluepot.connectors.kafka.settings import KafkaReadSettings
+from gluepot.core.clock import SystemClock
 from gluepot.produce import Steady, Unpaced, produce
 from gluepot.servers.topics import create_topic
 

@@ -18,8 +18,8 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from connectors.value_texts import text
-from dynamicframe.chunk import is_choice
+from gluepot.connectors.value_texts import text
+from gluepot.frames.chunk import is_choice
 
 Encode = Callable[[Any], Any]
 

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, runtime_checkabl
 
 import pyarrow as pa
 
-from dynamicframe.chunk import Chunk, ErrorRecord
-from etlcore.clock import Clock
-from etlcore.datasets import Dataset
+from gluepot.frames.chunk import Chunk, ErrorRecord
+from gluepot.core.clock import Clock
+from gluepot.core.datasets import Dataset
 
 if TYPE_CHECKING:
-    from connectors.dead_letters import OriginalRecord
-    from connectors.positions import StreamPositions
-    from dynamicframe.declared import DeclaredPayload
-    from etlcore.checkpoint import Checkpoint, OffsetEntry
+    from gluepot.connectors.streams.dead_letters import OriginalRecord
+    from gluepot.connectors.streams.positions import StreamPositions
+    from gluepot.frames.declared import DeclaredPayload
+    from gluepot.core.checkpoint import Checkpoint, OffsetEntry
 
 
 _EXACT_IN_JSON = 2**53
@@ -33,7 +33,7 @@ class SourceRange:
     those with `start <= offset < end`. There may be fewer than `end - start` (transaction markers, compaction).
 
     For Kinesis the positions are sequence numbers, of which nearly all in between were never given to a record
-    (`connectors.kinesis.positions`).
+    (`gluepot.connectors.kinesis.positions`).
 
     Args:
         source: the kind, such as `kafka`.
@@ -316,7 +316,7 @@ class StagedFile:
         rows: records in it; rejected records when `rejects`.
         crc32: zlib CRC-32 of its bytes.
         rejects: True for a file of rejected records.
-        encoding: what a reader must know beside the bytes, see `connectors.filesink.format`.
+        encoding: what a reader must know beside the bytes, see `gluepot.connectors.filesink.format`.
     """
 
     staged: str
@@ -408,7 +408,7 @@ class Manifest:
         ranges: what the micro-batch holds that the write belongs to; parts that read ranges themselves say it better.
         offsets_digest: text that is equal for equal input, where a foreign source has no ranges to tell of.
         token: of the driver, see `Lease`; 0 where nobody else can use the key, as in a batch job.
-        work: text that is equal only where the same is done with the input, see `batch.pipeline.work_of`. Empty where
+        work: text that is equal only where the same is done with the input, see `gluepot.engine.pipeline.work_of`. Empty where
             the key alone says that.
         previous: the batch of the query's write before this one to the same target under the same ctx, -1 if this is
             the first; None where nobody keeps account of it.
@@ -521,7 +521,7 @@ class TaskSink(Protocol):
 class Sink(TaskSink, Protocol):
     """A target for chunks. Picklable: tasks get a copy.
 
-    A sink only stages. Making the staged files visible, exactly once per key, is `batch.commit`'s part, written once
+    A sink only stages. Making the staged files visible, exactly once per key, is `gluepot.commit`'s part, written once
     for all of them.
     """
 

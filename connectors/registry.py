@@ -8,9 +8,9 @@ from typing import Any, BinaryIO, Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
-from connectors.options import Declare
-from connectors.ports import PlannedSource, RecordSink, Sink
-from connectors.positions import StreamPositions
+from gluepot.connectors.streams.options import Declare
+from gluepot.connectors.ports import PlannedSource, RecordSink, Sink
+from gluepot.connectors.streams.positions import StreamPositions
 
 T = TypeVar("T")
 
@@ -55,41 +55,41 @@ class _OnDemand(Mapping[str, T], Generic[T]):
 # function(path, key, format_options, *, partition_keys, ctx, rejects_path)
 SINKS: Mapping[str, Callable[..., Sink]] = _OnDemand(
     {
-        "glueparquet": ("connectors.glueparquet", "glueparquet_sink"),
-        "parquet": ("connectors.glueparquet", "glueparquet_sink"),
-        "json": ("connectors.textfiles", "json_sink"),
-        "csv": ("connectors.textfiles", "csv_sink"),
+        "glueparquet": ("gluepot.connectors.glueparquet", "glueparquet_sink"),
+        "parquet": ("gluepot.connectors.glueparquet", "glueparquet_sink"),
+        "json": ("gluepot.connectors.textfiles", "json_sink"),
+        "csv": ("gluepot.connectors.textfiles", "csv_sink"),
     }
 )
 
 READERS: Mapping[str, FileReader] = _OnDemand(
     {
-        "parquet": ("connectors.glueparquet", "read_parquet"),
-        "json": ("connectors.textfiles", "read_json"),
-        "csv": ("connectors.textfiles", "read_csv"),
+        "parquet": ("gluepot.connectors.glueparquet", "read_parquet"),
+        "json": ("gluepot.connectors.textfiles", "read_json"),
+        "csv": ("gluepot.connectors.textfiles", "read_csv"),
     }
 )
 
 # function(options of the script, the connection's properties among them) -> the source, as Glue would read it
 STREAM_SOURCES: Mapping[str, Callable[[Mapping[str, Any], Declare], PlannedSource]] = _OnDemand(
     {
-        "kafka": ("connectors.kafka.source", "kafka_source"),
-        "kinesis": ("connectors.kinesis.source", "kinesis_source"),
+        "kafka": ("gluepot.connectors.kafka.source", "kafka_source"),
+        "kinesis": ("gluepot.connectors.kinesis.source", "kinesis_source"),
     }
 )
 
 # function(options of the script, the connection's properties among them) -> the sink
 RECORD_SINKS: Mapping[str, Callable[[Mapping[str, Any]], RecordSink]] = _OnDemand(
     {
-        "kafka": ("connectors.kafka.sink", "kafka_sink"),
-        "kinesis": ("connectors.kinesis.sink", "kinesis_sink"),
+        "kafka": ("gluepot.connectors.kafka.sink", "kafka_sink"),
+        "kinesis": ("gluepot.connectors.kinesis.sink", "kinesis_sink"),
     }
 )
 
 _POSITIONS: Mapping[str, type[StreamPositions[Any]]] = _OnDemand(
     {
-        "kafka": ("connectors.kafka.positions", "Positions"),
-        "kinesis": ("connectors.kinesis.positions", "Positions"),
+        "kafka": ("gluepot.connectors.kafka.positions", "Positions"),
+        "kinesis": ("gluepot.connectors.kinesis.positions", "Positions"),
     }
 )
 

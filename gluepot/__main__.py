@@ -1,5 +1,5 @@
 """`python -m gluepot`."""
 
-from gluepot.cli import main
+from gluepot.cli.main import main
 
 main()

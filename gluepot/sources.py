@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from awsglue.context import GlueContext
 from awsglue.dynamicframe import DynamicFrame
-from batch import jobrun
-from batch.cursor_input import ReadOn, cursor_input
-from batch.pipeline import Pipeline
+from gluepot.bookmarks import jobrun
+from gluepot.bookmarks.cursor_input import ReadOn, cursor_input
+from gluepot.engine.pipeline import Pipeline
 
 __all__ = ["read_on"]
 

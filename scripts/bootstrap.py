@@ -14,9 +14,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from etlcore.disk import GIB_BYTES, require_free
-from etlcore.errors import ConfigError, EtlError, TransientError
-from etlcore.java import ensure_java
+from gluepot.core.disk import GIB_BYTES, require_free
+from gluepot.core.errors import ConfigError, EtlError, TransientError
+from gluepot.spark.java import ensure_java
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 NEEDED_BYTES = 2 * GIB_BYTES
@@ -24,7 +24,7 @@ VENV = REPOSITORY / ".venv"
 STAMP = VENV / ".bootstrapped"
 TOOLS = REPOSITORY / ".tools" / "uv"
 INPUTS = (
-    *("pyproject.toml", "uv.lock", "hatch_build.py", "dynamicframe/json_kernel.c"),
+    *("pyproject.toml", "uv.lock", "hatch_build.py", "gluepot/frames/json_kernel.c"),
     *("deploy/jars.lock.json", "deploy/npm.lock.json"),
 )
 

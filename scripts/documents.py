@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from scripts.dashboards import BOARDS, FOLDER, rendered
-from streaming.metric_names import document
+from gluepot.streaming.observe.metric_names import document
 
 METRICS = Path(__file__).parent.parent / "docs" / "metrics.md"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 
 _UNIT_MICROS = {
     "microsecond": 1,

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from connectors.ports import SourceRange
-from etlcore.datasets import Dataset
-from streaming.schema_changes import ColumnChange
+from gluepot.connectors.ports import SourceRange
+from gluepot.core.datasets import Dataset
+from gluepot.streaming.schema_changes import ColumnChange
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from typing import Any, Literal, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from etlcore.errors import ConfigError, did_you_mean
-from etlcore.logging import get_logger
-from streaming.interval import parse_interval
+from gluepot.core.errors import ConfigError, did_you_mean
+from gluepot.core.logging import get_logger
+from gluepot.streaming.interval import parse_interval
 
 StorageLevelName = Literal[
     "NONE",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from etlcore.logging import get_logger
+from gluepot.core.logging import get_logger
 
 Failed = Callable[[str, str, Exception], object]
 """Told of an error, whose batch goes on: the query, the task, the error."""

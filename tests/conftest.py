@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from etlcore import logging
+from gluepot.core import logging
 from gluepot.servers.kafka import KafkaBroker
 from tests.postgresql import postgresql_endpoint
 from tests.servers import docker_answers, kafka_endpoint, localstack_in_container, moto_endpoint

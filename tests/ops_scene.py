@@ -9,19 +9,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from prometheus_client import CollectorRegistry
 
-from connectors.ports import SourceRange, dump_errors
-from dynamicframe.chunk import Coordinates, ErrorRecord
-from etlcore.clock import Clock, SystemClock
+from gluepot.connectors.ports import SourceRange, dump_errors
+from gluepot.frames.chunk import Coordinates, ErrorRecord
+from gluepot.core.clock import Clock, SystemClock
 from gluepot.ops.page.history import History
 from gluepot.ops.page.log_tail import LogTail
 from gluepot.ops.page.origins import RunOption, of_run
 from gluepot.ops.page.view import Observed
 from gluepot.ops.pages import Job
-from streaming.advisor import Advice, Limit, Measure, Recommendation
-from streaming.progress import BatchStats, WrittenFile
-from streaming.schema_changes import ColumnChange
-from streaming.session import StreamSession
-from streaming.settings import StreamSettings
+from gluepot.streaming.advisor import Advice, Limit, Measure, Recommendation
+from gluepot.streaming.progress import BatchStats, WrittenFile
+from gluepot.streaming.schema_changes import ColumnChange
+from gluepot.streaming.query.session import StreamSession
+from gluepot.streaming.settings import StreamSettings
 
 EVIL = b'{"id": 7, "name": "<script>alert(1)</script>\x1b[2J'
 WINDOW_SECS = 5.0

@@ -7,7 +7,7 @@ import random
 import tempfile
 from pathlib import Path
 
-from etlcore.clock import FakeClock
+from gluepot.core.clock import FakeClock
 from gluepot.ops.pages import application
 from gluepot.ops.server import serve
 from tests.e2e.browser import opened

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyspark
 
-from etlcore.java import ensure_java
+from gluepot.spark.java import ensure_java
 from tests.e2e.jobs import wait_until
 
 LOOPBACK = "127.0.0.1"

@@ -54,7 +54,7 @@ class GlueTransform:
         """Return `type` and `description` of errors; all transforms have the one."""
         return [
             {
-                "type": "etlcore.errors.ConfigError",
+                "type": "gluepot.core.errors.ConfigError",
                 "description": "An argument cannot be used; the message names it and says what can.",
             }
         ]

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructType
 
 from awsglue.visual.columns import column, listed, quoted, target
-from etlcore.errors import ConfigError, did_you_mean
+from gluepot.core.errors import ConfigError, did_you_mean
 
 AGGREGATES = {
     "avg": F.avg,

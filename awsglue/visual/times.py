@@ -8,8 +8,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from awsglue.visual.columns import column, target
-from etlcore.errors import ConfigError
-from streaming import session
+from gluepot.core.errors import ConfigError
+from gluepot.streaming.query import session
 
 _MICROS = {"seconds": 1_000_000, "milliseconds": 1_000, "microseconds": 1}
 _TIMES = frozenset({"date", "timestamp", "timestamp_ntz"})

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from benchmarks.autoscaling.loads import SLO_SECS, STEP_SECS, WINDOW_SECS, Family, Rates, rates
-from streaming.advisor import Observation
+from gluepot.streaming.advisor import Observation
 
 MAX_WORKERS = 40
 NOISE = 0.10

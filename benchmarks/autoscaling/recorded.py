@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from gluepot.svg_chart import Axis, Line, chart
-from streaming.advisor.history import Observation
-from streaming.advisor.log import recorded
+from gluepot.bench.svg_chart import Axis, Line, chart
+from gluepot.streaming.advisor.history import Observation
+from gluepot.streaming.advisor.log import recorded
 
 TICKS = 6
 

@@ -20,7 +20,7 @@ from benchmarks.autoscaling.loads import (
     WINDOW_SECS,
 )
 from benchmarks.autoscaling.rivals import OURS, RIVALS
-from gluepot.svg_chart import Axis, Line, chart
+from gluepot.bench.svg_chart import Axis, Line, chart
 
 SHIPPED = OURS.published
 NEVER = 1e-4

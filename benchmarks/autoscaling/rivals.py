@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from benchmarks.autoscaling.loads import SLO_SECS, WINDOW_SECS
 from benchmarks.autoscaling.plant import MAX_WORKERS, Policy, World
-from streaming.advisor import AdvisorSettings, Observation, advise
+from gluepot.streaming.advisor import AdvisorSettings, Observation, advise
 
 MakePolicy = Callable[[World], Policy]
 History = Sequence[Observation]

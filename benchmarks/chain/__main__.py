@@ -21,17 +21,17 @@ from statistics import median
 import orjson
 import pyarrow as pa
 
-from batch.commit import FILES, QueryWrites, Target, Write, place_digest, publish
-from batch.commit.record import CommitRecord, FileEntry
-from batch.commit.refusal import Origin
-from batch.commit.rolling import roll_up
-from batch.table import open_table
-from connectors.filesink import new_file_sink
-from connectors.filesink.layout import commit_key
-from connectors.glueparquet import ParquetFormat
-from connectors.ports import CommitKey, Manifest, SourceRange
-from dynamicframe.json_decoder import JsonDecoder
-from etlcore.storage import open_storage
+from gluepot.commit import FILES, QueryWrites, Target, Write, place_digest, publish
+from gluepot.commit.record import CommitRecord, FileEntry
+from gluepot.commit.refusal import Origin
+from gluepot.commit.rolling import roll_up
+from gluepot.tables import open_table
+from gluepot.connectors.filesink import new_file_sink
+from gluepot.connectors.filesink.layout import commit_key
+from gluepot.connectors.glueparquet import ParquetFormat
+from gluepot.connectors.ports import CommitKey, Manifest, SourceRange
+from gluepot.frames.json_decoder import JsonDecoder
+from gluepot.core.storage import open_storage
 
 BATCHES = 1_000_000
 SHORT = 1_500

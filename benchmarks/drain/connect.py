@@ -20,8 +20,8 @@ from py4j.java_gateway import JavaGateway
 
 from benchmarks.drain.jvm import started
 from benchmarks.side import Drain, serve
-from connectors.kafka.broker import Broker
-from connectors.kafka.settings import KafkaReadSettings
+from gluepot.connectors.kafka.broker import Broker
+from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.servers.ports import LOOPBACK
 from gluepot.servers.topics import create_topic
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyspark
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 
-from etlcore.java import ensure_java
+from gluepot.spark.java import ensure_java
 from gluepot.servers import jars
 
 HEAP = "-Xmx4g"

@@ -14,8 +14,8 @@ from benchmarks.drain.unsafe import unsafe
 from benchmarks.drain.watched import watched
 from benchmarks.ours import by_country, for_each_batch, json_stream
 from benchmarks.side import Drain, serve
-from streaming import session
-from streaming.session import StreamSession
+from gluepot.streaming.query import session
+from gluepot.streaming.query.session import StreamSession
 
 WAYS: Mapping[str, Callable[[StreamSession, str], AbstractContextManager[object]]] = {
     "": lambda *_: nullcontext(),

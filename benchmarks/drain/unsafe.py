@@ -11,11 +11,11 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any, Self
 from unittest.mock import patch
 
-from batch import commit
-from batch.commit import Target
-from connectors.ports import Committed, Manifest
-from etlcore.storage.filesystem import OsFileSystem
-from streaming import lease
+from gluepot import commit
+from gluepot.commit import Target
+from gluepot.connectors.ports import Committed, Manifest
+from gluepot.core.storage.filesystem import OsFileSystem
+from gluepot.streaming.checkpoints import lease
 
 
 class _NoLease(nullcontext[Any]):

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.request import urlopen
 
-from etlcore.glue_version import DEFAULT
-from gluepot.job_parameters import JobParameters
+from gluepot.core.glue_version import DEFAULT
+from gluepot.core.job_parameters import JobParameters
 from gluepot.ops.start import OpsSettings, start
-from gluepot.scaling import advisor
-from streaming.session import StreamSession
+from gluepot.job.scaling import advisor
+from gluepot.streaming.query.session import StreamSession
 
 ASKED_EVERY_SECS = 1.0
 

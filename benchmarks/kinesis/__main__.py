@@ -24,11 +24,11 @@ from typing import Any
 import boto3
 from botocore.exceptions import EndpointConnectionError
 
-from connectors.kinesis.planner import KinesisPlanner
-from connectors.kinesis.source import KinesisSource, kinesis_source
-from dynamicframe.json_decoder import JsonDecoder
-from etlcore.clock import SystemClock
-from gluepot.demo.events import BROKEN_EVERY, events
+from gluepot.connectors.kinesis.planner import KinesisPlanner
+from gluepot.connectors.kinesis.source import KinesisSource, kinesis_source
+from gluepot.frames.json_decoder import JsonDecoder
+from gluepot.core.clock import SystemClock
+from gluepot.produce.click_events import BROKEN_EVERY, events
 
 STREAM = "bench"
 clock = SystemClock()

@@ -24,7 +24,7 @@ from benchmarks.paired import Side, ratio
 from benchmarks.side import Drain
 from benchmarks.topics import fed
 from benchmarks.trial import parser_for, trial
-from etlcore.clock import SystemClock
+from gluepot.core.clock import SystemClock
 from gluepot.servers.kafka import KafkaBroker
 from gluepot.servers.topics import create_topic
 

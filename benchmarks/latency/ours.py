@@ -11,8 +11,8 @@ from pyspark.context import SparkContext
 from awsglue.context import GlueContext
 from benchmarks.ours import by_country, for_each_batch, json_stream
 from benchmarks.side import Drain, serve
-from streaming import session
-from streaming.session import StreamSession
+from gluepot.streaming.query import session
+from gluepot.streaming.query.session import StreamSession
 
 
 def main(bootstrap: str, topic: str, secs: str, cores: str, _shape: str, window_secs: str = "0") -> None:

@@ -18,13 +18,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from batch.files_input import files_input
-from batch.jobrun import Bookmarks, JobRun
-from batch.ledger import Owner, RunStart, open_ledger
-from batch.ledger.lease import Heartbeat
-from connectors.files.listing import ListingStats, list_files
-from connectors.files.settings import FileReadSettings
-from etlcore.clock import SystemClock
+from gluepot.bookmarks.files_input import files_input
+from gluepot.bookmarks.jobrun import Bookmarks, JobRun
+from gluepot.bookmarks.ledger import Owner, RunStart, open_ledger
+from gluepot.bookmarks.ledger.lease import Heartbeat
+from gluepot.connectors.files.listing import ListingStats, list_files
+from gluepot.connectors.files.settings import FileReadSettings
+from gluepot.core.clock import SystemClock
 
 RUNS = 5
 TIMES_BARE = 1.5

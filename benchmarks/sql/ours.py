@@ -12,8 +12,8 @@ from awsglue.context import GlueContext
 from benchmarks.ours import for_each_batch, json_stream
 from benchmarks.side import Drain, serve
 from benchmarks.sql import upsert
-from streaming import session
-from streaming.session import StreamSession
+from gluepot.streaming.query import session
+from gluepot.streaming.query.session import StreamSession
 
 
 def main(bootstrap: str, topic: str, batch_rows: str, cores: str) -> None:

@@ -30,7 +30,7 @@ from benchmarks.startup.marks import FILE, first_of_each, read
 from benchmarks.startup.processes import Watch, by_role
 from benchmarks.topics import load, preload
 from benchmarks.trial import parser_for, rounded, trial
-from etlcore.clock import SystemClock
+from gluepot.core.clock import SystemClock
 from gluepot.servers.kafka import KafkaBroker
 
 PARTITIONS = 4

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import sys
 
-from etlcore.glue_version import DEFAULT
-from gluepot.job_parameters import JobParameters
+from gluepot.core.glue_version import DEFAULT
+from gluepot.core.job_parameters import JobParameters
 from gluepot.ops.start import OpsSettings, start
-from streaming.progress import BatchStats
-from streaming.session import StreamSession
+from gluepot.streaming.progress import BatchStats
+from gluepot.streaming.query.session import StreamSession
 
 
 def main(query: str, partitions: int) -> None:

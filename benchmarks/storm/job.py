@@ -17,11 +17,11 @@ from pyspark.sql import DataFrame
 from awsglue import DynamicFrame
 from awsglue.context import GlueContext
 from benchmarks.ours import json_stream
-from etlcore.glue_version import DEFAULT
-from gluepot.job_parameters import JobParameters
+from gluepot.core.glue_version import DEFAULT
+from gluepot.core.job_parameters import JobParameters
 from gluepot.ops.start import OpsSettings, start
-from streaming import session
-from streaming.session import StreamSession
+from gluepot.streaming.query import session
+from gluepot.streaming.query.session import StreamSession
 
 
 def main(bootstrap: str, topic: str, folder: str, window_secs: str, cores: str) -> None:

@@ -19,12 +19,12 @@ from statistics import median
 import orjson
 import pyarrow as pa
 
-from connectors.filesink import new_file_sink
-from connectors.filesink.drift import DriftPolicy, Layout
-from connectors.filesink.drift.layout import TableColumn
-from connectors.glueparquet import ParquetFormat
-from connectors.ports import CommitKey
-from dynamicframe.json_decoder import JsonDecoder
+from gluepot.connectors.filesink import new_file_sink
+from gluepot.connectors.filesink.drift import DriftPolicy, Layout
+from gluepot.connectors.filesink.drift.layout import TableColumn
+from gluepot.connectors.glueparquet import ParquetFormat
+from gluepot.connectors.ports import CommitKey
+from gluepot.frames.json_decoder import JsonDecoder
 
 COLUMNS = 5_000
 RECORDS = 20

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 
-from etlcore.errors import ConfigError, PermanentError, did_you_mean
+from gluepot.core.errors import ConfigError, PermanentError, did_you_mean
 
 _BY_ENDING = {
     ".gz": "gzip",

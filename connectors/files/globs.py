@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 
 _TOKEN = re.compile(r"\*\*/?|\*|\?|\[!?[^\]]+\]|\{[^{}]*\}|\\.|.", re.DOTALL)
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from connectors.files.formats.options import number
-from connectors.files.versions import FileVersion
-from etlcore.errors import ConfigError, did_you_mean
+from gluepot.connectors.files.formats.options import number
+from gluepot.connectors.files.versions import FileVersion
+from gluepot.core.errors import ConfigError, did_you_mean
 
 IN_PARTITION, ACROSS_PARTITION, NONE = "inPartition", "acrossPartition", "none"
 _NAMES = (IN_PARTITION, ACROSS_PARTITION, NONE)

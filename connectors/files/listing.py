@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from connectors.files.hive import is_partition, partition_values
-from connectors.files.predicate import Predicate
-from connectors.files.storage_classes import keys_of_classes
-from connectors.files.versions import FileVersion
-from etlcore.storage import Entry, SourceStorage, canonical_url, open_source
+from gluepot.connectors.files.hive import is_partition, partition_values
+from gluepot.connectors.files.predicate import Predicate
+from gluepot.connectors.files.storage_classes import keys_of_classes
+from gluepot.connectors.files.versions import FileVersion
+from gluepot.core.storage import Entry, SourceStorage, canonical_url, open_source
 
 _REPORT_EVERY = 50_000
 _MANY_PARTITIONS = 10

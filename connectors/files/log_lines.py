@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from connectors.files.hive import partition_values
-from connectors.files.plan import FolderPlan, Plan, Verdict
+from gluepot.connectors.files.hive import partition_values
+from gluepot.connectors.files.plan import FolderPlan, Plan, Verdict
 
 SOURCE, LISTER = "HadoopDataSource", "PartitionFilesListerUsingBookmark"
 MOST_FOLDERS = 200

@@ -18,7 +18,7 @@ from enum import Enum
 from itertools import groupby
 from operator import attrgetter
 
-from connectors.files.versions import FilesState, FileVersion, digest_of
+from gluepot.connectors.files.versions import FilesState, FileVersion, digest_of
 
 MAX_BAND_MS = 900_000
 

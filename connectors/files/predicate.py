@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 
 
 class Unknown(Enum):

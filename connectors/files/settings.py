@@ -6,20 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from connectors.files.compression import read_compression
-from connectors.files.formats import read_format
-from connectors.files.formats.options import flag, number
-from connectors.files.globs import compile_globs, read_exclusions
-from connectors.files.grouping import GroupOptions
-from connectors.files.listing import ListingOptions
-from connectors.files.plan import MAX_BAND_MS, PlanOptions
-from connectors.files.predicate import parse_predicate
-from connectors.files.source import FilesSource
-from connectors.files.storage_classes import read_classes
-from connectors.options import warn_ignored
-from etlcore.errors import ConfigError
-from etlcore.logging import get_logger
-from etlcore.storage import canonical_url
+from gluepot.connectors.files.compression import read_compression
+from gluepot.connectors.files.formats import read_format
+from gluepot.connectors.files.formats.options import flag, number
+from gluepot.connectors.files.globs import compile_globs, read_exclusions
+from gluepot.connectors.files.grouping import GroupOptions
+from gluepot.connectors.files.listing import ListingOptions
+from gluepot.connectors.files.plan import MAX_BAND_MS, PlanOptions
+from gluepot.connectors.files.predicate import parse_predicate
+from gluepot.connectors.files.source import FilesSource
+from gluepot.connectors.files.storage_classes import read_classes
+from gluepot.connectors.streams.options import warn_ignored
+from gluepot.core.errors import ConfigError
+from gluepot.core.logging import get_logger
+from gluepot.core.storage import canonical_url
 
 KNOWN_OPTIONS = (
     "paths",

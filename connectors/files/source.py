@@ -8,15 +8,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from connectors.files.compression import compression_of, decompressed
-from connectors.files.formats import ColumnarFormat, FileReader, Format, OpenFile
-from connectors.files.grouping import FileGroup
-from connectors.files.hive import partition_values
-from connectors.files.versions import FileVersion
-from dynamicframe.chunk import Chunk
-from etlcore.errors import PermanentError
-from etlcore.logging import configure_once, get_logger
-from etlcore.storage import Entry, VersionGone, open_source
+from gluepot.connectors.files.compression import compression_of, decompressed
+from gluepot.connectors.files.formats import ColumnarFormat, FileReader, Format, OpenFile
+from gluepot.connectors.files.grouping import FileGroup
+from gluepot.connectors.files.hive import partition_values
+from gluepot.connectors.files.versions import FileVersion
+from gluepot.frames.chunk import Chunk
+from gluepot.core.errors import PermanentError
+from gluepot.core.logging import configure_once, get_logger
+from gluepot.core.storage import Entry, VersionGone, open_source
 
 log = get_logger(__name__)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from etlcore.errors import ConfigError, TransientError
-from etlcore.storage import S3Root, parse_url
+from gluepot.core.errors import ConfigError, TransientError
+from gluepot.core.storage import S3Root, parse_url
 
 CLASSES = (
     "STANDARD",

@@ -8,14 +8,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from catalog.formats import table_format
-from catalog.values import Partition, Table
-from connectors.files.hive import partition_path
-from connectors.files.listing import Root
-from connectors.files.settings import KNOWN_OPTIONS, FileReadSettings
-from dynamicframe.schema.hive_types import arrow_of_hive
-from etlcore.errors import ConfigError
-from etlcore.storage import canonical_url
+from gluepot.catalog.formats import table_format
+from gluepot.catalog.values import Partition, Table
+from gluepot.connectors.files.hive import partition_path
+from gluepot.connectors.files.listing import Root
+from gluepot.connectors.files.settings import KNOWN_OPTIONS, FileReadSettings
+from gluepot.frames.schema.hive_types import arrow_of_hive
+from gluepot.core.errors import ConfigError
+from gluepot.core.storage import canonical_url
 
 _UNTYPED = ("csv", "groklog", "xml")
 """Formats whose values are texts until somebody says what they mean."""

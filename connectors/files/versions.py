@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from etlcore.errors import CheckpointError
+from gluepot.core.errors import CheckpointError
 
 KIND = "files"
 _VERSION = 2

@@ -6,18 +6,7 @@ from collections.abc import Collection, Sequence
 
 import pyarrow as pa
 
-from dynamicframe.columns import (
-    Column,
-    batch_of,
-    children_of,
-    columns_of,
-    items_of,
-    map_values_of,
-    struct_column,
-    validity,
-    with_items,
-    with_map_values,
-)
+from gluepot.frames.columns import (Column, batch_of, children_of, columns_of, items_of, map_values_of, struct_column, validity, with_items, with_map_values)
 
 
 def without_clashes(batch: pa.RecordBatch, taken: Collection[str] = ()) -> pa.RecordBatch:

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from connectors.filesink.clashes import without_clashes
-from connectors.filesink.format import FileFormat, RowWriter
-from connectors.filesink.refused_rows import Origins
-from connectors.filesink.staging import Stage, StagedOutput
-from connectors.ports import StagedFile
-from dynamicframe.schema import align, concat, merge_schemas
+from gluepot.connectors.filesink.clashes import without_clashes
+from gluepot.connectors.filesink.format import FileFormat, RowWriter
+from gluepot.connectors.filesink.refused_rows import Origins
+from gluepot.connectors.filesink.staging import Stage, StagedOutput
+from gluepot.connectors.ports import StagedFile
+from gluepot.frames.schema import align, concat, merge_schemas
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from connectors.filesink.drift import Resolver
-from connectors.filesink.drift.fitting import is_storable
-from connectors.filesink.folders import LONGEST_FOLDER_BYTES, fits
-from connectors.filesink.partition_file import FilePlan, PartitionFile
-from connectors.filesink.refused_rows import Origins, RefusedRows
-from connectors.filesink.split import split
-from connectors.ports import StagedFile
-from dynamicframe.chunk import Origin
-from dynamicframe.schema import concat, merge_schemas
+from gluepot.connectors.filesink.drift import Resolver
+from gluepot.connectors.filesink.drift.fitting import is_storable
+from gluepot.connectors.filesink.folders import LONGEST_FOLDER_BYTES, fits
+from gluepot.connectors.filesink.partition_file import FilePlan, PartitionFile
+from gluepot.connectors.filesink.refused_rows import Origins, RefusedRows
+from gluepot.connectors.filesink.split import split
+from gluepot.connectors.ports import StagedFile
+from gluepot.frames.chunk import Origin
+from gluepot.frames.schema import concat, merge_schemas
 
 # Rows are split by partition in batches of about this size: once for the micro-batch of an ordinary task.
 _SPLIT_BYTES = 64 << 20

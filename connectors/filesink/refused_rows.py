@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from connectors.filesink.rejects import RejectsFile
-from dynamicframe.chunk import Chunk, Coordinates, ErrorRecord, Origin, Records
-from dynamicframe.json_text import json_bytes
-from dynamicframe.rows import rows as plain_rows
+from gluepot.connectors.filesink.rejects import RejectsFile
+from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord, Origin, Records
+from gluepot.frames.json_text import json_bytes
+from gluepot.frames.rows import rows as plain_rows
 
 Rows = npt.NDArray[np.int64]
 

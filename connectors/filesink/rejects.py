@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from connectors.filesink.staging import Stage, StagedOutput
-from connectors.ports import StagedFile, dump_errors
-from dynamicframe.chunk import ErrorRecord
+from gluepot.connectors.filesink.staging import Stage, StagedOutput
+from gluepot.connectors.ports import StagedFile, dump_errors
+from gluepot.frames.chunk import ErrorRecord
 
 _GATHERED_BYTES = 16 << 20
 

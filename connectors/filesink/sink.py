@@ -6,19 +6,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from connectors.filesink.drift import DriftPolicy, Layout, Resolver, settle
-from connectors.filesink.format import FileFormat
-from connectors.filesink.layout import HOME, REJECTS, staging_of_attempt
-from connectors.filesink.names import run_prefix, shared_prefix
-from connectors.filesink.partition_file import FilePlan
-from connectors.filesink.partitions import Partitions
-from connectors.filesink.refused_rows import RefusedRows
-from connectors.filesink.rejects import RejectsFile
-from connectors.filesink.staging import Stage
-from connectors.ports import CommitKey, ManifestPart
-from dynamicframe.chunk import Chunk
-from etlcore.errors import ConfigError, EtlError, PermanentError
-from etlcore.storage import canonical_url, open_storage
+from gluepot.connectors.filesink.drift import DriftPolicy, Layout, Resolver, settle
+from gluepot.connectors.filesink.format import FileFormat
+from gluepot.connectors.filesink.layout import HOME, REJECTS, staging_of_attempt
+from gluepot.connectors.filesink.names import run_prefix, shared_prefix
+from gluepot.connectors.filesink.partition_file import FilePlan
+from gluepot.connectors.filesink.partitions import Partitions
+from gluepot.connectors.filesink.refused_rows import RefusedRows
+from gluepot.connectors.filesink.rejects import RejectsFile
+from gluepot.connectors.filesink.staging import Stage
+from gluepot.connectors.ports import CommitKey, ManifestPart
+from gluepot.frames.chunk import Chunk
+from gluepot.core.errors import ConfigError, EtlError, PermanentError
+from gluepot.core.storage import canonical_url, open_storage
 
 # What table formats aim at by default; a file of this size is also far below S3's limit of 5 GB for a copy.
 TARGET_FILE_SIZE_BYTES = 512 << 20
@@ -39,7 +39,7 @@ class FileSink:
         drift: what becomes of values whose type their column does not have; None for files that need not agree.
         known: the columns that earlier writes have made.
         fresh: columns of this batch that its tasks would not have agreed about.
-        guarantee: what `batch.commit` makes of the staged files.
+        guarantee: what `gluepot.commit` makes of the staged files.
     """
 
     root: str

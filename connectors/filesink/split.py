@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from connectors.filesink.folders import partition_path
-from connectors.value_texts import texts
-from dynamicframe.schema import choice_to_string
-from etlcore.errors import ConfigError
+from gluepot.connectors.filesink.folders import partition_path
+from gluepot.connectors.value_texts import texts
+from gluepot.frames.schema import choice_to_string
+from gluepot.core.errors import ConfigError
 
 Codes = npt.NDArray[np.int64]
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from connectors.filesink.layout import STAGED_SUFFIX
-from connectors.ports import StagedFile
-from etlcore.failpoints import reach
-from etlcore.storage import FileWriter, Storage
+from gluepot.connectors.filesink.layout import STAGED_SUFFIX
+from gluepot.connectors.ports import StagedFile
+from gluepot.core.failpoints import reach
+from gluepot.core.storage import FileWriter, Storage
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dynamicframe.cast import try_cast
+from gluepot.frames.cast import try_cast
 
 
 def typed(texts: pa.StringArray, kind: pa.DataType) -> pa.Array:
-    """Return the values that `connectors.value_texts.texts` wrote; null stays null.
+    """Return the values that `gluepot.connectors.value_texts.texts` wrote; null stays null.
 
     Args:
         texts: of one column.

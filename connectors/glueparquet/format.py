@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from connectors.glueparquet.codecs import LEAST_ROWS, TRIED_ROWS, codecs
-from connectors.glueparquet.dictionaries import LEAST_SAMPLE, repeated_columns
-from dynamicframe.schema import choice_to_string, without_nulls
-from etlcore.errors import ConfigError, did_you_mean
+from gluepot.connectors.glueparquet.codecs import LEAST_ROWS, TRIED_ROWS, codecs
+from gluepot.connectors.glueparquet.dictionaries import LEAST_SAMPLE, repeated_columns
+from gluepot.frames.schema import choice_to_string, without_nulls
+from gluepot.core.errors import ConfigError, did_you_mean
 
 # Glue's names, and those Spark knows beside them, to pyarrow's.
 _CODECS = {

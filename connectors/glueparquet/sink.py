@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from connectors.filesink import FileSink, new_file_sink
-from connectors.filesink.drift import DriftPolicy
-from connectors.glueparquet.format import ParquetFormat
-from connectors.ports import CommitKey
+from gluepot.connectors.filesink import FileSink, new_file_sink
+from gluepot.connectors.filesink.drift import DriftPolicy
+from gluepot.connectors.glueparquet.format import ParquetFormat
+from gluepot.connectors.ports import CommitKey
 
 
 def glueparquet_sink(

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 
-from connectors.jdbc.keys import Family
-from connectors.jdbc.sql import Bound
-from etlcore.errors import ConfigError
+from gluepot.connectors.jdbc.keys import Family
+from gluepot.connectors.jdbc.sql import Bound
+from gluepot.core.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)

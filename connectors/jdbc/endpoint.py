@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
-from etlcore.errors import ConfigError
-from etlcore.logging import get_logger
+from gluepot.core.errors import ConfigError
+from gluepot.core.logging import get_logger
 
 POSTGRESQL = "postgresql"
 JDBC_TYPES = (POSTGRESQL, "mysql", "sqlserver", "oracle", "redshift", "jdbc", "custom.jdbc")

@@ -9,8 +9,8 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from enum import Enum
 
-from connectors.jdbc.sql import Bound, Sql, all_of, any_of, sql
-from etlcore.errors import ConfigError
+from gluepot.connectors.jdbc.sql import Bound, Sql, all_of, any_of, sql
+from gluepot.core.errors import ConfigError
 
 Row = tuple[str, ...]
 """The key of one row, each value as the database prints it."""

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol
 
-from connectors.jdbc.keys import Key, Row
-from connectors.jdbc.settings import HashPartitions, RangePartitions
-from connectors.jdbc.sql import Sql, all_of, any_of, sql
-from connectors.jdbc.state import JdbcState, digest_of, digests_of
+from gluepot.connectors.jdbc.keys import Key, Row
+from gluepot.connectors.jdbc.settings import HashPartitions, RangePartitions
+from gluepot.connectors.jdbc.sql import Sql, all_of, any_of, sql
+from gluepot.connectors.jdbc.state import JdbcState, digest_of, digests_of
 
 _LATE_KEYS_PER_QUERY = 200
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from etlcore.errors import ConfigError, did_you_mean
+from gluepot.core.errors import ConfigError, did_you_mean
 
 _OPEN_END = re.compile(r"\s+(where|and)\s*;?\s*$", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"\s*\((?P<query>.*)\)\s*(?:as\s+)?\w*\s*", re.IGNORECASE | re.DOTALL)

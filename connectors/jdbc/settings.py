@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from connectors.jdbc.endpoint import JdbcEndpoint, without_secrets
-from connectors.jdbc.relation import Query, Table, read_relation
-from connectors.options import warn_ignored
-from etlcore.errors import ConfigError
-from etlcore.logging import get_logger
+from gluepot.connectors.jdbc.endpoint import JdbcEndpoint, without_secrets
+from gluepot.connectors.jdbc.relation import Query, Table, read_relation
+from gluepot.connectors.streams.options import warn_ignored
+from gluepot.core.errors import ConfigError
+from gluepot.core.logging import get_logger
 
 HASH_PARTITIONS = 7  # Glue's default (glue-api 5.7)
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from connectors.jdbc.dialect import Dialect, as_text, dialect_of, literal
-from connectors.jdbc.endpoint import JdbcEndpoint
-from connectors.jdbc.keys import Family, Key, KeyColumn, Row
-from connectors.jdbc.plan import hash_cuts, range_cuts
-from connectors.jdbc.relation import Query, find_column
-from connectors.jdbc.settings import HashPartitions, JdbcReadSettings, RangePartitions
-from connectors.jdbc.sql import Sql, all_of, sql
-from etlcore.errors import ConfigError
-from etlcore.storage import open_storage
+from gluepot.connectors.jdbc.dialect import Dialect, as_text, dialect_of, literal
+from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
+from gluepot.connectors.jdbc.keys import Family, Key, KeyColumn, Row
+from gluepot.connectors.jdbc.plan import hash_cuts, range_cuts
+from gluepot.connectors.jdbc.relation import Query, find_column
+from gluepot.connectors.jdbc.settings import HashPartitions, JdbcReadSettings, RangePartitions
+from gluepot.connectors.jdbc.sql import Sql, all_of, sql
+from gluepot.core.errors import ConfigError
+from gluepot.core.storage import open_storage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -35,7 +35,7 @@ _FAMILIES = {
 
 @dataclass(frozen=True, slots=True)
 class SparkRelation:
-    """A table or query that Spark reads; answers `connectors.jdbc.plan.Relation`.
+    """A table or query that Spark reads; answers `gluepot.connectors.jdbc.plan.Relation`.
 
     Its questions and its reads are transactions of their own, so what is committed between them may be read and not
     remembered: with an overlap window it is read again then.

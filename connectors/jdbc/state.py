@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from connectors.jdbc.keys import Family, Key, KeyColumn, Row
-from etlcore.errors import CheckpointError
+from gluepot.connectors.jdbc.keys import Family, Key, KeyColumn, Row
+from gluepot.core.errors import CheckpointError
 
 KIND = "jdbc"
 _VERSION = 1

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from connectors.jdbc.endpoint import JdbcEndpoint
-from connectors.options import warn_ignored
-from etlcore.errors import ConfigError, NotSupported, did_you_mean
-from etlcore.logging import get_logger
+from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
+from gluepot.connectors.streams.options import warn_ignored
+from gluepot.core.errors import ConfigError, NotSupported, did_you_mean
+from gluepot.core.logging import get_logger
 
 KNOWN_OPTIONS = (
     "url",

@@ -18,12 +18,12 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # missing in 
     TopicDescription,
 )
 
-from connectors.kafka.client import with_callbacks
-from connectors.kafka.errors import NO_TOPIC, from_kafka
-from connectors.kafka.positions import Bounds, Positions
-from connectors.kafka.settings import EARLIEST, LATEST, Assign, AtOffsets, AtTime, KafkaReadSettings, Pattern, Topics
-from connectors.positions import Span
-from etlcore.errors import ConfigError, did_you_mean
+from gluepot.connectors.kafka.client import with_callbacks
+from gluepot.connectors.kafka.errors import NO_TOPIC, from_kafka
+from gluepot.connectors.kafka.positions import Bounds, Positions
+from gluepot.connectors.kafka.settings import (EARLIEST, LATEST, Assign, AtOffsets, AtTime, KafkaReadSettings, Pattern, Topics)
+from gluepot.connectors.streams.positions import Span
+from gluepot.core.errors import ConfigError, did_you_mean
 
 TOPICS_NAMED = 20
 """How many of the broker's topics an error message lists."""

@@ -17,7 +17,7 @@ from typing import Self
 
 import pyarrow as pa
 
-from connectors.ports import RawBatch, SourceRange
+from gluepot.connectors.ports import RawBatch, SourceRange
 
 MOST_BYTES = 1 << 30
 """In the folder, near enough: tasks that begin at the same time do not see each other's files."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from confluent_kafka import KafkaError
 
-from etlcore.errors import ConfigError, DataLoss, EtlError, PermanentError, TransientError
+from gluepot.core.errors import ConfigError, DataLoss, EtlError, PermanentError, TransientError
 
 NOT_ALLOWED = frozenset(
     {

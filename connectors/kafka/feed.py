@@ -8,10 +8,10 @@ from typing import Any
 
 from confluent_kafka import KafkaError, Message, Producer
 
-from connectors.kafka.errors import from_kafka
-from connectors.kafka.sender import ANY_PARTITION, producer_settings
-from connectors.kafka.settings import KafkaReadSettings
-from etlcore.errors import EtlError, TransientError
+from gluepot.connectors.kafka.errors import from_kafka
+from gluepot.connectors.kafka.sender import ANY_PARTITION, producer_settings
+from gluepot.connectors.kafka.settings import KafkaReadSettings
+from gluepot.core.errors import EtlError, TransientError
 
 LINGER_MS = 20
 """Fuller requests; at the rates this is for they are full long before."""

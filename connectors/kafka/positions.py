@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
-from connectors.ports import SourceRange
-from connectors.positions import Span, StreamPositions
-from etlcore.errors import DataLoss
+from gluepot.connectors.ports import SourceRange
+from gluepot.connectors.streams.positions import Span, StreamPositions
+from gluepot.core.errors import DataLoss
 
 SOURCE = "kafka"
 

@@ -13,17 +13,17 @@ from typing import Any, TypeVar
 import pyarrow as pa
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Consumer, KafkaError, Message, TopicPartition
 
-from connectors.dead_letters import OriginalRecord
-from connectors.kafka.client import with_callbacks
-from connectors.kafka.counted import Keeping, counted, is_counted
-from connectors.kafka.errors import from_kafka
-from connectors.kafka.settings import KafkaReadSettings
-from connectors.kafka.shape import HEADER_TYPE, HEADERS
-from connectors.ports import RawBatch, SourceRange
-from connectors.shape import TIMESTAMP_TYPE
-from dynamicframe.magic import RECORD_TIMESTAMP
-from etlcore.clock import Clock, SystemClock
-from etlcore.errors import DataLoss, TransientError
+from gluepot.connectors.streams.dead_letters import OriginalRecord
+from gluepot.connectors.kafka.client import with_callbacks
+from gluepot.connectors.kafka.counted import Keeping, counted, is_counted
+from gluepot.connectors.kafka.errors import from_kafka
+from gluepot.connectors.kafka.settings import KafkaReadSettings
+from gluepot.connectors.kafka.shape import HEADER_TYPE, HEADERS
+from gluepot.connectors.ports import RawBatch, SourceRange
+from gluepot.connectors.streams.shape import TIMESTAMP_TYPE
+from gluepot.frames.magic import RECORD_TIMESTAMP
+from gluepot.core.clock import Clock, SystemClock
+from gluepot.core.errors import DataLoss, TransientError
 
 # A confluent_kafka.Message. Its stubs make every field optional; a message without error has them.
 Record = Any
@@ -188,7 +188,7 @@ def read_range(settings: KafkaReadSettings, wanted: SourceRange, folder: Path | 
     """Yield every record of a range, in order, from where `count_range` kept them or else from the broker.
 
     The client follows a topic's name and says nothing when another topic has it. Once a task has read all its ranges,
-    `connectors.identity` checks that the topic is still the one that the batch was planned from.
+    `gluepot.connectors.streams.identity` checks that the topic is still the one that the batch was planned from.
 
     Raises:
         DataLoss: the broker no longer has the records.

@@ -8,12 +8,12 @@ from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from connectors.kafka.broker import ADMIN_KEYS
-from connectors.kafka.client import with_callbacks
-from connectors.kafka.errors import from_kafka
-from connectors.kafka.settings import KafkaReadSettings
-from connectors.ports import Outgoing
-from etlcore.errors import ConfigError, EtlError, TransientError
+from gluepot.connectors.kafka.broker import ADMIN_KEYS
+from gluepot.connectors.kafka.client import with_callbacks
+from gluepot.connectors.kafka.errors import from_kafka
+from gluepot.connectors.kafka.settings import KafkaReadSettings
+from gluepot.connectors.ports import Outgoing
+from gluepot.core.errors import ConfigError, EtlError, TransientError
 
 ANY_PARTITION = -1  # librdkafka's own way to leave it to the key
 _GONE = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC})  # noqa: SLF001  librdkafka's own code

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from connectors.kafka.client import librdkafka_config
-from connectors.options import ScriptOptions, epoch_ms
-from etlcore.errors import ConfigError
+from gluepot.connectors.kafka.client import librdkafka_config
+from gluepot.connectors.streams.options import ScriptOptions, epoch_ms
+from gluepot.core.errors import ConfigError
 
 EARLIEST, LATEST = -2, -1  # as Spark's per-partition JSON spells them
 

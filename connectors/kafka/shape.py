@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from connectors.kafka.settings import KafkaReadSettings
-from connectors.shape import RECORD_TIMESTAMP_FIELD, payload_field
+from gluepot.connectors.kafka.settings import KafkaReadSettings
+from gluepot.connectors.streams.shape import RECORD_TIMESTAMP_FIELD, payload_field
 
 HEADERS = "glue_streaming_kafka_headers"
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from connectors.kafka.sender import KafkaSender
-from connectors.kafka.settings import KafkaReadSettings
-from connectors.options import ScriptOptions
-from connectors.ports import Outgoing, RecordShape
-from etlcore.errors import ConfigError, PermanentError
+from gluepot.connectors.kafka.sender import KafkaSender
+from gluepot.connectors.kafka.settings import KafkaReadSettings
+from gluepot.connectors.streams.options import ScriptOptions
+from gluepot.connectors.ports import Outgoing, RecordShape
+from gluepot.core.errors import ConfigError, PermanentError
 
 SEND_AT_ONCE = 10_000
 """Records handed to the client before their answers are waited for; its queue takes ten times as many."""

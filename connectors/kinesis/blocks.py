@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 from pybase64 import b64decode
 
-from connectors.kinesis.positions import behind, fingerprint
+from gluepot.connectors.kinesis.positions import behind, fingerprint
 
 SCHEMA = pa.schema(
     [

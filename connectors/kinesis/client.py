@@ -19,9 +19,9 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import AssumeRoleCredentialFetcher, Credentials, DeferredRefreshableCredentials
 from botocore.exceptions import BotoCoreError, ClientError
 
-from connectors.kinesis.errors import from_service
-from connectors.kinesis.settings import Role, StreamAddress
-from etlcore.errors import ConfigError, TransientError
+from gluepot.connectors.kinesis.errors import from_service
+from gluepot.connectors.kinesis.settings import Role, StreamAddress
+from gluepot.core.errors import ConfigError, TransientError
 
 CONNECT_SECS, ANSWER_SECS = 5.0, 30.0
 _CONTENT_TYPE = "application/x-amz-json-1.1"

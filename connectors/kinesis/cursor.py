@@ -7,10 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from connectors.kinesis.blocks import to_arrow
-from connectors.kinesis.client import KinesisClient
-from connectors.kinesis.errors import IteratorExpired, Throttled
-from etlcore.errors import EtlError
+from gluepot.connectors.kinesis.blocks import to_arrow
+from gluepot.connectors.kinesis.client import KinesisClient
+from gluepot.connectors.kinesis.errors import IteratorExpired, Throttled
+from gluepot.core.errors import EtlError
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from etlcore.errors import ConfigError, EtlError, PermanentError, TransientError
+from gluepot.core.errors import ConfigError, EtlError, PermanentError, TransientError
 
 THROTTLED = frozenset(
     {

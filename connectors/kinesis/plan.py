@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from connectors.kinesis.blocks import Extent
-from connectors.kinesis.cursor import After, AtHorizon, AtTime, Place
-from connectors.kinesis.positions import FINGERPRINT_MODULUS, Note, Positions, sequence_before
-from connectors.kinesis.settings import FromHorizon, FromTime, Start
-from connectors.kinesis.topology import Shard, vanished
-from connectors.positions import Span
+from gluepot.connectors.kinesis.blocks import Extent
+from gluepot.connectors.kinesis.cursor import After, AtHorizon, AtTime, Place
+from gluepot.connectors.kinesis.positions import FINGERPRINT_MODULUS, Note, Positions, sequence_before
+from gluepot.connectors.kinesis.settings import FromHorizon, FromTime, Start
+from gluepot.connectors.kinesis.topology import Shard, vanished
+from gluepot.connectors.streams.positions import Span
 
 
 @dataclass(frozen=True, slots=True)

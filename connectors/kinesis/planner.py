@@ -8,17 +8,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from connectors.kinesis.client import KinesisClient
-from connectors.kinesis.plan import initial, losses, plan
-from connectors.kinesis.positions import Positions
-from connectors.kinesis.readahead import ReadAhead
-from connectors.kinesis.service import StreamFacts, patient_facts
-from connectors.kinesis.settings import KinesisReadSettings
-from connectors.kinesis.spool import SpoolWriter
-from connectors.kinesis.tips import Tip, write_tips
-from etlcore.clock import Clock
-from etlcore.errors import DataLoss, TransientError
-from etlcore.logging import get_logger
+from gluepot.connectors.kinesis.client import KinesisClient
+from gluepot.connectors.kinesis.plan import initial, losses, plan
+from gluepot.connectors.kinesis.positions import Positions
+from gluepot.connectors.kinesis.readahead import ReadAhead
+from gluepot.connectors.kinesis.service import StreamFacts, patient_facts
+from gluepot.connectors.kinesis.settings import KinesisReadSettings
+from gluepot.connectors.kinesis.spool import SpoolWriter
+from gluepot.connectors.kinesis.tips import Tip, write_tips
+from gluepot.core.clock import Clock
+from gluepot.core.errors import DataLoss, TransientError
+from gluepot.core.logging import get_logger
 
 
 def refuse_losses(lost: list[str]) -> None:
@@ -35,7 +35,7 @@ def refuse_losses(lost: list[str]) -> None:
 
 
 class KinesisPlanner:
-    """Decides what each micro-batch of a query holds; see `connectors.ports.Planner`.
+    """Decides what each micro-batch of a query holds; see `gluepot.connectors.ports.Planner`.
 
     Args:
         settings: of the read.

@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from connectors.positions import StreamPositions
-from etlcore.errors import CheckpointError
+from gluepot.connectors.streams.positions import StreamPositions
+from gluepot.core.errors import CheckpointError
 
 SOURCE = "kinesis"
 SUBS = 10**7

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from connectors.kinesis.errors import THROTTLED
+from gluepot.connectors.kinesis.errors import THROTTLED
 
 MAX_RECORDS = 500
 MAX_CALL_BYTES = 5 * 1024 * 1024

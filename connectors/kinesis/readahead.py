@@ -7,21 +7,21 @@ from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from connectors.kinesis.blocks import Extent, extent_of
-from connectors.kinesis.client import KinesisClient
-from connectors.kinesis.cursor import AtHorizon, Cursor, Fetched
-from connectors.kinesis.errors import NoSuchStream, Refused, Throttled
-from connectors.kinesis.pacing import Read, backoff_secs, wait_secs
-from connectors.kinesis.plan import Ahead, finished, place_of
-from connectors.kinesis.positions import Positions, position
-from connectors.kinesis.service import list_shards
-from connectors.kinesis.settings import KinesisReadSettings
-from connectors.kinesis.spool import SpoolWriter
-from connectors.kinesis.tips import Tip
-from connectors.kinesis.topology import Shard, readable
-from etlcore.clock import Clock
-from etlcore.errors import DataLoss, EtlError, PermanentError, TransientError
-from etlcore.logging import get_logger
+from gluepot.connectors.kinesis.blocks import Extent, extent_of
+from gluepot.connectors.kinesis.client import KinesisClient
+from gluepot.connectors.kinesis.cursor import AtHorizon, Cursor, Fetched
+from gluepot.connectors.kinesis.errors import NoSuchStream, Refused, Throttled
+from gluepot.connectors.kinesis.pacing import Read, backoff_secs, wait_secs
+from gluepot.connectors.kinesis.plan import Ahead, finished, place_of
+from gluepot.connectors.kinesis.positions import Positions, position
+from gluepot.connectors.kinesis.service import list_shards
+from gluepot.connectors.kinesis.settings import KinesisReadSettings
+from gluepot.connectors.kinesis.spool import SpoolWriter
+from gluepot.connectors.kinesis.tips import Tip
+from gluepot.connectors.kinesis.topology import Shard, readable
+from gluepot.core.clock import Clock
+from gluepot.core.errors import DataLoss, EtlError, PermanentError, TransientError
+from gluepot.core.logging import get_logger
 
 MAX_THREADS = 8
 SPOOL_BYTES = 512 * 1024 * 1024

@@ -10,22 +10,22 @@ from typing import overload
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connectors.dead_letters import OriginalRecord
-from connectors.kinesis import spool
-from connectors.kinesis.aggregation import MAGIC, taken_apart
-from connectors.kinesis.blocks import total_of
-from connectors.kinesis.client import KinesisClient
-from connectors.kinesis.cursor import At, AtHorizon, Cursor
-from connectors.kinesis.errors import NoSuchStream, Refused, Throttled
-from connectors.kinesis.pacing import Read, backoff_secs, wait_secs
-from connectors.kinesis.positions import FINGERPRINT_MODULUS, Note, position, sequence_before
-from connectors.kinesis.settings import KinesisReadSettings, StreamAddress
-from connectors.ports import RawBatch, SourceRange
-from connectors.shape import TIMESTAMP_TYPE
-from dynamicframe.magic import RECORD_TIMESTAMP
-from etlcore.clock import Clock, SystemClock
-from etlcore.errors import DataLoss, TransientError
-from etlcore.logging import configure_once, get_logger
+from gluepot.connectors.streams.dead_letters import OriginalRecord
+from gluepot.connectors.kinesis import spool
+from gluepot.connectors.kinesis.aggregation import MAGIC, taken_apart
+from gluepot.connectors.kinesis.blocks import total_of
+from gluepot.connectors.kinesis.client import KinesisClient
+from gluepot.connectors.kinesis.cursor import At, AtHorizon, Cursor
+from gluepot.connectors.kinesis.errors import NoSuchStream, Refused, Throttled
+from gluepot.connectors.kinesis.pacing import Read, backoff_secs, wait_secs
+from gluepot.connectors.kinesis.positions import FINGERPRINT_MODULUS, Note, position, sequence_before
+from gluepot.connectors.kinesis.settings import KinesisReadSettings, StreamAddress
+from gluepot.connectors.ports import RawBatch, SourceRange
+from gluepot.connectors.streams.shape import TIMESTAMP_TYPE
+from gluepot.frames.magic import RECORD_TIMESTAMP
+from gluepot.core.clock import Clock, SystemClock
+from gluepot.core.errors import DataLoss, TransientError
+from gluepot.core.logging import configure_once, get_logger
 
 MAX_BATCH_RECORDS = 20_000
 TIP_ANSWERS = 3

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from connectors.kinesis.client import KinesisClient
-from connectors.kinesis.errors import Throttled
-from connectors.kinesis.pacing import backoff_secs
-from connectors.kinesis.settings import KinesisReadSettings
-from connectors.kinesis.topology import Shard
-from etlcore.clock import Clock
-from etlcore.errors import TransientError
+from gluepot.connectors.kinesis.client import KinesisClient
+from gluepot.connectors.kinesis.errors import Throttled
+from gluepot.connectors.kinesis.pacing import backoff_secs
+from gluepot.connectors.kinesis.settings import KinesisReadSettings
+from gluepot.connectors.kinesis.topology import Shard
+from gluepot.core.clock import Clock
+from gluepot.core.errors import TransientError
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from connectors.kinesis.client import KinesisClient
-from connectors.kinesis.errors import NoSuchStream
-from connectors.kinesis.pacing import backoff_secs
-from connectors.kinesis.put import Put, Refusal, calls, left_over
-from connectors.kinesis.settings import StreamAddress, stream_address
-from connectors.options import ScriptOptions
-from connectors.ports import Outgoing, RecordShape
-from etlcore.clock import Clock, SystemClock
-from etlcore.errors import ConfigError, EtlError, PermanentError, TransientError
-from etlcore.logging import configure_once, get_logger
+from gluepot.connectors.kinesis.client import KinesisClient
+from gluepot.connectors.kinesis.errors import NoSuchStream
+from gluepot.connectors.kinesis.pacing import backoff_secs
+from gluepot.connectors.kinesis.put import Put, Refusal, calls, left_over
+from gluepot.connectors.kinesis.settings import StreamAddress, stream_address
+from gluepot.connectors.streams.options import ScriptOptions
+from gluepot.connectors.ports import Outgoing, RecordShape
+from gluepot.core.clock import Clock, SystemClock
+from gluepot.core.errors import ConfigError, EtlError, PermanentError, TransientError
+from gluepot.core.logging import configure_once, get_logger
 
 BACKOFF_BASE_SECS, BACKOFF_CAP_SECS = 0.1, 5.0
 DEADLINE_SECS = 300.0

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from connectors.kinesis.blocks import SCHEMA, Extent
-from etlcore.failpoints import reach
+from gluepot.connectors.kinesis.blocks import SCHEMA, Extent
+from gluepot.core.failpoints import reach
 
 _CRC_BYTES = 4
 _NAME = re.compile(r"(\d+)-(\d+)-(\d+)-(\d+)-([0-9a-f]{16})\.arrow")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from connectors.ports import CommitKey
-from etlcore.errors import CheckpointError
+from gluepot.connectors.ports import CommitKey
+from gluepot.core.errors import CheckpointError
 
 _QUERY, _BATCH, _CTX, _INPUT = "gluepot.query-id", "gluepot.batch-id", "gluepot.ctx", "gluepot.input"
 

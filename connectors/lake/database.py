@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 
 _BUSY_MS = 30_000
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from connectors.lake.commits import LakeCommit, is_published
-from etlcore.failpoints import reach
+from gluepot.connectors.lake.commits import LakeCommit, is_published
+from gluepot.core.failpoints import reach
 
 _METADATA = "userMetadata"
 

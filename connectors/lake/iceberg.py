@@ -8,9 +8,9 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from connectors.lake.commits import LakeCommit
-from connectors.lake.iceberg_append import PROPERTY, append_once
-from connectors.lake.time_travel import spark_options
+from gluepot.connectors.lake.commits import LakeCommit
+from gluepot.connectors.lake.iceberg_append import PROPERTY, append_once
+from gluepot.connectors.lake.time_travel import spark_options
 
 
 @dataclass(frozen=True, slots=True)

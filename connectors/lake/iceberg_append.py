@@ -14,8 +14,8 @@ from typing import Any
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame
 
-from connectors.lake.commits import LakeCommit, is_published
-from etlcore.failpoints import reach
+from gluepot.connectors.lake.commits import LakeCommit, is_published
+from gluepot.core.failpoints import reach
 
 PROPERTY = "snapshot-property."
 """Before the names of options that Spark's writer puts into a snapshot's summary."""

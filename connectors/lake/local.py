@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from connectors.lake.catalogs import LocalCatalog, mapped, names_aws
-from connectors.lake.database import jdbc_database
-from etlcore.logging import get_logger
-from etlcore.statedir import state_root
+from gluepot.connectors.lake.catalogs import LocalCatalog, mapped, names_aws
+from gluepot.connectors.lake.database import jdbc_database
+from gluepot.core.logging import get_logger
+from gluepot.core.statedir import state_root
 
 AWS = "GLUEPOT_AWS"
 """`true` where the catalogs of AWS are meant."""
@@ -55,7 +55,7 @@ def local_catalog(environ: Mapping[str, str]) -> LocalCatalog:
     Raises:
         ConfigError: Java cannot reach it.
     """
-    from catalog.connect import catalog_url  # noqa: PLC0415  SQLAlchemy takes half a second to load
+    from gluepot.catalog.connect import catalog_url  # noqa: PLC0415  SQLAlchemy takes half a second to load
 
     state_root(environ).mkdir(parents=True, exist_ok=True)
     database = jdbc_database(catalog_url(environ))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from connectors.lake.commits import LakeCommit
+from gluepot.connectors.lake.commits import LakeCommit
 
 
 @dataclass(frozen=True, slots=True)

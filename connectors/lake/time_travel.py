@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 
 _VERSIONS = ("snapshot-id", "tag", "versionAsOf")
 _TIMES = ("as-of-timestamp", "timestampAsOf")

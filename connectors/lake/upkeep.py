@@ -8,12 +8,12 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from connectors.lake.commits import LakeCommit
-from connectors.lake.delta import DeltaTable
-from connectors.lake.iceberg import IcebergTable
-from connectors.lake.retention import Marked, expire_before_ms
-from connectors.lake.time_travel import timestamp_text
-from etlcore.errors import ConfigError
+from gluepot.connectors.lake.commits import LakeCommit
+from gluepot.connectors.lake.delta import DeltaTable
+from gluepot.connectors.lake.iceberg import IcebergTable
+from gluepot.connectors.lake.retention import Marked, expire_before_ms
+from gluepot.connectors.lake.time_travel import timestamp_text
+from gluepot.core.errors import ConfigError
 
 _HOUR_SECS = 3600
 

@@ -8,7 +8,7 @@ import io
 from enum import Enum
 from typing import BinaryIO, cast
 
-from etlcore.errors import ConfigError, did_you_mean
+from gluepot.core.errors import ConfigError, did_you_mean
 
 # Arrow bytes that are turned into text at once; bounds memory, shows nowhere in the files.
 GATHER_BYTES = 32 << 20

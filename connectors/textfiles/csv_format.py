@@ -12,11 +12,11 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
-from connectors.json_values import iso_text, json_values
-from connectors.textfiles.compression import GATHER_BYTES, Compression, TextFile, text_ending
-from connectors.value_texts import texts
-from dynamicframe.schema import choice_to_string, without_nulls
-from etlcore.errors import ConfigError
+from gluepot.connectors.json_values import iso_text, json_values
+from gluepot.connectors.textfiles.compression import GATHER_BYTES, Compression, TextFile, text_ending
+from gluepot.connectors.value_texts import texts
+from gluepot.frames.schema import choice_to_string, without_nulls
+from gluepot.core.errors import ConfigError
 
 _BOOLEANS = {"true": True, "false": False}
 

@@ -11,10 +11,10 @@ import orjson
 import pyarrow as pa
 import pyarrow.csv as pc
 
-from connectors.filesink.typed import typed
-from connectors.textfiles.compression import Compression, decompressed
-from connectors.textfiles.json_parse import parsed, stored_field
-from dynamicframe.columns import Column, batch_of
+from gluepot.connectors.filesink.typed import typed
+from gluepot.connectors.textfiles.compression import Compression, decompressed
+from gluepot.connectors.textfiles.json_parse import parsed, stored_field
+from gluepot.frames.columns import Column, batch_of
 
 _BATCH_ROWS = 1 << 14
 # pyarrow gives up on a line that is longer than two blocks.
@@ -25,7 +25,7 @@ _UNESCAPED = {"n": "\n", "r": "\r"}
 def read_csv(
     file: BinaryIO, encoding: Mapping[str, Any], schema: pa.Schema, columns: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
-    """Do what `connectors.registry.FileReader` says; choices are text.
+    """Do what `gluepot.connectors.registry.FileReader` says; choices are text.
 
     In a file of one column a null cannot be told from an empty string; it is taken for the latter.
     """

@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
-from connectors.json_values import json_values
-from connectors.textfiles.compression import GATHER_BYTES, Compression, TextFile, text_ending
+from gluepot.connectors.json_values import json_values
+from gluepot.connectors.textfiles.compression import GATHER_BYTES, Compression, TextFile, text_ending
 
 
 @dataclass(frozen=True, slots=True)

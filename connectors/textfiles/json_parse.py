@@ -11,9 +11,9 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
-from connectors.filesink.typed import typed
-from dynamicframe.chunk import is_choice
-from dynamicframe.schema import choice_to_string
+from gluepot.connectors.filesink.typed import typed
+from gluepot.frames.chunk import is_choice
+from gluepot.frames.schema import choice_to_string
 
 Decode = Callable[[Any], Any]
 

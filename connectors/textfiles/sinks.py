@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from connectors.filesink import FileSink, new_file_sink
-from connectors.ports import CommitKey
-from connectors.textfiles.compression import Compression
-from connectors.textfiles.csv_format import CsvFormat
-from connectors.textfiles.json_format import JsonFormat
+from gluepot.connectors.filesink import FileSink, new_file_sink
+from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.textfiles.compression import Compression
+from gluepot.connectors.textfiles.csv_format import CsvFormat
+from gluepot.connectors.textfiles.json_format import JsonFormat
 
 
 def json_sink(

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from pathlib import Path
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 
 RUN = "{run}"
 """Stands for the folder of a run in the user's arguments."""

@@ -9,12 +9,12 @@ from statistics import median
 import numpy as np
 
 from gluepot.bench.measured import Measured, in_turns, models
-from streaming.advisor.causes import ROUND_SECS
-from streaming.advisor.forecast import Forecast
-from streaming.advisor.history import Observation
-from streaming.advisor.model import CLOSE, BatchModel, fit
-from streaming.advisor.settings import AdvisorSettings
-from streaming.advisor.sizing import size, window_is_too_short
+from gluepot.streaming.advisor.causes import ROUND_SECS
+from gluepot.streaming.advisor.forecast import Forecast
+from gluepot.streaming.advisor.history import Observation
+from gluepot.streaming.advisor.model import CLOSE, BatchModel, fit
+from gluepot.streaming.advisor.settings import AdvisorSettings
+from gluepot.streaming.advisor.sizing import size, window_is_too_short
 
 RESAMPLES = 200
 CONFIDENCE = 0.9

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from streaming.advisor.history import Observation
+from gluepot.streaming.advisor.history import Observation
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from etlcore.clock import Clock
-from etlcore.errors import PermanentError
+from gluepot.core.clock import Clock
+from gluepot.core.errors import PermanentError
 from gluepot.bench.hold import Load
 from gluepot.bench.measured import Measured, Run
 from gluepot.bench.plan import BATCHES, WARM_UP_BATCHES, is_enough
 from gluepot.produce import Record, Steady, Target, Unpaced, produce
-from streaming.advisor.history import Observation
-from streaming.advisor.log import recorded
+from gluepot.streaming.advisor.history import Observation
+from gluepot.streaming.advisor.log import recorded
 
 POLL_SECS = 0.25
 LOG_LINES = 10

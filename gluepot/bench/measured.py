@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from streaming.advisor.history import Observation
-from streaming.advisor.model import MOST_BATCHES, BatchModel, fit
+from gluepot.streaming.advisor.history import Observation
+from gluepot.streaming.advisor.model import MOST_BATCHES, BatchModel, fit
 
 
 @dataclass(frozen=True, slots=True)

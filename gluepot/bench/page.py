@@ -10,7 +10,7 @@ from jinja2 import Environment, StrictUndefined
 
 from gluepot.bench.conclude import Fit, Impossible
 from gluepot.bench.report import Report, answer_lines, fit_lines, held_lines, on_cores, patch
-from gluepot.svg_chart import Axis, Line, chart
+from gluepot.bench.svg_chart import Axis, Line, chart
 
 NICE = (1, 2, 5, 10)
 TICKS = 5

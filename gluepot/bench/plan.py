@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from gluepot.bench.measured import Measured, Run, models
-from streaming.advisor.model import BatchModel
+from gluepot.streaming.advisor.model import BatchModel
 
 WARM_UP_BATCHES = 3
 """At least."""

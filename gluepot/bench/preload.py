@@ -6,9 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from connectors.kafka.feed import KafkaFeed
-from connectors.kafka.settings import KafkaReadSettings
-from etlcore.clock import Clock
+from gluepot.connectors.kafka.feed import KafkaFeed
+from gluepot.connectors.kafka.settings import KafkaReadSettings
+from gluepot.core.clock import Clock
 from gluepot.bench.measured import Run
 from gluepot.produce import Unpaced, produce, records
 from gluepot.servers.topics import create_topic

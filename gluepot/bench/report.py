@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gluepot.advise.glue_cost import PRICE_SOURCE, WorkerType, glue_cost
+from gluepot.streaming.advisor.glue_cost import PRICE_SOURCE, WorkerType, glue_cost
 from gluepot.bench.conclude import CONFIDENCE, Between, Fit, Goal, Impossible, Settings
 from gluepot.bench.hold import Held
-from streaming.advisor.model import CLOSE, BatchModel
+from gluepot.streaming.advisor.model import CLOSE, BatchModel
 
 BAR = 40
 HOURS_PER_DAY = 24

@@ -1,5 +1,1 @@
-"""The Data Catalog on the command line."""
-
-from gluepot.catalog.commands import app
-
-__all__ = ["app"]
+"""Data Catalog: connections today, databases, tables and partitions to come."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 from gluepot.check.calls import read_script
 from gluepot.check.finding import Level, Report
 from gluepot.check.rules import warnings_of

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 from gluepot.check.calls import GLUE_PACKAGES, Call, Script
 from gluepot.check.finding import Finding, Level
-from streaming.interval import parse_interval
+from gluepot.streaming.interval import parse_interval
 
 _WITH_CTX = frozenset(
     {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 from gluepot.servers.jars.fetch import held
 
 BUNDLED = ("delta", "iceberg")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 
 _GLUE_CATALOG = {
     "": "org.apache.iceberg.spark.SparkCatalog",

@@ -11,8 +11,8 @@ from pyspark import SparkContext
 from awsglue.context import GlueContext
 from awsglue.lake_tables import of_options
 from awsglue.utils import getResolvedOptions
-from connectors.lake.upkeep import Upkeep, keep_up
-from etlcore.clock import SystemClock
+from gluepot.connectors.lake.upkeep import Upkeep, keep_up
+from gluepot.core.clock import SystemClock
 
 NAMES = ("kind", "table", "keep_days", "orphan_days", "dry_run")
 _DAY_SECS = 86_400

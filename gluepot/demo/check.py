@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from etlcore.clock import SystemClock
-from etlcore.errors import ConfigError
+from gluepot.core.clock import SystemClock
+from gluepot.core.errors import ConfigError
 from gluepot.demo.check import TableCheck, check_table
-from gluepot.demo.events import BROKEN_EVERY, events
+from gluepot.produce.click_events import BROKEN_EVERY, events
 from gluepot.demo.stage import STAGES, Stage
 from gluepot.produce import Produced, Steady, produce
-from gluepot.run import RunSettings, run
-from streaming.progress import BatchStats, duration_quantile
-from streaming.session import StreamSession
+from gluepot.job.run import RunSettings, run
+from gluepot.streaming.progress import BatchStats, duration_quantile
+from gluepot.streaming.query.session import StreamSession
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from connectors.kafka.feed import KafkaFeed
-from connectors.kafka.settings import KafkaReadSettings
-from connectors.kinesis.client import KinesisClient
-from connectors.kinesis.settings import StreamAddress
-from etlcore.clock import Clock
-from etlcore.errors import ConfigError, TransientError
+from gluepot.connectors.kafka.feed import KafkaFeed
+from gluepot.connectors.kafka.settings import KafkaReadSettings
+from gluepot.connectors.kinesis.client import KinesisClient
+from gluepot.connectors.kinesis.settings import StreamAddress
+from gluepot.core.clock import Clock
+from gluepot.core.errors import ConfigError, TransientError
 from gluepot.produce import Target
 from gluepot.produce.targets import KinesisTarget
 from gluepot.servers.kafka import KafkaBroker

@@ -14,8 +14,8 @@ from http.cookies import CookieError, SimpleCookie
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from catalog.connections.references import resolve
-from etlcore.errors import ConfigError
+from gluepot.catalog.connections.references import resolve
+from gluepot.core.errors import ConfigError
 
 PROBES = frozenset({"/livez", "/readyz", "/healthz"})
 LOGIN = "/login"

@@ -15,8 +15,8 @@ from typing import Literal
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from streaming.progress import BatchStats
-from streaming.side_tasks import side_task
+from gluepot.streaming.progress import BatchStats
+from gluepot.streaming.side_tasks import side_task
 
 REPORT_SECS = 30
 """How often Glue reports; a metric of type `count` is what came together since the report before."""

@@ -15,7 +15,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 from starlette.concurrency import run_in_threadpool
 
-from etlcore.clock import Clock
+from gluepot.core.clock import Clock
 
 MAX_AGE_SECS = 0.5
 """Far below any scrape interval; keeps a storm of scrapes from taking the driver's processor time."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from streaming.status import QueryStatus
+from gluepot.streaming.observe.status import QueryStatus
 
 STUCK_WINDOWS = 20
 STUCK_SECS = 1800.0

@@ -9,8 +9,8 @@ from prometheus_client.registry import Collector
 
 from gluepot.ops.jvm import JavaHeap
 from gluepot.ops.memory import Role, Usage
-from streaming.metric_names import AT_SCRAPE, COUNTED_AT_SCRAPE, PREFIX
-from streaming.status import QueryStatus
+from gluepot.streaming.observe.metric_names import AT_SCRAPE, COUNTED_AT_SCRAPE, PREFIX
+from gluepot.streaming.observe.status import QueryStatus
 
 
 class Moment(Collector):

@@ -13,14 +13,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from etlcore.clock import Clock
+from gluepot.core.clock import Clock
 from gluepot.ops.access import Access, TokenRequired
 from gluepot.ops.exposition import Exposition
 from gluepot.ops.health import Check, liveness, readiness
 from gluepot.ops.page.guard import Refused
 from gluepot.ops.page.routes import refused, routes
 from gluepot.ops.page.view import Observed
-from streaming.status import QueryStatus
+from gluepot.streaming.observe.status import QueryStatus
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 
 from prometheus_client import CollectorRegistry, Gauge, pushadd_to_gateway
 
-from etlcore.errors import ConfigError
-from etlcore.logging import get_logger
-from streaming.metric_names import AT_END, PREFIX
+from gluepot.core.errors import ConfigError
+from gluepot.core.logging import get_logger
+from gluepot.streaming.observe.metric_names import AT_END, PREFIX
 
 PUSH_SECS = 10.0
 """How long the end of a run waits for the gateway."""

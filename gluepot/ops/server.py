@@ -14,7 +14,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 from gluepot.ops.allowance import Allowance
 from gluepot.ops.connections import OpenConnections
 

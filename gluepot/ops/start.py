@@ -12,9 +12,9 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry
 
-from etlcore.logging import heard_by
-from etlcore.masking import mask
-from gluepot.job_parameters import JobParameters
+from gluepot.core.logging import heard_by
+from gluepot.core.masking import mask
+from gluepot.core.job_parameters import JobParameters
 from gluepot.ops.access import checked_token
 from gluepot.ops.cloudwatch import GlueNames
 from gluepot.ops.configuration import arguments_by_name
@@ -27,9 +27,9 @@ from gluepot.ops.page.origins import RunOption, changed_first, of_job, of_run
 from gluepot.ops.page.view import Observed
 from gluepot.ops.pages import Job, application
 from gluepot.ops.server import Server, serve
-from streaming.advisor.advice import Advice
-from streaming.metrics import StreamMetrics
-from streaming.session import StreamSession
+from gluepot.streaming.advisor.advice import Advice
+from gluepot.streaming.observe.metrics import StreamMetrics
+from gluepot.streaming.query.session import StreamSession
 
 _TAKEN_APART = frozenset({"conf", "customer-driver-env-vars", "customer-executor-env-vars"})
 """Arguments that pack several settings into one; shown as what was read of them."""

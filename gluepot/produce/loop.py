@@ -8,7 +8,7 @@ from itertools import islice
 from math import inf
 from typing import Protocol
 
-from etlcore.clock import Clock
+from gluepot.core.clock import Clock
 from gluepot.produce.rates import Shape
 from gluepot.produce.records import Record
 

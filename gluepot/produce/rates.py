@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 
 
 class Shape(Protocol):

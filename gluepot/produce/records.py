@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 
 Record: TypeAlias = tuple[bytes, bytes | None]
 """Value and key."""
@@ -21,7 +21,7 @@ KEY_DRAWS = 1 << 16
 
 def demo_payloads(how_many: int = DEMO_PAYLOADS) -> list[bytes]:
     """Return the first of the demo's click events, those broken on purpose left out."""
-    from gluepot.demo.events import events  # noqa: PLC0415  the demo is a user of this package
+    from gluepot.produce.click_events import events  # noqa: PLC0415  the demo is a user of this package
 
     return [one.payload for one in events(how_many) if one.good]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from connectors.kafka.feed import KafkaFeed
-from connectors.kafka.settings import KafkaReadSettings
-from connectors.kinesis.client import KinesisClient
-from connectors.kinesis.put import Put, calls
-from connectors.kinesis.sink import put_all
-from etlcore.clock import Clock
+from gluepot.connectors.kafka.feed import KafkaFeed
+from gluepot.connectors.kafka.settings import KafkaReadSettings
+from gluepot.connectors.kinesis.client import KinesisClient
+from gluepot.connectors.kinesis.put import Put, calls
+from gluepot.connectors.kinesis.sink import put_all
+from gluepot.core.clock import Clock
 from gluepot.produce.journal import Journal
 from gluepot.produce.loop import Target
 from gluepot.produce.records import Record

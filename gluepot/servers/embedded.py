@@ -12,9 +12,9 @@ from random import SystemRandom
 from types import TracebackType
 from typing import ClassVar, Self
 
-from etlcore.clock import Clock, SystemClock
-from etlcore.disk import require_free
-from etlcore.errors import PermanentError
+from gluepot.core.clock import Clock, SystemClock
+from gluepot.core.disk import require_free
+from gluepot.core.errors import PermanentError
 from gluepot.servers import ports, supervisor
 from gluepot.servers.process import ProcessId, identify, is_alive, terminate
 

@@ -11,7 +11,7 @@ from http import HTTPStatus
 from pathlib import Path
 from random import SystemRandom
 
-from etlcore.disk import GIB_BYTES
+from gluepot.core.disk import GIB_BYTES
 from gluepot.servers import npm, ports
 from gluepot.servers.embedded import EmbeddedServer
 

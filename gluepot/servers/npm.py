@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from etlcore.cachedir import cache_root
-from etlcore.errors import ConfigError, EtlError, PermanentError, TransientError
+from gluepot.core.cachedir import cache_root
+from gluepot.core.errors import ConfigError, EtlError, PermanentError, TransientError
 
 FETCH_SECS = 300.0
 

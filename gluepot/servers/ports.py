@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from random import Random
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 
 LOOPBACK = "127.0.0.1"
 

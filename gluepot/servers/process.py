@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from etlcore.clock import Clock
+from gluepot.core.clock import Clock
 
 POLL_SECS = 0.05
 STATE_FIELD = 0

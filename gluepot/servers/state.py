@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from etlcore.cachedir import cache_root
+from gluepot.core.cachedir import cache_root
 from gluepot.servers.ports import LOOPBACK
 from gluepot.servers.process import ProcessId
 

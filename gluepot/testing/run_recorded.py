@@ -6,11 +6,11 @@ from pathlib import Path
 
 from cyclopts import App
 
-from gluepot.cli import outcome
-from gluepot.run import RunSettings
-from gluepot.run import run as run_script
+from gluepot.cli.main import outcome
+from gluepot.job.run import RunSettings
+from gluepot.job.run import run as run_script
 from gluepot.testing.streams import RecordedStreams
-from streaming.session import Drain, StreamSession
+from gluepot.streaming.query.session import Drain, StreamSession
 
 app = App(name="gluepot.testing.run_recorded")
 

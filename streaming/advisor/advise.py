@@ -4,23 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from streaming.advisor.advice import Advice, Limit, Measure, Recommendation
-from streaming.advisor.causes import (
-    Situation,
-    batch_limit,
-    file_size,
-    merging,
-    partitions_short,
-    skew,
-    splitting,
-    throttling,
-    window,
-)
-from streaming.advisor.forecast import forecast
-from streaming.advisor.history import Observation, settled
-from streaming.advisor.model import fit
-from streaming.advisor.settings import AdvisorSettings
-from streaming.advisor.sizing import Sizing, size, window_is_too_short
+from gluepot.streaming.advisor.advice import Advice, Limit, Measure, Recommendation
+from gluepot.streaming.advisor.causes import (Situation, batch_limit, file_size, merging, partitions_short, skew, splitting, throttling, window)
+from gluepot.streaming.advisor.forecast import forecast
+from gluepot.streaming.advisor.history import Observation, settled
+from gluepot.streaming.advisor.model import fit
+from gluepot.streaming.advisor.settings import AdvisorSettings
+from gluepot.streaming.advisor.sizing import Sizing, size, window_is_too_short
 
 RECENT_BATCHES = 120
 """More are not looked at; at one a minute two hours."""

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from streaming.advisor.advice import Limit, Measure, Recommendation
-from streaming.advisor.forecast import Forecast
-from streaming.advisor.history import Observation
-from streaming.advisor.model import BatchModel
-from streaming.advisor.settings import AdvisorSettings
-from streaming.advisor.sizing import Sizing, window_is_too_short
+from gluepot.streaming.advisor.advice import Limit, Measure, Recommendation
+from gluepot.streaming.advisor.forecast import Forecast
+from gluepot.streaming.advisor.history import Observation
+from gluepot.streaming.advisor.model import BatchModel
+from gluepot.streaming.advisor.settings import AdvisorSettings
+from gluepot.streaming.advisor.sizing import Sizing, window_is_too_short
 
 LATELY = 10
 """Batches that a cause is looked for in; of the seeds' method."""

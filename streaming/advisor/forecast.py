@@ -9,7 +9,7 @@ from statistics import median
 
 import numpy as np
 
-from streaming.advisor.history import Observation
+from gluepot.streaming.advisor.history import Observation
 
 TREND_BATCHES = 8
 LEVEL_BATCHES = 3

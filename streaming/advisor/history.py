@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from etlcore.errors import ConfigError
-from streaming.progress import BatchStats
+from gluepot.core.errors import ConfigError
+from gluepot.streaming.progress import BatchStats
 
 THROTTLED_PHASE = "throttled"
 """Phase in which a source counts the seconds it was told to wait by the service."""

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import orjson
 
-from etlcore.errors import ConfigError
-from streaming.advisor.advice import Advice
-from streaming.advisor.advise import RECENT_BATCHES, advise
-from streaming.advisor.history import Observation, observed
-from streaming.advisor.settings import AdvisorSettings
-from streaming.progress import BatchStats
-from streaming.side_tasks import Failed, name_of, side_task, warn
+from gluepot.core.errors import ConfigError
+from gluepot.streaming.advisor.advice import Advice
+from gluepot.streaming.advisor.advise import RECENT_BATCHES, advise
+from gluepot.streaming.advisor.history import Observation, observed
+from gluepot.streaming.advisor.settings import AdvisorSettings
+from gluepot.streaming.progress import BatchStats
+from gluepot.streaming.side_tasks import Failed, name_of, side_task, warn
 
 
 class AdviceLog:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streaming.advisor.history import Observation
+from gluepot.streaming.advisor.history import Observation
 
 MOST_BATCHES = 60
 """Older ones say little about the data of today."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from streaming.advisor.forecast import Forecast
-from streaming.advisor.history import Observation
-from streaming.advisor.model import BatchModel
-from streaming.advisor.settings import AdvisorSettings
+from gluepot.streaming.advisor.forecast import Forecast
+from gluepot.streaming.advisor.history import Observation
+from gluepot.streaming.advisor.model import BatchModel
+from gluepot.streaming.advisor.settings import AdvisorSettings
 
 EVEN_WITHIN = 0.2
 """Up to so many more workers, relative, are taken if then each has the same number of partitions."""

@@ -6,17 +6,17 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from batch.commit.overlap import History, Skipped, Twice
-from batch.commit.overlap import judge as judge_write
-from batch.commit.record import CommitRecord
-from connectors.ports import CommitKey, Manifest, SourceRange, coalesced, ranges_digest
-from connectors.positions import Span
-from connectors.start import START_FILE
-from streaming.checkpoints.chain import Chain, judge
-from streaming.checkpoints.contents import OffsetFile, QueryId
-from streaming.checkpoints.findings import Finding, Rewrite, SetAside
-from streaming.checkpoints.names import METADATA
-from streaming.checkpoints.snapshot import Snapshot
+from gluepot.commit.overlap import History, Skipped, Twice
+from gluepot.commit.overlap import judge as judge_write
+from gluepot.commit.record import CommitRecord
+from gluepot.connectors.ports import CommitKey, Manifest, SourceRange, coalesced, ranges_digest
+from gluepot.connectors.streams.positions import Span
+from gluepot.connectors.streams.start import START_FILE
+from gluepot.streaming.checkpoints.chain import Chain, judge
+from gluepot.streaming.checkpoints.contents import OffsetFile, QueryId
+from gluepot.streaming.checkpoints.findings import Finding, Rewrite, SetAside
+from gluepot.streaming.checkpoints.names import METADATA
+from gluepot.streaming.checkpoints.snapshot import Snapshot
 
 
 def against_table(
@@ -133,7 +133,7 @@ def _newer_table(
 def _refused_batch(
     snapshot: Snapshot, chain: Chain, records: Sequence[CommitRecord], known: str | None, remedy: str
 ) -> Iterator[Finding]:
-    """Tell whether the batch that would run again would be refused by the table (`batch.commit.overlap`)."""
+    """Tell whether the batch that would run again would be refused by the table (`gluepot.commit.overlap`)."""
     n = chain.top
     entry = chain.whole(n)
     if known is None or entry is None or n in snapshot.batches("commits"):

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from connectors.positions import StreamPositions
-from connectors.registry import positions_class
-from etlcore.errors import CheckpointError
+from gluepot.connectors.streams.positions import StreamPositions
+from gluepot.connectors.registry import positions_class
+from gluepot.core.errors import CheckpointError
 
 _OFFSETS_VERSIONS = ("v1",)
 _COMMITS_VERSIONS = ("v1", "v2")  # v2 where state is kept in Spark's second checkpoint format

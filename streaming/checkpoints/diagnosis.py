@@ -9,7 +9,7 @@ older is read. So these files decide, and a fault in them blocks:
 - the newest commit: it must be whole, and not be of a batch that was never planned.
 
 Safe repairs, each because a batch may run again: our sinks skip it if it holds what it held, and replace it or refuse
-it if not (`batch.commit.overlap`); what a function writes by itself is repeated, which Glue's contract allows.
+it if not (`gluepot.commit.overlap`); what a function writes by itself is repeated, which Glue's contract allows.
 
 - A broken newest entry is set aside with its commit: its batch is planned anew.
 - A broken commit is set aside: its batch runs again.
@@ -25,14 +25,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from connectors.start import START_FILE, parse_start
-from etlcore.errors import CheckpointError
-from streaming.checkpoints.chain import Chain, judge
-from streaming.checkpoints.contents import Damage, OffsetFile, checksum_holds
-from streaming.checkpoints.findings import Finding, Rewrite, SetAside
-from streaming.checkpoints.names import METADATA, checksum_of, lease_number
-from streaming.checkpoints.snapshot import Snapshot
-from streaming.lease import Owner
+from gluepot.connectors.streams.start import START_FILE, parse_start
+from gluepot.core.errors import CheckpointError
+from gluepot.streaming.checkpoints.chain import Chain, judge
+from gluepot.streaming.checkpoints.contents import Damage, OffsetFile, checksum_holds
+from gluepot.streaming.checkpoints.findings import Finding, Rewrite, SetAside
+from gluepot.streaming.checkpoints.names import METADATA, checksum_of, lease_number
+from gluepot.streaming.checkpoints.snapshot import Snapshot
+from gluepot.streaming.checkpoints.lease import Owner
 
 PLANNED_ANEW = "its batch is planned anew, or written as the table has it with --table TABLE"
 RUNS_AGAIN = "its batch runs again with the same records, and our sinks skip what they have"

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from streaming import lease
+from gluepot.streaming.checkpoints import lease
 
 METADATA = "metadata"
 OURS = "gluepot"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from etlcore.checkpoint import BACKUP
-from etlcore.clock import Clock
-from etlcore.storage import Storage
-from streaming.checkpoints.findings import Finding, Nothing, Rewrite, SetAside
-from streaming.checkpoints.names import checksum_of
+from gluepot.core.checkpoint import BACKUP
+from gluepot.core.clock import Clock
+from gluepot.core.storage import Storage
+from gluepot.streaming.checkpoints.findings import Finding, Nothing, Rewrite, SetAside
+from gluepot.streaming.checkpoints.names import checksum_of
 
 
 def repair(storage: Storage, findings: Iterable[Finding], clock: Clock) -> str | None:

@@ -6,11 +6,11 @@ skip or repeat records at worst. Faults that no start depends on are left to `gl
 
 from __future__ import annotations
 
-from etlcore.errors import CheckpointError
-from etlcore.storage import Storage
-from streaming.checkpoints.diagnosis import diagnose
-from streaming.checkpoints.findings import Finding
-from streaming.checkpoints.snapshot import read, read_newest
+from gluepot.core.errors import CheckpointError
+from gluepot.core.storage import Storage
+from gluepot.streaming.checkpoints.diagnosis import diagnose
+from gluepot.streaming.checkpoints.findings import Finding
+from gluepot.streaming.checkpoints.snapshot import read, read_newest
 
 
 def refuse_damage(storage: Storage) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from pyspark import SparkContext
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 
 
 class Cluster(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from streaming.advisor.settings import AdvisorSettings
+from gluepot.streaming.advisor.settings import AdvisorSettings
 
 SURE_ENOUGH = 0.3
 """Confidence below which workers are not given back; to have too many for a while costs little."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from etlcore.clock import Clock
-from etlcore.logging import get_logger
-from streaming.advisor import Advice, AdvisorSettings
-from streaming.scaling.cluster import Cluster
-from streaming.scaling.decide import Keep, ScaleTo, decide
-from streaming.side_tasks import side_task
+from gluepot.core.clock import Clock
+from gluepot.core.logging import get_logger
+from gluepot.streaming.advisor import Advice, AdvisorSettings
+from gluepot.streaming.scaling.cluster import Cluster
+from gluepot.streaming.scaling.decide import Keep, ScaleTo, decide
+from gluepot.streaming.side_tasks import side_task
 
 log = get_logger(__name__)
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from batch.ledger import open_ledger
-from catalog.connect import VERSION_TABLE, open_catalog
-from catalog.store import Catalog
-from catalog.values import Column, Database, Partition, Table
-from etlcore.clock import FakeClock
-from etlcore.errors import ConfigError
+from gluepot.bookmarks.ledger import open_ledger
+from gluepot.catalog.connect import VERSION_TABLE, open_catalog
+from gluepot.catalog.store import Catalog
+from gluepot.catalog.values import Column, Database, Partition, Table
+from gluepot.core.clock import FakeClock
+from gluepot.core.errors import ConfigError
 from tests.postgresql import new_database
 
 CLICKS = Table(
@@ -130,7 +130,7 @@ def test_the_migrations_lead_to_the_declared_tables(catalog, url):
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
-    from catalog.tables import metadata
+    from gluepot.catalog.tables import metadata
 
     with catalog._engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})

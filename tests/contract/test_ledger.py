@@ -10,13 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import text
 
-from batch import jobrun
-from batch.ledger import Change, Ledger, LedgerWrite, Owner, RunStart, VersionMismatch, open_ledger
-from batch.ledger.edit import fork, pause, reset, rewind
-from batch.ledger.lease import Heartbeat, begin_run
-from batch.ledger.portable import export_job, import_job
-from etlcore.clock import FakeClock
-from etlcore.errors import CheckpointError, ConfigError, LeaseHeld
+from gluepot.bookmarks import jobrun
+from gluepot.bookmarks.ledger import (Change, Ledger, LedgerWrite, Owner, RunStart, VersionMismatch, open_ledger)
+from gluepot.bookmarks.ledger.edit import fork, pause, reset, rewind
+from gluepot.bookmarks.ledger.lease import Heartbeat, begin_run
+from gluepot.bookmarks.ledger.portable import export_job, import_job
+from gluepot.core.clock import FakeClock
+from gluepot.core.errors import CheckpointError, ConfigError, LeaseHeld
 from tests.postgresql import new_database
 
 HERE = Owner("here", 1)
@@ -169,7 +169,7 @@ def test_a_run_on_another_machine_without_a_sign_of_life_is_taken_over_after_the
 DIES_IN_A_RUN = """
 import os, sys
 from batch import jobrun
-from etlcore.clock import SystemClock
+from gluepot.core.clock import SystemClock
 jobrun.begin("clicks", "jr_1", None, "enable", [], dict(os.environ), SystemClock())
 os._exit(1)
 """
@@ -310,7 +310,7 @@ def test_the_migrations_lead_to_the_declared_tables(ledger, url):
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
-    from batch.ledger.tables import metadata
+    from gluepot.bookmarks.ledger.tables import metadata
 
     with ledger.transaction() as connection:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []

@@ -11,14 +11,14 @@ import boto3
 import pytest
 from kafka import KafkaProducer
 
-from batch.shares import cut
-from connectors.kafka.settings import KafkaReadSettings
-from connectors.kafka.source import KafkaSource
-from connectors.kinesis.positions import Note, behind, fingerprint, position
-from connectors.kinesis.settings import KinesisReadSettings
-from connectors.kinesis.source import KinesisSource
-from connectors.ports import DivisibleSource, SourceRange, StreamSource, ranges_digest
-from etlcore.errors import DataLoss, TransientError
+from gluepot.engine.task_ranges import cut
+from gluepot.connectors.kafka.settings import KafkaReadSettings
+from gluepot.connectors.kafka.source import KafkaSource
+from gluepot.connectors.kinesis.positions import Note, behind, fingerprint, position
+from gluepot.connectors.kinesis.settings import KinesisReadSettings
+from gluepot.connectors.kinesis.source import KinesisSource
+from gluepot.connectors.ports import DivisibleSource, SourceRange, StreamSource, ranges_digest
+from gluepot.core.errors import DataLoss, TransientError
 from gluepot.servers.topics import create_topic
 
 

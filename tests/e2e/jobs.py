@@ -16,7 +16,7 @@ from typing import Any
 
 import duckdb
 
-from etlcore.clock import SystemClock
+from gluepot.core.clock import SystemClock
 
 GLUEPOT = (sys.executable, "-m", "gluepot")
 SCRIPTS = Path(__file__).parent / "scripts"

@@ -9,12 +9,12 @@ from uuid import uuid4
 
 import pytest
 
-from connectors.kafka.settings import KafkaReadSettings
-from connectors.kafka.source import KafkaSource
-from etlcore.errors import CheckpointError, ConfigError, TransientError
+from gluepot.connectors.kafka.settings import KafkaReadSettings
+from gluepot.connectors.kafka.source import KafkaSource
+from gluepot.core.errors import CheckpointError, ConfigError, TransientError
 from gluepot.servers.ports import free_port
-from streaming import session
-from streaming.session import Drain, StreamSession
+from gluepot.streaming.query import session
+from gluepot.streaming.query.session import Drain, StreamSession
 from tests.e2e.conftest import new_topic_at
 from tests.e2e.jobs import SCRIPTS, arguments
 

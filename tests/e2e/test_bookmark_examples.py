@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from batch.ledger import open_ledger
-from catalog.connect import open_catalog
-from catalog.formats import new_storage
-from catalog.values import Database, Partition, Table
-from etlcore.clock import SystemClock
+from gluepot.bookmarks.ledger import open_ledger
+from gluepot.catalog.connect import open_catalog
+from gluepot.catalog.formats import new_storage
+from gluepot.catalog.values import Database, Partition, Table
+from gluepot.core.clock import SystemClock
 from tests.e2e.jobs import EXAMPLES, Job, Launcher, column
 
 

@@ -14,7 +14,7 @@ import psutil
 import pyspark
 import pytest
 
-from gluepot.demo.events import Event, events
+from gluepot.produce.click_events import Event, events
 from gluepot.servers.kafka import KafkaBroker
 from tests.e2e.conftest import Topic, new_topic_at
 from tests.e2e.jobs import EXAMPLES, Job, Launcher, arguments, column, connections_file, rest

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from batch.table.verify import verify
-from etlcore.storage import open_storage
+from gluepot.tables.verify import verify
+from gluepot.core.storage import open_storage
 from tests.e2e.jobs import SCRIPTS, arguments, column
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
-from etlcore.clock import SystemClock
+from gluepot.core.clock import SystemClock
 from tests.e2e.conftest import KinesisStream, Topic, new_topic_at
 from tests.e2e.jobs import EXAMPLES, POLL_SECS, Job, Launcher, arguments, rest
 from tests.e2e.lake import glue_catalog, iceberg_rows

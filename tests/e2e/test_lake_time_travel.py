@@ -7,10 +7,10 @@ from collections import Counter
 
 import pytest
 
-from catalog.connect import catalog_url, open_catalog
-from catalog.formats import new_storage
-from catalog.values import Database, Table
-from etlcore.clock import SystemClock
+from gluepot.catalog.connect import catalog_url, open_catalog
+from gluepot.catalog.formats import new_storage
+from gluepot.catalog.values import Database, Table
+from gluepot.core.clock import SystemClock
 from tests.e2e.jobs import SCRIPTS, arguments
 from tests.e2e.lake import delta_rows, glue_catalog, iceberg_rows
 

@@ -14,8 +14,8 @@ import duckdb
 import pytest
 from kafka import KafkaConsumer, KafkaProducer
 
-from batch import jobrun
-from etlcore.clock import SystemClock
+from gluepot.bookmarks import jobrun
+from gluepot.core.clock import SystemClock
 from gluepot.servers.topics import create_topic
 from tests.integration.jdbc import TableJob
 from tests.postgresql import new_database
@@ -130,7 +130,7 @@ class Job:
         self.write(DynamicFrame.fromDF(data_frame, self.glue_context, "frame"))
 
     def drain(self, options: dict[str, Any], function: Any = None, **settings: Any) -> list[Any]:
-        from streaming import session
+        from gluepot.streaming.query import session
 
         kind = settings.pop("connection_type", "kafka")
         seen: list[Any] = []
@@ -150,7 +150,7 @@ class Job:
         self, act: Callable[[], None], options: dict[str, Any], function: Any = None, **settings: Any
     ) -> list[Any]:
         """Run the job, windows and all, for as long as a function takes in a thread of its own."""
-        from streaming import session
+        from gluepot.streaming.query import session
 
         stop, failures = threading.Event(), []
 

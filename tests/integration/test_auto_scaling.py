@@ -10,9 +10,9 @@ from uuid import uuid4
 
 import pytest
 
-from connectors.kafka.feed import KafkaFeed
-from connectors.kafka.settings import KafkaReadSettings
-from etlcore.clock import SystemClock
+from gluepot.connectors.kafka.feed import KafkaFeed
+from gluepot.connectors.kafka.settings import KafkaReadSettings
+from gluepot.core.clock import SystemClock
 from gluepot.produce import produce, records
 from gluepot.servers.topics import create_topic
 from tests.e2e.jobs import SCRIPTS, arguments, column, launcher

@@ -9,10 +9,10 @@ import pytest
 from awsglue import DynamicFrame
 from awsglue.data_catalog import current_catalog
 from awsglue.job import Job
-from batch import jobrun
-from catalog.values import Database, Table
-from streaming import session
-from streaming.mirror import StreamMark
+from gluepot.bookmarks import jobrun
+from gluepot.catalog.values import Database, Table
+from gluepot.streaming.query import session
+from gluepot.streaming.query.ledger_positions import StreamMark
 
 
 @pytest.fixture

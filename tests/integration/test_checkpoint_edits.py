@@ -19,11 +19,11 @@ from uuid import uuid4
 import pytest
 from kafka import KafkaProducer
 
-from batch.commit import live
-from etlcore.errors import CheckpointError
-from etlcore.storage import open_storage
-from gluepot.checkpoint.moves import from_records
-from gluepot.cli import main
+from gluepot.commit import live
+from gluepot.core.errors import CheckpointError
+from gluepot.core.storage import open_storage
+from gluepot.streaming.checkpoints.moves import from_records
+from gluepot.cli.main import main
 from gluepot.servers.topics import create_topic
 from tests.integration.conftest import Job, Topic
 

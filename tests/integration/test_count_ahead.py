@@ -30,7 +30,7 @@ def results(monkeypatch, owner, name):
 @pytest.fixture
 def ahead(monkeypatch):
     """What each batch's count had from the use that was expected; None where it had to read by itself."""
-    from streaming.batch import BatchContext
+    from gluepot.streaming.micro_batch.context import BatchContext
 
     return results(monkeypatch, BatchContext, "count")
 
@@ -38,7 +38,7 @@ def ahead(monkeypatch):
 @pytest.fixture
 def counted(monkeypatch):
     """The batches that were counted by reading them."""
-    from batch import execute
+    from gluepot.engine import execute
 
     return results(monkeypatch, execute, "count_raw")
 

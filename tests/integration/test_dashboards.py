@@ -13,7 +13,7 @@ from urllib.error import URLError
 
 import pytest
 
-from gluepot.demo.events import Event, events
+from gluepot.produce.click_events import Event, events
 from gluepot.servers.ports import free_port
 from tests.e2e.conftest import Topic, new_topic_at
 from tests.e2e.jobs import EXAMPLES, arguments, connections_file, launcher, wait_until

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from kafka import KafkaConsumer
 
-from etlcore.errors import ConfigError
-from gluepot.dlq import commands
+from gluepot.core.errors import ConfigError
+from gluepot.cli import dlq
 
 BROKEN = [b"{broken", b'{"id": "\xff\xfe"}', b"[1]", b""]
 
@@ -32,7 +32,7 @@ def test_dead_letters_arrive_once_with_the_bytes_they_had(table_with_rejects, to
     target = new_topic(partitions=1)
 
     for _ in range(2):
-        commands.replay(table_with_rejects, topic=target.name, bootstrap=target.bootstrap)
+        dlq.replay(table_with_rejects, topic=target.name, bootstrap=target.bootstrap)
 
     arrived = read_all(target)
     assert [record.value for record in arrived] == [*BROKEN, None]
@@ -55,7 +55,7 @@ def test_a_dead_letter_of_a_batch_function_keeps_its_key_and_its_headers(topic, 
     topic.send(b'{"id": 0}', b'{"id": 1}', partition=0, headers=[("trace", b"\x00"), ("trace", b"2")])
     job.drain(topic.options(), function, onBatchFailure="quarantine", batchMaxRetries=0)
 
-    commands.replay(str(job.checkpoint), topic=target.name, bootstrap=target.bootstrap)
+    dlq.replay(str(job.checkpoint), topic=target.name, bootstrap=target.bootstrap)
 
     (record,) = read_all(target)
     assert (record.key, record.value) == (b"1", b'{"id": 1}')
@@ -64,4 +64,4 @@ def test_a_dead_letter_of_a_batch_function_keeps_its_key_and_its_headers(topic, 
 
 def test_a_topic_that_is_not_there_is_said_before_anything_is_sent(table_with_rejects, kafka):
     with pytest.raises(ConfigError, match="has no topic no-such-topic"):
-        commands.replay(table_with_rejects, topic="no-such-topic", bootstrap=kafka)
+        dlq.replay(table_with_rejects, topic="no-such-topic", bootstrap=kafka)

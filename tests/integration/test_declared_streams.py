@@ -9,7 +9,7 @@ import duckdb
 import fastavro
 import pytest
 
-from etlcore.errors import ConfigError, NotSupported
+from gluepot.core.errors import ConfigError, NotSupported
 
 SCHEMA = (
     "id BIGINT, who STRUCT<name: STRING, tags: ARRAY<STRING>, born: DATE>, at TIMESTAMP, price DECIMAL(10,2),"

@@ -15,10 +15,10 @@ import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
-from etlcore.cachedir import cache_root
-from etlcore.clock import SystemClock
-from etlcore.errors import ConfigError, PermanentError
-from gluepot.servers.commands import down, status, up
+from gluepot.core.cachedir import cache_root
+from gluepot.core.clock import SystemClock
+from gluepot.core.errors import ConfigError, PermanentError
+from gluepot.cli.servers import down, status, up
 from gluepot.servers.kafka import KafkaBroker
 from gluepot.servers.kafka_settings import NODE_ID
 from gluepot.servers.ports import LOOPBACK, is_free
@@ -212,7 +212,7 @@ def test_second_up_leaves_the_first_broker_alone(own_home, capsys):
 
 
 def test_broker_of_up_outlives_the_process_that_started_it(own_home, capsys):
-    subprocess.run([sys.executable, "-c", "from gluepot.servers.commands import up; up()"], check=True)
+    subprocess.run([sys.executable, "-c", "from gluepot.cli.servers import up; up()"], check=True)
     CLOCK.sleep(1.0)
     (server,) = running(capsys)
     assert create_topic(server["bootstrap"])

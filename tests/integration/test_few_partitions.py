@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from awsglue import DynamicFrame
-from connectors.kafka.source import LEAST_PIECE
+from gluepot.connectors.kafka.source import LEAST_PIECE
 
 BATCH = 2 * LEAST_PIECE + 5_000
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from deploy.docker.health import FIRST_PROCESS
-from etlcore.cachedir import cache_root
-from etlcore.java import ensure_java
+from gluepot.core.cachedir import cache_root
+from gluepot.spark.java import ensure_java
 from gluepot.datalake.formats import BUNDLED
 from gluepot.servers.jars import ensure
 from scripts.bootstrap import find_uv

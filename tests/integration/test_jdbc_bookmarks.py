@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from etlcore.errors import ConfigError
-from gluepot.bookmarks import app
+from gluepot.core.errors import ConfigError
+from gluepot.cli.bookmarks import app
 
 
 def said(capsys, *command: str):

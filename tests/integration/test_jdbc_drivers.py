@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from awsglue.job import Job
-from etlcore.errors import NotSupported
+from gluepot.core.errors import NotSupported
 from gluepot.servers import jars
 
 

@@ -9,8 +9,8 @@ import psycopg
 import pytest
 
 from awsglue import DynamicFrame
-from batch import jobrun
-from etlcore.errors import CheckpointError, ConfigError, TransientError
+from gluepot.bookmarks import jobrun
+from gluepot.core.errors import CheckpointError, ConfigError, TransientError
 
 
 def numbered(job, *ids: int) -> None:

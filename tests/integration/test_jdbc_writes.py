@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from awsglue import DynamicFrame
-from batch import jobrun
-from etlcore.clock import FakeClock
-from etlcore.errors import ConfigError, PermanentError
-from streaming import session
-from streaming.session import StreamSession
+from gluepot.bookmarks import jobrun
+from gluepot.core.clock import FakeClock
+from gluepot.core.errors import ConfigError, PermanentError
+from gluepot.streaming.query import session
+from gluepot.streaming.query.session import StreamSession
 from tests.spark.conftest import NumberStream
 
 

@@ -7,10 +7,10 @@ from uuid import uuid4
 import pytest
 from kafka import KafkaProducer
 
-from connectors.kafka.settings import KafkaReadSettings
-from connectors.kafka.source import KafkaSource
-from connectors.ports import SourceRange
-from etlcore.errors import DataLoss
+from gluepot.connectors.kafka.settings import KafkaReadSettings
+from gluepot.connectors.kafka.source import KafkaSource
+from gluepot.connectors.ports import SourceRange
+from gluepot.core.errors import DataLoss
 from gluepot.servers.topics import create_topic
 
 RECORDS = [b"%d" % number for number in range(5_000)]

@@ -10,9 +10,9 @@ from uuid import uuid4
 import pytest
 from kafka import KafkaProducer
 
-from connectors.kafka.settings import KafkaReadSettings
-from connectors.kafka.source import KafkaSource
-from connectors.ports import SourceRange
+from gluepot.connectors.kafka.settings import KafkaReadSettings
+from gluepot.connectors.kafka.source import KafkaSource
+from gluepot.connectors.ports import SourceRange
 from gluepot.servers.kafka import KafkaBroker
 from gluepot.servers.topics import create_topic
 from tests.crash.tcp_proxy import TcpProxy, tcp_proxy

@@ -6,7 +6,7 @@ import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from etlcore.errors import CheckpointError, ConfigError, DataLoss
+from gluepot.core.errors import CheckpointError, ConfigError, DataLoss
 from gluepot.servers.topics import create_topic
 
 

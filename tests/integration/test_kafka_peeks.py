@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from connectors.kafka import reader
-from connectors.kafka.settings import KafkaReadSettings
-from connectors.kafka.source import KafkaSource
-from connectors.ports import SourceRange
+from gluepot.connectors.kafka import reader
+from gluepot.connectors.kafka.settings import KafkaReadSettings
+from gluepot.connectors.kafka.source import KafkaSource
+from gluepot.connectors.ports import SourceRange
 
 PARTITIONS = 50
 OF_ONE_CONSUMER = 12

@@ -125,7 +125,7 @@ def test_a_conflict_of_types_loses_no_value(topic, job):
 
 
 def test_a_new_column_needs_no_restart_and_old_files_read_as_null(topic, job):
-    from streaming.session import Drain
+    from gluepot.streaming.query.session import Drain
 
     topic.send_json({"id": 1})
 
@@ -219,7 +219,7 @@ def test_a_transactional_topic_with_aborts_gives_the_committed_records_only(new_
 
 
 def test_partitions_added_while_running_are_read_from_their_first_offset(new_topic, job):
-    from streaming.session import Drain
+    from gluepot.streaming.query.session import Drain
 
     topic = new_topic(partitions=1)
     topic.send_json({"id": 0})
@@ -266,7 +266,7 @@ def test_a_restart_goes_on_where_the_last_run_ended(topic, job):
 
 
 def test_limits_hold_from_the_first_batch_on_and_after_a_restart(topic, job):
-    from streaming.session import Drain
+    from gluepot.streaming.query.session import Drain
 
     topic.send_json(*({"id": i} for i in range(50)), partition=0)
     topic.send_json(*({"id": i} for i in range(50, 60)), partition=1)

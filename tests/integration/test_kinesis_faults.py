@@ -13,7 +13,7 @@ from typing import Literal
 
 import pytest
 
-from streaming import session
+from gluepot.streaming.query import session
 from tests.crash.http_proxy import Answer, Fate, http_proxy
 
 Kind = Literal["throttled", "500", "reset", "time-out", "expired"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from streaming import session
+from gluepot.streaming.query import session
 from tests.integration.conftest import Job, Stream
 
 BATCHES = 3

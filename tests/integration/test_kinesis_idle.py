@@ -16,8 +16,8 @@ from typing import Any
 import psutil
 import pytest
 
-from connectors.kinesis.pacing import READS_PER_SEC
-from etlcore.clock import SystemClock
+from gluepot.connectors.kinesis.pacing import READS_PER_SEC
+from gluepot.core.clock import SystemClock
 from tests.crash.http_proxy import Fate, http_proxy
 
 IDLE_SECS = float(os.environ.get("GLUEPOT_IDLE_SECS", "15"))

@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 
 from gluepot.servers.kinesis import KinesisServer
-from streaming import session
+from gluepot.streaming.query import session
 from tests.crash.kinesis_stream import KinesisStream
 from tests.integration.conftest import Stream
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from streaming import session
-from streaming.throttling import LOOK_SECS
+from gluepot.streaming.query import session
+from gluepot.streaming.query.throttling import LOOK_SECS
 from tests.crash.http_proxy import Answer, Fate, http_proxy
 
 SECS = float(os.environ.get("GLUEPOT_THROTTLED_SECS", "6"))

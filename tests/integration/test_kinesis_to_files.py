@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from streaming import session
+from gluepot.streaming.query import session
 
 
 def numbered(start, end):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from batch import jobrun
-from etlcore.errors import ConfigError
+from gluepot.bookmarks import jobrun
+from gluepot.core.errors import ConfigError
 from gluepot.sources import read_on
 
 API = [{"id": n, "name": f"n{n}"} for n in range(1, 8)]

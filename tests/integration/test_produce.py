@@ -10,8 +10,8 @@ import boto3
 import pytest
 from kafka import KafkaConsumer
 
-from gluepot.cli import USAGE, outcome
-from gluepot.cli import app as gluepot
+from gluepot.cli.main import USAGE, outcome
+from gluepot.cli.main import app as gluepot
 from gluepot.servers.topics import create_topic
 
 COUNT = 2000

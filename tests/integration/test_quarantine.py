@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from etlcore.errors import ConfigError, PermanentError
+from gluepot.core.errors import ConfigError, PermanentError
 
 
 class Trouble(Exception):

@@ -13,13 +13,13 @@ import pyarrow as pa
 import pytest
 from obstore.store import S3Store
 
-from batch.commit import abort, open_target, publish, recover
-from connectors.filesink import FileSink
-from connectors.glueparquet import glueparquet_sink
-from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, SourceRange
-from dynamicframe.chunk import Chunk, ErrorRecord
-from etlcore.errors import TransientError
-from etlcore.storage import s3
+from gluepot.commit import abort, open_target, publish, recover
+from gluepot.connectors.filesink import FileSink
+from gluepot.connectors.glueparquet import glueparquet_sink
+from gluepot.connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, SourceRange
+from gluepot.frames.chunk import Chunk, ErrorRecord
+from gluepot.core.errors import TransientError
+from gluepot.core.storage import s3
 from tests.crash.lanes import BUCKET, CREDENTIALS, S3Folder, s3_client, s3_server
 from tests.crash.proxy import FAULTS, Fault, S3Proxy, s3_proxy
 

@@ -11,11 +11,11 @@ import pytest
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication
 from pyarrow import parquet
 
-from connectors.files.listing import ListingOptions, ListingStats, Root, list_files
-from connectors.files.predicate import parse_predicate
-from etlcore.errors import TransientError
-from etlcore.storage import VersionGone, open_source
-from etlcore.storage.source import SMALL_BYTES
+from gluepot.connectors.files.listing import ListingOptions, ListingStats, Root, list_files
+from gluepot.connectors.files.predicate import parse_predicate
+from gluepot.core.errors import TransientError
+from gluepot.core.storage import VersionGone, open_source
+from gluepot.core.storage.source import SMALL_BYTES
 from tests.unit.files.reading import records
 
 HOSTILE = ["day=a%2Fb/x y", "day=ü/q?#[1].json", "day=1/'\"+&"]

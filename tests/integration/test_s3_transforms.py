@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from etlcore.errors import ConfigError
-from gluepot.custom_transforms import fetched, in_folder
+from gluepot.core.errors import ConfigError
+from gluepot.job.custom_transforms import fetched, in_folder
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "transforms"
 

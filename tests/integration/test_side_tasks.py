@@ -20,31 +20,31 @@ from prometheus_client import CollectorRegistry
 from rich.console import Console
 from structlog.testing import capture_logs
 
-import gluepot.compacting
-import streaming.advisor.log
-import streaming.query
-from batch import jobrun
-from batch.ledger import Ledger, Owner, RunStart, open_ledger
-from batch.ledger.lease import Heartbeat
-from connectors.kafka.source import KafkaSource
-from etlcore.clock import FakeClock, SystemClock
-from gluepot.compacting import compacting
-from gluepot.lineage.emitter import Lineage
-from gluepot.lineage.events import Names, Versions
-from gluepot.live import LiveView
+import gluepot.job.compacting
+import gluepot.streaming.advisor.log
+import gluepot.streaming.query.run
+from gluepot.bookmarks import jobrun
+from gluepot.bookmarks.ledger import Ledger, Owner, RunStart, open_ledger
+from gluepot.bookmarks.ledger.lease import Heartbeat
+from gluepot.connectors.kafka.source import KafkaSource
+from gluepot.core.clock import FakeClock, SystemClock
+from gluepot.job.compacting import compacting
+from gluepot.job.lineage.emitter import Lineage
+from gluepot.job.lineage.events import Names, Versions
+from gluepot.job.live import LiveView
 from gluepot.ops.cloudwatch import GlueNames
 from gluepot.ops.page.history import History
 from gluepot.servers.topics import create_topic
-from streaming import mirror, session
-from streaming.advisor import AdviceLog, AdvisorSettings
-from streaming.foresight import Foresight
-from streaming.frames import BatchFrame
-from streaming.inputs import Inputs
-from streaming.metrics import StreamMetrics
-from streaming.scaling import Scaler
-from streaming.session import Drain, StreamSession
-from streaming.status import JobStatus
-from streaming.throttling import Throttling
+from gluepot.streaming.query import ledger_positions, session
+from gluepot.streaming.advisor import AdviceLog, AdvisorSettings
+from gluepot.streaming.count_ahead.foresight import Foresight
+from gluepot.streaming.micro_batch.frames import BatchFrame
+from gluepot.streaming.micro_batch.inputs import Inputs
+from gluepot.streaming.observe.metrics import StreamMetrics
+from gluepot.streaming.scaling import Scaler
+from gluepot.streaming.query.session import Drain, StreamSession
+from gluepot.streaming.observe.status import JobStatus
+from gluepot.streaming.query.throttling import Throttling
 from tests.e2e.jobs import wait_until
 from tests.integration.conftest import Job, Topic
 
@@ -84,28 +84,28 @@ AT_START, MOST, ADVICE, NUMBERS = 0, 1, 3, 5
 BATCHES = 7
 SIDE_TASKS = [
     # The name in the metric, where the error is raised, and from which batch on.
-    ("shuffle_partitions", streaming.query, "suit_batches", AT_START),
+    ("shuffle_partitions", gluepot.streaming.query.run, "suit_batches", AT_START),
     ("metrics", StreamMetrics, "announce", AT_START),
     ("metrics", StreamMetrics, "failure", AT_START),
     ("metrics", StreamMetrics, "retry", AT_START),
     ("metrics", StreamMetrics, "observe", MOST),
     ("metrics", StreamMetrics, "advise", MOST),
     ("metrics", StreamMetrics, "group_commits", MOST),
-    ("capacity", streaming.query, "capacity_of", MOST),
+    ("capacity", gluepot.streaming.query.run, "capacity_of", MOST),
     ("ledger_positions", Ledger, "mirror", MOST),
     ("lag", Inputs, "backlog", MOST),
     ("lag", StreamMetrics, "lag", MOST),
     ("group_commits", KafkaSource, "commit_group", MOST),
     ("status", JobStatus, "tell", MOST),
-    ("statistics", streaming.query, "by_kind", NUMBERS),
+    ("statistics", gluepot.streaming.query.run, "by_kind", NUMBERS),
     ("lineage", Inputs, "datasets", MOST),
     ("lineage", Listener, "hear", MOST),
-    ("advice_log", streaming.advisor.log, "observed", ADVICE),
+    ("advice_log", gluepot.streaming.advisor.log, "observed", ADVICE),
     ("scaling", Scaler, "follow", MOST),
     ("page", History, "update", MOST),
     ("cloudwatch_names", GlueNames, "update", MOST),
     ("live_view", LiveView, "update", MOST),
-    ("compaction", gluepot.compacting, "compact", MOST),
+    ("compaction", gluepot.job.compacting, "compact", MOST),
     ("throttled_reads", Throttling, "look", MOST),
     ("foresight", Foresight, "end", MOST),
     ("release_rows", BatchFrame, "release", MOST),
@@ -182,7 +182,7 @@ def outcome(request, kafka, glue_context, tmp_path_factory):
         patched = stack.enter_context(pytest.MonkeyPatch.context())
         faults.inject(patched)
         faults.active = {one for one in SIDE_TASKS if one[3] == AT_START}
-        patched.setattr(mirror, "EVERY_SECS", 0.0)
+        patched.setattr(ledger_positions, "EVERY_SECS", 0.0)
         stack.enter_context(_bookmarks(folder, patched))
         streams = StreamSession(job="test", drain=Drain(max_batches=BATCHES), metrics=StreamMetrics(registry, "test"))
         _watch(streams, folder, stack)

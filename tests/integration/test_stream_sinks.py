@@ -5,7 +5,7 @@ import json
 import pytest
 
 from awsglue import DynamicFrame
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 
 
 def frame_of(glue_context, rows):

@@ -1,11 +1,11 @@
 """A query over two topics: a batch holds what is new, not what an idle topic had before."""
 
-from batch.commit import live
-from etlcore.storage import open_storage
+from gluepot.commit import live
+from gluepot.core.storage import open_storage
 
 
 def test_a_topic_without_news_is_no_part_of_the_next_batch(new_topic, job, glue_context):
-    from streaming import session
+    from gluepot.streaming.query import session
 
     first, second = new_topic(partitions=1), new_topic(partitions=1)
     first.send_json({"id": 1})

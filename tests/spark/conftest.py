@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from etlcore.clock import Clock, SystemClock
-from streaming import session
-from streaming.lease import TTL_SECS
-from streaming.session import Drain, StreamSession
+from gluepot.core.clock import Clock, SystemClock
+from gluepot.streaming.query import session
+from gluepot.streaming.checkpoints.lease import TTL_SECS
+from gluepot.streaming.query.session import Drain, StreamSession
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -6,10 +6,10 @@ import pytest
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
-from batch.pipeline import RangeInput
-from connectors.kafka.settings import KafkaReadSettings
-from connectors.kafka.source import KafkaSource
-from streaming.frames import BatchFrame
+from gluepot.engine.pipeline import RangeInput
+from gluepot.connectors.kafka.settings import KafkaReadSettings
+from gluepot.connectors.kafka.source import KafkaSource
+from gluepot.streaming.micro_batch.frames import BatchFrame
 
 NEVER_READ = KafkaSource(KafkaReadSettings.from_options({"bootstrap.servers": "127.0.0.1:9", "topicName": "clicks"}))
 

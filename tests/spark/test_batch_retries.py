@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from etlcore.clock import FakeClock
-from etlcore.errors import ConfigError
+from gluepot.core.clock import FakeClock
+from gluepot.core.errors import ConfigError
 
 
 class Trouble(Exception):

@@ -12,14 +12,15 @@ import pytest
 
 import gluepot.table
 from awsglue import DynamicFrame
-from batch.commit import rolling, rollup
-from batch.table.verify import verify
-from connectors.filesink import layout
-from etlcore.clock import FakeClock
-from etlcore.errors import ConfigError, PermanentError
-from etlcore.storage import open_storage
-from streaming import scopes, session
-from streaming.session import Drain, StreamSession
+from gluepot.commit import rolling, rollup
+from gluepot.tables.verify import verify
+from gluepot.connectors.filesink import layout
+from gluepot.core.clock import FakeClock
+from gluepot.core.errors import ConfigError, PermanentError
+from gluepot.core.storage import open_storage
+from gluepot.streaming.micro_batch import scopes
+from gluepot.streaming.query import session
+from gluepot.streaming.query.session import Drain, StreamSession
 
 
 class Trouble(Exception):

@@ -11,10 +11,10 @@ import duckdb
 import pytest
 
 from awsglue.job import Job
-from batch import jobrun
-from batch.ledger import ledger_url, open_ledger
-from etlcore.clock import SystemClock
-from etlcore.errors import LeaseHeld
+from gluepot.bookmarks import jobrun
+from gluepot.bookmarks.ledger import ledger_url, open_ledger
+from gluepot.core.clock import SystemClock
+from gluepot.core.errors import LeaseHeld
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext

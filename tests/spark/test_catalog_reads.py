@@ -8,10 +8,10 @@ import pytest
 
 from awsglue.data_catalog import current_catalog
 from awsglue.job import Job
-from batch import jobrun
-from catalog.formats import new_storage
-from catalog.values import Database, Partition, Table
-from etlcore.errors import ConfigError
+from gluepot.bookmarks import jobrun
+from gluepot.catalog.formats import new_storage
+from gluepot.catalog.values import Database, Partition, Table
+from gluepot.core.errors import ConfigError
 
 
 @pytest.fixture

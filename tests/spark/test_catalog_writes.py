@@ -10,9 +10,9 @@ import pytest
 from awsglue import DynamicFrame
 from awsglue.data_catalog import current_catalog
 from awsglue.job import Job
-from batch import jobrun
-from catalog.values import Database
-from etlcore.errors import ConfigError
+from gluepot.bookmarks import jobrun
+from gluepot.catalog.values import Database
+from gluepot.core.errors import ConfigError
 
 
 @pytest.fixture

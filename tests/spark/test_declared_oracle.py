@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from dynamicframe.declared import DeclaredCsv, DeclaredJson
+from gluepot.frames.declared import DeclaredCsv, DeclaredJson
 
 RECORDS = 3_000
 JSON_DDL = (

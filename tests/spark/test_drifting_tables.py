@@ -8,8 +8,8 @@ import duckdb
 import pytest
 
 from awsglue import DynamicFrame, writing
-from connectors.filesink.drift import Drift
-from streaming.batch import BatchContext
+from gluepot.connectors.filesink.drift import Drift
+from gluepot.streaming.micro_batch.context import BatchContext
 
 BATCHES = [
     ["id long, v long, s struct<a: long>", [(0, 1, (1,)), (1, None, None)]],

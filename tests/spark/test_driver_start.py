@@ -5,8 +5,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from etlcore.class_archive import archive_path
-from etlcore.java import parse_java_version
+from gluepot.spark.class_archive import archive_path
+from gluepot.spark.java import parse_java_version
 
 
 def test_the_drivers_jvm_uses_the_archive_of_classes(glue_context):
@@ -23,10 +23,10 @@ def test_workers_are_forked_with_the_modules_of_a_task_loaded(glue_context):
     def loaded(_):
         import sys
 
-        return [sorted({"batch.task", "connectors.kafka.source"} & set(sys.modules))]
+        return [sorted({"gluepot.engine.task", "gluepot.connectors.kafka.source"} & set(sys.modules))]
 
     found = glue_context.spark_session.sparkContext.parallelize([0], 1).mapPartitions(loaded).collect()
-    assert found == [["batch.task", "connectors.kafka.source"]]
+    assert found == [["gluepot.engine.task", "gluepot.connectors.kafka.source"]]
 
 
 def test_a_workers_path_has_no_archive_that_every_task_would_read_again(glue_context):

@@ -4,7 +4,7 @@ import duckdb
 import pytest
 
 from awsglue import DynamicFrame
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 
 ROWS = [(1, "a"), (2, "b,c")]
 

@@ -6,7 +6,7 @@ import pytest
 
 from awsglue.dynamicframe import DynamicFrame
 from awsglueml.transforms import FillMissingValues
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from etlcore.errors import ConfigError, PermanentError
+from gluepot.core.errors import ConfigError, PermanentError
 
 COLUMN = "$json$data_infer_schema$_temporary$"
 

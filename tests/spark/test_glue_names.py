@@ -7,7 +7,7 @@ import importlib
 import pytest
 
 from awsglue.unsupported import GLUE_CONTEXT
-from etlcore.errors import ISSUES_URL, NotSupported
+from gluepot.core.errors import ISSUES_URL, NotSupported
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.errors import ArithmeticException, NumberFormatException
 
-from etlcore.glue_version import PROFILES
+from gluepot.core.glue_version import PROFILES
 
 
 @pytest.fixture

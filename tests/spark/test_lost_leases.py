@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from etlcore.clock import SystemClock
-from etlcore.errors import LeaseHeld
-from streaming import session
-from streaming.lease import Owner
+from gluepot.core.clock import SystemClock
+from gluepot.core.errors import LeaseHeld
+from gluepot.streaming.query import session
+from gluepot.streaming.checkpoints.lease import Owner
 from tests.e2e.jobs import wait_until
 
 HEIR = Owner(number=2, token=2**60, host="elsewhere", pid=1)

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from awsglue.dynamicframe import DynamicFrame
-from dynamicframe.magic import magic_column
-from streaming import session
-from streaming.session import Drain, StreamSession
-from streaming.shuffles import SETTING
+from gluepot.frames.magic import magic_column
+from gluepot.streaming.query import session
+from gluepot.streaming.query.session import Drain, StreamSession
+from gluepot.streaming.micro_batch.shuffles import SETTING
 
 DOCUMENTS = f"to_json(struct(value)) AS `{magic_column('json')}`"
 

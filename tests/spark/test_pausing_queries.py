@@ -6,7 +6,7 @@ from threading import Event, Thread
 
 import pytest
 
-from streaming import session
+from gluepot.streaming.query import session
 from tests.e2e.jobs import rest, wait_until
 
 

@@ -12,7 +12,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import IntegerType, StringType, StructField, StructType
 
-from connectors.python_sources import register, rows_of, stream_of
+from gluepot.connectors.streams.python_sources import register, rows_of, stream_of
 
 DRIVER_PID = os.getpid()
 OPTIONS = {"rows": "5", "Word": "été"}
@@ -128,7 +128,7 @@ def test_a_spark_that_is_made_otherwise_makes_its_frames_itself(spark, monkeypat
     def refuse(*_):
         raise Py4JError("no such class")
 
-    monkeypatch.setattr("connectors.python_sources._frame", refuse)
+    monkeypatch.setattr("gluepot.connectors.streams.python_sources._frame", refuse)
     assert rows_of(spark, Numbers, OPTIONS).count() == 5
     assert stream_of(spark, Numbers, OPTIONS).isStreaming
 

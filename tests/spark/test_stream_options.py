@@ -2,8 +2,8 @@
 
 import pytest
 
-from streaming import session
-from streaming.session import StreamSession
+from gluepot.streaming.query import session
+from gluepot.streaming.query.session import StreamSession
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from awsglue.context import GlueContext
 from awsglue.data_catalog import current_catalog
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection
 from awsglue.job import Job
-from catalog.values import Database, Table
-from etlcore.errors import ConfigError, NotSupported
+from gluepot.catalog.values import Database, Table
+from gluepot.core.errors import ConfigError, NotSupported
 from gluepot.check.calls import TRANSFORM
 from gluepot.check.finding import Level
 from gluepot.check.support import entries, support_table

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from awsglue import visual
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 
 ORDERS = [
     {"order_id": 1679931512485, "symbol": "AMZN", "instrument": "AMZN MAR 24 23 102 PUT", "currency": "usd", "price": 17.18, "exchange": "EDGX", "bought": [18, 38]},

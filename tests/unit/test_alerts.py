@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from streaming.metric_names import FILE_BYTES_BUCKETS, LATENCY_SECS_BUCKETS
+from gluepot.streaming.observe.metric_names import FILE_BYTES_BUCKETS, LATENCY_SECS_BUCKETS
 from tests.exposed import exposed
 
 REPOSITORY = Path(__file__).parents[2]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from etlcore.errors import TransientError
+from gluepot.core.errors import TransientError
 from scripts.bootstrap import run, stamp_text, wanted_extras
 
 

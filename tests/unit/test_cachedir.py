@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from etlcore.cachedir import cache_root
+from gluepot.core.cachedir import cache_root
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from gluepot.ops.access import checked_token
-from gluepot.run import RunSettings
+from gluepot.job.run import RunSettings
 from tests.exposed import exposed
 
 DEPLOY = Path(__file__).parents[2] / "deploy"

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from etlcore.disk import require_free
-from etlcore.errors import ConfigError
+from gluepot.core.disk import require_free
+from gluepot.core.errors import ConfigError
 
 
 def test_room_is_measured_where_a_missing_folder_would_be(tmp_path):

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from batch.worker_daemon import without_archives
+from gluepot.engine.worker_daemon import without_archives
 
 POOL = """
-from batch.worker_daemon import keep_memory
+from gluepot.engine.worker_daemon import keep_memory
 keep_memory()
 import pyarrow
 print(pyarrow.default_memory_pool().backend_name)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from connectors.files.formats.port import ColumnarFormat, FileReader, Format, OpenFile
-from etlcore.errors import ConfigError, did_you_mean
+from gluepot.connectors.files.formats.port import ColumnarFormat, FileReader, Format, OpenFile
+from gluepot.core.errors import ConfigError, did_you_mean
 
 __all__ = ["ColumnarFormat", "FileReader", "Format", "OpenFile", "read_format"]
 

@@ -17,9 +17,9 @@ from typing import Any, BinaryIO
 import fastavro
 import pyarrow as pa
 
-from connectors.files.compression import snappy_length
-from connectors.files.formats.bounds import CHUNK_BYTES, MOST_RECORD_BYTES, too_large
-from dynamicframe.declared.avro_footprint import AvroFootprint, TooLarge
+from gluepot.connectors.files.compression import snappy_length
+from gluepot.connectors.files.formats.bounds import CHUNK_BYTES, MOST_RECORD_BYTES, too_large
+from gluepot.frames.declared.avro_footprint import AvroFootprint, TooLarge
 
 _MAGIC = b"Obj\x01"
 _SYNC_BYTES = 16

@@ -13,12 +13,12 @@ import fastavro
 import pyarrow as pa
 from fastavro.schema import SchemaParseException, UnknownType
 
-from connectors.files.formats.avro_blocks import PlainBlocks
-from connectors.files.formats.bounds import gathered
-from connectors.files.formats.port import OpenFile
-from dynamicframe.chunk import Chunk
-from dynamicframe.objects import batch_from_objects
-from etlcore.errors import PermanentError
+from gluepot.connectors.files.formats.avro_blocks import PlainBlocks
+from gluepot.connectors.files.formats.bounds import gathered
+from gluepot.connectors.files.formats.port import OpenFile
+from gluepot.frames.chunk import Chunk
+from gluepot.frames.objects import batch_from_objects
+from gluepot.core.errors import PermanentError
 
 _BATCH_ROWS = 10_000
 _PRIMITIVE = {

@@ -11,7 +11,7 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, TypeVar
 
-from etlcore.errors import PermanentError
+from gluepot.core.errors import PermanentError
 
 T = TypeVar("T")
 

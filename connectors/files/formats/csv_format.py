@@ -11,12 +11,12 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from connectors.files.formats.bounds import too_large
-from connectors.files.formats.options import flag
-from connectors.files.formats.port import OpenFile
-from connectors.files.formats.text_lines import BOM, lines_of
-from dynamicframe.chunk import Chunk, Coordinates, ErrorRecord
-from etlcore.errors import ConfigError, PermanentError
+from gluepot.connectors.files.formats.bounds import too_large
+from gluepot.connectors.files.formats.options import flag
+from gluepot.connectors.files.formats.port import OpenFile
+from gluepot.connectors.files.formats.text_lines import BOM, lines_of
+from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
+from gluepot.core.errors import ConfigError, PermanentError
 
 # No line may be longer than a block, since Arrow reads whole lines.
 _BLOCK_BYTES = 4 << 20

@@ -11,18 +11,18 @@ from typing import Any
 
 import orjson
 
-from connectors.files.formats.bounds import VALUE_BYTES, gathered, too_large
-from connectors.files.formats.options import flag
-from connectors.files.formats.port import OpenFile
-from connectors.files.formats.schemas import with_schema
-from connectors.files.formats.text_lines import BOM, line_blocks, lines_of
-from dynamicframe.chunk import Chunk
-from dynamicframe.declared import DeclaredJson, RecordDecoder
-from dynamicframe.json_decoder import JsonDecoder
-from dynamicframe.json_footprint import cut, ends, excess
-from dynamicframe.json_record import LONG_BYTES, oversize
-from dynamicframe.refusal import Refusal, refused
-from etlcore.errors import ConfigError, PermanentError
+from gluepot.connectors.files.formats.bounds import VALUE_BYTES, gathered, too_large
+from gluepot.connectors.files.formats.options import flag
+from gluepot.connectors.files.formats.port import OpenFile
+from gluepot.connectors.files.formats.schemas import with_schema
+from gluepot.connectors.files.formats.text_lines import BOM, line_blocks, lines_of
+from gluepot.frames.chunk import Chunk
+from gluepot.frames.declared import DeclaredJson, RecordDecoder
+from gluepot.frames.json_decoder import JsonDecoder
+from gluepot.frames.json_footprint import cut, ends, excess
+from gluepot.frames.json_record import LONG_BYTES, oversize
+from gluepot.frames.refusal import Refusal, refused
+from gluepot.core.errors import ConfigError, PermanentError
 
 MOST_DOCUMENT_BYTES = 512 << 20
 # Of a file that was compressed, and so may be small where the document is large.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 
 _FLAGS = {"true": True, "false": False, "": False}
 

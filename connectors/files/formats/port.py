@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol, runtime_checkable
 
-from dynamicframe.chunk import Chunk
+from gluepot.frames.chunk import Chunk
 
 
 @dataclass(frozen=True, slots=True)

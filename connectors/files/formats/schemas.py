@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 
 
 def with_schema(options: Mapping[str, Any]) -> pa.Schema | None:

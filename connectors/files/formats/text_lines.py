@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any, BinaryIO, cast
 
-from etlcore.errors import PermanentError
+from gluepot.core.errors import PermanentError
 
 BLOCK_BYTES = 4 << 20
 MOST_LINE_BYTES = 64 << 20

@@ -10,9 +10,9 @@ column's type is decided by the first batch that has it, and values of another t
     settle.py    tasks of one batch that brought the same new column with different types: what the driver does
 """
 
-from connectors.filesink.drift.layout import Layout, TableColumn
-from connectors.filesink.drift.policy import Drift, DriftPolicy
-from connectors.filesink.drift.resolve import Refused, Resolver
-from connectors.filesink.drift.settle import settle
+from gluepot.connectors.filesink.drift.layout import Layout, TableColumn
+from gluepot.connectors.filesink.drift.policy import Drift, DriftPolicy
+from gluepot.connectors.filesink.drift.resolve import Refused, Resolver
+from gluepot.connectors.filesink.drift.settle import settle
 
 __all__ = ["Drift", "DriftPolicy", "Layout", "Refused", "Resolver", "TableColumn", "settle"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dynamicframe.cast import try_cast
-from dynamicframe.chunk import is_choice
-from dynamicframe.columns import Column, batch_of, columns_of
-from dynamicframe.json_text import json_texts
-from dynamicframe.schema import align, choice_to_string, merge_fields, without_nulls
-from dynamicframe.schema.merge import family
+from gluepot.frames.cast import try_cast
+from gluepot.frames.chunk import is_choice
+from gluepot.frames.columns import Column, batch_of, columns_of
+from gluepot.frames.json_text import json_texts
+from gluepot.frames.schema import align, choice_to_string, merge_fields, without_nulls
+from gluepot.frames.schema.merge import family
 
 # Whole numbers up to here have a double, a float of their own.
 _EXACT_IN = {pa.float64(): 2**53, pa.float32(): 2**24}

@@ -9,8 +9,8 @@ from itertools import chain
 
 import pyarrow as pa
 
-from connectors.filesink.clashes import new_names
-from dynamicframe.schema import merge_fields
+from gluepot.connectors.filesink.clashes import new_names
+from gluepot.frames.schema import merge_fields
 
 _ORIGIN, _BESIDE = b"gluepot.origin", b"gluepot.beside"  # metadata of fields, beside that of a choice
 PLAIN = ""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from etlcore.errors import ConfigError, did_you_mean
+from gluepot.core.errors import ConfigError, did_you_mean
 
 OPTION = "typeDrift"
 

@@ -10,17 +10,17 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connectors.filesink.clashes import new_names
-from connectors.filesink.drift.fitting import fitted, is_storable, stored, widened
-from connectors.filesink.drift.layout import PLAIN, RESCUED, Layout, TableColumn
-from connectors.filesink.drift.policy import Drift, DriftPolicy
-from dynamicframe.cast.masks import keep
-from dynamicframe.chunk import is_choice
-from dynamicframe.columns import Column, batch_of, children_of, columns_of
-from dynamicframe.json_text import json_bytes, json_texts
-from dynamicframe.rows import plain_values
-from dynamicframe.schema import align, glue_name, merge_fields, merge_schemas
-from dynamicframe.schema.glue_types import short_name
+from gluepot.connectors.filesink.clashes import new_names
+from gluepot.connectors.filesink.drift.fitting import fitted, is_storable, stored, widened
+from gluepot.connectors.filesink.drift.layout import PLAIN, RESCUED, Layout, TableColumn
+from gluepot.connectors.filesink.drift.policy import Drift, DriftPolicy
+from gluepot.frames.cast.masks import keep
+from gluepot.frames.chunk import is_choice
+from gluepot.frames.columns import Column, batch_of, children_of, columns_of
+from gluepot.frames.json_text import json_bytes, json_texts
+from gluepot.frames.rows import plain_values
+from gluepot.frames.schema import align, glue_name, merge_fields, merge_schemas
+from gluepot.frames.schema.glue_types import short_name
 
 RESCUED_NAME = "_rescued"
 

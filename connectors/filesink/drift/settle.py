@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from connectors.filesink.clashes import new_names
-from connectors.filesink.drift.fitting import readers_merge
-from connectors.filesink.drift.layout import PLAIN, Layout, TableColumn
-from dynamicframe.schema import merge_fields
+from gluepot.connectors.filesink.clashes import new_names
+from gluepot.connectors.filesink.drift.fitting import readers_merge
+from gluepot.connectors.filesink.drift.layout import PLAIN, Layout, TableColumn
+from gluepot.frames.schema import merge_fields
 
 
 def settle(known: Layout, found: Sequence[Layout], keys: Sequence[str]) -> Layout | None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connectors.jdbc.keys import Family
-from dynamicframe.schema.glue_types import TIMESTAMP
-from etlcore.errors import PermanentError
+from gluepot.connectors.jdbc.keys import Family
+from gluepot.frames.schema.glue_types import TIMESTAMP
+from gluepot.core.errors import PermanentError
 
 _ARROW = {
     "int2": pa.int16(),

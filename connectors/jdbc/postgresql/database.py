@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import cast
 
-from connectors.jdbc.endpoint import JdbcEndpoint
-from connectors.jdbc.keys import Key, KeyColumn, Row
-from connectors.jdbc.plan import hash_cuts, range_cuts
-from connectors.jdbc.postgresql.columns import Column, columns_of, quoted
-from connectors.jdbc.postgresql.session import Session, session
-from connectors.jdbc.relation import Query, Table, find_column
-from connectors.jdbc.settings import HashPartitions, RangePartitions
-from connectors.jdbc.sql import Sql, sql
-from etlcore.errors import ConfigError
+from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
+from gluepot.connectors.jdbc.keys import Key, KeyColumn, Row
+from gluepot.connectors.jdbc.plan import hash_cuts, range_cuts
+from gluepot.connectors.jdbc.postgresql.columns import Column, columns_of, quoted
+from gluepot.connectors.jdbc.postgresql.session import Session, session
+from gluepot.connectors.jdbc.relation import Query, Table, find_column
+from gluepot.connectors.jdbc.settings import HashPartitions, RangePartitions
+from gluepot.connectors.jdbc.sql import Sql, sql
+from gluepot.core.errors import ConfigError
 
 _FIND = """
 SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS name, c.oid::int8 AS oid
@@ -33,7 +33,7 @@ WHERE i.indrelid = $1::oid AND i.indisprimary AND a.attrelid = i.indrelid AND a.
 
 @dataclass(frozen=True, slots=True)
 class PostgresqlRelation:
-    """A table or query within a transaction; answers `connectors.jdbc.plan.Facts`.
+    """A table or query within a transaction; answers `gluepot.connectors.jdbc.plan.Facts`.
 
     Args:
         session: the transaction.

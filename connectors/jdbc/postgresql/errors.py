@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from adbc_driver_manager import AdbcStatusCode, Error
 
-from connectors.jdbc.endpoint import JdbcEndpoint
-from etlcore.errors import ConfigError, EtlError, PermanentError, TransientError
+from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
+from gluepot.core.errors import ConfigError, EtlError, PermanentError, TransientError
 
 _WAIT_SECS = 5.0
 _AWAY = ("08", "40", "53", "55", "57", "58")

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import cast
 
-from connectors.jdbc.endpoint import JdbcEndpoint
-from connectors.jdbc.postgresql.columns import columns_of, quoted
-from connectors.jdbc.postgresql.session import Session, session
-from connectors.jdbc.postgresql.staging import ORDINAL, staging_prefix
-from connectors.jdbc.target import JdbcWriteSettings, Mode
-from connectors.ports import CommitKey, StagedFile
-from etlcore.errors import ConfigError, PermanentError, TransientError
+from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
+from gluepot.connectors.jdbc.postgresql.columns import columns_of, quoted
+from gluepot.connectors.jdbc.postgresql.session import Session, session
+from gluepot.connectors.jdbc.postgresql.staging import ORDINAL, staging_prefix
+from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
+from gluepot.connectors.ports import CommitKey, StagedFile
+from gluepot.core.errors import ConfigError, PermanentError, TransientError
 
 COMMITS = "gluepot_commits"
 REJECTS = "gluepot_rejects"

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import pyarrow as pa
 from adbc_driver_postgresql import StatementOptions, dbapi
 
-from connectors.jdbc.endpoint import JdbcEndpoint
-from connectors.jdbc.postgresql.columns import unquoted
-from connectors.jdbc.postgresql.errors import mapped
-from connectors.jdbc.sql import Bound, Sql
+from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
+from gluepot.connectors.jdbc.postgresql.columns import unquoted
+from gluepot.connectors.jdbc.postgresql.errors import mapped
+from gluepot.connectors.jdbc.sql import Bound, Sql
 
 _SETTINGS = (
     # A value in text means the same whenever it was printed, and a bookmark keeps such texts.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from connectors.jdbc.endpoint import JdbcEndpoint
-from connectors.jdbc.postgresql.session import session
+from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
+from gluepot.connectors.jdbc.postgresql.session import session
 
 
 @contextmanager

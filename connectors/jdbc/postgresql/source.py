@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from connectors.jdbc.endpoint import JdbcEndpoint
-from connectors.jdbc.postgresql.columns import Column, arrow_schema, typed
-from connectors.jdbc.postgresql.session import session
-from connectors.jdbc.sql import Sql, sql
-from dynamicframe.chunk import Chunk
+from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
+from gluepot.connectors.jdbc.postgresql.columns import Column, arrow_schema, typed
+from gluepot.connectors.jdbc.postgresql.session import session
+from gluepot.connectors.jdbc.sql import Sql, sql
+from gluepot.frames.chunk import Chunk
 
 
 @dataclass(frozen=True, slots=True)

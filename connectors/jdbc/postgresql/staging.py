@@ -16,13 +16,13 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from connectors.jdbc.endpoint import JdbcEndpoint
-from connectors.jdbc.postgresql.columns import quoted
-from connectors.jdbc.postgresql.session import Session, session
-from connectors.jdbc.postgresql.stored import JSON, stored
-from connectors.ports import CommitKey, ManifestPart, StagedFile, dump_errors
-from dynamicframe.chunk import Chunk, ErrorRecord
-from dynamicframe.schema import merge_schemas
+from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
+from gluepot.connectors.jdbc.postgresql.columns import quoted
+from gluepot.connectors.jdbc.postgresql.session import Session, session
+from gluepot.connectors.jdbc.postgresql.stored import JSON, stored
+from gluepot.connectors.ports import CommitKey, ManifestPart, StagedFile, dump_errors
+from gluepot.frames.chunk import Chunk, ErrorRecord
+from gluepot.frames.schema import merge_schemas
 
 PREFIX = "gluepot_stage_"
 ORDINAL = "gluepot_ordinal"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dynamicframe.columns import Column, columns_of
-from dynamicframe.json_text import json_texts
-from dynamicframe.schema import choice_to_string, without_nulls
+from gluepot.frames.columns import Column, columns_of
+from gluepot.frames.json_text import json_texts
+from gluepot.frames.schema import choice_to_string, without_nulls
 
 _TYPES = {
     pa.int8(): "int2",

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from etlcore.masking import mask
+from gluepot.core.masking import mask
 
 MOST_LINES = 200
 MOST_CHARS = 400

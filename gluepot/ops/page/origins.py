@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from etlcore.masking import mask
+from gluepot.core.masking import mask
 from gluepot.ops.page.figures import span
 
 DEFAULT = "default"

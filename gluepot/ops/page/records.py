@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from etlcore.errors import EtlError
-from etlcore.storage import open_storage
-from gluepot.dlq.folder import LetterFile, LetterFolder
-from gluepot.dlq.letters import Letter, read_letters
-from gluepot.dlq.show import printable
-from streaming.progress import WrittenFile
+from gluepot.core.errors import EtlError
+from gluepot.core.storage import open_storage
+from gluepot.dead_letters.folder import LetterFile, LetterFolder
+from gluepot.dead_letters.letters import Letter, read_letters
+from gluepot.dead_letters.show import printable
+from gluepot.streaming.progress import WrittenFile
 
 MOST_RECORDS = 10
 MOST_FILE_BYTES = 8 << 20

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from etlcore.logging import get_logger
+from gluepot.core.logging import get_logger
 from gluepot.ops.access import Access
 from gluepot.ops.page.guard import Guard, Refused, login_fields
 from gluepot.ops.page.render import HEADERS, static_files, templates

@@ -10,7 +10,7 @@ from typing import Literal
 from gluepot.ops.health import STUCK_SECS, STUCK_WINDOWS
 from gluepot.ops.page.figures import clock_time, count, share, span
 from gluepot.ops.page.history import Batch
-from streaming.status import QueryStatus
+from gluepot.streaming.observe.status import QueryStatus
 
 Mood = Literal["good", "quiet", "warn", "bad"]
 WORST_FIRST: tuple[Mood, ...] = ("bad", "warn", "quiet", "good")

@@ -13,11 +13,11 @@ from gluepot.ops.page.log_tail import LogLine, LogTail
 from gluepot.ops.page.origins import Setting
 from gluepot.ops.page.records import Read, RecordReader
 from gluepot.ops.page.verdict import WORST_FIRST, Verdict, verdict
-from streaming.advisor.advice import Advice
-from streaming.progress import WrittenFile
-from streaming.session import StreamSession
-from streaming.settings import StreamSettings
-from streaming.status import QueryStatus
+from gluepot.streaming.advisor.advice import Advice
+from gluepot.streaming.progress import WrittenFile
+from gluepot.streaming.query.session import StreamSession
+from gluepot.streaming.settings import StreamSettings
+from gluepot.streaming.observe.status import QueryStatus
 
 SHOWN_BATCHES = 12
 SHOWN_FILES = 8

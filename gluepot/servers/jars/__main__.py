@@ -6,7 +6,7 @@ import sys
 
 from cyclopts import App
 
-from etlcore.errors import EtlError
+from gluepot.core.errors import EtlError
 from gluepot.servers.jars.fetch import ensure
 from gluepot.servers.jars.lockfile import dump_lock, lock_path, parse_lock
 from gluepot.servers.jars.relock import relock

@@ -9,9 +9,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from etlcore.cachedir import cache_root
-from etlcore.errors import ConfigError, PermanentError
-from etlcore.java import ensure_java
+from gluepot.core.cachedir import cache_root
+from gluepot.core.errors import ConfigError, PermanentError
+from gluepot.spark.java import ensure_java
 from gluepot.servers.jars import ivy
 from gluepot.servers.jars.lockfile import RELOCK, LockedJar, find_set, lock_path, parse_lock
 

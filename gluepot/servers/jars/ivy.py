@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from etlcore.errors import ConfigError, TransientError
+from gluepot.core.errors import ConfigError, TransientError
 from gluepot.servers.jars.lockfile import Module
 from gluepot.servers.jars.network import jvm_network_options
 

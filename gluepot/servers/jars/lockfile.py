@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from etlcore.errors import ConfigError, did_you_mean
+from gluepot.core.errors import ConfigError, did_you_mean
 
 RELOCK = "python -m gluepot.servers.jars lock"
 

@@ -7,8 +7,8 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from etlcore.errors import PermanentError
-from etlcore.java import ensure_java
+from gluepot.core.errors import PermanentError
+from gluepot.spark.java import ensure_java
 from gluepot.servers.jars import ivy
 from gluepot.servers.jars.fetch import sha256_of
 from gluepot.servers.jars.lockfile import JarSet, LockedJar, Module

@@ -8,7 +8,7 @@ from typing import Any
 
 from awsglue import sinks, writing
 from awsglue.job import Job
-from gluepot.cli import main
+from gluepot.cli.main import main
 
 put_off: list[Callable[[], None]] = []
 

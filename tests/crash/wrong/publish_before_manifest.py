@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from gluepot.cli import main
+from gluepot.cli.main import main
 
 if __name__ == "__main__":
-    publishing = import_module("batch.commit.publish")  # the package has a function of that name
+    publishing = import_module("gluepot.commit.publish")  # the package has a function of that name
     publishing._begin = lambda *_: None
     main()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from batch.commit.decide import Skip
-from gluepot.cli import main
+from gluepot.commit.decide import Skip
+from gluepot.cli.main import main
 
 if __name__ == "__main__":
-    publishing = import_module("batch.commit.publish")  # the package has a function of that name
+    publishing = import_module("gluepot.commit.publish")  # the package has a function of that name
     right = publishing.decide
     publishing.decide = lambda manifest, published: Skip(published) if published else right(manifest, published)
     main()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from batch.commit.writes import QueryWrites
-from gluepot.cli import main
+from gluepot.commit.writes import QueryWrites
+from gluepot.cli.main import main
 
 if __name__ == "__main__":
     QueryWrites.settle = lambda _: None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from etlcore.errors import NotSupported
+from gluepot.core.errors import NotSupported
 
 RECORDED = json.loads((Path(__file__).parents[2] / "data" / "glue_surface.json").read_text())
 NOT_YET = set(RECORDED["not_yet"])

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from awsglue import utils
 from awsglue.utils import GlueArgumentError, getResolvedOptions
-from etlcore.errors import ConfigError
-from etlcore.glue_version import current_glue_version
+from gluepot.core.errors import ConfigError
+from gluepot.core.glue_version import current_glue_version
 
 SCRIPT = "job.py"
 ALWAYS_THERE = {

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from batch.gates import POLL_SECS, wait_for
-from batch.ledger import Owner, RunStart, open_ledger
-from etlcore.clock import FakeClock
-from etlcore.errors import TransientError
+from gluepot.bookmarks.upstream_jobs import POLL_SECS, wait_for
+from gluepot.bookmarks.ledger import Owner, RunStart, open_ledger
+from gluepot.core.clock import FakeClock
+from gluepot.core.errors import TransientError
 
 HERE = Owner("here", 1)
 

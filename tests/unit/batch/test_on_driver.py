@@ -5,10 +5,10 @@ from contextvars import ContextVar
 
 import pytest
 
-from batch.on_driver import MOST_PIECES, SMALL_INPUT_BYTES, is_own_work, is_small, is_small_input, run
-from batch.task import Place
-from dynamicframe.chunk import CallSite
-from dynamicframe.transforms import DropNulls, FilterRows, MapRows, Stage
+from gluepot.engine.on_driver import (MOST_PIECES, SMALL_INPUT_BYTES, is_own_work, is_small, is_small_input, run)
+from gluepot.engine.task import Place
+from gluepot.frames.chunk import CallSite
+from gluepot.frames.transforms import DropNulls, FilterRows, MapRows, Stage
 
 
 @pytest.mark.parametrize(

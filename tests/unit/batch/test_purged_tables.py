@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 import gluepot.table
-from batch.commit.compaction import Compaction
-from batch.purge import PurgeOptions, purge_path, purge_table
-from batch.table import purging
-from batch.table.compact import CompactSettings, compact
-from batch.table.verify import verify
-from catalog.connect import open_catalog
-from catalog.values import Database, Partition, Table
-from connectors.filesink.layout import INTENTS, commit_key
-from etlcore import failpoints
-from etlcore.clock import FakeClock
-from etlcore.errors import TransientError
-from etlcore.storage import LocalStorage, open_storage
+from gluepot.commit.compaction import Compaction
+from gluepot.tables.purge import PurgeOptions, purge_path, purge_table
+from gluepot.tables import purging
+from gluepot.tables.compact import CompactSettings, compact
+from gluepot.tables.verify import verify
+from gluepot.catalog.connect import open_catalog
+from gluepot.catalog.values import Database, Partition, Table
+from gluepot.connectors.filesink.layout import INTENTS, commit_key
+from gluepot.core import failpoints
+from gluepot.core.clock import FakeClock
+from gluepot.core.errors import TransientError
+from gluepot.core.storage import LocalStorage, open_storage
 from tests.unit.table.tables import Writer
 
 CLOCK = FakeClock(2_000_000_000.0)  # long after the files' times

@@ -1,11 +1,11 @@
 import pyarrow as pa
 import pytest
 
-from batch.commit import Published, Target, live, publish
-from batch.commit.record import CommitRecord
-from batch.table_columns import TableColumns
-from connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange
-from etlcore.storage import open_storage
+from gluepot.commit import Published, Target, live, publish
+from gluepot.commit.record import CommitRecord
+from gluepot.commit.recorded_columns import TableColumns
+from gluepot.connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange
+from gluepot.core.storage import open_storage
 from tests.unit.commit.worlds import MemoryStorage
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 from gluepot.bench.arguments import arguments_of_run, asked_names
-from gluepot.cli import USAGE, outcome
-from gluepot.cli import app as gluepot
+from gluepot.cli.main import USAGE, outcome
+from gluepot.cli.main import app as gluepot
 
 CLICKS = Path(__file__).parents[3] / "examples" / "clickstream.py"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from gluepot.bench.hold import Load, held
-from streaming.advisor.history import Observation
+from gluepot.streaming.advisor.history import Observation
 
 WINDOW = 5.0
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gluepot.bench.job import measured
 from gluepot.bench.measured import Run
 from gluepot.bench.plan import FIRST_ROWS, Bounds, bounds, is_enough, remaining, within
-from streaming.advisor.history import Observation
+from gluepot.streaming.advisor.history import Observation
 from tests.unit.bench.made import LIMITS, START_SECS, all_runs, linear, run_on
 
 

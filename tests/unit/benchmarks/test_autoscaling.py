@@ -6,7 +6,7 @@ from benchmarks.autoscaling.judge import ALL, HELD_OUT, TUNED, judge
 from benchmarks.autoscaling.loads import FAMILIES, GOAL_BROKEN_SHARE, GOAL_OVER_ORACLE, JUDGED_SEEDS, TUNING_SEEDS
 from benchmarks.autoscaling.plant import Outcome, simulate, world
 from benchmarks.autoscaling.rivals import OURS, Rule, ours, static
-from gluepot.svg_chart import Axis, Line, chart
+from gluepot.bench.svg_chart import Axis, Line, chart
 
 SHORT = [family for family in FAMILIES if family.secs <= 6 * 3600 and family.name not in HELD_OUT]
 STEP = next(family for family in FAMILIES if family.name == "step x4")

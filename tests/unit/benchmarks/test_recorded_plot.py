@@ -3,7 +3,7 @@
 from xml.etree import ElementTree as ET
 
 from benchmarks.autoscaling.recorded import plot
-from streaming.advisor.history import Observation
+from gluepot.streaming.advisor.history import Observation
 
 
 def test_each_batch_is_a_point_and_a_batch_as_long_as_its_window_is_one():

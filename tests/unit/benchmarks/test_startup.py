@@ -13,7 +13,7 @@ from benchmarks.startup.processes import Seen, by_role, role
     [
         (["java", "-cp", "x", "org.apache.spark.deploy.SparkSubmit"], "JVM"),
         (["python3", "-m", "pyspark.daemon", "pyspark.sql.worker.create_data_source"], "planner: source made"),
-        (["python3", "-m", "batch.worker_daemon", "pyspark.worker"], "worker daemon"),
+        (["python3", "-m", "gluepot.engine.worker_daemon", "pyspark.worker"], "worker daemon"),
         (["python3", "-m", "gluepot", "run", "job.py"], "driver"),
         (["/bin/sh", "-c", "x"], "sh"),
         ([], "?"),

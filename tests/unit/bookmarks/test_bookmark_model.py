@@ -1,6 +1,6 @@
 """Random histories of a folder and of a job that reads it, with the real ledger and the real planner.
 
-The world is a dict of files, the sink a dict of what each commit key published, with the rule of `batch.commit`: the
+The world is a dict of files, the sink a dict of what each commit key published, with the rule of `gluepot.commit`: the
 same key and equal input change nothing, other input replaces.
 """
 
@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from batch.ledger import BegunRun, Change, Ledger, Owner, RunStart, VersionMismatch, open_ledger
-from batch.ledger.edit import reset, rewind
-from connectors.files.plan import Plan, PlanOptions, plan
-from connectors.files.versions import FileVersion, state_body, state_of
-from etlcore.clock import FakeClock
+from gluepot.bookmarks.ledger import (BegunRun, Change, Ledger, Owner, RunStart, VersionMismatch, open_ledger)
+from gluepot.bookmarks.ledger.edit import reset, rewind
+from gluepot.connectors.files.plan import Plan, PlanOptions, plan
+from gluepot.connectors.files.versions import FileVersion, state_body, state_of
+from gluepot.core.clock import FakeClock
 
 ROOT = "s3://lake/in"
 CTX = "source0"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from batch.ledger import Held, Owner, RunStart, open_ledger, owner_lock
-from batch.ledger.lease import begin_run
-from batch.ledger.owner_lock import OwnerLock, lock_folder
-from etlcore.clock import FakeClock
-from etlcore.errors import LeaseHeld
+from gluepot.bookmarks.ledger import Held, Owner, RunStart, open_ledger, owner_lock
+from gluepot.bookmarks.ledger.lease import begin_run
+from gluepot.bookmarks.ledger.owner_lock import OwnerLock, lock_folder
+from gluepot.core.clock import FakeClock
+from gluepot.core.errors import LeaseHeld
 
 LEDGER, JOB = "sqlite:///ledger.db", "clicks"
 HERE = Owner("pod-0", 1)

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batch.ledger import Ledger, Owner, RunStart, open_ledger, tables
-from batch.ledger.edit import rewind
-from batch.ledger.ledger import add_version
-from batch.ledger.thinning import DAY_MS, HOUR_MS, MINUTE_MS, MOST_NOTES, superfluous
-from batch.ledger.values import STREAM, StateChange
-from etlcore.clock import FakeClock
+from gluepot.bookmarks.ledger import Ledger, Owner, RunStart, open_ledger, tables
+from gluepot.bookmarks.ledger.edit import rewind
+from gluepot.bookmarks.ledger.ledger import add_version
+from gluepot.bookmarks.ledger.thinning import DAY_MS, HOUR_MS, MINUTE_MS, MOST_NOTES, superfluous
+from gluepot.bookmarks.ledger.values import STREAM, StateChange
+from gluepot.core.clock import FakeClock
 
 NOW_MS = 1_700_000_000_000
 YEARS = 3

@@ -6,10 +6,10 @@ import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.connections import Connection, Connections, kafka_options, load
-from catalog.connections.file import find, parse, tightening
-from catalog.connections.kafka import REFUSED
-from etlcore.errors import ConfigError
+from gluepot.catalog.connections import Connection, Connections, kafka_options, load
+from gluepot.catalog.connections.file import find, parse, tightening
+from gluepot.catalog.connections.kafka import REFUSED
+from gluepot.core.errors import ConfigError
 
 SERVERS = {"KAFKA_BOOTSTRAP_SERVERS": "b1:9092,b2:9092"}
 PLAINTEXT = {**SERVERS, "KAFKA_SSL_ENABLED": "false"}

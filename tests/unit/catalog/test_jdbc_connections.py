@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from catalog.connections import Connection, jdbc_connection
-from catalog.databases import database_read, is_of_database
-from catalog.values import Table
-from etlcore.errors import ConfigError
+from gluepot.catalog.connections import Connection, jdbc_connection
+from gluepot.catalog.databases import database_read, is_of_database
+from gluepot.catalog.values import Table
+from gluepot.core.errors import ConfigError
 
 
 def jdbc(environ=None, **properties):

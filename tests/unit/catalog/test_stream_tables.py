@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from catalog.streams import is_stream, stream_read
-from catalog.values import Table
+from gluepot.catalog.streams import is_stream, stream_read
+from gluepot.catalog.values import Table
 
 COLUMNS = [{"Name": "id", "Type": "bigint"}, {"Name": "a`b", "Type": "struct<x:int>"}]
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from catalog.formats import HIVE_FORMATS, new_storage, table_format
-from catalog.values import Table
-from etlcore.errors import ConfigError
+from gluepot.catalog.formats import HIVE_FORMATS, new_storage, table_format
+from gluepot.catalog.values import Table
+from gluepot.core.errors import ConfigError
 
 
 def table(parameters=None, serde="", serde_parameters=None, columns=("a", "b")):

@@ -7,8 +7,8 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from connectors.kafka.positions import Positions, Span
-from streaming.checkpoints.names import checksum_of
+from gluepot.connectors.kafka.positions import Positions, Span
+from gluepot.streaming.checkpoints.names import checksum_of
 
 QUERY = "7b546c72-661a-4c2f-a048-bc0862edb201"
 PIECE = 512

@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from batch.commit.record import CommitRecord
-from connectors.ports import CommitKey
-from connectors.start import START_FILE, write_start
-from etlcore.clock import FakeClock
-from streaming.checkpoints.against_table import against_table
-from streaming.checkpoints.diagnosis import diagnose
-from streaming.checkpoints.names import METADATA
-from streaming.checkpoints.repair import repair
-from streaming.checkpoints.snapshot import read
+from gluepot.commit.record import CommitRecord
+from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.streams.start import START_FILE, write_start
+from gluepot.core.clock import FakeClock
+from gluepot.streaming.checkpoints.against_table import against_table
+from gluepot.streaming.checkpoints.diagnosis import diagnose
+from gluepot.streaming.checkpoints.names import METADATA
+from gluepot.streaming.checkpoints.repair import repair
+from gluepot.streaming.checkpoints.snapshot import read
 from tests.unit.checkpoints.made import (
     COMMIT,
     QUERY,

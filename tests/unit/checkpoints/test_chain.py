@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from connectors.kafka.positions import Bounds, Positions, Span, plan, resume
-from etlcore.errors import CheckpointError
-from streaming.checkpoints.chain import follows, judge, rebuilt
-from streaming.checkpoints.contents import Damage, read_offsets
+from gluepot.connectors.kafka.positions import Bounds, Positions, Span, plan, resume
+from gluepot.core.errors import CheckpointError
+from gluepot.streaming.checkpoints.chain import follows, judge, rebuilt
+from gluepot.streaming.checkpoints.contents import Damage, read_offsets
 from tests.unit.checkpoints.made import offset_file, positions
 
 

@@ -7,14 +7,14 @@ import random
 
 import pytest
 
-from connectors.kafka.positions import Span
-from etlcore.checkpoint import BACKUP
-from etlcore.clock import FakeClock
-from etlcore.errors import CheckpointError
-from streaming.checkpoints.diagnosis import diagnose
-from streaming.checkpoints.repair import repair
-from streaming.checkpoints.snapshot import read
-from streaming.checkpoints.start import blocking, refuse_damage
+from gluepot.connectors.kafka.positions import Span
+from gluepot.core.checkpoint import BACKUP
+from gluepot.core.clock import FakeClock
+from gluepot.core.errors import CheckpointError
+from gluepot.streaming.checkpoints.diagnosis import diagnose
+from gluepot.streaming.checkpoints.repair import repair
+from gluepot.streaming.checkpoints.snapshot import read
+from gluepot.streaming.checkpoints.start import blocking, refuse_damage
 from tests.unit.checkpoints.made import QUERY, Fresh, GoesOn, RunsAgain, checkpoint, positions, spark_start
 from tests.unit.commit.worlds import MemoryStorage
 

@@ -4,16 +4,16 @@ import json
 
 import pytest
 
-from batch.commit.record import CommitRecord
-from connectors.kafka.positions import Positions, Span
-from connectors.ports import CommitKey, SourceRange
-from etlcore.checkpoint import BACKUP
-from etlcore.clock import FakeClock
-from etlcore.errors import CheckpointError, ConfigError
-from gluepot.checkpoint import moves, transfer
-from gluepot.checkpoint.rewind import end_of, go_back, start_over
-from streaming.checkpoints.diagnosis import diagnose
-from streaming.checkpoints.snapshot import read
+from gluepot.commit.record import CommitRecord
+from gluepot.connectors.kafka.positions import Positions, Span
+from gluepot.connectors.ports import CommitKey, SourceRange
+from gluepot.core.checkpoint import BACKUP
+from gluepot.core.clock import FakeClock
+from gluepot.core.errors import CheckpointError, ConfigError
+from gluepot.streaming.checkpoints import moves, transfer
+from gluepot.streaming.checkpoints.rewind import end_of, go_back, start_over
+from gluepot.streaming.checkpoints.diagnosis import diagnose
+from gluepot.streaming.checkpoints.snapshot import read
 from tests.unit.checkpoints.made import QUERY, Fresh, GoesOn, checkpoint, positions, spark_start
 from tests.unit.commit.worlds import MemoryStorage
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import count
 
-from batch.commit import FILES, QueryWrites, Target, Write, adopted, place_digest, publish, recover
-from connectors.ports import CommitKey, Manifest, SourceRange
-from etlcore.errors import EtlError, LeaseHeld, TransientError
-from etlcore.storage import LocalStorage, Storage
+from gluepot.commit import FILES, QueryWrites, Target, Write, adopted, place_digest, publish, recover
+from gluepot.connectors.ports import CommitKey, Manifest, SourceRange
+from gluepot.core.errors import EtlError, LeaseHeld, TransientError
+from gluepot.core.storage import LocalStorage, Storage
 from tests.unit.commit.power import ROOT, PowerDisk
 from tests.unit.commit.worlds import (
     KEY,

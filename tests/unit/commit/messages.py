@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Literal
 
-from batch.commit import FILES, Journal, QueryWrites, Target, Write, abort, adopted, publish
-from connectors.ports import ManifestPart, SourceRange
-from etlcore.errors import TransientError
-from streaming.batch import BatchContext
+from gluepot.commit import FILES, Journal, QueryWrites, Target, Write, abort, adopted, publish
+from gluepot.connectors.ports import ManifestPart, SourceRange
+from gluepot.core.errors import TransientError
+from gluepot.streaming.micro_batch.context import BatchContext
 from tests.unit.commit.explore import Violation, manifest_rows
 from tests.unit.commit.worlds import MemoryStorage, offsets, records, staged, visible
 

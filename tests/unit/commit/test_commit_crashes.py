@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from batch.commit import Target, publish, recover
-from etlcore.storage import LocalStorage, Storage
+from gluepot.commit import Target, publish, recover
+from gluepot.core.storage import LocalStorage, Storage
 from tests.unit.commit.worlds import (
     KEY,
     Crash,

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from batch.commit.history import every, live, newest_generations, settled
-from batch.commit.record import CommitRecord
-from connectors.filesink.layout import COMMITS, commit_key, write_and_generation
-from connectors.ports import CommitKey
-from etlcore.errors import CheckpointError
+from gluepot.commit.history import every, live, newest_generations, settled
+from gluepot.commit.record import CommitRecord
+from gluepot.connectors.filesink.layout import COMMITS, commit_key, write_and_generation
+from gluepot.connectors.ports import CommitKey
+from gluepot.core.errors import CheckpointError
 from tests.unit.commit.worlds import MemoryStorage
 
 

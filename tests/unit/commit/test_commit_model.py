@@ -8,15 +8,15 @@ from importlib import import_module
 
 import pytest
 
-from batch.commit import QueryWrites
-from batch.commit.decide import Skip, Write, decide
-from batch.commit.record import CommitRecord
-from connectors.ports import CommitKey, Manifest, write_label
-from streaming.batch import BatchContext
+from gluepot.commit import QueryWrites
+from gluepot.commit.decide import Skip, Write, decide
+from gluepot.commit.record import CommitRecord
+from gluepot.connectors.ports import CommitKey, Manifest, write_label
+from gluepot.streaming.micro_batch.context import BatchContext
 from tests.unit.commit import explore, messages
 from tests.unit.commit.power import PowerDisk
 
-publish = import_module("batch.commit.publish")  # the package has a function of that name
+publish = import_module("gluepot.commit.publish")  # the package has a function of that name
 
 Explore = Callable[[], int]
 

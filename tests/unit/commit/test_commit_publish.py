@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from batch.commit import Target, abort, adopted, publish, recover
-from batch.commit.publish import published
-from batch.commit.record import CommitRecord
-from connectors.filesink.layout import commit_key
-from connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart
-from etlcore.clock import FakeClock
-from etlcore.errors import CheckpointError, LeaseHeld, PermanentError, TransientError
+from gluepot.commit import Target, abort, adopted, publish, recover
+from gluepot.commit.publish import published
+from gluepot.commit.record import CommitRecord
+from gluepot.connectors.filesink.layout import commit_key
+from gluepot.connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart
+from gluepot.core.clock import FakeClock
+from gluepot.core.errors import CheckpointError, LeaseHeld, PermanentError, TransientError
 from tests.unit.commit.worlds import KEY, MemoryStorage, leftovers, offsets, records, staged, visible
 
 FIRST, SECOND = offsets(0, 3, "0"), offsets(0, 2, "1")

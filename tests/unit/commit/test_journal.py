@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from batch.commit import Journal, Write
-from batch.commit.journal import FOLDER
-from etlcore.errors import CheckpointError, LeaseHeld, TransientError
+from gluepot.commit import Journal, Write
+from gluepot.commit.journal import FOLDER
+from gluepot.core.errors import CheckpointError, LeaseHeld, TransientError
 from tests.unit.commit.worlds import MemoryStorage
 
 CLICKS, ORDERS = Write("files", "/lake/clicks", "sink"), Write("files", "/lake/orders", "sink")

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batch.commit.overlap import Ahead, Clear, History, Less, Skipped, Twice, judge
-from batch.commit.record import CommitRecord
-from batch.commit.refusal import Origin, refuse_overlap
-from connectors.ports import CommitKey, Manifest, SourceRange
-from etlcore.errors import CheckpointError
+from gluepot.commit.overlap import Ahead, Clear, History, Less, Skipped, Twice, judge
+from gluepot.commit.record import CommitRecord
+from gluepot.commit.refusal import Origin, refuse_overlap
+from gluepot.connectors.ports import CommitKey, Manifest, SourceRange
+from gluepot.core.errors import CheckpointError
 
 
 def offsets(start, end, shard="0", topic_id="id-1"):

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from batch.commit import FILES, Journal, Origin, QueryWrites, Target, Write, live, place_digest, publish, recover
-from connectors.filesink.layout import commit_key
-from connectors.ports import CommitKey, Manifest
-from etlcore.errors import CheckpointError
+from gluepot.commit import (FILES, Journal, Origin, QueryWrites, Target, Write, live, place_digest, publish, recover)
+from gluepot.connectors.filesink.layout import commit_key
+from gluepot.connectors.ports import CommitKey, Manifest
+from gluepot.core.errors import CheckpointError
 from tests.unit.commit.explore import manifest_rows
 from tests.unit.commit.worlds import (
     KEY,

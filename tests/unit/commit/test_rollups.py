@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batch.commit.history import Published, every, live
-from batch.commit.older_layout import move_manifests
-from batch.commit.overlap import History, judge
-from batch.commit.record import CommitRecord, FileEntry
-from batch.commit.rolling import create_again, index_of, indexes, roll_up, rolled_records, unroll
-from batch.commit.rollup import Index, Summary
-from batch.commit.tally import Tally
-from batch.table.columns import table_columns
-from connectors.filesink.layout import COMMITS, ROLLUPS, commit_key, rollup_index_key, rollups_of_query
-from connectors.ports import CommitKey, Manifest, SourceRange
-from etlcore.errors import CheckpointError, TransientError
+from gluepot.commit.history import Published, every, live
+from gluepot.commit.older_layout import move_manifests
+from gluepot.commit.overlap import History, judge
+from gluepot.commit.record import CommitRecord, FileEntry
+from gluepot.commit.rolling import create_again, index_of, indexes, roll_up, rolled_records, unroll
+from gluepot.commit.rollup import Index, Summary
+from gluepot.commit.tally import Tally
+from gluepot.tables.columns import table_columns
+from gluepot.connectors.filesink.layout import (COMMITS, ROLLUPS, commit_key, rollup_index_key, rollups_of_query)
+from gluepot.connectors.ports import CommitKey, Manifest, SourceRange
+from gluepot.core.errors import CheckpointError, TransientError
 from tests.unit.commit.worlds import Crash, CrashingStorage, MemoryStorage
 
 Q = "query-1"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batch.commit import Tally
-from batch.commit.record import CommitRecord
-from connectors.ports import CommitKey
+from gluepot.commit import Tally
+from gluepot.commit.record import CommitRecord
+from gluepot.connectors.ports import CommitKey
 
 
 def key(batch_id: int, ctx: str = "sink", query_id: str = "clicks") -> CommitKey:

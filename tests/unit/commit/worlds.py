@@ -6,11 +6,11 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from batch.commit import Target
-from connectors.filesink.layout import staging_of_attempt
-from connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange, StagedFile
-from etlcore.storage import FileWriter, Storage
-from etlcore.storage.port import Stretch, checked, stretch_with
+from gluepot.commit import Target
+from gluepot.connectors.filesink.layout import staging_of_attempt
+from gluepot.connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange, StagedFile
+from gluepot.core.storage import FileWriter, Storage
+from gluepot.core.storage.port import Stretch, checked, stretch_with
 
 KEY = CommitKey("query-1", 7, "sink0")
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from batch.commit import Target
-from etlcore.storage import FileWriter, Storage
-from etlcore.storage.port import Stretch
+from gluepot.commit import Target
+from gluepot.core.storage import FileWriter, Storage
+from gluepot.core.storage.port import Stretch
 from tests.unit.commit.worlds import Crash
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from connectors.handover import Handover
-from etlcore.clock import FakeClock
-from etlcore.errors import CheckpointError, ConfigError, DataLoss, TransientError
+from gluepot.connectors.streams.handover import Handover
+from gluepot.core.clock import FakeClock
+from gluepot.core.errors import CheckpointError, ConfigError, DataLoss, TransientError
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_an_error_of_an_earlier_attempt_is_forgotten(handover):
     assert handover.reported() is None
 
 
-CREATE = "from connectors.handover import Handover; print(Handover.create().folder, flush=True); {}"
+CREATE = "from gluepot.connectors.streams.handover import Handover; print(Handover.create().folder, flush=True); {}"
 KILLED = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
 
 

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.ports import SourceRange
-from connectors.ranges import common, halves, width, without
+from gluepot.connectors.ports import SourceRange
+from gluepot.connectors.streams.ranges import common, halves, width, without
 
 
 def offsets(start: int, end: int, shard: str = "0", stream_id: str = "id-1") -> SourceRange:

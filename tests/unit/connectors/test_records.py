@@ -3,10 +3,10 @@
 import pyarrow as pa
 import pytest
 
-from connectors.ports import Outgoing, RecordShape
-from connectors.records import outgoing
-from dynamicframe.chunk import Chunk
-from etlcore.errors import ConfigError
+from gluepot.connectors.ports import Outgoing, RecordShape
+from gluepot.connectors.streams.records import outgoing
+from gluepot.frames.chunk import Chunk
+from gluepot.core.errors import ConfigError
 
 
 def sent(rows, **shape):

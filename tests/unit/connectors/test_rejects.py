@@ -4,10 +4,10 @@ from contextlib import suppress
 
 import duckdb
 
-from connectors.ports import SourceRange
-from connectors.rejects import RejectsAside, put_aside, rejects_root
-from dynamicframe.chunk import Coordinates, ErrorRecord
-from etlcore import logging
+from gluepot.connectors.ports import SourceRange
+from gluepot.connectors.streams.rejects import RejectsAside, put_aside, rejects_root
+from gluepot.frames.chunk import Coordinates, ErrorRecord
+from gluepot.core import logging
 
 RANGE = SourceRange("kafka", "clicks", "id", "3", 10, 20)
 

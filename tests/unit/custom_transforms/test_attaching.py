@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from awsglue.dynamicframe import DynamicFrame
-from etlcore.errors import ConfigError
-from gluepot.custom_transforms import attached, fetched, in_folder
+from gluepot.core.errors import ConfigError
+from gluepot.job.custom_transforms import attached, fetched, in_folder
 
 DESCRIPTOR = '{"name": "t", "functionName": "shout_loud", "parameters": [{"name": "word", "type": "str"}, {"name": "n", "type": "int", "isOptional": true}]}'
 FUNCTION = """

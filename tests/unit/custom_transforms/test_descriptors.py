@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from etlcore.errors import ConfigError
-from gluepot.custom_transforms import parse_descriptor
-from gluepot.custom_transforms.arguments import check_arguments
+from gluepot.core.errors import ConfigError
+from gluepot.job.custom_transforms import parse_descriptor
+from gluepot.job.custom_transforms.arguments import check_arguments
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "transforms"
 SALES = parse_descriptor("salesdata_generator.json", (EXAMPLES / "salesdata_generator.json").read_bytes())

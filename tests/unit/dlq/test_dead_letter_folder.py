@@ -3,14 +3,14 @@ from pathlib import Path
 
 import pytest
 
-from connectors.dead_letters import DeadLetter, OriginalRecord
-from connectors.ports import SourceRange
-from etlcore.errors import CheckpointError, ConfigError
-from gluepot.dlq.commands import list_, show
-from gluepot.dlq.folder import open_folder
-from gluepot.dlq.letters import Wanted, read_letters
-from gluepot.dlq.show import MOST_CHARS, Count, counts, counts_text, letter_json, printable
-from streaming.dead_letters import DeadLetters
+from gluepot.connectors.streams.dead_letters import DeadLetter, OriginalRecord
+from gluepot.connectors.ports import SourceRange
+from gluepot.core.errors import CheckpointError, ConfigError
+from gluepot.cli.dlq import list_, show
+from gluepot.dead_letters.folder import open_folder
+from gluepot.dead_letters.letters import Wanted, read_letters
+from gluepot.dead_letters.show import MOST_CHARS, Count, counts, counts_text, letter_json, printable
+from gluepot.streaming.quarantine.dead_letters import DeadLetters
 from tests.unit.dlq.world import publish, raws
 
 RANGE = SourceRange("kafka", "clicks", "id-1", "0", 4, 5)

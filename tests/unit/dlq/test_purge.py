@@ -3,14 +3,14 @@ from pathlib import Path
 
 import pytest
 
-from batch.commit.publish import published
-from connectors.filesink.layout import commit_key
-from connectors.ports import CommitKey
-from etlcore.errors import ConfigError, TransientError
-from gluepot.dlq.commands import purge as purge_command
-from gluepot.dlq.folder import open_folder
-from gluepot.dlq.letters import read_letters
-from gluepot.dlq.purge import Purged, purge
+from gluepot.commit.publish import published
+from gluepot.connectors.filesink.layout import commit_key
+from gluepot.connectors.ports import CommitKey
+from gluepot.core.errors import ConfigError, TransientError
+from gluepot.cli.dlq import purge as purge_command
+from gluepot.dead_letters.folder import open_folder
+from gluepot.dead_letters.letters import read_letters
+from gluepot.dead_letters.purge import Purged, purge
 from tests.unit.dlq.world import publish, raws
 
 

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.kafka.sender import Sent
-from etlcore.errors import CheckpointError, TransientError
-from etlcore.storage import open_storage
-from gluepot.dlq.folder import open_folder
-from gluepot.dlq.ledger import Ledger, spans
-from gluepot.dlq.letters import EVERY_LETTER, Wanted, read_letters
-from gluepot.dlq.replay import CHUNK, HEADER, Replayed, replay
+from gluepot.connectors.kafka.sender import Sent
+from gluepot.core.errors import CheckpointError, TransientError
+from gluepot.core.storage import open_storage
+from gluepot.dead_letters.folder import open_folder
+from gluepot.dead_letters.ledger import Ledger, spans
+from gluepot.dead_letters.letters import EVERY_LETTER, Wanted, read_letters
+from gluepot.dead_letters.replay import CHUNK, HEADER, Replayed, replay
 from tests.unit.dlq.world import publish
 
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from batch import commit
-from connectors.filesink import new_file_sink
-from connectors.glueparquet import ParquetFormat
-from connectors.ports import CommitKey, Manifest, SourceRange
-from dynamicframe.chunk import Chunk, Coordinates, ErrorRecord
-from gluepot.dlq.letters import Letter
+from gluepot import commit
+from gluepot.connectors.filesink import new_file_sink
+from gluepot.connectors.glueparquet import ParquetFormat
+from gluepot.connectors.ports import CommitKey, Manifest, SourceRange
+from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
+from gluepot.dead_letters.letters import Letter
 
 
 def publish(

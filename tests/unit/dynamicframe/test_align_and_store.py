@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynamicframe.chunk import Chunk, is_choice
-from dynamicframe.objects import batch_from_objects
-from dynamicframe.rows import rows
-from dynamicframe.schema import align, choice_field, choice_to_string, concat, merge_schemas, without_nulls
+from gluepot.frames.chunk import Chunk, is_choice
+from gluepot.frames.objects import batch_from_objects
+from gluepot.frames.rows import rows
+from gluepot.frames.schema import (align, choice_field, choice_to_string, concat, merge_schemas, without_nulls)
 
 VALUES = st.recursive(
     st.one_of(

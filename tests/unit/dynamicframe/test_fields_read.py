@@ -8,9 +8,9 @@ from functools import partial
 import pyarrow as pa
 import pytest
 
-from dynamicframe.chunk import Chunk
-from dynamicframe.transforms import FilterRows
-from dynamicframe.transforms.fields_read import fields_read
+from gluepot.frames.chunk import Chunk
+from gluepot.frames.transforms import FilterRows
+from gluepot.frames.transforms.fields_read import fields_read
 
 LIMIT = 3
 

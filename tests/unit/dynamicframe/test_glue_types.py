@@ -1,8 +1,8 @@
 import pyarrow as pa
 import pytest
 
-from dynamicframe.schema import arrow_type, glue_name
-from etlcore.errors import ConfigError
+from gluepot.frames.schema import arrow_type, glue_name
+from gluepot.core.errors import ConfigError
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
 import pyarrow as pa
 import pytest
 
-from dynamicframe.chunk import Coordinates, is_choice
-from dynamicframe.json_decoder import JsonDecoder
-from dynamicframe.json_footprint import MAX_DEPTH
-from dynamicframe.rows import rows
+from gluepot.frames.chunk import Coordinates, is_choice
+from gluepot.frames.json_decoder import JsonDecoder
+from gluepot.frames.json_footprint import MAX_DEPTH
+from gluepot.frames.rows import rows
 
 
 def _decode(decoder, *values):

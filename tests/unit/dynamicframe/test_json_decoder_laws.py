@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dynamicframe.json_decoder import JsonDecoder
-from dynamicframe.json_footprint import MAX_DEPTH
-from dynamicframe.json_reader import read_uniform
-from dynamicframe.json_record import read_record
-from dynamicframe.records import in_braces, join
-from dynamicframe.refusal import Refusal
-from dynamicframe.rows import rows
+from gluepot.frames.json_decoder import JsonDecoder
+from gluepot.frames.json_footprint import MAX_DEPTH
+from gluepot.frames.json_reader import read_uniform
+from gluepot.frames.json_record import read_record
+from gluepot.frames.records import in_braces, join
+from gluepot.frames.refusal import Refusal
+from gluepot.frames.rows import rows
 
 
 def _dumps(value: Any) -> bytes:
@@ -108,7 +108,7 @@ def _way(request):
     if request.param == "kernel":
         yield
     else:
-        with patch("dynamicframe.json_decoder.can_read", lambda _: False):
+        with patch("gluepot.frames.json_decoder.can_read", lambda _: False):
             yield
 
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynamicframe.json_footprint import cut, ends, excess
+from gluepot.frames.json_footprint import cut, ends, excess
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dynamicframe import json_kernel
-from dynamicframe.columns import columns_of
-from dynamicframe.json_decoder import JsonDecoder
-from dynamicframe.json_kernel import KnownRecords, can_read
-from dynamicframe.rows import plain_values
-from dynamicframe.schema import choice_field
+from gluepot.frames import json_kernel
+from gluepot.frames.columns import columns_of
+from gluepot.frames.json_decoder import JsonDecoder
+from gluepot.frames.json_kernel import KnownRecords, can_read
+from gluepot.frames.rows import plain_values
+from gluepot.frames.schema import choice_field
 
 needs_kernel = pytest.mark.skipif(not json_kernel.IS_COMPILED, reason="built without a C compiler")
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from dynamicframe.chunk import CallSite
-from dynamicframe.transforms import ApplyMapping, DropFields, FilterRows, ReadTexts, SelectFields, Stage
-from dynamicframe.transforms.needed_columns import needed_columns
+from gluepot.frames.chunk import CallSite
+from gluepot.frames.transforms import (ApplyMapping, DropFields, FilterRows, ReadTexts, SelectFields, Stage)
+from gluepot.frames.transforms.needed_columns import needed_columns
 
 CHOOSE = SelectFields(["A.b", "`c.d`"])
 

@@ -5,8 +5,8 @@ import datetime as dt
 import pyarrow as pa
 import pytest
 
-from dynamicframe.chunk import Chunk, is_choice
-from dynamicframe.transforms.read_texts import ReadTexts
+from gluepot.frames.chunk import Chunk, is_choice
+from gluepot.frames.transforms.read_texts import ReadTexts
 
 
 def read(kind, *texts):

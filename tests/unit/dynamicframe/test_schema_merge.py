@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynamicframe.chunk import is_choice
-from dynamicframe.schema import choice_field, merge_fields, merge_schemas
+from gluepot.frames.chunk import is_choice
+from gluepot.frames.schema import choice_field, merge_fields, merge_schemas
 
 SCALARS = st.sampled_from(
     [

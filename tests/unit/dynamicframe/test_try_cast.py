@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynamicframe.cast import try_cast
-from dynamicframe.schema import arrow_type
+from gluepot.frames.cast import try_cast
+from gluepot.frames.schema import arrow_type
 
 UTC = dt.UTC
 SCALARS = [

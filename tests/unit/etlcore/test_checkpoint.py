@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from etlcore.checkpoint import Checkpoint
-from etlcore.errors import CheckpointError
+from gluepot.core.checkpoint import Checkpoint
+from gluepot.core.errors import CheckpointError
 
 
 def write(folder, log, name, *lines):

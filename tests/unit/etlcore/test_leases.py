@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from etlcore.clock import FakeClock
-from etlcore.leases import Free, Taken, is_gone, watch
+from gluepot.core.clock import FakeClock
+from gluepot.core.leases import Free, Taken, is_gone, watch
 
 
 @pytest.mark.parametrize(

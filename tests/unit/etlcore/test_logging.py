@@ -6,8 +6,8 @@ import threading
 import pytest
 import structlog
 
-from etlcore import logging as logs
-from etlcore.errors import ConfigError
+from gluepot.core import logging as logs
+from gluepot.core.errors import ConfigError
 
 
 @pytest.fixture(autouse=True)
@@ -31,10 +31,10 @@ def lines(capsys):
 
 def test_a_line_is_an_event_with_key_values_time_level_and_logger(lines):
     logs.configure(json=True)
-    logs.get_logger("streaming.query").info("batch_done", rows=5)
+    logs.get_logger("gluepot.streaming.query.run").info("batch_done", rows=5)
     [line] = lines()
     assert line.pop("ts").endswith("Z")
-    assert line == {"msg": "batch_done", "level": "info", "logger": "streaming.query", "rows": 5}
+    assert line == {"msg": "batch_done", "level": "info", "logger": "gluepot.streaming.query.run", "rows": 5}
 
 
 def test_lines_are_json_when_stderr_is_no_terminal(lines):

@@ -1,6 +1,6 @@
 import pytest
 
-from etlcore.masking import is_secret, mask, mask_text
+from gluepot.core.masking import is_secret, mask, mask_text
 
 
 @pytest.mark.parametrize(

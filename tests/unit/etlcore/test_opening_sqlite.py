@@ -6,9 +6,9 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-import catalog
-from catalog.connect import HEAD, VARIABLE, VERSION_TABLE
-from etlcore.database import Part, open_engine
+import gluepot.catalog
+from gluepot.catalog.connect import HEAD, VARIABLE, VERSION_TABLE
+from gluepot.core.database import Part, open_engine
 
 PART = Part("catalog", VARIABLE, HEAD, Path(catalog.__file__).parent / "migrations", VERSION_TABLE)
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from etlcore.spark_env import LOGGING, LOGGING_JSON
+from gluepot.spark.spark_env import LOGGING, LOGGING_JSON
 
 
 def rules(path):

@@ -1,7 +1,7 @@
 import traceback
 
-from etlcore.errors import ConfigError, DataLoss, EtlError
-from etlcore.task_errors import is_ours, marked
+from gluepot.core.errors import ConfigError, DataLoss, EtlError
+from gluepot.core.task_errors import is_ours, marked
 
 
 def failing(error):

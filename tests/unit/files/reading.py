@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from connectors.files.grouping import GroupOptions, grouped
-from connectors.files.listing import ListingStats, list_files
-from connectors.files.settings import FileReadSettings
-from dynamicframe.chunk import Chunk, ErrorRecord
-from dynamicframe.rows import rows
+from gluepot.connectors.files.grouping import GroupOptions, grouped
+from gluepot.connectors.files.listing import ListingStats, list_files
+from gluepot.connectors.files.settings import FileReadSettings
+from gluepot.frames.chunk import Chunk, ErrorRecord
+from gluepot.frames.rows import rows
 
 
 def chunks(root: Path, format_name: str, options: dict[str, Any] | None = None, **format_options: Any) -> list[Chunk]:

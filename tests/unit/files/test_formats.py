@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import orc, parquet
 
-from connectors.files.compression import decompressed
-from etlcore.errors import ConfigError, PermanentError
+from gluepot.connectors.files.compression import decompressed
+from gluepot.core.errors import ConfigError, PermanentError
 from tests.unit.files.avro_bytes import avro_file, avro_number
 from tests.unit.files.reading import chunks, errors, records
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from amazon.ion import simpleion
 
-from etlcore.errors import PermanentError
+from gluepot.core.errors import PermanentError
 from tests.unit.files.reading import errors, records
 
 TEXT = b"""{id: 1, price: 2.50, at: 2024-01-02T03:04:05+01:00, day: 2024-01-02, tags: [a, "b"], inner: {x: null.int, y: 1e0}}

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from connectors.files.globs import compile_globs, read_exclusions
-from connectors.files.listing import ListingOptions, ListingStats, list_files
-from connectors.files.predicate import parse_predicate
-from etlcore.errors import ConfigError
+from gluepot.connectors.files.globs import compile_globs, read_exclusions
+from gluepot.connectors.files.listing import ListingOptions, ListingStats, list_files
+from gluepot.connectors.files.predicate import parse_predicate
+from gluepot.core.errors import ConfigError
 
 
 def make(root: Path, *paths: str) -> None:

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from connectors.files.formats.text_lines import BOM, line_blocks, lines_of
-from connectors.files.grouping import NONE, FileGroup, GroupOptions, grouped
-from connectors.files.listing import ListingStats, list_files
-from connectors.files.settings import FileReadSettings
-from connectors.files.versions import FileVersion
-from dynamicframe.rows import rows
+from gluepot.connectors.files.formats.text_lines import BOM, line_blocks, lines_of
+from gluepot.connectors.files.grouping import NONE, FileGroup, GroupOptions, grouped
+from gluepot.connectors.files.listing import ListingStats, list_files
+from gluepot.connectors.files.settings import FileReadSettings
+from gluepot.connectors.files.versions import FileVersion
+from gluepot.frames.rows import rows
 
 MIB = 1 << 20
 LINES = st.lists(st.binary(max_size=6).map(lambda text: text.replace(b"\n", b"") + b"\n"), max_size=8)

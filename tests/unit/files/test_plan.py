@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from connectors.files.log_lines import log_lines
-from connectors.files.plan import PlanOptions, Verdict, plan, plan_range
-from connectors.files.versions import FilesState, FileVersion, state_body, state_of
-from etlcore.errors import CheckpointError
+from gluepot.connectors.files.log_lines import log_lines
+from gluepot.connectors.files.plan import PlanOptions, Verdict, plan, plan_range
+from gluepot.connectors.files.versions import FilesState, FileVersion, state_body, state_of
+from gluepot.core.errors import CheckpointError
 
 ROOT = "s3://lake/clicks"
 MINUTE_US = 60_000_000

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from connectors.files.predicate import parse_predicate
-from etlcore.errors import ConfigError
+from gluepot.connectors.files.predicate import parse_predicate
+from gluepot.core.errors import ConfigError
 
 DAY = {"year": "2024", "month": "01", "day": None, "region": "eu-west"}
 

@@ -6,11 +6,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import orc, parquet
 
-from connectors.files.grouping import FileGroup
-from connectors.files.listing import ListingStats, list_files
-from connectors.files.settings import FileReadSettings
-from connectors.ports import ColumnarSource
-from etlcore.errors import ConfigError
+from gluepot.connectors.files.grouping import FileGroup
+from gluepot.connectors.files.listing import ListingStats, list_files
+from gluepot.connectors.files.settings import FileReadSettings
+from gluepot.connectors.ports import ColumnarSource
+from gluepot.core.errors import ConfigError
 from tests.unit.files.reading import errors, records
 
 TABLE = pa.table({"Id": [1], "page": ["x"], "wide": [b"y"]})

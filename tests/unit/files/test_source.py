@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 import pytest
 from structlog.testing import capture_logs
 
-from connectors.files.grouping import ACROSS_PARTITION, IN_PARTITION, NONE, FileGroup, GroupOptions, grouped
-from connectors.files.listing import ListingStats, list_files
-from connectors.files.settings import FileReadSettings
-from connectors.files.versions import FileVersion
-from etlcore.errors import ConfigError
+from gluepot.connectors.files.grouping import (ACROSS_PARTITION, IN_PARTITION, NONE, FileGroup, GroupOptions, grouped)
+from gluepot.connectors.files.listing import ListingStats, list_files
+from gluepot.connectors.files.settings import FileReadSettings
+from gluepot.connectors.files.versions import FileVersion
+from gluepot.core.errors import ConfigError
 from tests.unit.files.reading import records
 
 MIB = 1 << 20

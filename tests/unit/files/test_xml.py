@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from connectors.files.formats import read_format
-from etlcore.errors import ConfigError, PermanentError
+from gluepot.connectors.files.formats import read_format
+from gluepot.core.errors import ConfigError, PermanentError
 from tests.unit.files.reading import chunks, records
 
 BOOKS = """<?xml version="1.0"?>

@@ -11,12 +11,12 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from connectors.filesink import new_file_sink
-from connectors.filesink.drift import Drift, DriftPolicy
-from connectors.glueparquet import ParquetFormat
-from connectors.ports import CommitKey, ManifestPart
-from dynamicframe.chunk import Chunk
-from dynamicframe.objects import batch_from_objects
+from gluepot.connectors.filesink import new_file_sink
+from gluepot.connectors.filesink.drift import Drift, DriftPolicy
+from gluepot.connectors.glueparquet import ParquetFormat
+from gluepot.connectors.ports import CommitKey, ManifestPart
+from gluepot.frames.chunk import Chunk
+from gluepot.frames.objects import batch_from_objects
 
 
 @dataclass

@@ -9,9 +9,9 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from connectors.filesink import FileSink
-from connectors.ports import CommitKey, ManifestPart, StagedFile
-from dynamicframe.chunk import Chunk
+from gluepot.connectors.filesink import FileSink
+from gluepot.connectors.ports import CommitKey, ManifestPart, StagedFile
+from gluepot.frames.chunk import Chunk
 
 KEY = CommitKey("query-1", 7, "sink0")
 

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from connectors.glueparquet import ParquetFormat
-from connectors.glueparquet.codecs import LEAST_ROWS, is_worth_it
+from gluepot.connectors.glueparquet import ParquetFormat
+from gluepot.connectors.glueparquet.codecs import LEAST_ROWS, is_worth_it
 
 
 def rows(records: int = LEAST_ROWS, seed: int = 1) -> pa.RecordBatch:

@@ -4,7 +4,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.filesink.clashes import new_names, without_clashes
+from gluepot.connectors.filesink.clashes import new_names, without_clashes
 
 NAMES = st.lists(st.text("aAbB_1é", min_size=1, max_size=4), unique=True, max_size=8)
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.textfiles import CsvFormat, csv_sink
-from connectors.textfiles.compression import Compression
-from etlcore.errors import ConfigError
+from gluepot.connectors.textfiles import CsvFormat, csv_sink
+from gluepot.connectors.textfiles.compression import Compression
+from gluepot.core.errors import ConfigError
 from tests.unit.filesink.staged import KEY, path, write
 
 

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from connectors.glueparquet import ParquetFormat
-from connectors.glueparquet.dictionaries import expected_distinct, repeated_columns
+from gluepot.connectors.glueparquet import ParquetFormat
+from gluepot.connectors.glueparquet.dictionaries import expected_distinct, repeated_columns
 
 
 @pytest.mark.parametrize(

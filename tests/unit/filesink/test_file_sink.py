@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from connectors.filesink import FileSink, new_file_sink, partitions
-from connectors.glueparquet import ParquetFormat
-from connectors.ports import CommitKey, Sink
-from dynamicframe.chunk import Chunk, Coordinates, ErrorRecord
-from dynamicframe.columns import batch_of
-from etlcore.errors import ConfigError
+from gluepot.connectors.filesink import FileSink, new_file_sink, partitions
+from gluepot.connectors.glueparquet import ParquetFormat
+from gluepot.connectors.ports import CommitKey, Sink
+from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
+from gluepot.frames.columns import batch_of
+from gluepot.core.errors import ConfigError
 from tests.unit.filesink.staged import KEY, data_files, parquet_rows, path, write
 
 BROKEN = ErrorRecord(b'{"a":\xff', "malformed_json", "cut off", Coordinates("clicks", "0", "41"))

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.json_values import json_values
-from connectors.textfiles import json_sink
-from dynamicframe.columns import batch_of
-from etlcore.errors import ConfigError
+from gluepot.connectors.json_values import json_values
+from gluepot.connectors.textfiles import json_sink
+from gluepot.frames.columns import batch_of
+from gluepot.core.errors import ConfigError
 from tests.unit.filesink.staged import KEY, data_files, path, write
 
 

@@ -6,8 +6,8 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from connectors.glueparquet import ParquetFormat, glueparquet_sink
-from etlcore.errors import ConfigError
+from gluepot.connectors.glueparquet import ParquetFormat, glueparquet_sink
+from gluepot.core.errors import ConfigError
 from tests.unit.filesink.staged import KEY, parquet_rows, path, write
 
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.filesink.folders import partition_path, partition_values
-from connectors.filesink.split import split
-from dynamicframe.schema import choice_field
-from etlcore.errors import ConfigError
+from gluepot.connectors.filesink.folders import partition_path, partition_values
+from gluepot.connectors.filesink.split import split
+from gluepot.frames.schema import choice_field
+from gluepot.core.errors import ConfigError
 
 ROWS = st.lists(
     st.tuples(st.none() | st.sampled_from(["", "a", "b", "../c", "a=b/"]), st.none() | st.integers(0, 3)),

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.filesink.typed import typed
-from connectors.registry import READERS, SINKS
-from connectors.value_texts import texts
-from dynamicframe.schema import choice_to_string
+from gluepot.connectors.filesink.typed import typed
+from gluepot.connectors.registry import READERS, SINKS
+from gluepot.connectors.value_texts import texts
+from gluepot.frames.schema import choice_to_string
 from tests.unit.filesink.staged import KEY, path, write
 
 FORMATS = [
@@ -111,7 +111,7 @@ def test_a_line_that_is_no_json_is_an_error():
 def test_any_text_comes_back_from_csv(values):
     import io
 
-    from connectors.textfiles import CsvFormat
+    from gluepot.connectors.textfiles import CsvFormat
 
     batch = pa.record_batch({"a": values, "b": values})
     for settings in (CsvFormat(), CsvFormat(quote=None)):

@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from batch.pipeline import RangeInput
-from batch.task import Tally, load_chunks, through
-from connectors.filesink import partitions
-from connectors.glueparquet import glueparquet_sink
-from connectors.ports import RawBatch, SourceRange
-from dynamicframe.chunk import Chunk
-from dynamicframe.transforms import ApplyMapping, CompareRows, DropFields, FilterRows, MapRows
+from gluepot.engine.pipeline import RangeInput
+from gluepot.engine.task import Tally, load_chunks, through
+from gluepot.connectors.filesink import partitions
+from gluepot.connectors.glueparquet import glueparquet_sink
+from gluepot.connectors.ports import RawBatch, SourceRange
+from gluepot.frames.chunk import Chunk
+from gluepot.frames.transforms import ApplyMapping, CompareRows, DropFields, FilterRows, MapRows
 from tests.unit.filesink.staged import KEY, parquet_rows
 
 LONG = "x" * 300

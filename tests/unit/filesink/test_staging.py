@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from connectors.filesink.staging import Stage
-from etlcore.errors import TransientError
+from gluepot.connectors.filesink.staging import Stage
+from gluepot.core.errors import TransientError
 
 
 @dataclass

@@ -15,11 +15,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from connectors.filesink.drift import Drift, DriftPolicy, Layout
-from connectors.filesink.drift.layout import TableColumn
-from dynamicframe.json_decoder import JsonDecoder
-from dynamicframe.schema import choice_field
-from etlcore.errors import ConfigError
+from gluepot.connectors.filesink.drift import Drift, DriftPolicy, Layout
+from gluepot.connectors.filesink.drift.layout import TableColumn
+from gluepot.frames.json_decoder import JsonDecoder
+from gluepot.frames.schema import choice_field
+from gluepot.core.errors import ConfigError
 from tests.unit.filesink.drifting import Table
 
 BIG = 2**53 + 1
@@ -264,7 +264,7 @@ def test_a_batch_written_again_from_the_same_history_gives_the_same_files(tmp_pa
 
 
 def test_rows_in_the_tables_columns_are_passed_on_untouched(table):
-    from connectors.filesink.drift import Resolver
+    from gluepot.connectors.filesink.drift import Resolver
 
     resolver = Resolver(DriftPolicy(), Layout(), Layout(), ())
     first = pa.RecordBatch.from_pylist([{"id": 1, "v": "x"}])

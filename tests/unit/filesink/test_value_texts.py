@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.value_texts import text, texts
+from gluepot.connectors.value_texts import text, texts
 
 
 @pytest.mark.parametrize(

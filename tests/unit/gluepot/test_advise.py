@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from etlcore.errors import ConfigError
-from gluepot.advise import advise_from
-from gluepot.advise.glue_cost import USD_PER_DPU_HOUR, WORKER_TYPES, glue_cost, worker_type
-from gluepot.run import RunSettings, run
-from streaming.advisor import AdviceLog, AdvisorSettings
-from streaming.advisor.log import recorded
-from streaming.progress import BatchStats
+from gluepot.core.errors import ConfigError
+from gluepot.cli.advise import advise_from
+from gluepot.streaming.advisor.glue_cost import USD_PER_DPU_HOUR, WORKER_TYPES, glue_cost, worker_type
+from gluepot.job.run import RunSettings, run
+from gluepot.streaming.advisor import AdviceLog, AdvisorSettings
+from gluepot.streaming.advisor.log import recorded
+from gluepot.streaming.progress import BatchStats
 
 
 def stats(index, rows, secs, query="clicks"):

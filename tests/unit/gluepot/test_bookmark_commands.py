@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from batch.files_input import files_input
-from batch.jobrun import Bookmarks, JobRun
-from batch.ledger import Ledger, Owner, RunStart, open_ledger
-from batch.ledger.lease import Heartbeat
-from catalog.connect import open_catalog
-from catalog.values import Database, Partition, Table
-from connectors.files.settings import FileReadSettings
-from connectors.files.table_settings import table_read
-from etlcore.clock import FakeClock
-from gluepot.cli import _outcome
+from gluepot.bookmarks.files_input import files_input
+from gluepot.bookmarks.jobrun import Bookmarks, JobRun
+from gluepot.bookmarks.ledger import Ledger, Owner, RunStart, open_ledger
+from gluepot.bookmarks.ledger.lease import Heartbeat
+from gluepot.catalog.connect import open_catalog
+from gluepot.catalog.values import Database, Partition, Table
+from gluepot.connectors.files.settings import FileReadSettings
+from gluepot.connectors.files.table_settings import table_read
+from gluepot.core.clock import FakeClock
+from gluepot.cli.main import _outcome
 
 CTX = "source0"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gluepot.cli import _outcome
+from gluepot.cli.main import _outcome
 
 TABLES = {
     "TableList": [

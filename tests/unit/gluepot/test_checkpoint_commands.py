@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from batch.commit.record import CommitRecord
-from connectors.filesink.layout import commit_key
-from connectors.kafka.positions import split
-from connectors.ports import CommitKey
-from connectors.start import read_start
-from etlcore.clock import SystemClock
-from etlcore.storage import open_storage
-from gluepot.cli import main
-from streaming import lease
+from gluepot.commit.record import CommitRecord
+from gluepot.connectors.filesink.layout import commit_key
+from gluepot.connectors.kafka.positions import split
+from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.streams.start import read_start
+from gluepot.core.clock import SystemClock
+from gluepot.core.storage import open_storage
+from gluepot.cli.main import main
+from gluepot.streaming.checkpoints import lease
 from tests.unit.checkpoints.made import QUERY, checkpoint, positions
 
 

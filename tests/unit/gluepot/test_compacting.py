@@ -6,9 +6,9 @@ import pytest
 from structlog.testing import capture_logs
 
 import gluepot.table
-from etlcore.clock import FakeClock
-from gluepot.compacting import Due, compacting
-from streaming.progress import BatchStats, WrittenFile
+from gluepot.core.clock import FakeClock
+from gluepot.job.compacting import Due, compacting
+from gluepot.streaming.progress import BatchStats, WrittenFile
 from tests.unit.table.tables import Writer
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 from gluepot.datalake import archives_of, with_formats
 from gluepot.servers.jars import fetch
 from gluepot.servers.jars.lockfile import JarSet, LockedJar, Module, dump_lock, lock_path, parse_lock

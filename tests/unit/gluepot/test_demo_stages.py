@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 from gluepot.demo.stage import STAGES, _environment, example
 
 

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pyspark.core.context
 import pytest
 
-from etlcore.clock import SystemClock
-from gluepot.early_jvm import can_be_set_later, handed_over
+from gluepot.core.clock import SystemClock
+from gluepot.spark.early_jvm import can_be_set_later, handed_over
 
 GATEWAY_SCRIPT = """\
 #!/bin/sh
@@ -54,7 +54,7 @@ def pid_file(tmp_path, monkeypatch):
     monkeypatch.setenv("SPARK_HOME", str(home))
     monkeypatch.setenv("STARTED_AS", str(tmp_path / "pid"))
     monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
-    monkeypatch.setattr("gluepot.early_jvm._has_gateway", lambda: False)
+    monkeypatch.setattr("gluepot.spark.early_jvm._has_gateway", lambda: False)
     return tmp_path / "pid"
 
 

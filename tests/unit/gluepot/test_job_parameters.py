@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from etlcore.errors import ConfigError
-from gluepot.job_parameters import MEANINGLESS, JobParameters
+from gluepot.core.errors import ConfigError
+from gluepot.core.job_parameters import MEANINGLESS, JobParameters
 
 
 def parse(*arguments, **more):

@@ -6,21 +6,21 @@ import json
 
 import pytest
 
-from connectors.kafka.positions import Positions as KafkaPositions
-from connectors.kinesis.blocks import Extent
-from connectors.kinesis.plan import Ahead, initial, place_of, plan
-from connectors.kinesis.positions import Positions, behind, position
-from connectors.kinesis.settings import FromLatest
-from connectors.kinesis.topology import Shard
-from connectors.positions import one_place
-from connectors.start import of_stream, read_start, write_start
-from etlcore.errors import CheckpointError, ConfigError
-from gluepot.bookmarks.streams import place_of as place_of_mark
-from gluepot.bookmarks.streams import place_text
-from gluepot.checkpoint import moves
-from gluepot.checkpoint.rewind import end_of
-from streaming.checkpoints.snapshot import read
-from streaming.mirror import StreamMark
+from gluepot.connectors.kafka.positions import Positions as KafkaPositions
+from gluepot.connectors.kinesis.blocks import Extent
+from gluepot.connectors.kinesis.plan import Ahead, initial, place_of, plan
+from gluepot.connectors.kinesis.positions import Positions, behind, position
+from gluepot.connectors.kinesis.settings import FromLatest
+from gluepot.connectors.kinesis.topology import Shard
+from gluepot.connectors.streams.positions import one_place
+from gluepot.connectors.streams.start import of_stream, read_start, write_start
+from gluepot.core.errors import CheckpointError, ConfigError
+from gluepot.cli.bookmarks.streams import place_of as place_of_mark
+from gluepot.cli.bookmarks.streams import place_text
+from gluepot.streaming.checkpoints import moves
+from gluepot.streaming.checkpoints.rewind import end_of
+from gluepot.streaming.checkpoints.snapshot import read
+from gluepot.streaming.query.ledger_positions import StreamMark
 from tests.unit.checkpoints.made import COMMIT, QUERY, offset_file
 from tests.unit.commit.worlds import MemoryStorage
 

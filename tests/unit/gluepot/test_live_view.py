@@ -4,8 +4,8 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from gluepot.live import LiveView, render
-from streaming.progress import BatchStats
+from gluepot.job.live import LiveView, render
+from gluepot.streaming.progress import BatchStats
 
 CLICKS = BatchStats(
     query="clicks",

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from etlcore.glue_version import PROFILES
-from gluepot.job_parameters import JobParameters
-from gluepot.spark_conf import job_conf
+from gluepot.core.glue_version import PROFILES
+from gluepot.core.job_parameters import JobParameters
+from gluepot.job.spark_conf import job_conf
 
 
 def conf(version, *tokens):

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from batch import jobrun
-from batch.ledger import Ledger, Owner, RunStart, open_ledger
-from batch.ledger.lease import Heartbeat
-from connectors.start import read_start
-from etlcore.clock import FakeClock
-from etlcore.errors import TransientError
-from etlcore.storage import open_storage
-from gluepot.cli import _outcome
-from streaming.mirror import EVERY_SECS, Mirror
+from gluepot.bookmarks import jobrun
+from gluepot.bookmarks.ledger import Ledger, Owner, RunStart, open_ledger
+from gluepot.bookmarks.ledger.lease import Heartbeat
+from gluepot.connectors.streams.start import read_start
+from gluepot.core.clock import FakeClock
+from gluepot.core.errors import TransientError
+from gluepot.core.storage import open_storage
+from gluepot.cli.main import _outcome
+from gluepot.streaming.query.ledger_positions import EVERY_SECS, Mirror
 from tests.unit.checkpoints.made import QUERY, checkpoint, positions
 
 STREAM = "clicks"

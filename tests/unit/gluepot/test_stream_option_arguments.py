@@ -2,8 +2,8 @@
 
 import pytest
 
-from gluepot.cli import USAGE, outcome
-from gluepot.cli import app as gluepot
+from gluepot.cli.main import USAGE, outcome
+from gluepot.cli.main import app as gluepot
 
 
 @pytest.mark.parametrize("text", ["maxOffsetsPerTrigger", "=5", ""])

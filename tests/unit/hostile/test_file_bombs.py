@@ -22,7 +22,7 @@ MOST_BYTES = 500 << 20
 READ = """
 import os, sys
 from pathlib import Path
-from etlcore.errors import EtlError
+from gluepot.core.errors import EtlError
 from tests.unit.files.reading import each_chunk
 for folder in sorted(Path(sys.argv[1]).iterdir()):
     said = set()

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from batch.commit import Target, abort, publish, recover
-from etlcore.errors import TransientError
-from etlcore.storage import LocalStorage
-from etlcore.storage.filesystem import NewFile, OsFileSystem, OsNewFile
+from gluepot.commit import Target, abort, publish, recover
+from gluepot.core.errors import TransientError
+from gluepot.core.storage import LocalStorage
+from gluepot.core.storage.filesystem import NewFile, OsFileSystem, OsNewFile
 from tests.unit.commit.explore import manifest_rows, must_hold_once
 from tests.unit.commit.worlds import KEY, offsets, records, staged
 

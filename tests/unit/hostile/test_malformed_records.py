@@ -11,10 +11,10 @@ from random import Random
 import duckdb
 import pytest
 
-from batch.commit import open_target, publish
-from connectors.glueparquet import glueparquet_sink
-from connectors.ports import CommitKey, Manifest
-from dynamicframe.json_decoder import JsonDecoder
+from gluepot.commit import open_target, publish
+from gluepot.connectors.glueparquet import glueparquet_sink
+from gluepot.connectors.ports import CommitKey, Manifest
+from gluepot.frames.json_decoder import JsonDecoder
 from tests.unit.hostile.records import fuzzed, hand_made
 
 SEED = 20261121

@@ -12,11 +12,11 @@ from random import Random
 import duckdb
 import pyarrow as pa
 
-from batch.commit import open_target, publish
-from connectors.filesink.folders import partition_values
-from connectors.glueparquet import glueparquet_sink
-from connectors.ports import CommitKey, Manifest
-from dynamicframe.chunk import Chunk
+from gluepot.commit import open_target, publish
+from gluepot.connectors.filesink.folders import partition_values
+from gluepot.connectors.glueparquet import glueparquet_sink
+from gluepot.connectors.ports import CommitKey, Manifest
+from gluepot.frames.chunk import Chunk
 
 SEED = 20261121
 DANGEROUS = (

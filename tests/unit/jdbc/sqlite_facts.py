@@ -6,9 +6,9 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from connectors.jdbc.keys import Family, Key, KeyColumn, Row
-from connectors.jdbc.plan import JdbcPlan
-from connectors.jdbc.sql import Sql
+from gluepot.connectors.jdbc.keys import Family, Key, KeyColumn, Row
+from gluepot.connectors.jdbc.plan import JdbcPlan
+from gluepot.connectors.jdbc.sql import Sql
 
 DAY_AND_ID = (KeyColumn("day", "INTEGER", Family.NUMBER), KeyColumn("id", "INTEGER", Family.NUMBER))
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.jdbc.dialect import as_text, dialect_of, literal
-from connectors.jdbc.sql import Bound
-from etlcore.errors import ConfigError
+from gluepot.connectors.jdbc.dialect import as_text, dialect_of, literal
+from gluepot.connectors.jdbc.sql import Bound
+from gluepot.core.errors import ConfigError
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from connectors.jdbc.endpoint import JdbcEndpoint, without_secrets
-from etlcore.errors import ConfigError
+from gluepot.connectors.jdbc.endpoint import JdbcEndpoint, without_secrets
+from gluepot.core.errors import ConfigError
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from connectors.jdbc.relation import Query, Table
-from connectors.jdbc.settings import HashPartitions, JdbcReadSettings, RangePartitions
-from connectors.jdbc.target import JdbcWriteSettings, Mode
-from etlcore.errors import ConfigError
+from gluepot.connectors.jdbc.relation import Query, Table
+from gluepot.connectors.jdbc.settings import HashPartitions, JdbcReadSettings, RangePartitions
+from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
+from gluepot.core.errors import ConfigError
 
 URL = "jdbc:postgresql://db/shop"
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.jdbc.keys import Key
-from connectors.jdbc.plan import hash_cuts, plan, plan_range, range_cuts
-from connectors.jdbc.state import JdbcState, state_of
-from etlcore.errors import CheckpointError, ConfigError
+from gluepot.connectors.jdbc.keys import Key
+from gluepot.connectors.jdbc.plan import hash_cuts, plan, plan_range, range_cuts
+from gluepot.connectors.jdbc.state import JdbcState, state_of
+from gluepot.core.errors import CheckpointError, ConfigError
 from tests.unit.jdbc.sqlite_facts import DAY_AND_ID, SqliteFacts
 
 KEY = Key(DAY_AND_ID)

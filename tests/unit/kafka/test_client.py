@@ -1,7 +1,7 @@
 import pytest
 
-from connectors.kafka.client import librdkafka_config
-from etlcore.errors import ConfigError
+from gluepot.connectors.kafka.client import librdkafka_config
+from gluepot.core.errors import ConfigError
 
 
 def test_names_that_mean_the_same_pass():

@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
-from connectors.kafka.counted import Keeping, counted
-from connectors.ports import RawBatch, SourceRange
+from gluepot.connectors.kafka.counted import Keeping, counted
+from gluepot.connectors.ports import RawBatch, SourceRange
 
 RANGE = SourceRange("kafka", "clicks", "id", "0", 0, 10)
 NEXT = SourceRange("kafka", "clicks", "id", "0", 10, 20)

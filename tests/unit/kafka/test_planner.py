@@ -2,12 +2,12 @@
 
 import pytest
 
-from connectors.kafka.positions import Bounds, Positions, Span
-from connectors.kafka.settings import KafkaReadSettings
-from connectors.kafka.source import KafkaSource, Planner
-from etlcore.checkpoint import OffsetEntry
-from etlcore.clock import FakeClock
-from etlcore.errors import DataLoss, TransientError
+from gluepot.connectors.kafka.positions import Bounds, Positions, Span
+from gluepot.connectors.kafka.settings import KafkaReadSettings
+from gluepot.connectors.kafka.source import KafkaSource, Planner
+from gluepot.core.checkpoint import OffsetEntry
+from gluepot.core.clock import FakeClock
+from gluepot.core.errors import DataLoss, TransientError
 
 
 class Shelf:

@@ -4,20 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.kafka.positions import (
-    Bounds,
-    Positions,
-    Span,
-    lag,
-    plan,
-    refuse_loss,
-    replaced,
-    resume,
-    share,
-    split,
-)
-from connectors.ports import SourceRange
-from etlcore.errors import CheckpointError, DataLoss
+from gluepot.connectors.kafka.positions import (Bounds, Positions, Span, lag, plan, refuse_loss, replaced, resume, share, split)
+from gluepot.connectors.ports import SourceRange
+from gluepot.core.errors import CheckpointError, DataLoss
 
 partitions = st.tuples(st.sampled_from(["clicks", "orders"]), st.integers(0, 12))
 backlogs = st.dictionaries(partitions, st.integers(0, 10_000), max_size=12)

@@ -1,8 +1,8 @@
 import pytest
 
-from connectors.kafka.settings import Assign, AtOffsets, AtTime, KafkaReadSettings, Pattern, Topics
-from etlcore import logging
-from etlcore.errors import ConfigError
+from gluepot.connectors.kafka.settings import (Assign, AtOffsets, AtTime, KafkaReadSettings, Pattern, Topics)
+from gluepot.core import logging
+from gluepot.core.errors import ConfigError
 
 BASE = {"bootstrap.servers": "127.0.0.1:9092", "topicName": "clicks"}
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from connectors.kafka.positions import Positions, Span
-from connectors.kafka.settings import KafkaReadSettings
-from connectors.kafka.source import KafkaSource, Planner
-from connectors.start import START_FILE, of_stream, read_start, write_start
-from etlcore.clock import FakeClock
-from etlcore.errors import CheckpointError, DataLoss
+from gluepot.connectors.kafka.positions import Positions, Span
+from gluepot.connectors.kafka.settings import KafkaReadSettings
+from gluepot.connectors.kafka.source import KafkaSource, Planner
+from gluepot.connectors.streams.start import START_FILE, of_stream, read_start, write_start
+from gluepot.core.clock import FakeClock
+from gluepot.core.errors import CheckpointError, DataLoss
 from tests.unit.commit.worlds import MemoryStorage
 from tests.unit.kafka.test_planner import Shelf, entry, span
 

@@ -5,8 +5,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from itertools import count
 
-from connectors.kinesis.errors import from_service
-from connectors.kinesis.settings import KinesisReadSettings
+from gluepot.connectors.kinesis.errors import from_service
+from gluepot.connectors.kinesis.settings import KinesisReadSettings
 
 STREAM = "clicks"
 

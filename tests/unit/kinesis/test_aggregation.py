@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.kinesis.aggregation import MAGIC, SubRecord, taken_apart
+from gluepot.connectors.kinesis.aggregation import MAGIC, SubRecord, taken_apart
 from tests.unit.kinesis.packed import aggregate
 
 RECORDS = st.lists(st.tuples(st.text(max_size=20), st.binary(max_size=300)), max_size=30)

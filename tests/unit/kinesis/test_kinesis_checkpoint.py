@@ -2,15 +2,15 @@
 
 import json
 
-from connectors.kinesis.blocks import Extent
-from connectors.kinesis.plan import Ahead, initial, plan
-from connectors.kinesis.positions import behind, position
-from connectors.kinesis.settings import FromHorizon
-from connectors.kinesis.topology import Shard
-from connectors.start import read_start, write_start
-from streaming.checkpoints.against_table import entry_of
-from streaming.checkpoints.chain import judge
-from streaming.checkpoints.contents import OffsetFile, read_offsets
+from gluepot.connectors.kinesis.blocks import Extent
+from gluepot.connectors.kinesis.plan import Ahead, initial, plan
+from gluepot.connectors.kinesis.positions import behind, position
+from gluepot.connectors.kinesis.settings import FromHorizon
+from gluepot.connectors.kinesis.topology import Shard
+from gluepot.connectors.streams.start import read_start, write_start
+from gluepot.streaming.checkpoints.against_table import entry_of
+from gluepot.streaming.checkpoints.chain import judge
+from gluepot.streaming.checkpoints.contents import OffsetFile, read_offsets
 from tests.unit.checkpoints.made import offset_file
 from tests.unit.commit.worlds import MemoryStorage
 

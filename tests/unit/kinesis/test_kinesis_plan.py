@@ -5,13 +5,13 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.kinesis.blocks import Extent
-from connectors.kinesis.cursor import After, AtHorizon, AtTime
-from connectors.kinesis.plan import Ahead, finished, initial, losses, place_of, plan
-from connectors.kinesis.positions import Note, Positions, behind, position
-from connectors.kinesis.settings import FromHorizon, FromLatest, FromTime
-from connectors.kinesis.topology import Shard
-from connectors.positions import Span
+from gluepot.connectors.kinesis.blocks import Extent
+from gluepot.connectors.kinesis.cursor import After, AtHorizon, AtTime
+from gluepot.connectors.kinesis.plan import Ahead, finished, initial, losses, place_of, plan
+from gluepot.connectors.kinesis.positions import Note, Positions, behind, position
+from gluepot.connectors.kinesis.settings import FromHorizon, FromLatest, FromTime
+from gluepot.connectors.kinesis.topology import Shard
+from gluepot.connectors.streams.positions import Span
 
 S = "clicks"
 EMPTY = Positions({S: "1"})

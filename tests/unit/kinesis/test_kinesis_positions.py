@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.kinesis.positions import Note, Positions, behind, fingerprint, position, sequence_before
-from connectors.ports import SourceRange
-from connectors.positions import Span
-from etlcore.errors import CheckpointError
+from gluepot.connectors.kinesis.positions import (Note, Positions, behind, fingerprint, position, sequence_before)
+from gluepot.connectors.ports import SourceRange
+from gluepot.connectors.streams.positions import Span
+from gluepot.core.errors import CheckpointError
 
 SEQUENCES = st.integers(1, 10**56)
 NOTES = st.one_of(

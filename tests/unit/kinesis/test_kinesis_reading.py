@@ -7,14 +7,14 @@ from itertools import chain
 
 import pytest
 
-from connectors.kinesis import reader
-from connectors.kinesis.planner import KinesisPlanner
-from connectors.kinesis.positions import Note
-from connectors.kinesis.source import KinesisSource
-from etlcore.clock import SystemClock
-from etlcore.errors import DataLoss, PermanentError, TransientError
-from streaming.checkpoints.chain import judge
-from streaming.checkpoints.contents import read_offsets
+from gluepot.connectors.kinesis import reader
+from gluepot.connectors.kinesis.planner import KinesisPlanner
+from gluepot.connectors.kinesis.positions import Note
+from gluepot.connectors.kinesis.source import KinesisSource
+from gluepot.core.clock import SystemClock
+from gluepot.core.errors import DataLoss, PermanentError, TransientError
+from gluepot.streaming.checkpoints.chain import judge
+from gluepot.streaming.checkpoints.contents import read_offsets
 from tests.unit.checkpoints.made import offset_file
 from tests.unit.kinesis.packed import aggregate
 from tests.unit.kinesis.shelf import STREAM, Shelf, settings
@@ -57,7 +57,7 @@ class World:
 
     def start(self, **options):
         read = settings(**{"maxFetchTimeInMs": "1000000"} | options)
-        self._monkeypatch.setattr("connectors.kinesis.planner.KinesisClient", lambda address: self.shelf)
+        self._monkeypatch.setattr("gluepot.connectors.kinesis.planner.KinesisClient", lambda address: self.shelf)
         self._monkeypatch.setitem(reader._clients, read.address, self.shelf)
         self.source = KinesisSource(read, folder=self.folder)
         if self.planner:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.kinesis.topology import Shard, readable, vanished
+from gluepot.connectors.kinesis.topology import Shard, readable, vanished
 
 
 def test_a_shard_is_read_from_what_the_service_says():

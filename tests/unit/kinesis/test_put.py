@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.kinesis.errors import Throttled
-from connectors.kinesis.put import MAX_CALL_BYTES, MAX_RECORDS, Put, Refusal, calls, left_over
-from connectors.kinesis.sink import DEADLINE_SECS, kinesis_sink, put_all
-from etlcore.clock import FakeClock
-from etlcore.errors import PermanentError, TransientError
+from gluepot.connectors.kinesis.errors import Throttled
+from gluepot.connectors.kinesis.put import MAX_CALL_BYTES, MAX_RECORDS, Put, Refusal, calls, left_over
+from gluepot.connectors.kinesis.sink import DEADLINE_SECS, kinesis_sink, put_all
+from gluepot.core.clock import FakeClock
+from gluepot.core.errors import PermanentError, TransientError
 
 PUTS = st.lists(st.builds(Put, st.sampled_from("abcdefgh"), st.binary(max_size=20)), max_size=60)
 

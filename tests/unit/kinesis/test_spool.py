@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.kinesis.blocks import Extent, extent_of, to_arrow, total_of
-from connectors.kinesis.positions import behind, position
-from connectors.kinesis.spool import SpoolWriter, TornFile, chain, file_name, find, load, parse_name
+from gluepot.connectors.kinesis.blocks import Extent, extent_of, to_arrow, total_of
+from gluepot.connectors.kinesis.positions import behind, position
+from gluepot.connectors.kinesis.spool import (SpoolWriter, TornFile, chain, file_name, find, load, parse_name)
 
 
 def block(*sequences):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.lake.catalogs import LocalCatalog, iceberg_catalogs, mapped, names_aws
+from gluepot.connectors.lake.catalogs import LocalCatalog, iceberg_catalogs, mapped, names_aws
 
 LOCAL = LocalCatalog("jdbc:sqlite:/state/catalog.db", "/state/warehouse")
 SPARK_CATALOG = "org.apache.iceberg.spark.SparkCatalog"

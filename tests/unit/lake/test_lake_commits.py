@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.lake.commits import LakeCommit, is_published
-from connectors.ports import CommitKey
-from etlcore.errors import CheckpointError
+from gluepot.connectors.lake.commits import LakeCommit, is_published
+from gluepot.connectors.ports import CommitKey
+from gluepot.core.errors import CheckpointError
 
 
 def commit(batch, records="r", query="q", ctx="sink"):

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from connectors.lake import AWS, localized
-from connectors.lake.database import JdbcDatabase, jdbc_database
-from etlcore.errors import ConfigError
+from gluepot.connectors.lake import AWS, localized
+from gluepot.connectors.lake.database import JdbcDatabase, jdbc_database
+from gluepot.core.errors import ConfigError
 
 GLUE = {
     "spark.sql.catalog.glue_catalog": "org.apache.iceberg.spark.SparkCatalog",

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from awsglue.lake_tables import of_options
-from connectors.lake.delta import DeltaTable
-from connectors.lake.iceberg import IcebergTable
-from etlcore.errors import ConfigError
+from gluepot.connectors.lake.delta import DeltaTable
+from gluepot.connectors.lake.iceberg import IcebergTable
+from gluepot.core.errors import ConfigError
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.lake.time_travel import spark_options, timestamp_text
-from etlcore.errors import ConfigError
+from gluepot.connectors.lake.time_travel import spark_options, timestamp_text
+from gluepot.core.errors import ConfigError
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ from itertools import pairwise
 
 import pytest
 
-from connectors.lake.commits import LakeCommit
-from connectors.lake.iceberg import IcebergTable
-from connectors.lake.retention import Marked, expire_before_ms
-from connectors.lake.upkeep import Upkeep, keep_up
-from connectors.ports import CommitKey
-from etlcore.errors import ConfigError
+from gluepot.connectors.lake.commits import LakeCommit
+from gluepot.connectors.lake.iceberg import IcebergTable
+from gluepot.connectors.lake.retention import Marked, expire_before_ms
+from gluepot.connectors.lake.upkeep import Upkeep, keep_up
+from gluepot.connectors.ports import CommitKey
+from gluepot.core.errors import ConfigError
 from gluepot.datalake.optimize import job_arguments
 
 

@@ -6,13 +6,13 @@ import threading
 
 import pytest
 
-from etlcore.clock import FakeClock
-from etlcore.datasets import Dataset
-from gluepot.lineage import emitter
-from gluepot.lineage.emitter import Lineage
-from gluepot.lineage.events import Names, Versions
-from streaming.progress import BatchStats, Output
-from streaming.side_tasks import warn
+from gluepot.core.clock import FakeClock
+from gluepot.core.datasets import Dataset
+from gluepot.job.lineage import emitter
+from gluepot.job.lineage.emitter import Lineage
+from gluepot.job.lineage.events import Names, Versions
+from gluepot.streaming.progress import BatchStats, Output
+from gluepot.streaming.side_tasks import warn
 
 TOPIC, TABLE = Dataset("kafka://broker:9092", "clicks"), Dataset("s3://lake", "clicks")
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 from gluepot.ops.access import checked_token, is_loopback
 
 TOKEN = "0123456789abcdef"

@@ -5,10 +5,10 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.openmetrics.exposition import generate_latest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from etlcore.clock import FakeClock
+from gluepot.core.clock import FakeClock
 from gluepot.ops.cloudwatch import GLUE_METRICS, GlueNames
-from streaming.metric_names import ADVICE, AT_SCRAPE, COUNTERS, GAUGES, LAG
-from streaming.progress import BatchStats
+from gluepot.streaming.observe.metric_names import ADVICE, AT_SCRAPE, COUNTERS, GAUGES, LAG
+from gluepot.streaming.progress import BatchStats
 
 BATCH = BatchStats(
     "clicks", 1, 10.0, 0.0, 2.5, rows_in=100, rows_out=90, bytes_in=5_000, files=2, lag_secs={"c-0": 1.5, "c-1": 0.5}

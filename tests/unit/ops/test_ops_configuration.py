@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from etlcore.masking import mask
+from gluepot.core.masking import mask
 from gluepot.ops.configuration import arguments_by_name
 
 

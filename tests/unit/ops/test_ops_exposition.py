@@ -6,7 +6,7 @@ import pytest
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from prometheus_client.exposition import choose_encoder
 
-from etlcore.clock import FakeClock
+from gluepot.core.clock import FakeClock
 from gluepot.ops.exposition import MAX_AGE_SECS, RESTS, SHARE, SLICE, Exposition
 
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0"

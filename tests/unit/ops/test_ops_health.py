@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gluepot.ops.health import STUCK_SECS, STUCK_WINDOWS, liveness, readiness
-from streaming.status import QueryStatus
+from gluepot.streaming.observe.status import QueryStatus
 
 RUNNING = QueryStatus(
     "clicks", window_secs=10.0, lease="held", source_reached=True, batch_id=3, batch_began_epoch=1_000.0

@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 from prometheus_client import CollectorRegistry
 
-from etlcore.clock import FakeClock
+from gluepot.core.clock import FakeClock
 from gluepot.ops.jvm import JavaHeap
 from gluepot.ops.memory import Usage
 from gluepot.ops.moment import Moment
-from streaming.metric_names import AT_SCRAPE, COUNTED_AT_SCRAPE
-from streaming.status import JobStatus
+from gluepot.streaming.observe.metric_names import AT_SCRAPE, COUNTED_AT_SCRAPE
+from gluepot.streaming.observe.status import JobStatus
 
 HEAPS = {(7,): JavaHeap(1_000, 4_000, 0.25)}
 

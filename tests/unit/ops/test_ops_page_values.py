@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from connectors.ports import SourceRange
-from etlcore import logging
+from gluepot.connectors.ports import SourceRange
+from gluepot.core import logging
 from gluepot.ops.page import figures
 from gluepot.ops.page.charts import series
 from gluepot.ops.page.history import (
@@ -27,8 +27,8 @@ from gluepot.ops.page.origins import RunOption, Setting, changed_first, of_job, 
 from gluepot.ops.page.records import MOST_FILE_BYTES, Read, RecordReader, read
 from gluepot.ops.page.verdict import verdict
 from gluepot.ops.page.view import phases
-from streaming.progress import BatchStats, WrittenFile
-from streaming.status import QueryStatus
+from gluepot.streaming.progress import BatchStats, WrittenFile
+from gluepot.streaming.observe.status import QueryStatus
 from tests.ops_scene import column
 
 STATS = BatchStats("clicks", 1, window_secs=5.0, started_epoch=100.0, duration_secs=2.0, rows_in=1_000)

@@ -9,7 +9,7 @@ from html import unescape
 import httpx
 import pytest
 
-from etlcore.clock import FakeClock
+from gluepot.core.clock import FakeClock
 from gluepot.ops.page.render import CONTENT_SECURITY_POLICY
 from gluepot.ops.pages import application
 from tests.ops_scene import EVIL, Scene, advice, column

@@ -7,10 +7,10 @@ import httpx
 import pytest
 from prometheus_client import CollectorRegistry, Counter
 
-from etlcore.clock import FakeClock
+from gluepot.core.clock import FakeClock
 from gluepot.ops.exposition import MAX_AGE_SECS
 from gluepot.ops.pages import Job, application
-from streaming.status import JobStatus
+from gluepot.streaming.observe.status import JobStatus
 from tests.ops_scene import Scene
 
 TOKEN = "0123456789abcdef"

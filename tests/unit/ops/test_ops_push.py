@@ -6,10 +6,10 @@ import pytest
 from prometheus_client import CollectorRegistry
 from prometheus_client.registry import Collector
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 from gluepot.ops.push import Ended, checked_gateway, push
-from streaming.metric_names import AT_END, PREFIX
-from streaming.metrics import StreamMetrics
+from gluepot.streaming.observe.metric_names import AT_END, PREFIX
+from gluepot.streaming.observe.metrics import StreamMetrics
 from tests.push_gateway import push_gateway
 
 ENDED = Ended(good=True, end_epoch=1_000.0, duration_secs=12.5, rows_out=300, files=4)

@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 from gluepot.ops import server as ops
 from gluepot.ops.allowance import Allowance
 from gluepot.ops.server import serve

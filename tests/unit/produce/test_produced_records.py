@@ -7,7 +7,7 @@ from itertools import islice
 
 import pytest
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 from gluepot.produce import demo_payloads, file_payloads, keys, records
 from gluepot.produce.journal import Journal
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from etlcore.clock import FakeClock
-from etlcore.errors import ConfigError
+from gluepot.core.clock import FakeClock
+from gluepot.core.errors import ConfigError
 from gluepot.produce import Burst, Ramp, Sine, Steady, Unpaced, produce, records
 from gluepot.produce.rates import shape
 

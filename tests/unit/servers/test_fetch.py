@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from etlcore.errors import PermanentError
+from gluepot.core.errors import PermanentError
 from gluepot.servers.jars.fetch import is_intact, require_intact
 from gluepot.servers.jars.lockfile import LockedJar, Module
 

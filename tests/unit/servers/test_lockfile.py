@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 from gluepot.servers.jars.lockfile import JarSet, LockedJar, Module, dump_lock, find_set, lock_path, parse_lock
 
 KAFKA = Module("org.apache.kafka", "kafka_2.13", "4.1.0")

@@ -7,7 +7,7 @@ import tarfile
 
 import pytest
 
-from etlcore.errors import ConfigError, PermanentError, TransientError
+from gluepot.core.errors import ConfigError, PermanentError, TransientError
 from gluepot.servers import npm
 from gluepot.servers.npm import ensure, find_package, integrity_of, lock_path, unpack
 

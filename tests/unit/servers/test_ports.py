@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from etlcore.errors import ConfigError
+from gluepot.core.errors import ConfigError
 from gluepot.servers.ports import FIRST, LAST, LOOPBACK, free_port, is_free, require_free
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from etlcore.clock import SystemClock
+from gluepot.core.clock import SystemClock
 from gluepot.servers.process import ProcessId, identify, is_alive, parse_proc_stat, terminate
 
 FIELDS_AFTER_STATE = " ".join(str(number) for number in range(4, 30))

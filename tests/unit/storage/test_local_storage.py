@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from etlcore.errors import ConfigError, PermanentError, TransientError
-from etlcore.storage import LocalStorage
-from etlcore.storage.filesystem import OsFileSystem
-from etlcore.storage.os_errors import explained
+from gluepot.core.errors import ConfigError, PermanentError, TransientError
+from gluepot.core.storage import LocalStorage
+from gluepot.core.storage.filesystem import OsFileSystem
+from gluepot.core.storage.os_errors import explained
 
 
 @pytest.fixture

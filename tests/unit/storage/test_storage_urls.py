@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from etlcore.errors import ConfigError
-from etlcore.storage import LocalStorage, S3Storage, canonical_url, open_storage
+from gluepot.core.errors import ConfigError
+from gluepot.core.storage import LocalStorage, S3Storage, canonical_url, open_storage
 
 
 @pytest.mark.parametrize("url", ["/data/t", "file:/data/t", "file:///data/t", "FILE:///data/t", "/data/t/"])

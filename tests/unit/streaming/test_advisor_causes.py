@@ -2,7 +2,7 @@
 
 import pytest
 
-from streaming.advisor import AdvisorSettings, Limit, Measure, Observation, advise
+from gluepot.streaming.advisor import AdvisorSettings, Limit, Measure, Observation, advise
 
 
 def batches(

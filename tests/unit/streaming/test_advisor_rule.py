@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from etlcore.errors import ConfigError
-from streaming.advisor import AdvisorSettings, Limit, Observation, advise, observed
-from streaming.advisor.forecast import forecast
-from streaming.advisor.history import settled
-from streaming.advisor.model import fit
-from streaming.progress import BatchStats
+from gluepot.core.errors import ConfigError
+from gluepot.streaming.advisor import AdvisorSettings, Limit, Observation, advise, observed
+from gluepot.streaming.advisor.forecast import forecast
+from gluepot.streaming.advisor.history import settled
+from gluepot.streaming.advisor.model import fit
+from gluepot.streaming.progress import BatchStats
 
 WINDOW = 60.0
 

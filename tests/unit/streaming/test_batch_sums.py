@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from batch.commit import Target
-from batch.commit.record import CommitRecord, FileEntry
-from connectors.ports import AlreadyCommitted, CommitKey, Committed, ManifestPart, StagedFile
-from etlcore.storage import open_storage
-from streaming.batch import BatchContext, StreamSchema
-from streaming.progress import WrittenFile
+from gluepot.commit import Target
+from gluepot.commit.record import CommitRecord, FileEntry
+from gluepot.connectors.ports import AlreadyCommitted, CommitKey, Committed, ManifestPart, StagedFile
+from gluepot.core.storage import open_storage
+from gluepot.streaming.micro_batch.context import BatchContext, StreamSchema
+from gluepot.streaming.progress import WrittenFile
 
 FILE = StagedFile("staging/a.parquet", "day=1/a.parquet", size_bytes=1_000, rows=10, crc32=1)
 REJECTS = StagedFile("staging/r.parquet", "_rejects/r.parquet", size_bytes=50, rows=2, crc32=2, rejects=True)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.ports import SourceRange
-from streaming.bisection import TooMany, find_guilty
+from gluepot.connectors.ports import SourceRange
+from gluepot.streaming.quarantine.bisection import TooMany, find_guilty
 
 
 def offsets(start: int, end: int, shard: str = "0") -> SourceRange:

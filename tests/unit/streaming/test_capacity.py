@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from streaming.capacity import Capacity, capacity, local_slots
+from gluepot.streaming.observe.capacity import Capacity, capacity, local_slots
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
 import duckdb
 import pytest
 
-from connectors.dead_letters import DeadLetter, OriginalRecord
-from connectors.ports import SourceRange
-from etlcore.errors import LeaseHeld
-from streaming.dead_letters import DeadLetters
+from gluepot.connectors.streams.dead_letters import DeadLetter, OriginalRecord
+from gluepot.connectors.ports import SourceRange
+from gluepot.core.errors import LeaseHeld
+from gluepot.streaming.quarantine.dead_letters import DeadLetters
 
 
 def at(*positions):

@@ -1,4 +1,4 @@
-from streaming.failure_text import LONGEST_CHARS, failure_text
+from gluepot.streaming.quarantine.failure_text import LONGEST_CHARS, failure_text
 
 OUT_OF_JAVA = """An error occurred while calling z:org.apache.spark.api.python.PythonRDD.collectAndServe.
 : org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 3.0 failed 1 times

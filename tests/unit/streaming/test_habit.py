@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from streaming.habit import Habit
+from gluepot.streaming.count_ahead.habit import Habit
 
 
 def test_nothing_is_expected_at_first():

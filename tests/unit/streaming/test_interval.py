@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from etlcore.errors import ConfigError
-from streaming.interval import parse_interval
+from gluepot.core.errors import ConfigError
+from gluepot.streaming.interval import parse_interval
 
 
 @pytest.mark.parametrize(

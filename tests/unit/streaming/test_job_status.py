@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from streaming.status import JobStatus, QueryStatus
+from gluepot.streaming.observe.status import JobStatus, QueryStatus
 
 
 def test_what_a_query_tells_adds_to_what_it_told():

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from etlcore.clock import FakeClock
-from streaming.pausing import Pauses, rest
+from gluepot.core.clock import FakeClock
+from gluepot.streaming.query.pausing import Pauses, rest
 
 
 def test_a_query_pauses_from_when_it_is_asked_until_it_may_go_on():

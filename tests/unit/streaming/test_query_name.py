@@ -1,6 +1,6 @@
 import pytest
 
-from streaming.settings import StreamSettings
+from gluepot.streaming.settings import StreamSettings
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from etlcore.errors import CheckpointError, ConfigError, DataLoss, PermanentError, TransientError
-from streaming.retry import GiveUp, RetryAfter, after_failure, is_final
-from streaming.settings import StreamSettings
+from gluepot.core.errors import CheckpointError, ConfigError, DataLoss, PermanentError, TransientError
+from gluepot.streaming.query.retry import GiveUp, RetryAfter, after_failure, is_final
+from gluepot.streaming.settings import StreamSettings
 
 
 def settings(retries):

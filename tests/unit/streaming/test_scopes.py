@@ -7,8 +7,8 @@ from multiprocessing.pool import ThreadPool
 
 import pytest
 
-from streaming import scopes
-from streaming.scopes import Scope, running
+from gluepot.streaming.micro_batch import scopes
+from gluepot.streaming.micro_batch.scopes import Scope, running
 
 
 class Trouble(Exception):

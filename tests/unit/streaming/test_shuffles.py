@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from streaming.shuffles import SETTING, shuffle_partitions
+from gluepot.streaming.micro_batch.shuffles import SETTING, shuffle_partitions
 
 
 @pytest.mark.parametrize(

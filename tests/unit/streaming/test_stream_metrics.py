@@ -5,13 +5,13 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.openmetrics.exposition import generate_latest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from streaming.advisor import Advice, Limit
-from streaming.capacity import Capacity
-from streaming.lag import Lag
-from streaming.metric_names import ADVICE as ADVICE_METRICS
-from streaming.metric_names import COUNTERS, GAUGES, HISTOGRAMS, LAG, MOST_LABEL_VALUES, ROWS_COMMITTED
-from streaming.metrics import StreamMetrics
-from streaming.progress import BatchStats
+from gluepot.streaming.advisor import Advice, Limit
+from gluepot.streaming.observe.capacity import Capacity
+from gluepot.streaming.observe.lag import Lag
+from gluepot.streaming.observe.metric_names import ADVICE as ADVICE_METRICS
+from gluepot.streaming.observe.metric_names import (COUNTERS, GAUGES, HISTOGRAMS, LAG, MOST_LABEL_VALUES, ROWS_COMMITTED)
+from gluepot.streaming.observe.metrics import StreamMetrics
+from gluepot.streaming.progress import BatchStats
 
 BATCH = BatchStats(
     query="clicks",

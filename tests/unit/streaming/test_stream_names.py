@@ -1,5 +1,5 @@
-from connectors.kafka.positions import Positions
-from streaming.inputs import MOST_NAMED, named
+from gluepot.connectors.kafka.positions import Positions
+from gluepot.streaming.micro_batch.inputs import MOST_NAMED, named
 
 
 def held(*topics: str) -> Positions:

@@ -3,8 +3,8 @@ from pydantic import ValidationError
 from pyspark import StorageLevel
 from structlog.testing import capture_logs
 
-from etlcore.errors import ConfigError
-from streaming.settings import StorageLevelName, StreamSettings, unknown_options
+from gluepot.core.errors import ConfigError
+from gluepot.streaming.settings import StorageLevelName, StreamSettings, unknown_options
 
 REQUIRED = {"windowSize": "100 seconds", "checkpointLocation": "/tmp/checkpoint"}
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from etlcore.clock import FakeClock
-from streaming.throttling import LOOK_SECS, Throttling
+from gluepot.core.clock import FakeClock
+from gluepot.streaming.query.throttling import LOOK_SECS, Throttling
 
 
 def totals(*answers: list[int]) -> list[int | None]:

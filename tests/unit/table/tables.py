@@ -8,12 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from batch.commit import Target, open_target, publish
-from connectors.ports import CommitKey, Manifest, SourceRange
-from connectors.registry import SINKS
-from dynamicframe.chunk import Chunk, Coordinates, ErrorRecord
-from etlcore.clock import FakeClock
-from etlcore.storage import Storage
+from gluepot.commit import Target, open_target, publish
+from gluepot.connectors.ports import CommitKey, Manifest, SourceRange
+from gluepot.connectors.registry import SINKS
+from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
+from gluepot.core.clock import FakeClock
+from gluepot.core.storage import Storage
 
 NO_TOKEN = 0  # what a manifest has unless a stream's driver gives it one; staging lies below it
 Rows = pa.RecordBatch | Sequence[dict[str, Any]]

@@ -14,17 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gluepot.table
-from batch.table import compact as module
-from batch.table.compact import CompactSettings, Refused, compact, plan, planned
-from batch.table.files import TableFile
-from batch.table.verify import verify
-from connectors.filesink.layout import commit_key
-from connectors.glueparquet import ParquetFormat
-from connectors.ports import CommitKey
-from etlcore import failpoints
-from etlcore.clock import FakeClock
-from etlcore.errors import ConfigError, TransientError
-from etlcore.storage import open_storage
+from gluepot.tables import compact as module
+from gluepot.tables.compact import CompactSettings, Refused, compact, plan, planned
+from gluepot.tables.files import TableFile
+from gluepot.tables.verify import verify
+from gluepot.connectors.filesink.layout import commit_key
+from gluepot.connectors.glueparquet import ParquetFormat
+from gluepot.connectors.ports import CommitKey
+from gluepot.core import failpoints
+from gluepot.core.clock import FakeClock
+from gluepot.core.errors import ConfigError, TransientError
+from gluepot.core.storage import open_storage
 from tests.unit.table.tables import Writer
 
 BATCHES = 5

@@ -3,10 +3,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batch.commit.record import CommitRecord
-from batch.table.coverage import Coverage, Stretch, coverage
-from batch.table.findings import coverage_findings
-from connectors.ports import CommitKey, SourceRange
+from gluepot.commit.record import CommitRecord
+from gluepot.tables.coverage import Coverage, Stretch, coverage
+from gluepot.tables.findings import coverage_findings
+from gluepot.connectors.ports import CommitKey, SourceRange
 
 
 def commit(batch_id: int, *spans: tuple[int, int], ctx: str = "sink0", shard: str = "0", topic_id: str = "id-1"):

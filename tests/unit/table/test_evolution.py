@@ -3,10 +3,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from batch.commit.record import CommitRecord
-from batch.table.evolution import column_histories, in_time_order, type_text
-from connectors.ports import CommitKey
-from dynamicframe.chunk import CHOICE
+from gluepot.commit.record import CommitRecord
+from gluepot.tables.evolution import column_histories, in_time_order, type_text
+from gluepot.connectors.ports import CommitKey
+from gluepot.frames.chunk import CHOICE
 
 
 def commit(batch_id: int, schema: dict[str, pa.DataType] | None, at: int = 0, query_id: str = "q1") -> CommitRecord:

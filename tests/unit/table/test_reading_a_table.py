@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import gluepot.table
-from etlcore.errors import ConfigError, PermanentError, TransientError
+from gluepot.core.errors import ConfigError, PermanentError, TransientError
 from tests.unit.table.tables import Writer
 
 FORMATS = ["glueparquet", "json", "csv"]

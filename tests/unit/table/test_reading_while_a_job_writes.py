@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import gluepot.table
-from etlcore.errors import ConfigError, TransientError
+from gluepot.core.errors import ConfigError, TransientError
 from tests.unit.table.tables import Writer
 
 BATCHES = 40

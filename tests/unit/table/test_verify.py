@@ -8,15 +8,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from batch.commit import Target, recover
-from batch.commit.history import every
-from batch.commit.record import CommitRecord
-from batch.table.findings import count_findings
-from batch.table.verify import Verification, verify
-from connectors.filesink.layout import commit_key
-from connectors.ports import CommitKey
-from etlcore.errors import ConfigError
-from etlcore.storage import LocalStorage
+from gluepot.commit import Target, recover
+from gluepot.commit.history import every
+from gluepot.commit.record import CommitRecord
+from gluepot.tables.findings import count_findings
+from gluepot.tables.verify import Verification, verify
+from gluepot.connectors.filesink.layout import commit_key
+from gluepot.connectors.ports import CommitKey
+from gluepot.core.errors import ConfigError
+from gluepot.core.storage import LocalStorage
 from tests.unit.table.tables import Writer
 
 

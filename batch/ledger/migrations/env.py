@@ -1,8 +1,0 @@
-"""What alembic runs: the migrations, in the transaction of the caller's connection."""
-
-from alembic import context
-
-from batch.ledger.tables import metadata
-
-context.configure(connection=context.config.attributes["connection"], target_metadata=metadata)
-context.run_migrations()

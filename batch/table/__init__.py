@@ -1,9 +1,0 @@
-"""Reading a table through its manifests: whole batches only, at any instant.
-
-table = open_table("s3://lake/clicks")
-table.to_arrow(["event_id", "day"])
-"""
-
-from batch.table.table import Table, open_table
-
-__all__ = ["Table", "open_table"]

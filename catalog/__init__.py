@@ -1,1 +1,0 @@
-"""Data Catalog: connections today, databases, tables and partitions to come."""

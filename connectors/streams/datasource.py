@@ -1,0 +1,185 @@
+"""A stream source as a Spark Python Data Source: the way a DataFrame reads it, and the planner of every query."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
+
+from gluepot.connectors.streams.handover import OPTION, Handover
+from gluepot.connectors.streams.identity import confirm, remaining
+from gluepot.connectors.ports import PlannedSource, Planner, RawBatch, SourceRange
+from gluepot.connectors.streams.rejects import RejectsAside, rejects_root
+from gluepot.connectors.streams.shape import arrow_schema, to_arrow
+from gluepot.frames.chunk import with_columns
+from gluepot.frames.declared import RecordDecoder
+from gluepot.core.checkpoint import Checkpoint
+from gluepot.core.clock import SystemClock
+from gluepot.core.errors import EtlError
+from gluepot.core.failpoints import reach
+from gluepot.core.logging import configure_once
+from gluepot.core.task_errors import marked
+
+FORMAT = "gluepot-stream"
+# The source itself travels in the options: Spark hands them to every process as they are. Hex, because options are
+# text; the settings hold secrets, and Spark redacts options whose name contains "secret".
+SOURCE_OPTION = "gluepot.secret.source"
+# Of a bounded read: the ranges to read, instead of those from startingOffsets to endingOffsets.
+RANGES_OPTION = "gluepot.ranges"
+REJECTS_OPTION = "gluepot.rejects"
+
+
+def to_option(source: PlannedSource) -> str:
+    """Return the source in the form `SOURCE_OPTION` takes."""
+    return pickle.dumps(source).hex()
+
+
+def ranges_option(ranges: Sequence[SourceRange]) -> str:
+    """Return ranges in the form `RANGES_OPTION` takes."""
+    return json.dumps([one.to_json() for one in ranges])
+
+
+class StreamDataSource(DataSource):
+    """`spark.readStream.format("gluepot-stream")`, made by `awsglue` from the script's options."""
+
+    @classmethod
+    def name(cls) -> str:  # noqa: D102
+        return FORMAT
+
+    def schema(self) -> StructType:  # noqa: D102
+        return from_arrow_schema(arrow_schema(self._source()), prefer_timestamp_ntz=True)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802, D102
+        folder = self.options.get(OPTION)
+        return RangeStreamReader(self._source(), Handover(Path(folder)) if folder else None)
+
+    def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002, D102
+        given = self.options.get(RANGES_OPTION)
+        ranges = None if given is None else [SourceRange.from_json(one) for one in json.loads(given)]
+        return RangeReader(self._source(), ranges, self.options.get(REJECTS_OPTION))
+
+    def _source(self) -> PlannedSource:
+        # Our own bytes, written by `to_option` in the driver of the same job; nothing from outside gets here.
+        source: PlannedSource = pickle.loads(bytes.fromhex(self.options[SOURCE_OPTION]))  # noqa: S301
+        return source
+
+
+@dataclass(frozen=True)
+class RangePartition(InputPartition):
+    """One task's input.
+
+    Args:
+        wanted: what it reads.
+        rejects_root: where records go that cannot be decoded; None where there is no such place.
+    """
+
+    wanted: SourceRange
+    rejects_root: str | None = None
+
+
+def _read(source: PlannedSource, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+    assert isinstance(partition, RangePartition)
+    if source.declared is not None:
+        yield from _decode(source, source.declared.decoder(), partition)
+        return
+    schema = arrow_schema(source)
+    for raw in marked(_raw_batches(source, partition.wanted)):
+        yield to_arrow(raw, schema)
+
+
+def _raw_batches(source: PlannedSource, wanted: SourceRange) -> Iterator[RawBatch]:
+    there = remaining(source, [wanted])
+    for one in there:
+        yield from source.read(one)
+    confirm(source, there)
+
+
+def _decode(source: PlannedSource, decoder: RecordDecoder, partition: RangePartition) -> Iterator[pa.RecordBatch]:
+    added = source.added.names
+    with RejectsAside(partition.rejects_root, partition.wanted) as rejects:
+        for raw in marked(_raw_batches(source, partition.wanted)):
+            chunk = decoder.decode(raw.values, raw.positions, raw.stream, raw.shard)
+            rejects.add(chunk.errors)
+            yield with_columns(chunk, raw.positions, raw.beside(added)).batch
+
+
+class RangeReader(DataSourceReader):
+    """A bounded read: of given ranges, or from startingOffsets to endingOffsets."""
+
+    def __init__(
+        self, source: PlannedSource, ranges: Sequence[SourceRange] | None, rejects_root: str | None = None
+    ) -> None:
+        self._source = source
+        self._ranges = ranges
+        self._rejects_root = rejects_root
+
+    def partitions(self) -> list[InputPartition]:  # noqa: D102
+        ranges = self._source.bounded() if self._ranges is None else self._ranges
+        return [RangePartition(wanted, self._rejects_root) for wanted in ranges]
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:  # noqa: D102
+        return _read(self._source, partition)
+
+
+class RangeStreamReader(DataSourceStreamReader):
+    """Plans in a process of its own beside the driver, reads in the workers."""
+
+    def __init__(self, source: PlannedSource, handover: Handover | None) -> None:
+        self._source = source
+        self._handover = handover
+        self._planner: Planner | None = None
+        self._newest: dict[str, Any] | None = None
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802, D102
+        return self._reporting(lambda planner: planner.initial().to_json())
+
+    def latestOffset(self, *_: Any) -> dict[str, Any]:  # noqa: N802
+        """Return the end of the next batch. Spark 4.1 gives no arguments, 4.2 start and limit; both plan alike."""
+        if self._handover and self._handover.stop_asked() and self._newest is not None:
+            return self._newest
+        reach("plan.asked")
+        planned = self._reporting(lambda planner: planner.latest().to_json())
+        if planned != self._newest:
+            reach("plan.made")
+        self._newest = planned
+        return planned
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:  # noqa: ARG002
+        """Cut a batch; its end says where it starts (see `positions`)."""
+        root = rejects_root(self._source.rejects_path, self._handover.checkpoint() if self._handover else None)
+        return [RangePartition(wanted, root) for wanted in self._source.split(self._source.parsed(end))]
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:  # noqa: D102
+        return _read(self._source, partition)
+
+    def commit(self, end: dict[str, Any]) -> None:
+        """Tell the planner that a batch is done. It may forget: the checkpoint is the authority."""
+        self._planning().committed(self._source.parsed(end))
+
+    def stop(self) -> None:
+        """Let the planner go."""
+        if self._planner is not None:
+            self._planner.close()
+
+    def _reporting(self, ask: Any) -> dict[str, Any]:
+        try:
+            return dict(ask(self._planning()))
+        except EtlError as error:
+            if self._handover:
+                self._handover.report(error)
+            raise
+
+    def _planning(self) -> Planner:
+        if self._planner is None:
+            configure_once()  # a process of its own: its warnings should look like the driver's
+            location = self._handover.checkpoint() if self._handover else None
+            self._planner = self._source.planner(Checkpoint(location) if location else None, SystemClock())
+        return self._planner

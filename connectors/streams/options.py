@@ -1,0 +1,132 @@
+"""The options of a stream as a script gives them, looked up and checked in one way for all sources."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from structlog.typing import FilteringBoundLogger
+
+from gluepot.frames.declared import DeclaredPayload
+from gluepot.core.errors import ConfigError, did_you_mean
+from gluepot.core.logging import get_logger
+
+TRUE, FALSE = frozenset({"true", "1", "yes"}), frozenset({"false", "0", "no", ""})
+
+
+class PayloadSettings(Protocol):
+    """What a script says of the payload."""
+
+    @property
+    def classification(self) -> str:
+        """Format, lower case; empty when not given."""
+
+    @property
+    def infer_schema(self) -> bool:
+        """True gives the magic column that DynamicFrame.fromDF expands."""
+
+    @property
+    def schema(self) -> str:
+        """DDL or Avro schema, used when `infer_schema` is False; empty when not given."""
+
+    @property
+    def delimiter(self) -> str:
+        """Of csv."""
+
+
+Declare = Callable[[PayloadSettings, Sequence[str]], DeclaredPayload | None]
+"""Makes a declared payload of settings and the names of the columns beside it; None where no schema is given."""
+
+
+class ScriptOptions:
+    """The script's options, looked up in any letter case, with errors that name option, value and what is allowed.
+
+    Args:
+        options: as the script gave them: strings, bools, ints and dicts.
+    """
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self._given = {name.lower(): (name, value) for name, value in options.items()}
+
+    def text(self, name: str) -> str:
+        """Return a value without the white space around it; empty when not given."""
+        _, value = self._given.get(name.lower(), (name, None))
+        if isinstance(value, dict):
+            return json.dumps(value)
+        return "" if value is None else str(value).strip()
+
+    def raw(self, name: str) -> str:
+        """Return the value with the white space around it, which may be all there is."""
+        _, value = self._given.get(name.lower(), (name, None))
+        return "" if value is None else str(value)
+
+    def flag(self, name: str, *, default: bool) -> bool:
+        """Return a truth value."""
+        if name.lower() not in self._given:
+            return default
+        text = self.text(name).lower()
+        if text in TRUE | FALSE:
+            return text in TRUE
+        raise ConfigError(f"{name} is {self.text(name)!r}; use true or false.")
+
+    def count(self, name: str) -> int | None:
+        """Return a whole number above 0; None when not given."""
+        text = self.text(name)
+        if not text:
+            return None
+        if text.isdecimal() and int(text) > 0:
+            return int(text)
+        raise ConfigError(f"{name} is {text!r}; use a whole number above 0, or leave it out.")
+
+    def delimiter(self) -> str:
+        r"""Return the option `delimiter`: one character, as it is or escaped: `\t`, `\u0001`."""
+        text = self.raw("delimiter") or ","
+        escaped = re.fullmatch(r"\\(?:t|u([0-9a-fA-F]{4}))", text)
+        if escaped:
+            text = chr(int(escaped[1], 16)) if escaped[1] else "\t"
+        if len(text) == 1 and text not in '"\r\n':
+            return text
+        raise ConfigError(f"delimiter is {text!r}; use one character other than a quote, for example , or | or \\t.")
+
+    def warn_unknown(self, known: Sequence[str], harmless: Collection[str] = (), prefix: str | None = None) -> None:
+        """Say which options mean nothing.
+
+        Args:
+            known: names that mean something.
+            harmless: lower-case names that are seen in scripts and have no effect here.
+            prefix: of names that are passed on.
+        """
+        understood = {name.lower() for name in known} | set(harmless)
+        for lower, (name, _) in self._given.items():
+            if lower not in understood and not (prefix and lower.startswith(prefix)):
+                _warn_ignored(get_logger(__name__), name, known)
+
+
+def warn_ignored(log: FilteringBoundLogger, options: Mapping[str, Any], known: Collection[str]) -> None:
+    """Say which options of a read or a write mean nothing, with the name that was probably meant.
+
+    Args:
+        log: of the module whose options they are.
+        options: as a script gives them.
+        known: names that mean something, letter by letter.
+    """
+    for name in options.keys() - set(known):
+        _warn_ignored(log, name, known)
+
+
+def _warn_ignored(log: FilteringBoundLogger, name: str, known: Collection[str]) -> None:
+    log.warning("option_ignored", option=name, hint=did_you_mean(name, known).strip())
+
+
+def epoch_ms(name: str, text: str) -> int:
+    """Read Glue's `yyyy-mm-ddTHH:MM:SSZ` (zone Z or +hh:mm), or Spark's epoch milliseconds."""
+    if text.isdecimal():
+        return int(text)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as wrong:
+        raise ConfigError(f"{name} is {text!r}; use a time such as 2026-01-31T12:00:00Z.") from wrong
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)

@@ -1,0 +1,226 @@
+"""One entry of Spark's offset log, as every stream source of ours writes it.
+
+It carries both ends of the batch, so that any single `offsets/N` file says exactly which records batch N holds, and a
+replay reads the same ones whatever the script says by then about where to start.
+
+An entry proves itself: it holds a checksum of its own, and that of the entry before it. So a changed digit, and an
+entry in the place of another, are noticed on any storage.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from gluepot.connectors.ports import SourceRange
+from gluepot.core.errors import CheckpointError
+
+ShardT = TypeVar("ShardT", int, str)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """`[start, end)` of one shard."""
+
+    start: int
+    end: int
+
+    @property
+    def width(self) -> int:
+        """Positions in the span: an upper bound of its records."""
+        return self.end - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPositions(Generic[ShardT]):
+    """What a batch holds of one stream source; each source has a class of its own.
+
+    Args:
+        stream_ids: the id the source gave each stream; it changes when a stream is deleted and created again.
+        spans: what the batch that ends here holds, by (stream, shard).
+        after: the `check` of the entry before; empty for the first one.
+        notes: what the source remembers of a shard beside its span, in words of its own.
+    """
+
+    stream_ids: Mapping[str, str] = field(default_factory=dict)
+    spans: Mapping[tuple[str, ShardT], Span] = field(default_factory=dict)
+    after: str = ""
+    notes: Mapping[tuple[str, ShardT], str] = field(default_factory=dict)
+
+    SOURCE: ClassVar[str]
+    VERSION: ClassVar[int]
+    STREAMS: ClassVar[str]
+    """What the entry calls its streams."""
+    DENSE: ClassVar[bool] = True
+    """Whether the width of a span is a bound of its records."""
+
+    @classmethod
+    def shard(cls, text: str) -> ShardT:
+        """Return a shard by the text it has in ranges and in the log."""
+        raise NotImplementedError
+
+    @classmethod
+    def at(cls, stream_ids: Mapping[str, str], offsets: Mapping[tuple[str, ShardT], int]) -> Self:
+        """Return empty spans: places to start from."""
+        return cls(dict(stream_ids), {shard: Span(offset, offset) for shard, offset in offsets.items()})
+
+    @classmethod
+    def spoken(cls, position: int) -> str:
+        """Return a position as people know it."""
+        return str(position)
+
+    def place(self) -> Self:
+        """Return where the next batch starts: empty spans, and what holds beyond this batch."""
+        spans = {shard: Span(end, end) for shard, end in self.ends().items()}
+        return replace(self, spans=spans, after="", notes=self.lasting_notes())
+
+    @property
+    def check(self) -> str:
+        """Eight hex digits that change with anything the entry says."""
+        return _checksum(self._streams(), self.after)
+
+    def ends(self) -> dict[tuple[str, ShardT], int]:
+        """Return where the next batch starts."""
+        return {shard: span.end for shard, span in self.spans.items()}
+
+    def ends_by_id(self) -> dict[tuple[str, ShardT], int]:
+        """Return the ends keyed by stream id and shard: a stream created again is another stream."""
+        return {(self.stream_ids.get(stream, ""), shard): span.end for (stream, shard), span in self.spans.items()}
+
+    def streams(self) -> set[str]:
+        """Return the names of the streams."""
+        return {stream for stream, _ in (*self.spans, *self.notes)}
+
+    def lasting_notes(self) -> dict[tuple[str, ShardT], str]:
+        """Return the notes that hold beyond this batch."""
+        return {}
+
+    def width(self) -> int:
+        """Return an upper bound of the records in the batch; 0 for a batch that holds none."""
+        return sum(span.width for span in self.spans.values())
+
+    def ranges(self) -> list[SourceRange]:
+        """Return the spans that hold something, one range each."""
+        return [
+            SourceRange(
+                self.SOURCE,
+                stream,
+                self.stream_ids.get(stream, ""),
+                str(shard),
+                span.start,
+                span.end,
+                self.notes.get((stream, shard), ""),
+            )
+            for (stream, shard), span in sorted(self.spans.items())
+            if span.width > 0
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the form Spark writes to the offset log; equal positions give equal text."""
+        streams = self._streams()
+        check = _checksum(streams, self.after)
+        about = {"source": self.SOURCE, "version": self.VERSION}
+        return {**about, self.STREAMS: streams, "after": self.after, "check": check}
+
+    def _streams(self) -> dict[str, Any]:
+        streams: dict[str, Any] = {}
+
+        def of(stream: str) -> dict[str, Any]:
+            entry: dict[str, Any] = streams.setdefault(stream, {"id": self.stream_ids.get(stream, ""), "spans": {}})
+            return entry
+
+        for (stream, shard), span in sorted(self.spans.items()):
+            of(stream)["spans"][str(shard)] = [span.start, span.end]
+        for (stream, shard), note in sorted(self.notes.items()):
+            of(stream).setdefault("notes", {})[str(shard)] = note
+        return streams
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Self:
+        """Read `to_json`'s form back.
+
+        Raises:
+            CheckpointError: the entry was written by another source or version, or was changed since.
+        """
+        if plain.get("source") != cls.SOURCE or plain.get("version") != cls.VERSION:
+            raise CheckpointError(
+                f"The checkpoint holds offsets that are not of Gluepot's {cls.SOURCE.capitalize()} source:"
+                f" {str(plain)[:120]}; use another checkpointLocation.",
+            )
+        streams, after = plain.get(cls.STREAMS), plain.get("after")
+        if plain.get("check") != _checksum(streams, after):
+            raise CheckpointError(
+                f"An entry of the checkpoint was changed since it was written: {str(plain)[:120]};"
+                " `gluepot checkpoint doctor` says what can be done.",
+            )
+        return cls(
+            {stream: entry["id"] for stream, entry in plain[cls.STREAMS].items()},
+            {
+                (stream, cls.shard(shard)): Span(*span)
+                for stream, entry in plain[cls.STREAMS].items()
+                for shard, span in entry["spans"].items()
+            },
+            plain["after"],
+            {
+                (stream, cls.shard(shard)): note
+                for stream, entry in plain[cls.STREAMS].items()
+                for shard, note in entry.get("notes", {}).items()
+            },
+        )
+
+    @classmethod
+    def find_own(cls, entries: Sequence[Mapping[str, Any]], streams: Iterable[str] | None, checkpoint: str) -> Self:
+        """Pick one stream's entry out of a file of the offset log, which has one line per source of the query.
+
+        Args:
+            entries: the parsed lines.
+            streams: the names this source reads; None for a pattern.
+            checkpoint: for the message.
+
+        Raises:
+            CheckpointError: none of the lines is of this stream.
+        """
+        found = [cls.from_json(entry) for entry in entries if entry.get("source") == cls.SOURCE]
+        wanted = None if streams is None else set(streams)
+        for one in found:
+            held = one.streams()
+            if wanted is None or not held or held & wanted:
+                return one
+        others = sorted({stream for one in found for stream in one.streams()})
+        raise CheckpointError(
+            f"The checkpoint {checkpoint} belongs to another stream"
+            f" ({', '.join(others) or f'not of {cls.SOURCE.capitalize()}'}), this one reads"
+            f" {', '.join(sorted(wanted or []))}; use another checkpointLocation, or delete the folder to start over.",
+        )
+
+
+def one_place(entries: Sequence[StreamPositions[Any]]) -> StreamPositions[Any]:
+    """Return where a query goes on behind a batch, all of its streams in one.
+
+    Args:
+        entries: what the batch held of each of them, one or more.
+
+    Raises:
+        CheckpointError: they are of different kinds, so no one place can hold them.
+    """
+    kinds = {type(one) for one in entries}
+    if len(kinds) != 1:
+        raise CheckpointError(
+            f"The query reads {' and '.join(sorted(kind.SOURCE for kind in kinds)) or 'nothing'}; only a query over one"
+            " kind of source can be moved, so start it with a new checkpointLocation instead.",
+        )
+    places = [one.place() for one in entries]
+    return replace(
+        places[0],
+        stream_ids={stream: one for place in places for stream, one in place.stream_ids.items()},
+        spans={shard: span for place in places for shard, span in place.spans.items()},
+        notes={shard: note for place in places for shard, note in place.notes.items()},
+    )
+
+
+def _checksum(streams: Any, after: Any) -> str:
+    text = json.dumps([streams, after], sort_keys=True, separators=(",", ":"))
+    return f"{zlib.crc32(text.encode()):08x}"

@@ -1,0 +1,165 @@
+"""Frames of Python sources that the driver makes, where Spark would start three processes for them.
+
+Spark (4.1) looks for installed sources, makes an instance of a source, and has it plan its reads, each in a Python
+process of its own that loads pyspark and our modules again: three seconds of processor time before the first batch.
+The driver has all of that loaded. So it makes the instance and the read function itself and puts them where Spark keeps
+what those processes answer. Only the process that a running stream asks for its offsets is left.
+
+Spark has no public call for this. With a Spark that has other inner classes than 4.1, frames are made the usual way.
+"""
+
+from __future__ import annotations
+
+import io
+import pkgutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, Any
+
+from py4j.protocol import Py4JError
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+from pyspark.sql.datasource import CaseInsensitiveDict, DataSource
+from pyspark.sql.types import StructType
+from pyspark.sql.worker.plan_data_source_read import write_read_func_and_partitions
+from pyspark.worker_util import pickleSer
+
+from gluepot.core.logging import get_logger
+
+_INSTALLED_PREFIX = "pyspark_"
+"""By this Spark knows modules that bring sources of their own."""
+
+_ARROW_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+_BINARY_AS_BYTES = "spark.sql.execution.pyspark.binaryAsBytes"
+
+_MADE_OTHERWISE = (Py4JError, TypeError)
+"""What py4j raises where a class or a method is not there, or takes something else."""
+
+log = get_logger(__name__)
+
+
+def register(spark: SparkSession, source: type[DataSource]) -> bool:
+    """Make a source known to a session and the session active; return whether it was not known before.
+
+    Sources of packages that are installed are looked for only where a module is named as theirs are.
+    """
+    registered = f"gluepot.registered.{source.name()}"
+    if spark.conf.get(registered, ""):
+        return False  # Spark would warn of a second registration
+    # Spark looks for a name that is taken in the active session, and refuses what another session has registered.
+    # pyspark has no public call for that; createDataFrame does it this way.
+    sessions = SparkSession._get_j_spark_session_class(spark._jvm)  # noqa: SLF001
+    sessions.setActiveSession(spark._jsparkSession)  # noqa: SLF001
+    if not any(one.name.startswith(_INSTALLED_PREFIX) for one in pkgutil.iter_modules()):
+        _skip_lookup(spark)
+    spark.dataSource.register(source)
+    spark.conf.set(registered, "true")
+    return True
+
+
+def _skip_lookup(spark: SparkSession) -> None:
+    """Have Spark take it that it has looked for installed sources and found none."""
+    jvm: Any = spark._jvm  # noqa: SLF001  the only way to the driver's JVM
+    try:
+        manager = _object(jvm, "org.apache.spark.sql.execution.datasources.DataSourceManager")
+        if manager.dataSourceBuilders().isEmpty():
+            none = _object(jvm, "scala.collection.immutable.Map").empty()
+            getattr(manager, "dataSourceBuilders_$eq")(jvm.scala.Some(none))
+    except _MADE_OTHERWISE as error:
+        log.debug("sources_looked_up", reason=str(error))
+
+
+def stream_of(spark: SparkSession, source: type[DataSource], options: Mapping[str, str]) -> DataFrame:
+    """Return `spark.readStream.format(source.name()).options(**options).load()`; the source must be registered.
+
+    Args:
+        spark: the session.
+        source: its schema is a StructType.
+        options: of the source.
+    """
+    return _loaded(spark, source, options, is_stream=True)
+
+
+def rows_of(spark: SparkSession, source: type[DataSource], options: Mapping[str, str]) -> DataFrame:
+    """Return `spark.read.format(source.name()).options(**options).load()`, with its partitions planned at once."""
+    return _loaded(spark, source, options, is_stream=False)
+
+
+def _loaded(spark: SparkSession, source: type[DataSource], options: Mapping[str, str], *, is_stream: bool) -> DataFrame:
+    planned = _planned(spark, source, options, is_stream=is_stream)
+    try:
+        return _frame(spark, planned)
+    except _MADE_OTHERWISE as error:
+        log.debug("source_made_by_spark", reason=str(error))
+        reader = spark.readStream if is_stream else spark.read
+        return reader.format(source.name()).options(**options).load()
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """What Spark's processes would answer: a pickled source, what a worker runs for a partition, the partitions."""
+
+    name: str
+    options: Mapping[str, str]
+    schema: StructType
+    source: bytes
+    read: bytes
+    partitions: Sequence[bytes]
+    is_stream: bool
+
+
+def _planned(spark: SparkSession, source: type[DataSource], options: Mapping[str, str], *, is_stream: bool) -> _Planned:
+    made = source(CaseInsensitiveDict(options))  # type: ignore[arg-type]
+    schema = made.schema()
+    assert isinstance(schema, StructType)
+    told = io.BytesIO()
+    write_read_func_and_partitions(
+        told,
+        reader=made.streamReader(schema) if is_stream else made.reader(schema),
+        data_source=made,
+        schema=schema,
+        max_arrow_batch_size=int(spark.conf.get(_ARROW_ROWS) or 0),
+        binary_as_bytes=spark.conf.get(_BINARY_AS_BYTES, "true") == "true",
+    )
+    told.seek(0)
+    read = _block(told)
+    partitions = [_block(told) for _ in range(_number(told))]
+    pickled = pickleSer.dumps(made)  # type: ignore[no-untyped-call]
+    return _Planned(source.name(), dict(options), schema, pickled, read, partitions, is_stream)
+
+
+def _frame(spark: SparkSession, planned: _Planned) -> DataFrame:
+    jvm: Any = spark._jvm  # noqa: SLF001  as above
+    session: Any = spark._jsparkSession  # noqa: SLF001
+    sources, catalyst = jvm.org.apache.spark.sql.execution.datasources.v2, jvm.org.apache.spark.sql.catalyst
+    python, none = sources.python, _object(jvm, "scala.None")
+    columns = session.parseDataType(planned.schema.json())
+    provider = python.PythonDataSourceV2()
+    provider.setShortName(planned.name)
+    made = provider.getClass().getDeclaredField("dataSourceInPython")
+    made.setAccessible(True)
+    made.set(provider, python.PythonDataSourceCreationResult(planned.source, columns))
+    partitions = jvm.PythonUtils.toSeq(list(planned.partitions))
+    provider.setReadInfo(python.PythonDataSourceReadInfo(planned.read, partitions))
+    table = python.PythonTable(provider, planned.name, columns)
+    options = jvm.org.apache.spark.sql.util.CaseInsensitiveStringMap(planned.options)
+    if planned.is_stream:
+        attributes, given = catalyst.types.DataTypeUtils.toAttributes(columns), jvm.scala.Some(provider)
+        stream = catalyst.streaming.StreamingRelationV2
+        relation = stream(given, planned.name, table, options, attributes, none, none, none)
+    else:
+        relation = sources.DataSourceV2Relation.create(table, none, none, options, none)
+    return ClassicDataFrame(_object(jvm, "org.apache.spark.sql.classic.Dataset").ofRows(session, relation), spark)
+
+
+def _block(told: IO[bytes]) -> bytes:
+    return told.read(_number(told))
+
+
+def _number(told: IO[bytes]) -> int:
+    return int.from_bytes(told.read(4), "big")
+
+
+def _object(jvm: Any, name: str) -> Any:
+    """Return a Scala object by its name."""
+    return getattr(getattr(jvm, f"{name}$"), "MODULE$")

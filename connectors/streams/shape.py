@@ -1,0 +1,46 @@
+"""The columns of a streaming frame, as Glue makes them (glue-api 3.5)."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from gluepot.connectors.ports import PlannedSource, RawBatch
+from gluepot.frames.magic import RECORD_TIMESTAMP, magic_column
+
+TEXT_FORMATS = frozenset({"json", "csv", "text", "groklog", "xml", "ion"})
+TIMESTAMP_TYPE = pa.timestamp("us", tz="UTC")
+RECORD_TIMESTAMP_FIELD = pa.field(RECORD_TIMESTAMP, TIMESTAMP_TYPE)
+
+
+def payload_field(classification: str, *, infer_schema: bool, name: str = "data") -> pa.Field:
+    """Return the column that holds the payload where no schema is declared.
+
+    `inferSchema` gives the magic column that fromDF expands. Formats that are text come as strings, the others as
+    bytes.
+
+    Args:
+        classification: format of the payload, lower case; empty when not given.
+        infer_schema: as the script says.
+        name: of the column without `inferSchema`.
+    """
+    if infer_schema:
+        return pa.field(magic_column(classification or "json"), pa.string())
+    return pa.field(name, pa.string() if classification in TEXT_FORMATS else pa.binary())
+
+
+def arrow_schema(source: PlannedSource) -> pa.Schema:
+    """Return the Arrow schema of a source's frame: what the payload gives, then what options add."""
+    declared = source.declared
+    return pa.schema([*([source.payload] if declared is None else declared.schema), *source.added])
+
+
+def to_arrow(raw: RawBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Put raw records into the frame's columns.
+
+    Bytes go into a string column as they are, valid UTF-8 or not: Spark carries them unchanged, so that a record that
+    is broken is the same broken record on both ways.
+    """
+    values = pa.array(raw.values, pa.binary())
+    if pa.types.is_string(schema.field(0).type):
+        values = values.view(pa.string())
+    return pa.RecordBatch.from_arrays([values, *(raw.columns[name] for name in schema.names[1:])], schema=schema)

@@ -1,0 +1,146 @@
+"""Sources of a script's own under the rule of bookmarks: a function that reads on from a cursor.
+
+The cursor is whatever the source goes by: a token of a REST API, the name of the last file, a number. The function is
+given the one of the last run that committed and returns the records beyond it with the next one, which the commit of
+this run saves. A run that does not commit has not moved it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gluepot.bookmarks.jobrun import JobRun
+from gluepot.bookmarks.ledger import Change
+from gluepot.engine.pipeline import SplitInput
+from gluepot.frames.chunk import Chunk
+from gluepot.frames.json_decoder import JsonDecoder
+from gluepot.frames.json_text import json_bytes
+from gluepot.core.errors import CheckpointError, ConfigError
+from gluepot.core.logging import get_logger
+
+KIND = "cursor"
+_VERSION = 1
+_RECORDS_PER_SPLIT = 50_000
+
+Cursor = Any
+"""Anything that JSON holds; None before the first run."""
+
+ReadOn = Callable[[Cursor], tuple[Iterable[Mapping[str, Any]], Cursor]]
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsSplit:
+    """Records on their way to a task, each as JSON."""
+
+    values: tuple[bytes, ...]
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of JSON."""
+        return sum(map(len, self.values))
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsSource:
+    """Reads what a script's function has returned.
+
+    Args:
+        name: for error records.
+    """
+
+    name: str
+
+    @property
+    def guarantee(self) -> str:
+        """What a reader may rely on."""
+        return "What the function returned for the cursor of the last committed run, once for each run that commits."
+
+    def read(self, split: RecordsSplit) -> Iterator[Chunk]:
+        """Yield the records of a split."""
+        yield JsonDecoder().decode(split.values, range(len(split.values)), self.name, "")
+
+
+def cursor_input(read_on: ReadOn, ctx: str, run: JobRun | None) -> SplitInput:
+    """Return the records beyond the last committed run's cursor; the run's commit saves the next one.
+
+    Args:
+        read_on: called once, here, with the cursor, or None at first; returns records and the next cursor. Records are
+            held in memory as JSON.
+        ctx: `transformation_ctx`; without one, or without bookmarks, the function is always called with None.
+        run: the job's; None outside of one.
+
+    Raises:
+        ConfigError: a range of runs is asked for, or the next cursor is nothing that JSON holds.
+        CheckpointError: the bookmark is of another kind of source.
+    """
+    marks = run.bookmarks if run else None
+    if marks is None or not ctx:
+        if marks:
+            log.warning("source_not_bookmarked", hint="give it a transformation_ctx")
+        return _split(read_on(None)[0], ctx)
+    if marks.between:
+        raise ConfigError(
+            f"The source of ctx {ctx!r} knows where to read on and not where to end, so it cannot read what a range of"
+            " runs read; leave out --job-bookmark-from and --job-bookmark-to."
+        )
+    name = marks.next_read(ctx)
+    before = cursor_of(marks.bodies(name))
+    records, after = read_on(before)
+    made = _split(records, ctx)
+    marks.planned(name, _digest(made), None if after == before else Change(_body(after, ctx), extends=False))
+    log.info("cursor_planned", ctx=ctx, after=before, upto=after, records=sum(len(one.values) for one in _of(made)))
+    return made
+
+
+def cursor_of(bodies: Sequence[str]) -> Cursor:
+    """Return the cursor that a bookmark's bodies say, of which the last counts; None where nothing was read.
+
+    Raises:
+        CheckpointError: it is of another kind of source.
+    """
+    if not bodies:
+        return None
+    plain = json.loads(bodies[-1])
+    if plain.get("kind") != KIND or plain.get("version") != _VERSION:
+        raise CheckpointError(
+            f"a bookmark is of kind {plain.get('kind')}, version {plain.get('version')}; this source knows {KIND},"
+            f" version {_VERSION}: reset it, or give the source a transformation_ctx of its own",
+        )
+    return plain["cursor"]
+
+
+def _body(cursor: Cursor, ctx: str) -> str:
+    try:
+        text = json.dumps({"kind": KIND, "version": _VERSION, "cursor": cursor}, ensure_ascii=False)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(
+            f"The next cursor of ctx {ctx!r} is a {type(cursor).__name__} that JSON cannot hold ({error});"
+            " return a text, a number, or a list or dict of these."
+        ) from error
+    return text
+
+
+def _split(records: Iterable[Mapping[str, Any]], ctx: str) -> SplitInput:
+    values = [json_bytes(record) for record in records]
+    cuts = range(0, len(values), _RECORDS_PER_SPLIT)
+    return SplitInput(
+        RecordsSource(ctx), tuple(RecordsSplit(tuple(values[at : at + _RECORDS_PER_SPLIT])) for at in cuts)
+    )
+
+
+def _of(made: SplitInput) -> Iterator[RecordsSplit]:
+    return (split for split in made.splits if isinstance(split, RecordsSplit))
+
+
+def _digest(made: SplitInput) -> str:
+    digest = hashlib.sha256()
+    for split in _of(made):
+        for value in split.values:
+            digest.update(len(value).to_bytes(8) + value)
+    return digest.hexdigest()

@@ -1,0 +1,94 @@
+"""A read of files as a pipeline's input: list, choose with the run's bookmark, group into tasks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
+
+from gluepot.bookmarks.jobrun import Bookmarks, JobRun
+from gluepot.bookmarks.ledger import Change
+from gluepot.engine.pipeline import SplitInput
+from gluepot.connectors.files.grouping import grouped
+from gluepot.connectors.files.listing import ListingStats, list_files
+from gluepot.connectors.files.log_lines import log_lines
+from gluepot.connectors.files.plan import FolderPlan, Plan, plan, plan_range
+from gluepot.connectors.files.settings import FileReadSettings
+from gluepot.connectors.files.versions import FilesState, FileVersion, state_body, state_of
+from gluepot.core.clock import Clock
+from gluepot.core.errors import EtlError
+from gluepot.core.logging import get_logger
+from gluepot.core.storage import open_storage
+
+log = get_logger(__name__)
+
+
+def files_input(settings: FileReadSettings, ctx: str, run: JobRun | None, parallelism: int, clock: Clock) -> SplitInput:
+    """Return what a read reads now; with bookmarks what is new, which the run's commit will remember.
+
+    Args:
+        settings: the script's.
+        ctx: `transformation_ctx`; without one a source has no bookmark.
+        run: the job's; None outside of one.
+        parallelism: tasks that run at once.
+        clock: for the start of the read.
+
+    Raises:
+        ConfigError: a path cannot be listed.
+        TransientError: the storage was away.
+    """
+    started_us = int(clock.epoch() * 1_000_000)
+    stats = ListingStats()
+    listing = list_files(settings.listing, stats, lambda files: log.info("listing", files=files, ctx=ctx))
+    marks = run.bookmarks if run else None
+    if marks and not ctx:
+        log.warning("source_not_bookmarked", paths=settings.listing.paths, hint="give it a transformation_ctx")
+    if marks and ctx:
+        made = _with_bookmark(settings, marks, ctx, listing, started_us)
+        _tell(replace(made, folders=(*made.folders, *(FolderPlan(one.url, one.under) for one in stats.empty))))
+    else:
+        made = plan(listing, FilesState(), settings.plan, started_us)
+    _report(settings, made, stats)
+    if run and run.temp_dir and ctx:
+        _write_listing(run.temp_dir, run, ctx, made)
+    return SplitInput(settings.source, grouped(made.files, settings.groups, parallelism, settings.source.splits))
+
+
+def _with_bookmark(
+    settings: FileReadSettings, marks: Bookmarks, ctx: str, listing: Iterator[FileVersion], started_us: int
+) -> Plan:
+    name = marks.next_read(ctx)
+    if marks.between:
+        after, upto = (state_of(marks.bodies(name, at)) for at in (marks.between.after, marks.between.upto))
+        made = plan_range(listing, after, upto)
+        marks.planned(name, made.digest, None)
+    else:
+        made = plan(listing, state_of(marks.bodies(name)), settings.plan, started_us)
+        change = Change(state_body(made.files, started_us, settings.description)) if made.files else None
+        marks.planned(name, made.digest, change)
+    return made
+
+
+def _tell(made: Plan) -> None:
+    for line in log_lines(made):
+        of_glue = get_logger(line.logger)
+        (of_glue.warning if line.is_warning else of_glue.info)(line.text)
+
+
+def _report(settings: FileReadSettings, made: Plan, stats: ListingStats) -> None:
+    log.info("files_planned", listed=stats.files, read=len(made.files), size_bytes=made.size_bytes)
+    if stats.not_descended:
+        folders = stats.not_descended
+        log.warning("folders_not_read", first=folders, paths=settings.listing.paths, hint="say recurse to read them")
+
+
+def _write_listing(temp_dir: str, run: JobRun, ctx: str, made: Plan) -> None:
+    """Leave the list of files where Glue leaves it (AWS blog on bookmarks); the job does not depend on it."""
+    by_folder = groupby(sorted(made.files, key=lambda one: (one.folder, one.name)), key=lambda one: one.folder)
+    lists = [{"path": folder, "files": [file.url for file in files]} for folder, files in by_folder]
+    key = f"partitionlisting/{run.name}/{run.run_id}/{ctx}.input-files.json"
+    try:
+        open_storage(temp_dir).put(key, json.dumps(lists, ensure_ascii=False, indent=1).encode())
+    except EtlError as error:
+        log.warning("file_list_not_written", temp_dir=temp_dir, error=str(error))

@@ -1,0 +1,111 @@
+"""A read from a database as a pipeline's input: choose the rows with the run's bookmark, share them among tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from gluepot.bookmarks.jobrun import Bookmarks, JobRun
+from gluepot.bookmarks.ledger import Change
+from gluepot.engine.pipeline import FrameInput, SplitInput
+from gluepot.connectors.jdbc.keys import Key
+from gluepot.connectors.jdbc.plan import JdbcPlan, Relation, plan, plan_range
+from gluepot.connectors.jdbc.postgresql import (JdbcSplit, PostgresqlRelation, PostgresqlSource, open_relation)
+from gluepot.connectors.jdbc.postgresql.snapshot import exported
+from gluepot.connectors.jdbc.settings import JdbcReadSettings
+from gluepot.connectors.jdbc.spark import SparkRelation
+from gluepot.connectors.jdbc.sql import Sql
+from gluepot.connectors.jdbc.state import state_of
+from gluepot.core.logging import get_logger
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+log = get_logger(__name__)
+
+
+def jdbc_input(
+    settings: JdbcReadSettings, ctx: str, run: JobRun | None, spark: SparkSession
+) -> SplitInput | FrameInput:
+    """Return what a read reads now; with bookmarks the rows that are new, which the run's commit will remember.
+
+    Args:
+        settings: the script's.
+        ctx: `transformation_ctx`; without one a source has no bookmark.
+        run: the job's; None outside of one.
+        spark: reads what has no driver of ours.
+
+    Raises:
+        ConfigError: a table, a column or a right is missing.
+        CheckpointError: the bookmark is of another table or key.
+        TransientError: the server is away.
+    """
+    marks = run.bookmarks if run else None
+    if not settings.endpoint.is_arrow_native:
+        relation = SparkRelation.open(spark, settings)
+        return FrameInput(relation.frame(_conditions(settings, relation, marks, ctx)))
+    with _opened(settings, marks, ctx) as (native, snapshot):
+        source = PostgresqlSource(settings.endpoint, native.source, native.columns, snapshot)
+        splits = tuple(map(JdbcSplit, _conditions(settings, native, marks, ctx)))
+        return SplitInput(source, splits, source.schema)
+
+
+def _conditions(settings: JdbcReadSettings, relation: Relation, marks: Bookmarks | None, ctx: str) -> list[Sql]:
+    """Return the condition of each task's rows; an empty one for all rows."""
+    cuts = relation.cuts(settings.partitions)
+    key = _bookmark_key(settings, relation, marks, ctx)
+    if marks is None or key is None:
+        return cuts or [Sql()]
+    made = _with_bookmark(settings, relation, key, marks, ctx)
+    return list(made.conditions(relation.quoted(key.names), cuts))
+
+
+@contextmanager
+def _opened(
+    settings: JdbcReadSettings, marks: Bookmarks | None, ctx: str
+) -> Iterator[tuple[PostgresqlRelation, str | None]]:
+    """Give the table; with an overlap window also the snapshot that planning and tasks share.
+
+    A row that becomes visible between the two would otherwise be read and not remembered, and so be read again.
+    """
+    snapshot = None
+    if marks is not None and ctx and settings.overlap is not None:
+        snapshot = marks.until_end(exported(settings.endpoint))
+    with open_relation(settings.endpoint, settings.relation, snapshot) as relation:
+        yield relation, snapshot
+
+
+def _bookmark_key(settings: JdbcReadSettings, relation: Relation, marks: Bookmarks | None, ctx: str) -> Key | None:
+    if marks is None:
+        return None
+    if not ctx:
+        log.warning("source_not_bookmarked", table=relation.name, hint="give it a transformation_ctx")
+        return None
+    names = settings.keys or relation.primary_key
+    if not names:
+        log.warning("source_not_bookmarked", table=relation.name, hint="it has no primary key; give jobBookmarkKeys")
+        return None
+    return relation.key(names, descending=settings.descending)
+
+
+def _with_bookmark(settings: JdbcReadSettings, relation: Relation, key: Key, marks: Bookmarks, ctx: str) -> JdbcPlan:
+    name = marks.next_read(ctx)
+    if marks.between:
+        after, upto = (state_of(marks.bodies(name, at)) for at in (marks.between.after, marks.between.upto))
+        made = plan_range(relation, relation.name, key, after, upto)
+        marks.planned(name, made.digest, None)
+    else:
+        made = plan(relation, relation.name, key, state_of(marks.bodies(name)), settings.overlap)
+        state = made.state(settings.description)
+        marks.planned(name, made.digest, Change(state.to_body(), extends=False) if state else None)
+    _report(made, ctx)
+    return made
+
+
+def _report(made: JdbcPlan, ctx: str) -> None:
+    log.info("rows_planned", ctx=ctx, table=made.relation, after=made.after, upto=made.upto, rows=made.rows)
+    if made.late:
+        log.warning(
+            "late_rows", ctx=ctx, table=made.relation, rows=made.late_rows, read_again=made.again, first=made.late[0][0]
+        )

@@ -1,0 +1,37 @@
+"""Which database the ledger is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from gluepot.bookmarks.ledger.ledger import NAME, Ledger
+from gluepot.core.clock import Clock
+from gluepot.core.database import Part, open_engine
+from gluepot.core.statedir import state_root
+
+VARIABLE = "GLUEPOT_LEDGER"
+HEAD = "0002"
+"""The newest migration; a test holds it against the scripts."""
+
+_PART = Part(NAME, VARIABLE, HEAD, Path(__file__).parent / "migrations", "alembic_version")
+
+
+def ledger_url(environ: Mapping[str, str]) -> str:
+    """Return the ledger's URL: `GLUEPOT_LEDGER`, or a SQLite file in the state folder."""
+    return environ.get(VARIABLE) or f"sqlite:///{state_root(environ) / 'ledger.db'}"
+
+
+def open_ledger(url: str, clock: Clock) -> Ledger:
+    """Connect and bring the tables up to date.
+
+    Args:
+        url: `sqlite:///path` or `postgresql://user@host/database`.
+        clock: for time stamps and waits.
+
+    Raises:
+        ConfigError: the URL is of another kind, or its driver is not installed.
+        TransientError: the database cannot be reached.
+        CheckpointError: a newer Gluepot wrote it.
+    """
+    return Ledger(open_engine(url, _PART), clock)

@@ -1,0 +1,92 @@
+"""One run per job: who may begin, and the sign of life of the one that did.
+
+The lease is a courtesy that refuses a second run early. What keeps bookmarks right is the version that every commit
+checks, and what keeps tables right is the token in every manifest (see `gluepot.commit`).
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+
+from gluepot.bookmarks.ledger.ledger import Ledger, lease_held
+from gluepot.bookmarks.ledger.owner_lock import OwnerLock
+from gluepot.bookmarks.ledger.values import TTL_SECS, BegunRun, Held, Owner, RunStart
+from gluepot.core.clock import Clock
+from gluepot.core.errors import EtlError
+from gluepot.core.leases import Free, Taken, is_gone, watch
+from gluepot.core.logging import get_logger
+
+_BEATS_PER_TTL = 3
+
+log = get_logger(__name__)
+
+
+def this_process() -> Owner:
+    """Return who would own a lease taken here."""
+    return Owner(socket.gethostname(), os.getpid())
+
+
+def begin_run(
+    ledger: Ledger,
+    start: RunStart,
+    here: Owner,
+    clock: Clock,
+    ttl_secs: float = TTL_SECS,
+    lock: OwnerLock | None = None,
+) -> BegunRun:
+    """Begin a run; where an owner is not known to have ended, wait up to `ttl_secs` for a sign of life first.
+
+    Args:
+        ledger: where the lease is.
+        start: what is known of the run.
+        here: this process.
+        clock: for waiting.
+        ttl_secs: how long a lease lives without a sign of life.
+        lock: of the job on this machine, held as long as the run; None on one without locks.
+
+    Raises:
+        LeaseHeld: the owner lives.
+    """
+    seen = ledger.lease(start.job)
+    if seen is not None and not _is_gone(seen, here, lock):
+        log.info("waiting_for_lease", job=start.job, run=seen.run_id, host=seen.owner.host, most_secs=ttl_secs)
+        if isinstance(watch(lambda: ledger.lease(start.job) or Free(), seen, clock, ttl_secs), Taken):
+            raise lease_held(start.job, ledger.lease(start.job) or seen)
+    run = ledger.begin(start, here, seen)
+    if lock is not None:
+        lock.mark(run.token)
+    return run
+
+
+def _is_gone(held: Held, here: Owner, lock: OwnerLock | None) -> bool:
+    if lock is None:
+        return False
+    return is_gone(held.owner.host, here.host, locked=lock.was_of(held.token), lock_is_free=lock.is_ours)
+
+
+class Heartbeat:
+    """Renews the lease of a run in a thread of its own until it is stopped or the lease is lost."""
+
+    def __init__(self, ledger: Ledger, run: BegunRun, ttl_secs: float = TTL_SECS) -> None:
+        self._ledger = ledger
+        self._run = run
+        self._wait_secs = ttl_secs / _BEATS_PER_TTL
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._renew, name="gluepot-job-lease", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End it."""
+        self._stopped.set()
+        self._thread.join()
+
+    def _renew(self) -> None:
+        while not self._stopped.wait(self._wait_secs):
+            try:
+                if not self._ledger.beat(self._run):
+                    log.error("job_lease_lost", job=self._run.job.name, hint="this run will not commit")
+                    return
+            except EtlError as error:
+                log.warning("job_lease_not_renewed", error=str(error))

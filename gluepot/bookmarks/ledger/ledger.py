@@ -1,0 +1,408 @@
+"""The ledger's life with runs: begin, sign of life, commit, fail; and reading what is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import Connection, Engine, RowMapping, bindparam, delete, func, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from gluepot.bookmarks.ledger import tables
+from gluepot.bookmarks.ledger.thinning import HOUR_MS, superfluous
+from gluepot.bookmarks.ledger.values import (COMMITTED, FAILED, RUNNING, STREAM, AuditEntry, BegunRun, Change, Held, Job, LedgerWrite, Owner, Run, RunStart, StateChange, VersionMismatch)
+from gluepot.core.clock import Clock
+from gluepot.core.database import transaction
+from gluepot.core.errors import ConfigError, LeaseHeld
+
+NAME = "ledger"
+
+_MOST_THINNED = 20_000
+"""Notes that go at a time, so that those of years do not hold up a batch."""
+
+
+class Ledger:
+    """One database. Every method is one transaction; any number of processes may use it at once.
+
+    Args:
+        engine: tables are up to date, see `open_ledger`.
+        clock: for time stamps.
+    """
+
+    def __init__(self, engine: Engine, clock: Clock) -> None:
+        self._engine = engine
+        self._clock = clock
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._engine.dispose()
+
+    @contextmanager
+    def transaction(self, *, keep: bool = True) -> Iterator[Connection]:
+        """Give a connection whose changes are all made at the end, or none if an exception leaves the block.
+
+        Args:
+            keep: False makes none of them either: to see what would happen.
+
+        Raises:
+            TransientError: the database is away, or busy for too long.
+        """
+        with transaction(self._engine, NAME, keep=keep) as connection:
+            yield connection
+
+    def now_ms(self) -> int:
+        """Return the time for a row."""
+        return int(self._clock.epoch() * 1000)
+
+    # -- runs
+
+    def lease(self, job: str) -> Held | None:
+        """Return who holds a job's lease; None when nobody does."""
+        with self.transaction() as connection:
+            return _held(connection, job)
+
+    def begin(self, start: RunStart, owner: Owner, over: Held | None) -> BegunRun:
+        """Begin an attempt: take the lease and count the entry's version up.
+
+        Args:
+            start: what is known of it.
+            owner: this process.
+            over: the lease as it was when its owner was found dead; None when nobody held it.
+
+        Raises:
+            LeaseHeld: the lease is held, and not as in `over`.
+        """
+        with self.transaction() as connection:
+            job = _locked_job(connection, start.job)
+            held = _held(connection, start.job)
+            if held is not None and held != over:
+                raise lease_held(start.job, held)
+            token = self._take(connection, start, owner)
+            job = _end_left_over(connection, job, self.now_ms())
+            job = _update_job(connection, job, version=job.version + 1)
+            row = {
+                "job": job.name,
+                "run_id": start.run_id,
+                "number": job.run,
+                "attempt": job.attempt,
+                "option": start.option,
+                "status": RUNNING,
+                "started_ms": self.now_ms(),
+                "base": job.state,
+            }
+            done = connection.execute(insert(tables.runs).values(row).returning(tables.runs.c.id))
+            saves = start.option == "enable" and not job.paused
+            return BegunRun(done.scalar_one(), job, start.run_id, token, saves)
+
+    def beat(self, run: BegunRun) -> bool:
+        """Renew the lease; False when it is no longer this run's."""
+        lease = tables.leases
+        mine = (lease.c.job == run.job.name) & (lease.c.token == run.token) & lease.c.held
+        with self.transaction() as connection:
+            return connection.execute(update(lease).where(mine).values(beat=lease.c.beat + 1)).rowcount == 1
+
+    def commit(self, run: BegunRun, changes: Mapping[str, Change], writes: Sequence[LedgerWrite] = ()) -> int:
+        """Save what a run read and end it; a paused run only ends.
+
+        Args:
+            run: from `begin`.
+            changes: new state of each `transformation_ctx` that read something.
+            writes: what was published.
+
+        Returns:
+            The number of the job's state afterwards.
+
+        Raises:
+            VersionMismatch: another run, or a reset, changed the entry since; nothing is saved.
+        """
+        with self.transaction() as connection:
+            job = _own_job(connection, run)
+            if job.version != run.job.version:
+                raise _mismatch(run, job)
+            state = None
+            if run.saves:
+                state = job.state + 1
+                for ctx, change in changes.items():
+                    parent = head_before(connection, job.name, ctx, job.state) if change.extends else None
+                    add_version(connection, job.name, StateChange(
+                        ctx, state, parent, "commit", run.run_id, self.now_ms(), change.body
+                    ))  # fmt: skip
+                job = _update_job(connection, job, state=state, run=job.run + 1)
+            for write in writes:
+                connection.execute(
+                    insert(tables.commits).values(
+                        run=run.id, ctx=write.ctx, target=write.target, rows=write.rows, files=write.files
+                    )
+                )
+            job = _update_job(connection, job, version=job.version + 1, attempt=0)
+            connection.execute(delete(tables.announced).where(tables.announced.c.job == job.name))
+            self._end(connection, run, {"status": COMMITTED, "state": state})
+            return job.state
+
+    def announced(self, run: BegunRun) -> list[str]:
+        """Return what attempts of a run have announced, see `announce`."""
+        writes = tables.announced
+        mine = (writes.c.job == run.job.name) & (writes.c.number == run.job.run)
+        with self.transaction() as connection:
+            return list(connection.execute(select(writes.c.write).where(mine).order_by(writes.c.id)).scalars())
+
+    def announce(self, run: BegunRun, write: str) -> None:
+        """Put down what a run is about to write, until a commit of the job.
+
+        Raises:
+            VersionMismatch: the run has lost its lease to another one.
+        """
+        with self.transaction() as connection:
+            job = _own_job(connection, run)
+            connection.execute(insert(tables.announced).values(job=job.name, number=run.job.run, write=write))
+
+    def mirror(self, run: BegunRun, ctx: str, body: str) -> None:
+        """Save where a stream of a running job stands; its own entry's version stays, so that the run can commit.
+
+        With the first note of an hour, those go that are no longer kept, see `gluepot.bookmarks.ledger.thinning`.
+
+        Raises:
+            VersionMismatch: the run has lost its lease to another one.
+        """
+        with self.transaction() as connection:
+            job = _own_job(connection, run)
+            now_ms = self.now_ms()
+            marks = tables.bookmarks
+            notes = (marks.c.job == job.name) & (marks.c.ctx == ctx) & (marks.c.cause == STREAM)
+            newest = select(marks.c.at_ms).where(notes).order_by(marks.c.state.desc()).limit(1)
+            before_ms = connection.execute(newest).scalar()
+            change = StateChange(ctx, job.state + 1, None, STREAM, run.run_id, now_ms, body)
+            add_version(connection, job.name, change)
+            _update_job(connection, job, state=job.state + 1)
+            if before_ms is not None and before_ms // HOUR_MS != now_ms // HOUR_MS:
+                _thin(connection, job.name, ctx, now_ms)
+
+    def fail(self, run: BegunRun, error: str) -> None:
+        """End an attempt that did not commit; the next one reads the same input again. Harmless if it has ended."""
+        with self.transaction() as connection:
+            job = _locked_job(connection, run.job.name)
+            if _status(connection, run) == RUNNING:
+                _update_job(connection, job, attempt=job.attempt + 1)
+                self._end(connection, run, {"status": FAILED, "error": error})
+
+    def _take(self, connection: Connection, start: RunStart, owner: Owner) -> int:
+        lease = tables.leases
+        last = connection.execute(select(lease.c.token).where(lease.c.job == start.job)).scalar()
+        # Follows the clock too, so that a ledger put back from a copy gives out no token that a table has seen.
+        token = max((last or 0) + 1, self.now_ms())
+        row = {"token": token, "beat": 0, "held": True, "run_id": start.run_id, "host": owner.host, "pid": owner.pid}
+        if last is None:
+            connection.execute(insert(lease).values(job=start.job, **row))
+        else:
+            connection.execute(update(lease).where(lease.c.job == start.job).values(row))
+        return token
+
+    def _end(self, connection: Connection, run: BegunRun, values: dict[str, Any]) -> None:
+        runs, lease = tables.runs, tables.leases
+        connection.execute(update(runs).where(runs.c.id == run.id).values(ended_ms=self.now_ms(), **values))
+        mine = (lease.c.job == run.job.name) & (lease.c.token == run.token)
+        connection.execute(update(lease).where(mine).values(held=False))
+
+    # -- reading
+
+    def jobs(self) -> list[Job]:
+        """Return all jobs, by name."""
+        with self.transaction() as connection:
+            return [Job(**row) for row in _rows(connection, select(tables.jobs).order_by(tables.jobs.c.name))]
+
+    def job(self, name: str) -> Job:
+        """Return a job's entry.
+
+        Raises:
+            ConfigError: there is none of that name.
+        """
+        with self.transaction() as connection:
+            return found_job(connection, name)
+
+    def runs(self, job: str | None = None, limit: int = 100) -> list[Run]:
+        """Return attempts, newest first; of all jobs if none is named."""
+        query = select(tables.runs).order_by(tables.runs.c.id.desc()).limit(limit)
+        if job is not None:
+            query = query.where(tables.runs.c.job == job)
+        with self.transaction() as connection:
+            return [Run(**row) for row in _rows(connection, query)]
+
+    def run(self, job: str, run_id: str) -> Run:
+        """Return the newest attempt of a run.
+
+        Raises:
+            ConfigError: the job has no such run.
+        """
+        query = select(tables.runs).where(tables.runs.c.job == job, tables.runs.c.run_id == run_id)
+        with self.transaction() as connection:
+            rows = _rows(connection, query.order_by(tables.runs.c.id.desc()).limit(1))
+        if not rows:
+            raise ConfigError(f"Job {job!r} has no run {run_id!r}; `gluepot jobs runs {job}` lists them.")
+        return Run(**rows[0])
+
+    def writes(self, run: Run) -> list[LedgerWrite]:
+        """Return what an attempt published."""
+        commits = tables.commits
+        query = select(commits.c.ctx, commits.c.target, commits.c.rows, commits.c.files).where(commits.c.run == run.id)
+        with self.transaction() as connection:
+            return [LedgerWrite(**row) for row in _rows(connection, query.order_by(commits.c.id))]
+
+    def contexts(self, job: str, at: int) -> list[str]:
+        """Return every `transformation_ctx` that has a state at a number of the job's state, sorted."""
+        marks = tables.bookmarks
+        query = select(marks.c.ctx).where(marks.c.job == job, marks.c.state <= at).distinct()
+        with self.transaction() as connection:
+            return sorted(connection.execute(query).scalars())
+
+    def state(self, job: str, ctx: str, at: int) -> list[str]:
+        """Return the bodies that make up a bookmark as it was at a number of the job's state, oldest first.
+
+        Args:
+            job: name.
+            ctx: `transformation_ctx`.
+            at: number of a state; a later change does not show.
+        """
+        marks = tables.bookmarks
+        of_ctx = (marks.c.job == job) & (marks.c.ctx == ctx) & (marks.c.state <= at)
+        with self.transaction() as connection:
+            parents = dict(connection.execute(select(marks.c.state, marks.c.parent).where(of_ctx)).all())
+            line = _line(parents)
+            if not line:
+                return []
+            query = select(marks.c.state, marks.c.body).where(of_ctx, marks.c.state >= line[0])
+            bodies = dict(connection.execute(query).all())
+        return [bodies[state] for state in line if bodies[state]]
+
+    def history(self, job: str, ctx: str) -> list[StateChange]:
+        """Return every version of a bookmark, newest first."""
+        marks = tables.bookmarks
+        columns = [column for column in marks.c if column.name != "job"]
+        query = select(*columns).where(marks.c.job == job, marks.c.ctx == ctx).order_by(marks.c.state.desc())
+        with self.transaction() as connection:
+            return [StateChange(**row) for row in _rows(connection, query)]
+
+    def audit(self, job: str) -> list[AuditEntry]:
+        """Return the changes of a job's bookmarks that no run made, newest first."""
+        columns = [column for column in tables.audit.c if column.name != "id"]
+        query = select(*columns).where(tables.audit.c.job == job).order_by(tables.audit.c.id.desc())
+        with self.transaction() as connection:
+            return [AuditEntry(**row) for row in _rows(connection, query)]
+
+
+def lease_held(job: str, held: Held) -> LeaseHeld:
+    """Return the error for a second run."""
+    return LeaseHeld(
+        f"job {job!r} is running already: run {held.run_id}, process {held.owner.pid} on {held.owner.host};"
+        " a job with bookmarks runs once at a time, start it again when that run has ended",
+    )
+
+
+def found_job(connection: Connection, name: str) -> Job:
+    """Return a job's entry, locked until the transaction ends.
+
+    Raises:
+        ConfigError: there is none of that name.
+    """
+    rows = _rows(connection, select(tables.jobs).where(tables.jobs.c.name == name).with_for_update())
+    if not rows:
+        raise ConfigError(f"The ledger has no job {name!r}; `gluepot bookmarks list` shows those it has.")
+    return Job(**rows[0])
+
+
+def make_job(connection: Connection, name: str, uid: str) -> bool:
+    """Make an entry that has done nothing yet; False when there is one."""
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    row = {"name": name, "uid": uid, "version": 0, "run": 1, "attempt": 0, "state": 0, "paused": False}
+    made = dialect.insert(tables.jobs).values(row).on_conflict_do_nothing().returning(tables.jobs.c.name)
+    return connection.execute(made).scalar() is not None
+
+
+def head_before(connection: Connection, job: str, ctx: str, at: int) -> int | None:
+    """Return the number of the newest version of a bookmark up to a number of the job's state."""
+    marks = tables.bookmarks
+    query = select(func.max(marks.c.state)).where(marks.c.job == job, marks.c.ctx == ctx, marks.c.state <= at)
+    head: int | None = connection.execute(query).scalar()
+    return head
+
+
+def add_version(connection: Connection, job: str, change: StateChange) -> None:
+    """Add a version of a bookmark."""
+    row = {name: getattr(change, name) for name in StateChange.__slots__}
+    connection.execute(insert(tables.bookmarks).values(job=job, **row))
+
+
+def _locked_job(connection: Connection, name: str) -> Job:
+    make_job(connection, name, uuid4().hex)
+    return found_job(connection, name)
+
+
+def _own_job(connection: Connection, run: BegunRun) -> Job:
+    """Return the entry of a run's job, locked; VersionMismatch if the run has lost its lease."""
+    job = _locked_job(connection, run.job.name)
+    held = _held(connection, job.name)
+    if held is None or held.token != run.token:
+        raise _mismatch(run, job)
+    return job
+
+
+def _held(connection: Connection, job: str) -> Held | None:
+    rows = _rows(connection, select(tables.leases).where(tables.leases.c.job == job, tables.leases.c.held))
+    if not rows:
+        return None
+    row = rows[0]
+    return Held(row["token"], row["beat"], row["run_id"], Owner(row["host"], row["pid"]))
+
+
+def _end_left_over(connection: Connection, job: Job, now_ms: int) -> Job:
+    """Close attempts whose process died without a word."""
+    runs = tables.runs
+    open_ones = update(runs).where(runs.c.job == job.name, runs.c.status == RUNNING)
+    ended = connection.execute(open_ones.values(status=FAILED, ended_ms=now_ms, error="the process ended")).rowcount
+    return _update_job(connection, job, attempt=job.attempt + ended) if ended else job
+
+
+def _status(connection: Connection, run: BegunRun) -> str | None:
+    status: str | None = connection.execute(select(tables.runs.c.status).where(tables.runs.c.id == run.id)).scalar()
+    return status
+
+
+def _update_job(connection: Connection, job: Job, **values: int) -> Job:
+    connection.execute(update(tables.jobs).where(tables.jobs.c.name == job.name).values(values))
+    return found_job(connection, job.name)
+
+
+def _thin(connection: Connection, job: str, ctx: str, now_ms: int) -> None:
+    """Remove notes of where a stream stood, but none that another version of its bookmark rests on."""
+    marks = tables.bookmarks
+    of_ctx = (marks.c.job == job) & (marks.c.ctx == ctx)
+    used = set(connection.execute(select(marks.c.parent).where(of_ctx, marks.c.parent.is_not(None))).scalars())
+    notes = connection.execute(select(marks.c.state, marks.c.at_ms).where(of_ctx, marks.c.cause == STREAM))
+    gone = [state for state in superfluous(((state, at_ms) for state, at_ms in notes), now_ms) if state not in used]
+    if gone:
+        one = delete(marks).where(of_ctx, marks.c.state == bindparam("gone"))
+        connection.execute(one, [{"gone": state} for state in gone[-_MOST_THINNED:]])
+
+
+def _line(parents: Mapping[int, int | None]) -> list[int]:
+    """Return the newest version and those it rests on, oldest first."""
+    line: list[int] = []
+    state = max(parents, default=None)
+    while state is not None:
+        line.append(state)
+        state = parents[state]
+    return line[::-1]
+
+
+def _mismatch(run: BegunRun, job: Job) -> VersionMismatch:
+    # The first sentence is the one scripts and dashboards know from Glue (glue-api 4.3).
+    return VersionMismatch(
+        "Continuation update failed due to version mismatch."
+        f" Expected version {run.job.version} but found version {job.version}."
+        f" Another run or a reset changed job {job.name!r} meanwhile; run it again.",
+    )
+
+
+def _rows(connection: Connection, query: Any) -> Sequence[RowMapping]:
+    return connection.execute(query).mappings().all()

@@ -1,0 +1,100 @@
+"""A file that the process of a run keeps locked while it lives: what tells another one at once that it has ended.
+
+    <state>/leases/<digest of ledger and job>.lock    the owner's token, and the boot id of the kernel that has the lock
+
+The ledger itself may be a database without such locks. A file that is missing or names another owner, as after a
+restart in a new container or on another machine, tells nothing: then the owner's sign of life is watched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+from gluepot.core.logging import get_logger
+from gluepot.core.statedir import state_root
+from gluepot.core.storage.filesystem import OsFileSystem
+
+_FOLDER = "leases"
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_DISK = OsFileSystem()
+
+log = get_logger(__name__)
+
+
+def lock_folder(environ: Mapping[str, str]) -> Path | None:
+    """Return the folder of this machine's locks; None for a user without a home, as containers may have."""
+    try:
+        return state_root(environ) / _FOLDER
+    except RuntimeError:
+        return None
+
+
+class OwnerLock:
+    """The lock of a job on this machine, tried for at once; used as a context manager it is released at the end.
+
+    Args:
+        folder: of this machine's locks; None where there can be none.
+        ledger: URL of the ledger; jobs of other ledgers have locks of their own.
+        job: its name.
+    """
+
+    def __init__(self, folder: Path | None, ledger: str, job: str) -> None:
+        self._path: Path | None = None
+        self._file: BinaryIO | None = None
+        if folder is None:
+            return
+        name = hashlib.sha256(f"{ledger}\n{job}".encode()).hexdigest()[:32]
+        self._path = folder / f"{name}.lock"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file = _DISK.lock(self._path)
+        except OSError as error:  # a disk that is full or read-only; the next run has to watch this one
+            log.info("no_owner_lock", path=str(self._path), reason=str(error))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            with suppress(OSError):  # what could not be written is written once more, and the file is closed
+                self._file.close()
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether no other process has the lock."""
+        return self._file is not None
+
+    def was_of(self, token: int) -> bool:
+        """Tell whether the owner of a lease has locked this file, under the kernel that runs now.
+
+        A file on a network may have been locked by a machine of the same name, of which this kernel knows nothing.
+
+        Args:
+            token: of the lease.
+        """
+        try:
+            return self._path is not None and self._path.read_text() == _mark(token)
+        except (OSError, UnicodeDecodeError):
+            return False
+
+    def mark(self, token: int) -> None:
+        """Note whose lock it is now; without the lock nothing is noted."""
+        if self._file is not None:
+            with suppress(OSError):  # as in the beginning
+                self._file.truncate(0)
+                self._file.write(_mark(token).encode())
+                self._file.flush()
+
+
+def _mark(token: int) -> str:
+    boot_id = ""
+    with suppress(OSError):
+        boot_id = _BOOT_ID.read_text().strip()
+    return f"{token} {boot_id}"

@@ -1,0 +1,88 @@
+"""A job's part of the ledger as one JSON document, for another ledger: its entry, bookmarks, runs and audit."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import Table, insert, select, update
+
+from gluepot.bookmarks.ledger import tables
+from gluepot.bookmarks.ledger.edit import Edited, note
+from gluepot.bookmarks.ledger.ledger import Ledger, found_job, make_job
+from gluepot.bookmarks.ledger.values import RUNNING
+from gluepot.core.errors import ConfigError
+
+_FORMAT = 1
+
+
+def export_job(ledger: Ledger, job: str) -> str:
+    """Return a job as JSON text.
+
+    Raises:
+        ConfigError: no such job.
+    """
+    with ledger.transaction() as connection:
+        entry = found_job(connection, job)
+
+        def rows(table: Table) -> list[dict[str, Any]]:
+            found = connection.execute(select(table).where(table.c.job == job).order_by(*table.primary_key))
+            return [{name: value for name, value in row.items() if name != "job"} for row in found.mappings()]
+
+        runs = [row for row in rows(tables.runs) if row["status"] != RUNNING]
+        ids = [row["id"] for row in runs]
+        commits = select(tables.commits).where(tables.commits.c.run.in_(ids)).order_by(tables.commits.c.id)
+        plain = {
+            "format": _FORMAT,
+            "job": {name: getattr(entry, name) for name in entry.__slots__},
+            "runs": runs,
+            "commits": [dict(row) for row in connection.execute(commits).mappings()],
+            "bookmarks": rows(tables.bookmarks),
+            "audit": rows(tables.audit),
+        }
+    return json.dumps(plain, indent=1, ensure_ascii=False)
+
+
+def import_job(ledger: Ledger, text: str, actor: str, *, keep: bool = True) -> Edited:
+    """Take in what `export_job` gave; the job's next run goes on where it stood.
+
+    Args:
+        ledger: it has no job of that name.
+        text: the JSON text.
+        actor: for the audit.
+        keep: False only checks.
+
+    Raises:
+        ConfigError: the text is none of ours, or there is such a job already.
+    """
+    try:
+        plain = json.loads(text)
+        job, runs, commits = plain["job"], plain["runs"], plain["commits"]
+        bookmarks, audit = plain["bookmarks"], plain["audit"]
+        name, state = str(job["name"]), int(job["state"])
+        if plain["format"] != _FORMAT:
+            raise ConfigError(
+                f"The export has format {plain['format']}, this Gluepot knows {_FORMAT}; use a newer one."
+            )
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError("The text is no export of a job; make one with `gluepot bookmarks export JOB`.") from error
+    with ledger.transaction(keep=keep) as connection:
+        if not make_job(connection, name, job["uid"]):
+            raise ConfigError(f"The ledger has a job {name!r} already; import it into another ledger.")
+        entry = {column: value for column, value in job.items() if column != "name"}
+        connection.execute(update(tables.jobs).where(tables.jobs.c.name == name).values(entry))
+        new_ids = {}
+        for run in runs:
+            row = {column: value for column, value in run.items() if column != "id"}
+            done = connection.execute(insert(tables.runs).values(job=name, **row).returning(tables.runs.c.id))
+            new_ids[run["id"]] = done.scalar_one()
+        for commit in commits:
+            row = {column: value for column, value in commit.items() if column not in {"id", "run"}}
+            connection.execute(insert(tables.commits).values(run=new_ids[commit["run"]], **row))
+        for mark in bookmarks:
+            connection.execute(insert(tables.bookmarks).values(job=name, **mark))
+        for line in audit:
+            row = {column: value for column, value in line.items() if column != "id"}
+            connection.execute(insert(tables.audit).values(job=name, **row))
+        note(connection, ledger.now_ms(), actor, name, "import", f"at state {state}", 0, state)
+    return Edited(name, 0, state)

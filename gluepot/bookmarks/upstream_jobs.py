@@ -1,0 +1,79 @@
+"""Gates between jobs: one job waits until another has made progress that it has not seen, told by the ledger alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gluepot.bookmarks.ledger import Ledger
+from gluepot.bookmarks.ledger.values import COMMITTED, STREAM, Run
+from gluepot.core.clock import Clock
+from gluepot.core.errors import TransientError
+from gluepot.core.logging import get_logger
+
+POLL_SECS = 5.0
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Whether a job may go on.
+
+    Args:
+        is_open: the other job has made progress since.
+        reason: one sentence, for people.
+    """
+
+    is_open: bool
+    reason: str
+
+
+def gate(upstream: str, progress_ms: int | None, own_runs: Sequence[Run]) -> Gate:
+    """Decide whether there is something that a job has not seen.
+
+    A job has seen what was there when its last committed run began; what came while it ran may have come too late.
+
+    Args:
+        upstream: name of the job that is waited for.
+        progress_ms: when that committed last; None for never.
+        own_runs: of the job that waits, newest first.
+    """
+    seen_ms = next((run.started_ms for run in own_runs if run.status == COMMITTED), None)
+    if progress_ms is None:
+        return Gate(is_open=False, reason=f"job {upstream} has committed nothing yet")
+    if seen_ms is None:
+        return Gate(is_open=True, reason=f"job {upstream} has committed, and this one never did")
+    if progress_ms > seen_ms:
+        late_secs = (progress_ms - seen_ms) / 1000
+        return Gate(is_open=True, reason=f"job {upstream} committed {late_secs:.0f} s after the last run began")
+    return Gate(is_open=False, reason=f"job {upstream} has committed nothing since the last run began")
+
+
+def progress_of(ledger: Ledger, job: str) -> int | None:
+    """Return when a job's runs or streams made progress last, in milliseconds since 1970; None for never."""
+    if job not in {one.name for one in ledger.jobs()}:
+        return None
+    ended = [run.ended_ms or 0 for run in ledger.runs(job) if run.status == COMMITTED]
+    contexts = ledger.contexts(job, ledger.job(job).state)
+    mirrored = [change.at_ms for ctx in contexts for change in ledger.history(job, ctx) if change.cause == STREAM]
+    return max([*ended, *mirrored], default=None)
+
+
+def wait_for(ledger: Ledger, job: str, upstream: Sequence[str], clock: Clock, most_secs: float) -> None:
+    """Return once every job that is waited for has made progress that `job` has not seen.
+
+    Raises:
+        TransientError: that took longer than `most_secs`.
+    """
+    deadline = clock.monotonic() + most_secs
+    for name in upstream:
+        told = ""
+        while not (now := gate(name, progress_of(ledger, name), ledger.runs(job))).is_open:
+            if now.reason != told:
+                log.info("waiting_for_job", job=name, reason=now.reason)
+                told = now.reason
+            if clock.monotonic() >= deadline:
+                raise TransientError(f"{now.reason}, after {most_secs:.0f} s of waiting; run {name} first", POLL_SECS)
+            clock.sleep(POLL_SECS)
+        log.info("job_has_progress", job=name, reason=now.reason)

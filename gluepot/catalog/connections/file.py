@@ -1,0 +1,147 @@
+"""The connections file: where it is found, and what it may hold.
+
+```yaml
+connections:
+  events:
+    type: kafka
+    properties:
+      KAFKA_BOOTSTRAP_SERVERS: broker-1:9092,broker-2:9092
+      KAFKA_SASL_MECHANISM: SCRAM-SHA-512
+      KAFKA_SASL_SCRAM_USERNAME: env:KAFKA_USER
+      KAFKA_SASL_SCRAM_PASSWORD: file:/run/secrets/kafka-password
+  warehouse:
+    type: jdbc
+    properties:
+      JDBC_CONNECTION_URL: jdbc:postgresql://db:5432/shop
+      SECRET_ID: shop/database
+```
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from gluepot.catalog.connections.connection import FILE_NAME, VARIABLE, Connection, Connections
+from gluepot.catalog.connections.kinds import KINDS, unknown_property
+from gluepot.core.errors import ConfigError, did_you_mean
+from gluepot.core.logging import get_logger
+
+
+def find(path: Path | None, environ: Mapping[str, str], cwd: Path, home: Path) -> Path | None:
+    """Return the file to read: `path`, else `$GLUEPOT_CONNECTIONS`, else the first that exists of the usual places.
+
+    The usual places are `gluepot.connections.yaml` in `cwd` and `.config/gluepot/connections.yaml` in `home`.
+
+    Raises:
+        ConfigError: a file that was named is not there.
+    """
+    named = path or (Path(environ[VARIABLE]) if environ.get(VARIABLE) else None)
+    if named is not None:
+        if not named.is_file():
+            raise ConfigError(f"the connections file {named} does not exist; correct the path or {VARIABLE}")
+        return named
+    usual = (cwd / FILE_NAME, home / ".config" / "gluepot" / "connections.yaml")
+    return next((candidate for candidate in usual if candidate.is_file()), None)
+
+
+def load(path: Path | None = None, environ: Mapping[str, str] = os.environ) -> Connections:
+    """Read the connections file; no connections when none was named and none is in the usual places.
+
+    Raises:
+        ConfigError: the file cannot be read, is not YAML, or has an unknown key, type or property.
+    """
+    found = find(path, environ, Path.cwd(), Path.home())
+    if found is None:
+        return Connections()
+    status = found.stat()
+    if remedy := tightening(status.st_mode, status.st_uid, os.geteuid()):
+        get_logger(__name__).warning("connections_file_writable_by_others", file=str(found), hint=remedy)
+    return parse(_read_yaml(found), found)
+
+
+def tightening(mode: int, owner_uid: int, own_uid: int) -> str | None:
+    """Return what keeps other users from changing a file; None where they cannot change it now.
+
+    Args:
+        mode: of the file, as `stat` gives it.
+        owner_uid: who owns the file. Root may own any file, since root can change it in any case.
+        own_uid: who reads it.
+    """
+    if owner_uid not in {0, own_uid}:
+        return f"The file belongs to the user {owner_uid}, who can send our passwords to another server; chown it."
+    if mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return "Whoever can write it can send our passwords to another server; run chmod go-w on it."
+    return None
+
+
+def parse(plain: object, source: Path) -> Connections:
+    """Check the plain content of a connections file. Values are never quoted in an error: they may be secrets.
+
+    Raises:
+        ConfigError: an unknown key, type or property, or a value of the wrong kind.
+    """
+    try:
+        entries = _Content.model_validate({} if plain is None else plain).connections
+    except ValidationError as error:
+        raise ConfigError(f"{source}: {_first_problem(error)}") from None
+    for name, entry in entries.items():
+        if entry.type not in KINDS:
+            known = f"use one of {', '.join(KINDS)}.{did_you_mean(entry.type, KINDS)}"
+            raise ConfigError(f"{source}: connection {name!r} has the type {entry.type!r}; {known}")
+        if prop := unknown_property(entry.type, entry.properties):
+            of_kind = KINDS[entry.type]
+            hint = did_you_mean(prop, of_kind) or f" Known are {', '.join(of_kind) or 'none'}."
+            raise ConfigError(f"{source}: connection {name!r} has an unknown property {prop!r}.{hint}")
+    return Connections({name: Connection(name, e.type, e.properties) for name, e in entries.items()}, source)
+
+
+def _as_text(value: object) -> object:
+    """Glue's property values are strings; YAML reads an unquoted `false` or `9092` as something else."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int | float) else value
+
+
+def _lower(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    type: Annotated[str, BeforeValidator(_lower)]
+    properties: dict[str, Annotated[str, BeforeValidator(_as_text)]]
+
+
+class _Content(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    connections: dict[str, _Entry] = Field(default_factory=dict)
+
+
+def _read_yaml(path: Path) -> object:
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; check its owner and mode") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        # Without the cause: it quotes the file.
+        raise ConfigError(f"{path} is not YAML{_line_of(error)}; correct it there") from None
+
+
+def _line_of(error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    return "" if mark is None else f" at line {mark.line + 1}"
+
+
+def _first_problem(error: ValidationError) -> str:
+    first = error.errors(include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"]) or "the file"
+    return f"{where}: {first['msg']}; write connections: {{name: {{type: kafka, properties: {{NAME: value}}}}}}"

@@ -1,0 +1,140 @@
+"""The file format of a table: what its parameters and SerDe say, and what a new table says of it (glue-api 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gluepot.catalog.values import Storage, Table
+from gluepot.core.errors import ConfigError
+
+_HADOOP = "org.apache.hadoop"
+_TEXT_INPUT = f"{_HADOOP}.mapred.TextInputFormat"
+_TEXT_OUTPUT = f"{_HADOOP}.hive.ql.io.HiveIgnoreKeyTextOutputFormat"
+_COLUMNAR = f"{_HADOOP}.hive.ql.io"
+
+
+@dataclass(frozen=True, slots=True)
+class HiveFormat:
+    """How Hive, Athena and Spark know a format.
+
+    Args:
+        serde: class that reads and writes records.
+        input: class that reads files.
+        output: class that writes them.
+    """
+
+    serde: str
+    input: str = _TEXT_INPUT
+    output: str = _TEXT_OUTPUT
+
+
+HIVE_FORMATS: Mapping[str, HiveFormat] = {
+    "json": HiveFormat("org.openx.data.jsonserde.JsonSerDe"),
+    "csv": HiveFormat(f"{_HADOOP}.hive.serde2.lazy.LazySimpleSerDe"),
+    "parquet": HiveFormat(
+        f"{_COLUMNAR}.parquet.serde.ParquetHiveSerDe",
+        f"{_COLUMNAR}.parquet.MapredParquetInputFormat",
+        f"{_COLUMNAR}.parquet.MapredParquetOutputFormat",
+    ),
+}
+"""The formats that can be written."""
+
+_BY_SERDE = {
+    "jsonserde": "json",
+    "lazysimpleserde": "csv",
+    "opencsvserde": "csv",
+    "parquethiveserde": "parquet",
+    "orcserde": "orc",
+    "avroserde": "avro",
+    "grokserde": "groklog",
+}
+_SAME = {"glueparquet": "parquet", "grok": "groklog"}
+_SEPARATORS = ("delimiter", "field.delim", "separatorChar")
+
+
+@dataclass(frozen=True, slots=True)
+class TableFormat:
+    """How the files of a table are read and written.
+
+    Args:
+        name: `json`, `csv`, `parquet`, ...
+        options: Glue's `format_options`.
+    """
+
+    name: str
+    options: Mapping[str, Any]
+
+
+def table_format(table: Table) -> TableFormat:
+    """Return the format of a table's files.
+
+    Raises:
+        ConfigError: neither `classification` nor the SerDe tells it.
+    """
+    given = table.parameters.get("classification") or table.storage.parameters.get("classification") or ""
+    serde = table.storage.serde.rpartition(".")[2].lower()
+    name = _SAME.get(given.lower(), given.lower()) or _BY_SERDE.get(serde, "")
+    if not name:
+        raise ConfigError(
+            f"The table {table.title} does not say its format: it has neither a classification nor a SerDe we know"
+            f" ({table.storage.serde or 'none'}); add the parameter classification, such as json, csv or parquet."
+        )
+    return TableFormat(name, _OPTIONS[name](table) if name in _OPTIONS else {})
+
+
+def new_storage(format_name: str, location: str, partition: bool = False) -> Storage:
+    """Return the storage of a table that is written for the first time, or of one of its partitions, without columns.
+
+    Args:
+        format_name: a key of `HIVE_FORMATS`.
+        location: URL of the folder.
+        partition: leave out what only a table says.
+    """
+    hive = HIVE_FORMATS[format_name]
+    serde_parameters = {"field.delim": ","} if format_name == "csv" else {"serialization.format": "1"}
+    body = {
+        "Location": location,
+        "InputFormat": hive.input,
+        "OutputFormat": hive.output,
+        "Compressed": False,
+        "NumberOfBuckets": -1,
+        "SerdeInfo": {"SerializationLibrary": hive.serde, "Parameters": serde_parameters},
+        "StoredAsSubDirectories": False,
+    }
+    return Storage(body if partition else {"Columns": [], **body})
+
+
+def _csv(table: Table) -> dict[str, Any]:
+    told = {**table.storage.serde_parameters, **table.storage.parameters, **table.parameters}
+    separator = next((told[name] for name in _SEPARATORS if told.get(name)), ",")
+    options: dict[str, Any] = {"separator": separator, "columnNames": [one.name for one in table.storage.columns]}
+    if quote := told.get("quoteChar"):
+        options["quoteChar"] = quote
+    if escape := told.get("escapeChar"):
+        options["escaper"] = escape
+    if _headers(told.get("skip.header.line.count", "0"), table):
+        options["skipFirst"] = True
+    return options
+
+
+def _headers(text: str, table: Table) -> bool:
+    if text not in {"0", "1"}:
+        raise ConfigError(f"The table {table.title} has skip.header.line.count {text!r}; 0 and 1 can be read.")
+    return text == "1"
+
+
+def _grok(table: Table) -> dict[str, Any]:
+    told = {**table.storage.serde_parameters, **table.parameters}
+    options = {"logFormat": told.get("grokPattern") or told.get("input.format") or ""}
+    customs = told.get("grokCustomPatterns") or told.get("input.grokCustomPatterns")
+    return {**options, "customPatterns": customs} if customs else options
+
+
+def _xml(table: Table) -> dict[str, Any]:
+    row_tag = table.parameters.get("rowTag") or table.storage.parameters.get("rowTag")
+    return {"rowTag": row_tag} if row_tag else {}
+
+
+_OPTIONS = {"csv": _csv, "groklog": _grok, "xml": _xml}

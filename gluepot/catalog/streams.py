@@ -1,0 +1,61 @@
+"""Tables that stand for a stream: what they say of it, as the options of a read (glue-api 3.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gluepot.catalog.values import Column, Table
+
+KINDS = ("kafka", "kinesis")
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRead:
+    """A read of a stream.
+
+    Args:
+        kind: the `connection_type` that reads it.
+        options: its `connection_options`.
+    """
+
+    kind: str
+    options: Mapping[str, Any]
+
+
+def is_stream(table: Table) -> bool:
+    """Tell whether a table stands for a stream."""
+    return _kind(table) in KINDS
+
+
+def stream_read(table: Table, options: Mapping[str, Any]) -> StreamRead:
+    """Return how a table's stream is read.
+
+    Args:
+        table: one that `is_stream`.
+        options: `additional_options`; they go before what the table says.
+    """
+    told = {name: value for name, value in table.storage.parameters.items() if name != "typeOfData"}
+    if classification := table.parameters.get("classification"):
+        told["classification"] = classification
+    infers = str({**told, **options}.get("inferSchema", "false")).lower() == "true"
+    if not infers and (schema := _schema(table, told)):
+        told["schema"] = schema
+    return StreamRead(_kind(table), {**told, **options})
+
+
+def _kind(table: Table) -> str:
+    return str(table.storage.parameters.get("typeOfData") or table.parameters.get("typeOfData") or "").lower()
+
+
+def _schema(table: Table, told: Mapping[str, Any]) -> str:
+    """Return Avro's schema, or the columns as Spark writes them down."""
+    if str(told.get("classification", "")).lower() == "avro":
+        return str(table.parameters.get("avroSchema") or "")
+    return ddl(table.storage.columns)
+
+
+def ddl(columns: Iterable[Column]) -> str:
+    """Return columns as Spark's DDL; it knows Hive's types by their names."""
+    return ", ".join(f"`{one.name.replace('`', '``')}` {one.type}" for one in columns)

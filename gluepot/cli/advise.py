@@ -1,0 +1,127 @@
+"""Reads an advice log and tells what its queries need now, or what the rule would have done all along."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from gluepot.core.errors import ConfigError
+from gluepot.streaming.advisor.glue_cost import PRICE_SOURCE, WorkerType, glue_cost, worker_type
+from gluepot.cli.output import Output, Row, show, time_of
+from gluepot.streaming.advisor import Advice, AdvisorSettings, Observation, advise
+from gluepot.streaming.advisor.advise import RECENT_BATCHES
+from gluepot.streaming.advisor.log import recorded
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """How workers become money.
+
+    Args:
+        kind: of Glue's workers.
+        slots_per_worker: tasks that a worker here runs at a time.
+        usd_per_worker_hour: of a worker here; None where nobody said.
+    """
+
+    kind: WorkerType
+    slots_per_worker: int
+    usd_per_worker_hour: float | None
+
+    def row(self, workers: int) -> Row:
+        """Return what so many workers cost a day, there and here."""
+        glue = glue_cost(workers * self.slots_per_worker, self.kind)
+        here = None if self.usd_per_worker_hour is None else round(workers * self.usd_per_worker_hour * 24, 2)
+        return {"glue_workers": glue.workers, "glue_usd_per_day": round(glue.usd_per_day, 2), "here_usd_per_day": here}
+
+
+def advise_from(
+    log: Path,
+    settings: AdvisorSettings,
+    *,
+    glue_type: str,
+    usd_per_worker_hour: float | None,
+    replay: bool,
+    output: Output,
+) -> None:
+    """Print the advice for every query of an advice log.
+
+    Args:
+        log: file that `gluepot run --advice-log` wrote.
+        settings: goals and bounds.
+        glue_type: kind of Glue worker to compare with.
+        usd_per_worker_hour: price of a worker here.
+        replay: judge every batch as if it were the newest, and show where the number of workers would have changed.
+        output: text or json.
+
+    Raises:
+        ConfigError: the file is not there, is empty or is no advice log.
+    """
+    if not log.is_file():
+        raise ConfigError(f"There is no advice log {log}; `gluepot run --advice-log {log}` writes one.")
+    with log.open("rb") as lines:
+        histories = recorded(lines)
+    if not histories:
+        raise ConfigError(f"{log} holds no finished batch yet.")
+    costs = Costs(worker_type(glue_type), settings.slots_per_worker, usd_per_worker_hour)
+    if replay:
+        rows = [row for query, history in histories.items() for row in replayed(query, history, settings)]
+        show(rows, output, "The number of workers would not have changed.")
+        return
+    found = {query: advise(history, settings) for query, history in histories.items()}
+    if output == "json":
+        print(json.dumps([as_json(query, advice, costs) for query, advice in found.items()], ensure_ascii=False))
+    else:
+        print("\n\n".join(as_text(query, advice, costs) for query, advice in found.items()))
+
+
+def replayed(query: str, history: Sequence[Observation], settings: AdvisorSettings) -> list[Row]:
+    """Return a row for each batch after which other workers would have been wanted than after the one before.
+
+    The batches are as they were recorded, with the workers that there were; what they would have been with others is
+    not simulated.
+    """
+    advices = [advise(history[max(0, upto - RECENT_BATCHES) : upto], settings) for upto in range(1, len(history) + 1)]
+    return [
+        {
+            "query": query,
+            "at": time_of(int(after.epoch * 1000)),
+            "workers": after.workers,
+            "wanted": after.wanted_workers,
+            "limit": after.limit.value,
+            "reason": after.reason,
+        }
+        for before, after in pairwise(advices)
+        if after.wanted_workers != before.wanted_workers
+    ]
+
+
+def as_json(query: str, advice: Advice, costs: Costs) -> dict[str, Any]:
+    """Return the advice for a program."""
+    now, then = costs.row(advice.workers), costs.row(advice.wanted_workers)
+    return {"query": query, **advice.to_json(), "cost": {"now": now, "wanted": then, "prices": PRICE_SOURCE}}
+
+
+def as_text(query: str, advice: Advice, costs: Costs) -> str:
+    """Return the advice for a person."""
+    change = f"{advice.workers} -> {advice.wanted_workers}" if advice.changes_workers else f"{advice.workers}, as it is"
+    lines = [
+        f"{query}: workers {change}; held back by {advice.limit.value}; confidence {advice.confidence:.0%}",
+        f"  {advice.reason}",
+    ]
+    if advice.batch_secs is not None:
+        catch_up = "does not catch up" if advice.catch_up_secs is None else f"caught up in {advice.catch_up_secs:.0f} s"
+        lines.append(f"  expected: batches of {advice.batch_secs:.0f} s, {catch_up}")
+    lines += [
+        f"  {one.measure.value}: {one.sentence}" for one in advice.recommendations if one.sentence != advice.reason
+    ]
+    lines += [f"  {rule}: {'yes' if holds else 'no'}" for rule, holds in advice.rules_of_thumb.items()]
+    for name, workers in (("now", advice.workers), ("wanted", advice.wanted_workers)):
+        cost = costs.row(workers)
+        here = "" if cost["here_usd_per_day"] is None else f", here {cost['here_usd_per_day']:.2f} USD"
+        glue = f"{cost['glue_workers']} {costs.kind.name} on Glue {cost['glue_usd_per_day']:.2f} USD"
+        lines.append(f"  {name}, a day: {glue}{here}")
+    return "\n".join([*lines, f"  prices: {PRICE_SOURCE}"])

@@ -1,0 +1,260 @@
+"""`gluepot checkpoint show|doctor|export|import|rewind`.
+
+Exit codes: 0 done or sound, 2 usage, 3 faults that stay (`doctor`), 4 a driver runs on the checkpoint.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any, Literal
+
+from cyclopts import App
+
+from gluepot.commit import live
+from gluepot.core.clock import SystemClock
+from gluepot.core.errors import ConfigError
+from gluepot.core.storage import Storage, open_storage
+from gluepot.streaming.checkpoints import moves, transfer
+from gluepot.cli.checkpoint.broker import resolved
+from gluepot.cli.confirm import agreed
+from gluepot.streaming.checkpoints.rewind import end_of, go_back, start_over
+from gluepot.cli.checkpoint.show import described, finding_lines, lines, plain
+from gluepot.streaming.checkpoints import lease
+from gluepot.streaming.checkpoints.against_table import against_table
+from gluepot.streaming.checkpoints.diagnosis import diagnose
+from gluepot.streaming.checkpoints.findings import Finding, Nothing
+from gluepot.streaming.checkpoints.names import lease_number
+from gluepot.streaming.checkpoints.repair import repair as do_repairs
+from gluepot.streaming.checkpoints.snapshot import Snapshot, read
+
+Output = Literal["text", "json"]
+FINDINGS = 3
+
+app = App(
+    name="checkpoint",
+    help="Look into a streaming query's checkpoint, mend it, or start from somewhere else.",
+    help_epilogue="To start a new checkpoint at given offsets or at a time, no command is needed: give the source"
+    " startingOffsets (earliest, latest or JSON) or startingTimestamp in its connection_options.",
+)
+
+
+@app.command
+def show(location: str, /, *, output: Output = "text") -> None:
+    """Explain every file of a checkpoint, and where the next run goes on.
+
+    Args:
+        location: the checkpointLocation, a path or a URI.
+        output: text for people; json for one object.
+    """
+    storage = open_storage(location)
+    snapshot = read(storage)
+    findings = diagnose(snapshot)
+    unreadable = any(lease_number(one.file) is not None for one in findings)
+    owner = None if unreadable else lease.holder(storage, SystemClock())
+    about = described(snapshot, owner, findings)
+    _say(output, about, lines(snapshot, about))
+
+
+@app.command
+def doctor(
+    location: str,
+    /,
+    *,
+    table: list[str] | None = None,
+    repair: bool = False,
+    dry_run: bool = False,
+    yes: bool = False,
+    output: Output = "text",
+) -> None:
+    """Find what is wrong with a checkpoint, and make right what can be made right without losing or doubling a record.
+
+    Exit code 0: the next run goes on exactly. 3: it would not, and what is left to do is said.
+
+    Args:
+        location: the checkpointLocation, a path or a URI.
+        table: a table that the query writes to; its manifests make more repairs possible. May be repeated.
+        repair: do the safe repairs; each file they touch is kept in gluepot/backup below the location.
+        dry_run: with --repair: only show what would be done.
+        yes: do not ask.
+        output: text for people; json for one object.
+    """
+    storage = open_storage(location)
+    findings = _examined(storage, table or ())
+    backup = None
+    mendable = [one for one in findings if not isinstance(one.repair, Nothing)]
+    if repair and mendable and not dry_run and agreed(f"Mend {len(mendable)} files of {location}?", yes=yes):
+        with lease.take(storage, SystemClock()):
+            mendable = [one for one in _examined(storage, table or ()) if not isinstance(one.repair, Nothing)]
+            backup = do_repairs(storage, mendable, SystemClock())
+        findings = _examined(storage, table or ())
+    done = [plain(one) for one in mendable] if backup else []
+    left = [plain(one) for one in findings]
+    about = {"location": storage.url, "findings": left, "repaired": done, "backup": backup}
+    _say(
+        output,
+        about,
+        (
+            *(f"mended  {one['file']} {one['what']}; {one['then']}" for one in done),
+            *([f"backup  {storage.url}/{backup}"] if backup else []),
+            *(finding_lines(left) if left else [f"{storage.url} is sound"]),
+        ),
+    )
+    if any(one.blocks for one in findings):
+        raise SystemExit(FINDINGS)
+
+
+@app.command(name="export")
+def export(location: str, /, *, to: Path | None = None) -> None:
+    """Write what a query needs to go on elsewhere into one JSON file: id, newest offsets, newest commit, start.
+
+    Args:
+        location: the checkpointLocation, a path or a URI.
+        to: the file; standard output unless given.
+    """
+    text = json.dumps(transfer.exported(read(open_storage(location))), indent=1)
+    if to is None:
+        print(text)
+    else:
+        to.write_text(text)
+
+
+@app.command(name="import")
+def import_(location: str, file: Path, /, *, dry_run: bool = False, yes: bool = False) -> None:
+    """Make a checkpoint of an exported file, in a location that is empty.
+
+    The query goes on under its old id. Stop the old driver first: two of them would fence each other off.
+
+    Args:
+        location: the new checkpointLocation, a path or a URI.
+        file: made by `gluepot checkpoint export`.
+        dry_run: only check the file.
+        yes: do not ask.
+    """
+    if not file.is_file():
+        raise ConfigError(f"There is no file {file}; make one with `gluepot checkpoint export`.")
+    files = transfer.files_of(file.read_bytes(), str(file))
+    if dry_run or not agreed(f"Write {len(files)} files into {location}?", yes=yes):
+        print(f"{file} holds {', '.join(files)}; nothing is written")
+        return
+    transfer.write_into(open_storage(location), files)
+    print(f"{location} holds {', '.join(files)}")
+
+
+@app.command
+def rewind(
+    location: str,
+    /,
+    *,
+    to_batch: int | None = None,
+    to_offsets: str | None = None,
+    to_timestamp: str | None = None,
+    from_table: list[str] | None = None,
+    ctx: str | None = None,
+    bootstrap: str | None = None,
+    connection: str | None = None,
+    connections: Path | None = None,
+    topic: list[str] | None = None,
+    dry_run: bool = False,
+    yes: bool = False,
+    output: Output = "text",
+) -> None:
+    """Make the next run start from somewhere else. Give one of --to-batch, --to-offsets, --to-timestamp, --from-table.
+
+    All but --to-batch make it a new query: the old history goes to gluepot/backup below the location. Records that a
+    table holds already are refused there, unless forEachBatch has allowOverlap. A query over Kinesis knows --to-batch.
+
+    Args:
+        location: the checkpointLocation, a path or a URI.
+        to_batch: forget the batches after this one. The query stays the same, so a table that holds them refuses
+            batches that are cut in another way: for functions with sinks of their own.
+        to_offsets: a JSON map from topic to partition to offset, such as {"clicks":{"0":23}}. A partition that is left
+            out starts at its first record. With a broker also -2 for the first and -1 for the next record.
+        to_timestamp: the first records not before it, such as 2026-01-31T12:00:00Z; needs a broker.
+        from_table: where the manifests of a table end; nothing is read twice, nothing is left out. May be repeated for
+            a query with several tables.
+        ctx: with --from-table: the transformation_ctx whose writes count.
+        bootstrap: a broker, host:port, to look offsets up.
+        connection: a connection of the connections file, instead of --bootstrap.
+        connections: the connections file, if it is none of the usual ones.
+        topic: what to look up, where the checkpoint does not say it. May be repeated.
+        dry_run: only show what would happen to each partition.
+        yes: do not ask.
+        output: text for people; json for one object.
+    """
+    chosen = [to_batch is not None, to_offsets is not None, to_timestamp is not None, bool(from_table)]
+    if sum(chosen) != 1:
+        raise ConfigError("Give exactly one of --to-batch, --to-offsets, --to-timestamp and --from-table.")
+    storage = open_storage(location)
+    clock = SystemClock()
+    with _alone(storage, dry_run=dry_run):
+        snapshot = read(storage)
+        before = moves.standing(snapshot)
+        if to_offsets is not None or to_timestamp is not None:
+            moves.require_offsets(before, "--to-offsets" if to_timestamp is None else "--to-timestamp")
+        options = {"connectionName": connection, "bootstrap.servers": bootstrap}
+        broker = {name: value for name, value in options.items() if value}
+        topics = topic or sorted({name for name, _ in before.spans})
+        if to_batch is not None:
+            after = end_of(snapshot, to_batch)
+        elif from_table:
+            tables = {one: moves.from_records(live(open_storage(one)), one, ctx) for one in from_table}
+            after = moves.same_place(tables)
+        elif to_timestamp is not None:
+            after = resolved(broker, connections, topics, {"startingTimestamp": to_timestamp})
+        elif broker:
+            after = resolved(broker, connections, topics, {"startingOffsets": to_offsets})
+        else:
+            after = moves.to_offsets(to_offsets or "", before.stream_ids)
+        effect = moves.moves(before, after)
+        backup = None
+        if not dry_run and agreed("\n".join([*map(str, effect), f"Rewind {location}?"]), yes=yes):
+            if to_batch is None:
+                backup = start_over(storage, snapshot, after, clock)
+            else:
+                backup = go_back(storage, snapshot, to_batch, clock)
+    _say(output, _rewound(storage, effect, backup), _rewound_lines(storage, effect, backup))
+
+
+def _alone(storage: Storage, *, dry_run: bool) -> AbstractContextManager[Any]:
+    """Hold the checkpoint while it is changed, so that no query starts meanwhile; refuse if one runs."""
+    return nullcontext() if dry_run else lease.take(storage, SystemClock())
+
+
+def _examined(storage: Storage, tables: Sequence[str]) -> list[Finding]:
+    snapshot: Snapshot = read(storage)
+    findings = diagnose(snapshot)
+    for table in tables:
+        target = open_storage(table)
+        findings = against_table(snapshot, findings, list(live(target)), target.url)
+    return sorted(findings, key=lambda one: not one.blocks)
+
+
+def _rewound(storage: Storage, effect: Sequence[moves.Move], backup: str | None) -> dict[str, Any]:
+    return {
+        "location": storage.url,
+        "done": backup is not None,
+        "backup": backup,
+        "partitions": [
+            {
+                "topic": one.topic,
+                "partition": one.partition,
+                "before": one.before,
+                "after": one.after,
+                "read_again": one.again,
+                "skipped": one.skipped,
+            }
+            for one in effect
+        ],
+    }
+
+
+def _rewound_lines(storage: Storage, effect: Sequence[moves.Move], backup: str | None) -> list[str]:
+    end = f"the old state is in {storage.url}/{backup}" if backup else "nothing was changed"
+    return [*map(str, effect), end]
+
+
+def _say(output: Output, about: dict[str, Any], text: Any) -> None:
+    print(json.dumps(about, indent=1) if output == "json" else "\n".join(text))

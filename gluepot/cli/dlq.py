@@ -1,0 +1,138 @@
+"""`gluepot dlq list|show|replay|purge`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import App, Parameter
+
+from awsglue.options import kafka_read_settings
+from gluepot.connectors.kafka.sender import KafkaSender
+from gluepot.core.errors import ConfigError
+from gluepot.dead_letters.folder import LetterFolder, open_folder
+from gluepot.dead_letters.ledger import Ledger
+from gluepot.dead_letters.letters import Wanted, read_letters
+from gluepot.dead_letters.purge import purge as purge_letters
+from gluepot.dead_letters.replay import replay as replay_letters
+from gluepot.dead_letters.show import counts, counts_text, letter_json, letters_text
+
+app = App(name="dlq", help="Look at records that could not go on, send them again, remove them.")
+
+Rejects = Annotated[str | None, Parameter(help="The job's rejectsPath, where the manifests of PATH are elsewhere.")]
+Output = Literal["text", "json"]
+
+
+@app.command(name="list")
+def list_(path: str, *, rejects: Rejects = None, output: Output = "text") -> None:
+    """Count dead letters by reason and batch.
+
+    Args:
+        path: a table, a checkpoint, or a folder of rejected records.
+        rejects: see above.
+        output: text for people; json for programs.
+    """
+    folder = _folder(path, rejects)
+    found = counts(folder)
+    print(json.dumps([asdict(one) for one in found]) if output == "json" else counts_text(found))
+
+
+@app.command
+def show(
+    path: str,
+    *,
+    count: int = 10,
+    reason: str | None = None,
+    batch: int | None = None,
+    rejects: Rejects = None,
+    output: Output = "text",
+) -> None:
+    """Show dead letters, with their bytes in a form that no terminal acts on.
+
+    Args:
+        path: a table, a checkpoint, or a folder of rejected records.
+        count: how many, from the oldest on.
+        reason: only those with this reason.
+        batch: only those of this batch.
+        rejects: see above.
+        output: text for people; json for programs, bytes in base64.
+    """
+    letters = islice(read_letters(_folder(path, rejects), Wanted(reason, batch)), max(0, count))
+    print(json.dumps(list(map(letter_json, letters))) if output == "json" else letters_text(letters))
+
+
+@app.command
+def replay(
+    path: str,
+    *,
+    topic: str,
+    bootstrap: str | None = None,
+    connection: str | None = None,
+    connections: Path | None = None,
+    reason: str | None = None,
+    batch: int | None = None,
+    rejects: Rejects = None,
+) -> None:
+    """Send dead letters to a Kafka topic, their bytes as they came, with the header gluepot-replayed-from.
+
+    Each is sent once, however often this is called: a ledger beside the dead letters knows what the topic has. If a
+    replay dies, the next one goes on, and sends again at most the 100 letters that were on their way. Do not run two
+    replays to one topic at the same time.
+
+    Args:
+        path: a table, a checkpoint, or a folder of rejected records.
+        topic: where to.
+        bootstrap: host:port of the brokers.
+        connection: instead, a connection of the connections file, with its security settings.
+        connections: the connections file, if it is none of the usual ones.
+        reason: only letters with this reason.
+        batch: only letters of this batch.
+        rejects: see above.
+    """
+    if (bootstrap is None) == (connection is None):
+        raise ConfigError("Name the brokers with either --bootstrap or --connection.")
+    named = {"bootstrap.servers": bootstrap} if bootstrap else {"connectionName": connection}
+    sender = KafkaSender(kafka_read_settings({**named, "topicName": topic}, connections))
+    folder = _folder(path, rejects)
+    ledger = Ledger(folder.home, sender.cluster_of(topic), topic)
+    done = replay_letters(read_letters(folder, Wanted(reason, batch)), ledger, sender, topic)
+    print(f"{done.sent:,} dead letters sent to {topic}; {done.skipped:,} were there already.")
+
+
+@app.command
+def purge(path: str, *, batch: int | None = None, yes: bool = False, rejects: Rejects = None) -> None:
+    """Remove dead letters for good.
+
+    Args:
+        path: a table or a checkpoint.
+        batch: only those of this batch.
+        yes: do not ask.
+        rejects: see above.
+    """
+    folder = _folder(path, rejects)
+    if not yes and not _confirmed(folder):
+        print("Nothing was removed.")
+        return
+    gone = purge_letters(folder, batch)
+    print(f"{gone.records:,} dead letters in {gone.files:,} files removed.")
+
+
+def _folder(path: str, rejects: str | None) -> LetterFolder:
+    folder = open_folder(path, rejects)
+    if folder.files and not folder.has_manifests:
+        print(
+            "note: there are no manifests here, so a file that a crash left over may be among these; name the table"
+            " with --rejects for those that count",
+            file=sys.stderr,
+        )
+    return folder
+
+
+def _confirmed(folder: LetterFolder) -> bool:
+    if not sys.stdin.isatty():
+        raise ConfigError("purge removes records for good; say --yes where nobody can be asked")
+    return input(f"Remove the dead letters in {folder.storage.url} for good? [y/N] ").strip().lower() in {"y", "yes"}

@@ -1,0 +1,334 @@
+"""The command line.
+
+Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 a check found calls that are not supported, 4 another driver,
+130 and 143 signals.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import App, CycloptsError, Parameter, UnknownOptionError
+
+from gluepot.connectors.lake import AWS
+from gluepot.core import logging
+from gluepot.core.errors import ConfigError, EtlError, LeaseHeld
+from gluepot.cli import servers
+
+DONE, FAILED, USAGE, UNSUPPORTED, OTHER_DRIVER = 0, 1, 2, 3, 4
+
+BENCH_HELP = """\
+Find the settings that a script of a Kafka stream needs: workers, partitions, window, batch limit, and the cost.
+
+Runs the unchanged script again and again on a broker of its own: batches of rising sizes on one core, then on more.
+All Kafka streams of the script read the preloaded records; what it writes goes into a folder that is removed.
+"""
+
+app = App(name="gluepot", help="Run AWS Glue scripts unchanged, on Spark, anywhere.", version_flags=["--version"])
+app.command(servers.up)
+app.command(servers.status)
+app.command(servers.down)
+app.command("gluepot.cli.checkpoint.commands:app", name="checkpoint", help="Explain, mend, move or rewind a checkpoint.")
+app.command("gluepot.cli.table.commands:app", name="table", help="Look at a table that jobs wrote: files, verify, ...")
+app.command(
+    "gluepot.cli.dlq:app", name="dlq", help="Look at records that could not go on, send them again, remove them."
+)
+app.command("gluepot.cli.bookmarks:app", name="bookmarks", help="What jobs have read, and how to change that.")
+app.command("gluepot.cli.catalog:app", name="catalog", help="The Data Catalog: databases, tables, partitions.")
+app.command("gluepot.datalake:app", name="jars", help="Java archives of the table formats Iceberg and Delta.")
+app.command("gluepot.cli.bookmarks:jobs_app", name="jobs", help="The runs of jobs with bookmarks.")
+app.command(
+    "gluepot.cli.produce:produce_to",
+    name="produce",
+    help="Send records to a topic or stream, at a rate that has a shape, until Ctrl-C, --seconds or --count.",
+)
+app.command("gluepot.cli.bench:bench_script", name="bench", help=BENCH_HELP)
+
+
+@app.command
+def run(
+    script: Path,
+    *arguments: str,
+    master: str = "local[*]",
+    until_caught_up: bool = False,
+    max_batches: int | None = None,
+    metrics_port: Annotated[int | None, Parameter(env_var="GLUEPOT_METRICS_PORT")] = None,
+    metrics_host: Annotated[str, Parameter(env_var="GLUEPOT_METRICS_HOST")] = "127.0.0.1",
+    metrics_token: Annotated[str | None, Parameter(env_var="GLUEPOT_METRICS_TOKEN")] = None,
+    metrics_by_partition: Annotated[bool, Parameter(env_var="GLUEPOT_METRICS_BY_PARTITION")] = False,
+    cloudwatch_names: Annotated[bool, Parameter(env_var="GLUEPOT_CLOUDWATCH_NAMES")] = False,
+    push_gateway: Annotated[str | None, Parameter(env_var="GLUEPOT_PUSH_GATEWAY")] = None,
+    lease_secs: float = 15.0,
+    connections: Path | None = None,
+    transforms: Annotated[str | None, Parameter(env_var="GLUEPOT_TRANSFORMS")] = None,
+    jars_dir: Annotated[Path | None, Parameter(env_var="GLUEPOT_JARS_DIR")] = None,
+    aws: Annotated[bool, Parameter(env_var=AWS)] = False,
+    glue_version: str | None = None,
+    on_batch_failure: Literal["fail", "quarantine"] = "fail",
+    after: list[str] | None = None,
+    after_secs: float = 3600.0,
+    advice_log: Path | None = None,
+    stream_option: list[str] | None = None,
+    batch_option: list[str] | None = None,
+    max_workers: int | None = None,
+    advisor: list[str] | None = None,
+    compact_every: int | None = None,
+    verbose: Annotated[bool, Parameter(alias="-v")] = False,
+) -> None:
+    """Run a job script as AWS Glue does.
+
+    Args:
+        script: the script, unchanged.
+        arguments: what the script gets, after `--`: Glue's job parameters and its own.
+        master: Spark master: local[*], spark://host:port, k8s://...
+        until_caught_up: end when everything the source held at the start is committed.
+        max_batches: end after so many batches.
+        metrics_port: serve the job's page, Prometheus metrics and health on this port; 0 takes a free one.
+        metrics_host: address of those pages; any but loopback needs a token.
+        metrics_token: what their readers must bring: file:/path or env:NAME of it. Probes without details need none.
+        metrics_by_partition: show lag by partition, too.
+        cloudwatch_names: show AWS Glue's own metrics, too, as Prometheus' exporter for CloudWatch names them.
+        push_gateway: URL of a Prometheus push gateway that gets the metrics when the run ends, for short jobs.
+        lease_secs: a driver not heard of for so long may be replaced by another one on the same checkpoint.
+        connections: the connections file, if it is none of the usual ones.
+        transforms: a folder of custom visual transforms, local or s3://; each is a JSON and a Python file.
+        jars_dir: a folder with the archives of --datalake-formats, as `gluepot jars fetch --jars-dir` fills it.
+        aws: use the Glue catalogs that the script names for Iceberg; without it a local one takes their place.
+        glue_version: whose behaviour the script sees: 3.0, 4.0, 5.0, 5.1 or 6.0.
+        on_batch_failure: what follows when the retries of a batch are used up: the job fails, or the records it fails
+            on become dead letters and the stream goes on.
+        after: begin when this job has committed something that the last run of this one has not seen; both have
+            bookmarks in one ledger. May be repeated.
+        after_secs: how long to wait for that.
+        advice_log: append what the advisor sees and says after each batch, for `gluepot advise`.
+        stream_option: NAME=VALUE; wins over what the script says of its streams, such as maxOffsetsPerTrigger=50000.
+            Without a value it takes an option of the script away. May be repeated.
+        batch_option: NAME=VALUE; wins over what the script gives forEachBatch, such as windowSize="10 seconds". May be
+            repeated.
+        max_workers: most workers that the advice, and with --enable-auto-scaling true after `--` the job, may come to.
+            Each is a Spark executor.
+        advisor: NAME=VALUE of the advice: sla_secs, min_workers, hold_secs, catch_up_secs, worker_start_secs,
+            cool_down_secs, ... May be repeated.
+        compact_every: after so many batches that wrote to a table, put few large files in the place of its many small
+            ones, as `gluepot table compact` does.
+        verbose: stack traces.
+    """
+    from gluepot.job.run import RunSettings  # noqa: PLC0415  metrics and live view are not needed by the other commands
+    from gluepot.job.run import run as run_script  # noqa: PLC0415
+    from gluepot.streaming.query.session import Drain  # noqa: PLC0415
+
+    if max_batches is not None and max_batches < 1:
+        raise ConfigError(f"--max-batches is {max_batches}; use 1 or more.")
+    if lease_secs < 1:
+        raise ConfigError(f"--lease-secs is {lease_secs}; use 1 or more.")
+    if compact_every is not None and compact_every < 1:
+        raise ConfigError(f"--compact-every is {compact_every}; use 1 or more.")
+    run_script(
+        RunSettings(
+            script=script,
+            arguments=arguments,
+            master=master,
+            glue_version=glue_version,
+            connections=connections,
+            transforms=transforms,
+            jars_dir=jars_dir,
+            aws=aws,
+            metrics_port=metrics_port,
+            metrics_host=metrics_host,
+            metrics_token=metrics_token,
+            metrics_by_partition=metrics_by_partition,
+            cloudwatch_names=cloudwatch_names,
+            push_gateway=push_gateway,
+            drain=Drain(until_caught_up, max_batches),
+            on_batch_failure=on_batch_failure,
+            after=tuple(after or ()),
+            after_secs=after_secs,
+            lease_secs=lease_secs,
+            advice_log=advice_log,
+            stream_options=_pairs("--stream-option", stream_option, "maxOffsetsPerTrigger=50000"),
+            batch_options=_pairs("--batch-option", batch_option, 'windowSize="10 seconds"'),
+            advisor=_pairs("--advisor", advisor, "sla_secs=60")
+            | ({} if max_workers is None else {"max_workers": str(max_workers)}),
+            compact_every=compact_every,
+            live=sys.stderr.isatty() and not verbose,
+        ),
+    )
+
+
+def _pairs(option: str, texts: Sequence[str] | None, example: str) -> dict[str, str]:
+    wrong = next((text for text in texts or () if "=" not in text.lstrip("=")), None)
+    if wrong is not None:
+        raise ConfigError(f"{option} is {wrong!r}; write NAME=VALUE, for example {example}.")
+    return {name: value for name, _, value in (text.partition("=") for text in texts or ())}
+
+
+@app.command
+def demo(
+    *,
+    seconds: int = 60,
+    rate: int = 2000,
+    source: Literal["kafka", "kinesis"] = "kafka",
+    output: Literal["text", "json"] = "text",
+) -> None:
+    """Show the product: a broker, made-up click events, an unchanged Glue script, and a check of every record.
+
+    Args:
+        seconds: how long events are produced.
+        rate: events a second.
+        source: where they go; kinesis needs Node.js for its emulator.
+        output: text for people; json for one object.
+    """
+    from gluepot.demo import run_demo, show  # noqa: PLC0415
+
+    result = run_demo(seconds, rate, live=output == "text" and sys.stderr.isatty(), source=source)
+    show(result, output)
+    if result.lost or result.duplicated:
+        raise SystemExit(FAILED)
+
+
+@app.command
+def advise(
+    log: Path,
+    *,
+    sla_secs: float | None = None,
+    max_workers: int = 1000,
+    slots_per_worker: int = 1,
+    batch_limit: int | None = None,
+    repartitions: bool = False,
+    worker_type: str = "G.1X",
+    usd_per_worker_hour: float | None = None,
+    replay: bool = False,
+    output: Literal["text", "json"] = "text",
+) -> None:
+    """Say from an advice log how many workers each query needs, why, what else would help, and what it costs on Glue.
+
+    Args:
+        log: file that `gluepot run --advice-log` wrote.
+        sla_secs: age that no record should reach.
+        max_workers: never advise more.
+        slots_per_worker: tasks that one worker runs at a time.
+        batch_limit: maxOffsetsPerTrigger as it is.
+        repartitions: the batch function spreads its rows over more tasks than the topic has partitions.
+        worker_type: Glue's, to compare the cost with.
+        usd_per_worker_hour: price of a worker here.
+        replay: show where the number of workers would have changed, batch by batch.
+        output: text for people; json for programs.
+    """
+    from pydantic import ValidationError  # noqa: PLC0415  the other commands start without it
+
+    from gluepot.cli.advise import advise_from  # noqa: PLC0415  as above
+    from gluepot.streaming.advisor import AdvisorSettings  # noqa: PLC0415  as above
+
+    try:
+        settings = AdvisorSettings(
+            sla_secs=sla_secs,
+            max_workers=max_workers,
+            slots_per_worker=slots_per_worker,
+            batch_limit_rows=batch_limit,
+            repartitions=repartitions,
+        )
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        option = "--" + "-".join(map(str, first["loc"])).replace("_", "-").removesuffix("-rows")
+        raise ConfigError(f"{option} is {first['input']!r}: {first['msg']}.") from wrong
+    advise_from(
+        log,
+        settings,
+        glue_type=worker_type,
+        usd_per_worker_hour=usd_per_worker_hour,
+        replay=replay,
+        output=output,
+    )
+
+
+@app.command
+def check(*scripts: Path, output: Literal["text", "json"] = "text") -> None:
+    """Read scripts without running them; say of each call into Glue whether it works, and what often goes wrong.
+
+    Ends with 3 when a call is not supported.
+
+    Args:
+        scripts: job scripts.
+        output: text for people, a line a finding; json for one list of reports.
+    """
+    from gluepot.check import Level, check_scripts  # noqa: PLC0415  the other commands do not need all of Glue's names
+
+    reports = check_scripts(scripts)
+    if output == "json":
+        print(json.dumps([report.to_json() for report in reports], indent=2))
+    else:
+        print("\n".join(line for report in reports for line in report.lines()))
+    if any(report.at(Level.NOT_SUPPORTED) for report in reports):
+        raise SystemExit(UNSUPPORTED)
+
+
+@app.command
+def prepare(*, again: bool = False) -> None:
+    """Make jobs start faster: keep the classes that Spark loads in an archive beside the installed packages.
+
+    Run once after an installation, and again after an update of Java; takes some 15 seconds and 150 MB.
+
+    Args:
+        again: replace the archive that is there.
+    """
+    from gluepot.cli.prepare import prepare as make_archive  # noqa: PLC0415
+
+    prepared = make_archive(again=again)
+    if prepared.archive is None:
+        print("This Java cannot make an archive of classes; jobs start as before.")
+    else:
+        print(f"{prepared.archive} {'made' if prepared.made else 'is there already'}.")
+
+
+def main(tokens: list[str] | None = None) -> None:
+    """Run the command line and end the process."""
+    verbose = any(token in {"-v", "--verbose"} for token in _own(sys.argv[1:] if tokens is None else tokens))
+    logging.configure(verbose=verbose)
+    sys.exit(_outcome(tokens, verbose=verbose))
+
+
+def _own(tokens: list[str]) -> list[str]:
+    """Return the tokens before `--`, which are ours and not the script's."""
+    return tokens[: tokens.index("--")] if "--" in tokens else tokens
+
+
+def _outcome(tokens: list[str] | None, *, verbose: bool) -> int:
+    return outcome(app, tokens, verbose=verbose)
+
+
+def outcome(command: App, tokens: list[str] | None = None, *, verbose: bool = False) -> int:
+    """Run a command; return the exit code, its error told in a sentence."""
+    try:
+        command(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+    except UnknownOptionError as wrong:
+        _say(f"{wrong} What the script itself gets comes after `--`.")
+        return USAGE
+    except CycloptsError as wrong:
+        _say(f"{wrong} See `gluepot --help`.")
+        return USAGE
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else DONE if ended.code is None else _say(str(ended.code))
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:  # noqa: BLE001  the last place that can turn an error into a sentence
+        if verbose:
+            traceback.print_exc()
+        _say(str(error) if isinstance(error, EtlError) else f"{type(error).__name__}: {error}")
+        if isinstance(error, ConfigError):
+            return USAGE
+        if isinstance(error, LeaseHeld):
+            return OTHER_DRIVER
+        if not verbose:
+            print("Run again with -v for the stack trace.", file=sys.stderr)
+        return FAILED
+    return DONE
+
+
+def _say(sentence: str) -> int:
+    print(f"error: {sentence}", file=sys.stderr)
+    return FAILED

@@ -1,0 +1,83 @@
+"""`gluepot prepare`: makes the archive of Spark's classes with which later jobs of this installation start faster."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from gluepot.spark.class_archive import archive_path, recording
+from gluepot.core.errors import ConfigError, PermanentError
+from gluepot.spark.java import ensure_java
+
+TRAINING = Path(__file__).parent / "training.py"
+TRAINING_SECS = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What is there now.
+
+    Args:
+        archive: the archive; None where this Java cannot make one.
+        made: it was not there before.
+    """
+
+    archive: Path | None
+    made: bool
+
+
+def prepare(*, again: bool = False) -> Prepared:
+    """Run a small streaming job whose JVM writes the archive when it ends.
+
+    Args:
+        again: replace an archive that is there, for example after an update of Java.
+
+    Raises:
+        ConfigError: there is no usable Java, or the environment's folder cannot be written.
+        PermanentError: the job failed.
+    """
+    java = ensure_java(os.environ)
+    archive = archive_path(java.version)
+    if archive.exists() and not again:
+        return Prepared(archive, made=False)
+    try:
+        archive.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=archive.parent, prefix="making-") as folder:
+            made = Path(folder) / "classes.jsa"
+            _train(made, Path(folder))
+            if not made.exists():
+                return Prepared(None, made=False)
+            made.replace(archive)
+    except OSError as error:
+        raise ConfigError(
+            f"{archive} cannot be written ({error.strerror}); run `gluepot prepare` as the owner of {sys.prefix}."
+        ) from error
+    return Prepared(archive, made=True)
+
+
+def _train(archive: Path, folder: Path) -> None:
+    own = ("GLUEPOT_", "SPARK_", "PYSPARK_")
+    env = {name: value for name, value in os.environ.items() if not name.startswith(own)}
+    env |= {
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_SUBMIT_OPTS": recording("", archive),
+        "TMPDIR": str(folder),
+    }
+    command = [sys.executable, "-m", "gluepot", "run", str(TRAINING), "--max-batches", "1", "--master", "local[2]"]
+    # Its output ends with the JVM, which outlives the driver by the time it takes to write the archive.
+    ended = subprocess.run(
+        [*command, "--", "--JOB_NAME", "prepare", "--TempDir", str(folder)],
+        capture_output=True,
+        check=False,
+        cwd=folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        timeout=TRAINING_SECS,
+    )
+    if ended.returncode != 0:
+        raise PermanentError(f"{ended.stdout}{ended.stderr}\nThe job that `gluepot prepare` runs failed, see above.")

@@ -1,0 +1,125 @@
+"""`gluepot produce`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import closing, nullcontext
+from pathlib import Path
+from random import Random
+from time import process_time
+from typing import Any, Literal
+
+from awsglue.options import kafka_read_settings
+from gluepot.connectors.kafka.sender import KafkaSender
+from gluepot.connectors.kinesis.client import KinesisClient
+from gluepot.connectors.kinesis.settings import StreamAddress
+from gluepot.core.clock import SystemClock
+from gluepot.core.errors import ConfigError
+from gluepot.produce.journal import Journal
+from gluepot.produce.loop import Produced, Target, produce
+from gluepot.produce.rates import shape as shape_of
+from gluepot.produce.records import demo_payloads, file_payloads, records
+from gluepot.produce.records import keys as keys_of
+from gluepot.produce.targets import KinesisTarget, kafka_target
+
+LATE_SHARE = 0.02
+"""Of the time; below it the rate was kept."""
+
+
+def produce_to(
+    topic: str,
+    *,
+    bootstrap: str | None = None,
+    connection: str | None = None,
+    connections: Path | None = None,
+    kinesis: bool = False,
+    region: str = "",
+    endpoint: str = "",
+    file: Path | None = None,
+    rate: float = 1000.0,
+    shape: Literal["steady", "ramp", "sine", "burst"] = "steady",
+    peak: float | None = None,
+    period_secs: float = 60.0,
+    burst_secs: float = 5.0,
+    seconds: float | None = None,
+    count: int | None = None,
+    keys: int | None = None,
+    skew: float = 0.0,
+    seed: int = 1,
+    number_field: str | None = None,
+    journal: Path | None = None,
+    output: Literal["text", "json"] = "text",
+) -> None:
+    """Send records and say how it went.
+
+    Args:
+        topic: of Kafka, or with --kinesis a stream; must be there.
+        bootstrap: a broker, host:port.
+        connection: or a connection that names it.
+        connections: the connections file, if it is none of the usual ones.
+        kinesis: send to Kinesis.
+        region: of the stream, if not that of the environment.
+        endpoint: URL of the service, if not the usual one.
+        file: records to send again and again, one a line; without it made-up click events.
+        rate: records a second; 0 with steady sends as fast as they are taken.
+        shape: steady; ramp, sine and burst go from the rate to the peak.
+        peak: highest rate of ramp, sine and burst; four times the rate unless given.
+        period_secs: of sine and burst; how long a ramp rises.
+        burst_secs: how long a burst is.
+        seconds: end after so long.
+        count: end after so many records.
+        keys: give each record one of so many keys; without it they have none.
+        skew: how unevenly keys are drawn: exponent of Zipf's law; 0 for evenly.
+        seed: of the keys.
+        number_field: put the number of each record, from 0, into this field of its JSON.
+        journal: append a line for each acknowledged record: number, sha256, topic, partition, offset.
+        output: text for people; json for one object.
+
+    Raises:
+        ConfigError: a value is wrong, or topic or stream are not there.
+        EtlError: a record was not taken.
+    """
+    paced = shape_of(shape, rate, peak, period_secs, burst_secs)
+    payloads = demo_payloads() if file is None else file_payloads(file)
+    made = records(payloads, None if keys is None else keys_of(keys, skew, seed), number_field)
+    clock = SystemClock()
+    with nullcontext(None) if journal is None else closing(Journal(journal, topic)) as notes:
+        target: Target
+        if kinesis:
+            client = KinesisClient(StreamAddress(topic, region=region, endpoint=endpoint))
+            client.on_stream("DescribeStreamSummary")
+            target = KinesisTarget(client, clock, Random(seed).random, notes)  # noqa: S311  jitter and keys
+        else:
+            settings = kafka_read_settings({**_cluster(bootstrap, connection), "topicName": topic}, connections)
+            KafkaSender(settings).cluster_of(topic)
+            target = kafka_target(settings, topic, notes)
+        busy_before = process_time()
+        told = produce(made, paced, target, clock, secs=seconds, most=count)
+        cpu_secs = process_time() - busy_before
+    print(json.dumps(_plain(told, cpu_secs)) if output == "json" else _sentence(told, cpu_secs, topic))
+
+
+def _cluster(bootstrap: str | None, connection: str | None) -> Mapping[str, Any]:
+    if (bootstrap is None) == (connection is None):
+        raise ConfigError("Which cluster? Give either --bootstrap HOST:PORT or --connection NAME, or --kinesis.")
+    return {"bootstrap.servers": bootstrap} if bootstrap else {"connectionName": connection}
+
+
+def _plain(told: Produced, cpu_secs: float) -> dict[str, float]:
+    return {
+        "acknowledged": told.acknowledged,
+        "secs": round(told.secs, 3),
+        "rate": round(told.rate, 1),
+        "late_secs": round(told.late_secs, 3),
+        "cpu_secs": round(cpu_secs, 3),
+    }
+
+
+def _sentence(told: Produced, cpu_secs: float, topic: str) -> str:
+    text = (
+        f"{told.acknowledged:,} records are in {topic}, sent in {told.secs:.1f} s: {told.rate:,.0f} a second,"
+        f" with {cpu_secs:.1f} s of CPU."
+    )
+    late = told.late_secs > LATE_SHARE * told.secs
+    return f"{text} That is less than was asked for: the last were {told.late_secs:.1f} s late." if late else text

@@ -1,0 +1,85 @@
+"""`gluepot up`, `gluepot status`, `gluepot down`: servers that outlive the shell they were started from."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Literal
+
+from gluepot.core.clock import SystemClock
+from gluepot.core.errors import PermanentError
+from gluepot.servers.embedded import STOP_SECS, EmbeddedServer
+from gluepot.servers.kafka import KafkaBroker
+from gluepot.servers.kinesis import KinesisServer
+from gluepot.servers.process import is_alive, terminate
+from gluepot.servers.state import ServerState, forget_state, read_state, server_folder, write_state
+
+SERVERS: Mapping[str, type[EmbeddedServer]] = {"kafka": KafkaBroker, "kinesis": KinesisServer}
+
+
+def up(server: Literal["kafka", "kinesis"] = "kafka", *, port: int = 0) -> None:
+    """Start a development server and leave it running.
+
+    It listens on this machine alone. Topics of Kafka and their records are kept until the next start; streams of
+    Kinesis end with the server.
+
+    Args:
+        server: which one.
+        port: the port clients connect to; 0 takes a free one.
+    """
+    running = _running(server)
+    if running:
+        print(f"{server} already runs at {running.address}; its log is {running.log}")
+        return
+    folder = server_folder(os.environ, server)
+    started = SERVERS[server](folder, port=port, outlives_us=True)
+    started.start()
+    if started.process is None:
+        raise PermanentError(f"The {server} server ended as soon as it was ready; its log is {started.log}.")
+    state = ServerState(server, started.process, started.port, str(started.log))
+    write_state(folder, state)
+    print(f"{server} runs at {state.address}; stop it with `gluepot down`. Its log is {started.log}")
+
+
+def status(*, output: Literal["text", "json"] = "text") -> None:
+    """Show the development servers that run.
+
+    Args:
+        output: text for people; json for programs: a list of objects with server, address, bootstrap, pid, log.
+    """
+    running = [state for name in SERVERS if (state := _running(name))]
+    if output == "json":
+        print(json.dumps([_plain(state) for state in running]))
+    elif running:
+        for state in running:
+            print(f"{state.server} runs at {state.address}, pid {state.process.pid}, log {state.log}")
+    else:
+        print("No server runs; start one with `gluepot up kafka` or `gluepot up kinesis`.")
+
+
+def down() -> None:
+    """Stop the development servers; the data of Kafka stays for the next start."""
+    running = [state for name in SERVERS if (state := _running(name))]
+    for state in running:
+        terminate(state.process, STOP_SECS, SystemClock())
+        print(f"{state.server} is stopped.")
+    if not running:
+        print("No server runs.")
+    for name in SERVERS:
+        forget_state(server_folder(os.environ, name))
+
+
+def _running(server: str) -> ServerState | None:
+    state = read_state(server_folder(os.environ, server))
+    return state if state and is_alive(state.process) else None
+
+
+def _plain(state: ServerState) -> dict[str, str | int]:
+    return {
+        "server": state.server,
+        "address": state.address,
+        "bootstrap": state.bootstrap,
+        "pid": state.process.pid,
+        "log": state.log,
+    }

@@ -1,0 +1,161 @@
+"""`gluepot table`: what is in a table, whether it is whole, and the upkeep of one of Iceberg or Delta."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+from uuid import uuid4
+
+from cyclopts import App, Parameter
+
+from gluepot.commit.history import every
+from gluepot.tables import open_table
+from gluepot.tables.compact import TARGET_BYTES, Compacted, CompactSettings, Refused, planned
+from gluepot.tables.compact import compact as compact_table
+from gluepot.tables.evolution import column_histories, in_time_order
+from gluepot.tables.table import no_table
+from gluepot.tables.verify import verify as verify_table
+from gluepot.connectors.glueparquet import ParquetFormat
+from gluepot.connectors.lake import AWS
+from gluepot.core.clock import SystemClock
+from gluepot.core.storage import canonical_url, open_storage
+from gluepot.cli.table import report
+
+FINDINGS = 3  # a code of its own: a check that could not be made is 1
+
+Output = Literal["text", "json"]
+
+app = App(name="table", help="Look at a table that jobs wrote, through its manifests; keep up one of Iceberg or Delta.")
+
+
+@app.command
+def files(path: str, *, output: Output = "text") -> None:
+    """List the files that make up a table, with sizes, rows and the batch that published each.
+
+    Args:
+        path: the table's folder, local or s3://bucket/prefix.
+        output: text for people; json for programs, a list of objects.
+    """
+    report.show(report.files(open_table(path)), output)
+
+
+@app.command
+def verify(path: str, *, rejects_path: str | None = None, output: Output = "text") -> None:
+    """Read a table whole and compare it with its manifests; exit code 0 if it is clean, 3 with findings.
+
+    Checked are: every file is there with its size, CRC and rows; no file is there that no manifest names; input, rows,
+    rejected and filtered records add up; no batch overlaps another one, and between batches nothing is left out.
+
+    Args:
+        path: the table's folder, local or s3://bucket/prefix.
+        rejects_path: where the job was told to keep rejected records, if not below the table.
+        output: text for people; json for programs, one object.
+    """
+    other = rejects_path if rejects_path and canonical_url(rejects_path) != canonical_url(path) else None
+    found = verify_table(open_storage(path), open_storage(other) if other else None)
+    report.show(report.verification(path, found), output)
+    if found.findings:
+        raise SystemExit(FINDINGS)
+
+
+@app.command
+def history(path: str, *, output: Output = "text") -> None:
+    """List what was published in order, replaced batches too.
+
+    Args:
+        path: the table's folder, local or s3://bucket/prefix.
+        output: text for people; json for programs, a list of objects.
+    """
+    storage = open_storage(path)
+    commits = in_time_order(every(storage))
+    if not commits:
+        raise no_table(storage)
+    report.show(report.history(commits), output)
+
+
+@app.command
+def schema(path: str, *, history: bool = False, output: Output = "text") -> None:
+    """Show the columns of a table.
+
+    Args:
+        path: the table's folder, local or s3://bucket/prefix.
+        history: per column, the batch in which it appeared and those in which its type changed.
+        output: text for people; json for programs, a list of objects.
+    """
+    table = open_table(path)
+    shown = report.column_histories(column_histories(in_time_order(table.commits))) if history else report.schema(table)
+    report.show(shown, output)
+
+
+@app.command
+def compact(
+    path: str,
+    *,
+    target_mb: int = TARGET_BYTES >> 20,
+    compression: str = "zstd",
+    sort_by: str | None = None,
+    dry_run: bool = False,
+    output: Output = "text",
+) -> None:
+    """Put few large Parquet files in the place of many small ones, while jobs write the table and readers read it.
+
+    Manifests stay as they are, so that nothing is written twice or lost by it. The newest batch of each query is left
+    for later, and so is what batch jobs wrote. Readers that list the folder see rows of a file twice, or not at all,
+    for the moment between two steps; readers through manifests (`gluepot.table`) never.
+
+    Each file is compared with its manifest before it is replaced. A file that is damaged, short or gone stays as it is
+    and is named on the standard error; the other files are compacted, and the exit code is 3.
+
+    Args:
+        path: the table's folder, local or s3://bucket/prefix.
+        target_mb: files that become one have so many megabytes together, about.
+        compression: of the new files: zstd, snappy, gzip, lz4, brotli or none.
+        sort_by: a column to sort each new file by, so that readers skip more of it.
+        dry_run: only say what would be replaced.
+        output: text for people; json for programs, a list of objects.
+    """
+    storage = open_storage(path)
+    settings = CompactSettings(target_mb << 20, ParquetFormat.from_glue({"compression": compression}), sort_by)
+    owner = uuid4().hex[:12]
+    told = list(planned(storage, settings) if dry_run else compact_table(storage, settings, SystemClock(), owner))
+    report.show(report.compacted([one for one in told if isinstance(one, Compacted)]), output)
+    refused = [one.message for one in told if isinstance(one, Refused)]
+    for message in refused:
+        print(message, file=sys.stderr)
+    if refused:
+        raise SystemExit(FINDINGS)
+
+
+@app.command
+def optimize(
+    table: str,
+    *,
+    keep_days: float = 7,
+    orphan_days: float = 3,
+    dry_run: bool = False,
+    conf: list[str] | None = None,
+    jars_dir: Annotated[Path | None, Parameter(env_var="GLUEPOT_JARS_DIR")] = None,
+    aws: Annotated[bool, Parameter(env_var=AWS)] = False,
+    master: str = "local[*]",
+) -> None:
+    """Make the files of an Iceberg or Delta table larger, and drop snapshots and files that nobody needs any more.
+
+    May run while jobs write the table. What they look up to recognise a batch that is written already is kept. Prints a
+    line of JSON for each step.
+
+    Args:
+        table: catalog.database.table of Iceberg, or the folder of a Delta table.
+        keep_days: how long what the table was stays readable.
+        orphan_days: how old a file that nothing refers to must be to be removed; Iceberg only, at least 1.
+        dry_run: only say what would be done.
+        conf: NAME=VALUE for Spark, such as a catalog of your own. May be repeated.
+        jars_dir: a folder with the archives, as `gluepot jars fetch --jars-dir` fills it.
+        aws: the table is in the catalog of AWS Glue; without it in the local one that takes its place.
+        master: Spark master.
+    """
+    from gluepot.datalake.optimize import JOB, job_arguments  # noqa: PLC0415  as below
+    from gluepot.job.run import RunSettings, run  # noqa: PLC0415  what runs jobs takes its time; the others read files
+
+    arguments = job_arguments(table, conf or (), keep_days, orphan_days, dry_run=dry_run)
+    run(RunSettings(JOB, arguments, master=master, jars_dir=jars_dir, aws=aws))

@@ -1,0 +1,60 @@
+"""The list of names that a publication in progress will use, so that a crash leaves no file nobody knows of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gluepot.commit.record import CommitRecord, plain_key
+from gluepot.connectors.filesink.layout import intent_key
+from gluepot.connectors.ports import CommitKey
+from gluepot.core.errors import CheckpointError
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """One publication in progress.
+
+    Args:
+        key: of the write.
+        generation: that its manifest will have.
+        token: of the driver.
+        files: whether a rejects file, and its final path.
+    """
+
+    key: CommitKey
+    generation: int
+    token: int
+    files: Sequence[tuple[bool, str]]
+
+    @classmethod
+    def to_publish(cls, record: CommitRecord) -> Intent:
+        """Return the intent that goes before a record."""
+        files = [(file.rejects, file.path) for file in record.files]
+        return cls(record.key, record.generation, record.token, files)
+
+    @property
+    def path(self) -> str:
+        """Where it lies in the table."""
+        return intent_key(self.key, self.generation, self.token)
+
+    def to_bytes(self) -> bytes:
+        """Return the JSON text."""
+        plain = {"key": plain_key(self.key), "generation": self.generation, "token": self.token, "files": self.files}
+        return json.dumps(plain).encode()
+
+    @classmethod
+    def from_bytes(cls, text: bytes) -> Intent:
+        """Read the JSON text back.
+
+        Raises:
+            CheckpointError: it is not such a text.
+        """
+        try:
+            plain = json.loads(text)
+            files = [(bool(rejects), str(path)) for rejects, path in plain["files"]]
+            return cls(CommitKey(**plain["key"]), int(plain["generation"]), int(plain["token"]), files)
+        except (ValueError, KeyError, TypeError) as error:
+            start = text[:40]
+            raise CheckpointError(f"an intent beginning with {start!r} cannot be read; restore or remove it") from error

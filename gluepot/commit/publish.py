@@ -1,0 +1,260 @@
+"""The actions of publishing, in the order that the package's docstring explains."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from dataclasses import replace
+
+from gluepot.commit.checks import check
+from gluepot.commit.decide import Adopt, Fenced, Skip, Write, decide, seal
+from gluepot.commit.intent import Intent
+from gluepot.commit.record import CommitRecord
+from gluepot.commit.target import Target
+from gluepot.connectors.filesink.layout import (STAGING, commit_key, intents_of_query, is_staged_by, staging_of_attempt, staging_of_query, token_of_staged)
+from gluepot.connectors.filesink.names import published_name
+from gluepot.connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest
+from gluepot.core.clock import Clock, SystemClock
+from gluepot.core.errors import LeaseHeld, TransientError
+from gluepot.core.failpoints import reach
+from gluepot.core.storage import Storage
+
+_CLOCK = SystemClock()
+
+NamedFile = tuple[bool, str]  # whether a rejects file, and its final path
+
+
+def publish(target: Target, manifest: Manifest, clock: Clock = _CLOCK) -> Committed | AlreadyCommitted:
+    """Make the staged files of a manifest visible, exactly once per key.
+
+    Called again with the same key and the same input it changes nothing; with other input it replaces what was
+    published. Of two drivers that publish the same key, the one with the higher token wins, whenever the other comes.
+
+    Raises:
+        PermanentError: the manifest's numbers contradict each other.
+        LeaseHeld: a later driver has published under this key.
+        TransientError: the storage was away, a staged file is gone, or an earlier driver came first with other input;
+            the batch may be tried again.
+    """
+    check(manifest)
+    newest = published(target, manifest.key)
+    while True:
+        match decide(manifest, newest):
+            case Fenced(record):
+                abort(target, manifest.key, str(manifest.token))
+                raise _fenced(target, manifest, record)
+            case Skip(record):
+                _finish(target, record)
+                abort(target, manifest.key, str(manifest.token))
+                return AlreadyCommitted(record.data_paths, record.rows_out, record.rejects_paths)
+            case Adopt(record):
+                newest = _create(target, record)  # if that is not ours now, it is decided again
+            case Write(record, superseded) if (settled := _settle_own(target, record, superseded)) is not None:
+                newest = settled  # an earlier try of this driver has used up the generation
+            case Write(record, superseded):
+                stamped = replace(record, committed_at_epoch_ms=int(clock.epoch() * 1000))
+                return _write(target, manifest, stamped, superseded)
+
+
+def adopted(target: Target, manifest: Manifest) -> CommitRecord | None:
+    """Return what was published from the manifest's input already; None if the tasks have to run.
+
+    Args:
+        target: where the write goes.
+        manifest: without parts yet; its `ranges` or `offsets_digest` say what it reads.
+
+    Raises:
+        LeaseHeld: a later driver has published under this key.
+    """
+    newest = published(target, manifest.key)
+    while newest is not None:
+        match decide(manifest, newest):
+            case Fenced(record):
+                raise _fenced(target, manifest, record)
+            case Skip(record):
+                _finish(target, record)
+                return record
+            case Adopt(record):
+                newest = _create(target, record)
+            case Write():
+                return None
+    return None
+
+
+def recover(target: Target, query_id: str, token: int, place: str = "") -> None:
+    """Finish or undo what a dead driver of this query left in the middle; other queries' files are not touched.
+
+    To be called before the query's first batch. What a later driver has begun is left alone.
+
+    Args:
+        target: where the query writes.
+        query_id: of the query.
+        token: of the driver.
+        place: `target` of the commit keys, which tells the table's rejects from those of others in a shared folder.
+    """
+    # Staged files go before published ones: a copy that the store carries out late then finds nothing to copy.
+    for storage, _ in target.each():
+        _remove_staged(storage, query_id, token, None if storage == target.table else place)
+    for path in target.table.list(intents_of_query(query_id)):
+        with suppress(FileNotFoundError):  # a listing may be older than the files
+            intent = Intent.from_bytes(target.table.get(path))
+            if intent.token <= token:
+                before = _read(target, intent.key, intent.generation - 1)
+                _end(target, intent, _taken(target, intent, token, before), before)
+        reach("recover.intent")
+    reach("recover.ended")
+
+
+def _remove_staged(storage: Storage, query_id: str, token: int, place: str | None) -> None:
+    """Remove what this driver and earlier ones have staged, for one place or (None) for whichever."""
+    folder = STAGING if place is None else staging_of_query(query_id, place)
+    staged = [one for one in storage.list(folder) if is_staged_by(one, query_id)]
+    if any(token_of_staged(one) > token for one in staged):
+        storage.delete(one for one in staged if token_of_staged(one) <= token)
+        return
+    for one in dict.fromkeys("/".join(key.split("/")[:3]) for key in staged):
+        storage.delete_folder(one)
+
+
+def abort(target: Target, key: CommitKey, attempt: str) -> None:
+    """Remove what the tasks of an attempt staged; what is gone already is fine."""
+    for storage, _ in target.each():
+        storage.delete_folder(staging_of_attempt(key, attempt), within=staging_of_query(key.query_id, key.target))
+
+
+def published(target: Target, key: CommitKey) -> CommitRecord | None:
+    """Return the newest generation of what was published under a key, or None.
+
+    Generations are tried one after the other, because a listing may lag behind.
+    """
+    newest, generation = None, 1
+    while (record := _read(target, key, generation)) is not None:
+        newest, generation = record, generation + 1
+    return newest
+
+
+def _taken(target: Target, intent: Intent, token: int, before: CommitRecord | None) -> CommitRecord:
+    """Return the record of an intent's generation, after making sure that nobody can create another one.
+
+    An earlier driver may only be slow, and a store may carry out a request of this driver after it was given up. What
+    was moved can be removed once the generation is taken: by what is published already, under this driver's token, or
+    by nothing at all.
+    """
+    record = _read(target, intent.key, intent.generation)
+    return record or _create(target, seal(intent.key, intent.generation, token, before))
+
+
+def _settle_own(target: Target, record: CommitRecord, superseded: CommitRecord | None) -> CommitRecord | None:
+    """Undo an earlier try of this driver to publish the same generation, or find that it succeeded.
+
+    Returns:
+        the record that has the generation now; None if there was no such try.
+    """
+    intent = _begun(target, record)
+    if intent is None:
+        return None
+    taken = _taken(target, intent, record.token, superseded)
+    _end(target, intent, taken, superseded)
+    return taken
+
+
+def _finish(target: Target, record: CommitRecord) -> None:
+    """Do what is left of an earlier try of this driver that created its manifest and got no further."""
+    intent = _begun(target, record)
+    if intent is not None:
+        _end(target, intent, record, _read(target, record.key, record.generation - 1))
+
+
+def _begun(target: Target, record: CommitRecord) -> Intent | None:
+    """Return the intent that an earlier try to publish a record has left."""
+    try:
+        return Intent.from_bytes(target.table.get(Intent.to_publish(record).path))
+    except FileNotFoundError:
+        return None
+
+
+def _write(
+    target: Target, manifest: Manifest, record: CommitRecord, superseded: CommitRecord | None
+) -> Committed | AlreadyCommitted:
+    intent = Intent.to_publish(record)
+    _announce(target, intent)
+    _move(target, manifest, record.generation)
+    reach("publish.manifest_temp")
+    winner = _create(target, record)
+    reach("publish.created")
+    if winner == record:
+        _end(target, intent, record, superseded)
+        abort(target, manifest.key, str(manifest.token))
+        reach("publish.ended")
+        return Committed(record.data_paths, record.rows_out, record.rejects_paths)
+    _end(target, intent, winner, None)  # what the winner superseded is the winner's to remove
+    abort(target, manifest.key, str(manifest.token))
+    raise _overtaken(target, manifest, winner)
+
+
+def _announce(target: Target, intent: Intent) -> None:
+    target.table.put(intent.path, intent.to_bytes())
+    reach("publish.intent")
+
+
+def _move(target: Target, manifest: Manifest, generation: int) -> None:
+    for storage, kinds in target.each():
+        files = [file for part in manifest.parts for file in part.files if file.rejects in kinds]
+        try:
+            storage.move([(file.staged, published_name(file.final, generation, manifest.token)) for file in files])
+        except FileNotFoundError as error:
+            raise TransientError(
+                f"a staged file of batch {manifest.key.batch_id} in {storage.url} is gone; the batch is tried again",
+            ) from error
+        reach("publish.moved")
+
+
+def _create(target: Target, record: CommitRecord) -> CommitRecord:
+    """Create the manifest; return the one that is there now, which is ours unless another driver came first.
+
+    "It exists" may also be the answer to our own request, sent twice because the first reply was lost: then it is ours.
+    """
+    key = commit_key(record.key, record.generation)
+    if target.table.create(key, record.to_bytes()):
+        return record
+    return CommitRecord.from_bytes(target.table.get(key))
+
+
+def _overtaken(target: Target, manifest: Manifest, winner: CommitRecord) -> LeaseHeld | TransientError:
+    if winner.token > manifest.token:
+        return _fenced(target, manifest, winner)
+    return TransientError(
+        f"batch {manifest.key.batch_id} was published by an earlier driver at the same moment; the batch is tried again"
+    )
+
+
+def _fenced(target: Target, manifest: Manifest, record: CommitRecord) -> LeaseHeld:
+    return LeaseHeld(
+        f"batch {manifest.key.batch_id} of query {manifest.key.query_id} was published by a later driver, see"
+        f" {target.table.url}/{commit_key(record.key, record.generation)}; this driver publishes no more",
+    )
+
+
+def _end(target: Target, intent: Intent, record: CommitRecord | None, superseded: CommitRecord | None) -> None:
+    """Remove what the intent named and no manifest names, what was superseded, then the intent itself."""
+    kept = _named(record)
+    _remove(target, [file for file in intent.files if file not in kept])
+    _remove(target, [file for file in _named(superseded) if file not in kept])
+    target.table.delete([intent.path])
+
+
+def _named(record: CommitRecord | None) -> Collection[NamedFile]:
+    return {(file.rejects, file.path) for file in record.files} if record else set()
+
+
+def _remove(target: Target, files: Iterable[NamedFile]) -> None:
+    doomed = sorted(files)
+    for storage, kinds in target.each():
+        storage.delete(path for rejects, path in doomed if rejects in kinds)
+
+
+def _read(target: Target, key: CommitKey, generation: int) -> CommitRecord | None:
+    try:
+        return CommitRecord.from_bytes(target.table.get(commit_key(key, generation)))
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,230 @@
+"""What a rollup says of the manifests it holds. Pure.
+
+A stream of one second windows publishes a million manifests in twelve days. Whoever opens the table needs little of
+them: which input they hold, how many rows, which columns. So the manifests of a thousand batches that are done are
+copied into one file, a rollup, with a summary; an index names the query's rollups and sums their summaries up.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
+
+import pyarrow as pa
+
+from gluepot.commit.record import CommitRecord
+from gluepot.commit.spans import Lane, Piece, joined_pieces, lane_of
+from gluepot.connectors.filesink.folders import partition_values
+from gluepot.connectors.filesink.layout import FOLDER_BATCHES, commits_from, first_of_folder
+from gluepot.connectors.ports import CommitKey
+from gluepot.frames.schema import choice_to_string, merge_schemas
+from gluepot.core.errors import CheckpointError
+from gluepot.core.storage.port import Stretch
+
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What is asked of writes whose manifests are not read. All of them are of one query.
+
+    Args:
+        writes: their number.
+        rows_out: in their data files.
+        newest: the last batch, by ctx.
+        newest_known: the last batch of which the input is known, -1 for none.
+        pieces: which input they hold, by ctx and shard, in order and apart from each other.
+        columns: distinct records of the table's columns, oldest first; see `gluepot.commit.recorded_columns`.
+        schema: of the rows as readers of the files see them, merged (Arrow IPC bytes); None without any.
+        partition_keys: names in the folders of data files, in the order they appeared in.
+    """
+
+    writes: int = 0
+    rows_out: int = 0
+    newest: Mapping[str, int] = field(default_factory=dict)
+    newest_known: int = -1
+    pieces: Mapping[tuple[str, Lane], Sequence[Piece]] = field(default_factory=dict)
+    columns: Sequence[bytes] = ()
+    schema: bytes | None = None
+    partition_keys: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, records: Sequence[CommitRecord]) -> Summary:
+        """Sum up the newest manifests of writes, in the order of their batches."""
+        known = [one for one in records if one.ranges or one.offsets_digest]
+        pieces: dict[tuple[str, Lane], list[Piece]] = {}
+        for record in known:
+            for one in record.ranges:
+                piece = Piece(one.start, one.end, record.key, record.key.batch_id)
+                pieces.setdefault((record.key.ctx, lane_of(one)), []).append(piece)
+        newest: dict[str, int] = {}
+        for record in records:
+            newest[record.key.ctx] = max(newest.get(record.key.ctx, -1), record.key.batch_id)
+        return cls(
+            writes=len(records),
+            rows_out=sum(one.rows_out for one in records),
+            newest=newest,
+            newest_known=max((one.key.batch_id for one in known), default=-1),
+            pieces={lane: joined_pieces(some) for lane, some in pieces.items()},
+            columns=tuple(dict.fromkeys(column for one in records for column in recorded_columns(one))),
+            schema=to_ipc(merged_schema(records)),
+            partition_keys=partition_keys(records),
+        )
+
+    def and_then(self, later: Summary) -> Summary:
+        """Return the sum of this and of what was published later."""
+        lanes = dict.fromkeys([*self.pieces, *later.pieces])
+        return Summary(
+            writes=self.writes + later.writes,
+            rows_out=self.rows_out + later.rows_out,
+            newest={
+                ctx: max(self.newest.get(ctx, -1), later.newest.get(ctx, -1)) for ctx in {**self.newest, **later.newest}
+            },
+            newest_known=max(self.newest_known, later.newest_known),
+            pieces={lane: joined_pieces([*self.pieces.get(lane, ()), *later.pieces.get(lane, ())]) for lane in lanes},
+            columns=tuple(dict.fromkeys([*self.columns, *later.columns])),
+            schema=to_ipc(merged(one for one in (self.schema, later.schema) if one is not None)),
+            partition_keys=tuple(dict.fromkeys([*self.partition_keys, *later.partition_keys])),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "writes": self.writes,
+            "rows_out": self.rows_out,
+            "newest": dict(self.newest),
+            "newest_known": self.newest_known,
+            "pieces": [
+                [ctx, *lane, [[one.start, one.end, one.first_batch, one.key.batch_id] for one in pieces]]
+                for (ctx, lane), pieces in self.pieces.items()
+            ],
+            "columns": [base64.b64encode(one).decode() for one in self.columns],
+            "schema": None if self.schema is None else base64.b64encode(self.schema).decode(),
+            "partition_keys": list(self.partition_keys),
+        }
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any], query_id: str) -> Summary:
+        """Read the plain values back; raises what reading wrong values raises."""
+        return cls(
+            writes=int(plain["writes"]),
+            rows_out=int(plain["rows_out"]),
+            newest={str(ctx): int(batch) for ctx, batch in plain["newest"].items()},
+            newest_known=int(plain["newest_known"]),
+            pieces={
+                (ctx, (source, stream, shard)): [
+                    Piece(start, end, CommitKey(query_id, last, ctx), first) for start, end, first, last in pieces
+                ]
+                for ctx, source, stream, shard, pieces in plain["pieces"]
+            },
+            columns=tuple(map(base64.b64decode, plain["columns"])),
+            schema=None if plain["schema"] is None else base64.b64decode(plain["schema"]),
+            partition_keys=tuple(map(str, plain["partition_keys"])),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Which rollups of a query hold.
+
+    Args:
+        query_id: of the query.
+        number: counted from 1; the index with the highest number holds.
+        token: of the driver that created it.
+        files: the keys of the rollups, by the first batch of the thousand.
+        summary: of all of them.
+    """
+
+    query_id: str
+    number: int = 0
+    token: int = 0
+    files: Mapping[int, str] = field(default_factory=dict)
+    summary: Summary = field(default_factory=Summary)
+
+    def holds(self, batch_id: int) -> bool:
+        """Tell whether the manifests of a batch are in a rollup."""
+        return first_of_folder(batch_id) in self.files
+
+    def stretches(self) -> list[Stretch]:
+        """Return the folders of manifests that need not be looked into, those side by side together."""
+        found: list[tuple[int, int]] = []
+        for first in sorted(self.files):
+            if found and found[-1][1] + FOLDER_BATCHES == first:
+                found[-1] = found[-1][0], first
+            else:
+                found.append((first, first))
+        return [(commits_from(self.query_id, first), commits_from(self.query_id, last)) for first, last in found]
+
+    def to_bytes(self) -> bytes:
+        """Return the JSON text."""
+        plain = {
+            "version": _VERSION,
+            "query_id": self.query_id,
+            "token": self.token,
+            "files": {str(first): self.files[first] for first in sorted(self.files)},
+            "summary": self.summary.to_json(),
+        }
+        return json.dumps(plain).encode()
+
+    @classmethod
+    def from_bytes(cls, number: int, text: bytes) -> Index:
+        """Read the JSON text back.
+
+        Raises:
+            CheckpointError: it is not such a text, or a newer version of Gluepot wrote it.
+        """
+        try:
+            plain = json.loads(text)
+            if plain["version"] != _VERSION:
+                raise CheckpointError(f"it has version {plain['version']}; use a newer Gluepot")
+            query_id = str(plain["query_id"])
+            files = {int(first): str(key) for first, key in plain["files"].items()}
+            return cls(query_id, number, int(plain["token"]), files, Summary.from_json(plain["summary"], query_id))
+        except (ValueError, KeyError, TypeError, AttributeError) as damaged:
+            raise CheckpointError(f"({len(text)} bytes) is not as it was written; remove it") from damaged
+
+
+def recorded_columns(record: CommitRecord) -> Sequence[bytes]:
+    """Return what a manifest tells of the table's columns; that of a sink that keeps no account has its schema."""
+    if record.columns is not None:
+        return record.columns
+    return () if record.schema is None else (record.schema,)
+
+
+def partition_keys(records: Iterable[CommitRecord]) -> tuple[str, ...]:
+    """Return the names in the folders of data files, in the order they appeared in."""
+    folders = dict.fromkeys(
+        file.path.rpartition("/")[0] for record in records for file in record.files if not file.rejects
+    )
+    return tuple(dict.fromkeys(key for folder in folders for key in partition_values(folder)))
+
+
+def merged_schema(records: Iterable[CommitRecord]) -> pa.Schema | None:
+    """Return the columns of files as their readers see them, merged; None where no manifest tells of any."""
+    distinct = dict.fromkeys((one.schema, _is_text(one)) for one in records if one.schema is not None)
+    return merged(_as_read(schema) if text else schema for schema, text in distinct)
+
+
+def merged(schemas: Iterable[bytes]) -> pa.Schema | None:
+    """Return the columns of several schemas (Arrow IPC bytes), in the order they appeared in; None for none."""
+    distinct = [pa.ipc.read_schema(pa.py_buffer(one)) for one in dict.fromkeys(schemas)]
+    return reduce(merge_schemas, distinct, pa.schema([])) if distinct else None
+
+
+def to_ipc(schema: pa.Schema | None) -> bytes | None:
+    """Return a schema as Arrow IPC bytes."""
+    return None if schema is None else bytes(schema.serialize())
+
+
+def _is_text(record: CommitRecord) -> bool:
+    return any(not file.rejects and file.encoding["format"] != "parquet" for file in record.files)
+
+
+def _as_read(schema: bytes) -> bytes:
+    """Return the schema of text files, whose readers give choices as text."""
+    recorded = pa.ipc.read_schema(pa.py_buffer(schema))
+    return bytes(choice_to_string(pa.RecordBatch.from_pylist([], schema=recorded)).schema.serialize())

@@ -1,0 +1,56 @@
+"""Which positions of a shard were published, and by whom. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from gluepot.connectors.ports import CommitKey, SourceRange
+
+Lane = tuple[str, str, str]
+"""A shard: the source, the id of the stream, and the shard's name."""
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Piece:
+    """Positions `start <= position < end` that a query has published without a gap.
+
+    Args:
+        start: the first position.
+        end: the one after the last.
+        key: of the write that holds the last of them.
+        first_batch: the batch that holds the first of them.
+    """
+
+    start: int
+    end: int
+    key: CommitKey
+    first_batch: int
+
+
+def lane_of(one: SourceRange) -> Lane:
+    """Return the shard of a range. A topic that was created again has another id, where the source tells it."""
+    return one.source, one.stream_id or one.stream, one.shard
+
+
+def apart(pieces: Iterable[Piece]) -> list[Piece]:
+    """Return pieces in order, without overlaps; of what is published twice, by consent, the earlier piece counts."""
+    found: list[Piece] = []
+    for piece in sorted(pieces):
+        begin = max(piece.start, found[-1].end) if found else piece.start
+        if begin < piece.end:
+            found.append(replace(piece, start=begin))
+    return found
+
+
+def joined_pieces(pieces: Iterable[Piece]) -> Sequence[Piece]:
+    """Return pieces of one query in order, without overlaps, those that border on each other as one."""
+    found: list[Piece] = []
+    for piece in apart(pieces):
+        if found and found[-1].end == piece.start:
+            before = found[-1]
+            newest = max(before.key, piece.key)
+            found[-1] = Piece(before.start, piece.end, newest, min(before.first_batch, piece.first_batch))
+        else:
+            found.append(piece)
+    return found

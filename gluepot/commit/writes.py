@@ -1,0 +1,311 @@
+"""What one driver knows of the tables that a query writes to, and of the writes that its newest batch has made.
+
+    writes = QueryWrites(query_id, token, journal)
+    writes.begin_attempt(batch_id)
+    table = writes.open(target, planned, write)   # before each write; recovers the table the first time
+    writes.settle()                               # when the function has returned
+
+The result of a batch is what its last attempt wrote. `settle` takes back what earlier attempts have published and the
+last one did not publish again: in other folders, under other names, or in another branch of the function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from threading import Lock, RLock
+from typing import Protocol
+
+from gluepot.commit.history import Published, live
+from gluepot.commit.journal import Write, place_digest
+from gluepot.commit.links import Links
+from gluepot.commit.older_layout import move_manifests
+from gluepot.commit.overlap import History
+from gluepot.commit.publish import publish, recover
+from gluepot.commit.record import CommitRecord
+from gluepot.commit.refusal import Origin, refuse_gap, refuse_overlap
+from gluepot.commit.rolling import roll_up, unroll
+from gluepot.commit.rollup import Summary
+from gluepot.commit.tally import Tally
+from gluepot.commit.target import Target
+from gluepot.connectors.filesink.layout import first_of_folder
+from gluepot.connectors.ports import CommitKey, Manifest
+from gluepot.core.failpoints import reach
+from gluepot.core.logging import get_logger
+from gluepot.core.storage import Storage, open_storage
+
+log = get_logger(__name__)
+
+FILES = "files"
+
+_KEPT_BATCHES = 100
+"""A table that no batch wrote to for so long is forgotten, and recovered again when it is written to again."""
+
+TakeBack = Callable[[Write, CommitKey], bool]
+"""Takes back what was published under a key; False if it does not know the way to the target."""
+Begin = Callable[[Published], None]
+
+
+@dataclass(slots=True)
+class OpenTable:
+    """A table of files that the query writes to.
+
+    Args:
+        target: where it lies.
+        used: the last batch that wrote to it.
+        history: what was live when it was opened, by what that means to the query; None until then.
+        tally: the query's rows in it.
+        links: the query's newest batches in it.
+        gone: keys of manifests of the query that are gone although later ones name them, each with the later one's key.
+        rolled_up_before: the batch before which nothing is left to roll up.
+        rolled_up_next: the batch from which on that is tried again.
+        changing: held while it is recovered and while its fields change.
+    """
+
+    target: Target
+    used: int
+    history: History | None = None
+    tally: Tally | None = None
+    links: Links = field(default_factory=Links)
+    gone: Sequence[tuple[CommitKey, CommitKey]] = ()
+    rolled_up_before: int = 0
+    rolled_up_next: int = 0
+    changing: Lock = field(default_factory=Lock)
+
+    def check(self, planned: Manifest, origin: Origin) -> None:
+        """Refuse a write that does not go on from what the table holds.
+
+        Raises:
+            CheckpointError: see `refuse_overlap`.
+        """
+        with self.changing:
+            assert self.history is not None  # opened tables have one
+            refuse_gap(self.gone, origin, self.target.table.url)
+            refuse_overlap(planned, self.history, origin, self.target.table.url)
+            self.history = self.history.after(planned)
+
+    def count(self, written: CommitKey, rows: int) -> int:
+        """Take note of what was published; return the query's rows in the table."""
+        with self.changing:
+            assert self.tally is not None  # opened tables have one
+            self.tally = self.tally.after(written, rows)
+            self.links = self.links.after(written.ctx, written.batch_id)
+            return self.tally.total
+
+    def linked(self, planned: Manifest) -> Manifest:
+        """Return the manifest of a write with the name of the one before it."""
+        with self.changing:
+            return replace(planned, previous=self.links.previous(planned.key.ctx, planned.key.batch_id))
+
+
+class WriteJournal(Protocol):
+    """Keeps what was announced, until a later driver or attempt asks for it; see `Journal`."""
+
+    @property
+    def found(self) -> frozenset[Write]:
+        """What earlier drivers or attempts may have published under the newest batch."""
+
+    def announce(self, write: Write, batch_id: int, used: Mapping[Write, int]) -> None:
+        """Make sure that a write is on record before it does anything; LeaseHeld if a later driver has taken over."""
+
+
+class QueryWrites:
+    """The writes of one query in one driver. Safe to use from several threads.
+
+    Args:
+        query_id: of the query, or of a run outside of streams.
+        token: of the driver.
+        journal: of the query's checkpoint; None where no batch can come again.
+        replaced: ids of the queries whose place this one has taken; what they left unfinished is settled, too.
+        storages: opens the folder of a write that is to be taken back.
+    """
+
+    def __init__(
+        self,
+        query_id: str,
+        token: int = 0,
+        journal: WriteJournal | None = None,
+        replaced: Sequence[str] = (),
+        storages: Callable[[str], Storage] = open_storage,
+    ) -> None:
+        self.query_id = query_id
+        self._token = token
+        self._journal = journal
+        self._replaced = tuple(replaced)
+        self._storages = storages
+        self._changing = RLock()
+        self._tables: dict[tuple[str, str], OpenTable] = {}
+        self._used: dict[Write, int] = {}
+        self._undo: dict[Write, TakeBack] = {}
+        self._owed: dict[str, list[tuple[Write, CommitKey]]] = {}
+        self._repeated: set[Write] = set()
+        self._batch_id = -1
+        self._inherited = frozenset() if journal is None else journal.found
+
+    def begin_attempt(self, batch_id: int) -> None:
+        """Take note that a batch function is about to be called."""
+        with self._changing:
+            if batch_id != self._batch_id and self._batch_id >= 0:
+                self._inherited = frozenset()  # of the first batch of this driver, which is done
+            self._batch_id = batch_id
+            self._repeated.clear()
+            self._used = {one: last for one, last in self._used.items() if last >= batch_id - _KEPT_BATCHES}
+            self._undo = {one: undo for one, undo in self._undo.items() if one in self._used}
+            self._tables = {at: one for at, one in self._tables.items() if one.used >= batch_id - _KEPT_BATCHES}
+
+    def announce(self, write: Write, batch_id: int, undo: TakeBack | None = None) -> None:
+        """Put a write on record before it does anything that lasts.
+
+        Args:
+            write: that is about to begin.
+            batch_id: of the batch.
+            undo: takes this write back, and others to the same database; None for files.
+
+        Raises:
+            LeaseHeld: a later driver has taken over.
+        """
+        with self._changing:
+            self._used[write] = batch_id
+            self._repeated.add(write)
+            if undo is not None:
+                self._undo[write] = undo
+            used = dict(self._used)
+            owed = [] if undo is None else self._owed.pop(write.place, [])
+        if self._journal is not None:
+            self._journal.announce(write, batch_id, used)
+        for earlier, key in owed:
+            if undo is not None:
+                undo(earlier, key)
+
+    def open(self, target: Target, planned: Manifest, write: Write, begin: Begin) -> OpenTable:
+        """Return the table of a write, after clearing up what a dead driver left in it, if that was not done yet.
+
+        Args:
+            target: where the write goes.
+            planned: its manifest without parts.
+            write: as it is announced.
+            begin: called once for each table that is opened, with its live records, before anybody else gets it.
+
+        Raises:
+            CheckpointError: a manifest cannot be read.
+            LeaseHeld: a later driver has taken over.
+        """
+        self.announce(write, planned.key.batch_id)
+        with self._changing:
+            table = self._tables.setdefault(write.folders, OpenTable(target, planned.key.batch_id))
+            table.used = max(table.used, planned.key.batch_id)
+        with table.changing:  # of several threads none may stage before the folder is clean
+            if table.history is None:
+                self._begin(table, planned, write, begin)
+        return table
+
+    def _begin(self, table: OpenTable, planned: Manifest, write: Write, begin: Begin) -> None:
+        storage, key = table.target.table, planned.key
+        self._recover(table.target, key.target)
+        # What is rolled up is not published again; a checkpoint that was put back is behind that.
+        unroll(storage, self.query_id, first_of_folder(key.batch_id))
+        published = live(storage)
+        self._find_unannounced(published.tail, write)
+        begin(published)
+        summary = published.summaries.get(self.query_id, Summary())
+        batches = [(one.key.ctx, one.key.batch_id) for one in published.tail if one.key.query_id == self.query_id]
+        table.links = Links.of([*batches, *summary.newest.items()], key.batch_id)
+        table.gone = [one for one in published.missing() if one[0].query_id == self.query_id]
+        table.tally = Tally.of(published.tail, key, summary.rows_out)
+        table.history = History.of(published.tail, self.query_id, published.summaries)
+
+    def has_to_roll_up(self) -> bool:
+        """Tell whether `roll_up` would find something to do."""
+        with self._changing:
+            return bool(self._to_roll_up())
+
+    def roll_up(self, *, with_gaps: bool) -> None:
+        """Roll up the manifests of batches that are done, where there are enough of them; see `gluepot.commit.rolling`.
+
+        May run beside the batches. What fails is tried again some batches later.
+
+        Args:
+            with_gaps: whether manifests that are gone are accepted.
+
+        Raises:
+            CheckpointError, TransientError: as `gluepot.commit.rolling.roll_up`.
+        """
+        with self._changing:
+            due, before = self._to_roll_up(), first_of_folder(self._batch_id)
+            for table in due:
+                table.rolled_up_next = self._batch_id + _KEPT_BATCHES
+        for table in due:
+            roll_up(table.target.table, self.query_id, self._token, before, with_gaps=with_gaps)
+            table.rolled_up_before = before
+
+    def _to_roll_up(self) -> Sequence[OpenTable]:
+        before = first_of_folder(max(self._batch_id, 0))
+        return [
+            one
+            for one in self._tables.values()
+            if one.history and one.rolled_up_before < before and one.rolled_up_next <= self._batch_id
+        ]
+
+    def settle(self) -> None:
+        """Take back what earlier attempts of the batch have published and the last one did not publish again.
+
+        What an earlier driver may have written to a database is taken back over any write of this driver to the same
+        database. Without one it waits for the next write to the same table.
+
+        Raises:
+            LeaseHeld: a later driver has taken over.
+        """
+        with self._changing:
+            attempted = {one for one, last in self._used.items() if last == self._batch_id} | self._inherited
+            due = sorted(attempted - self._repeated)
+        for write in due:
+            self._take_back(write)
+        with self._changing:
+            self._inherited = frozenset()
+
+    def _take_back(self, write: Write) -> None:
+        key = CommitKey(self.query_id, self._batch_id, write.ctx, place_digest(write.place))
+        reach("settle.taking_back")
+        if any(undo(write, key) for undo in self._ways(write)):
+            return
+        self._owed.setdefault(write.place, []).append((write, key))
+        log.warning(
+            "write_may_be_left",
+            target=write.place,
+            batch=self._batch_id,
+            hint="an attempt of a driver before this one may have written to it; it is taken back with the next"
+            " write to the same target",
+        )
+
+    def _ways(self, write: Write) -> Iterable[TakeBack]:
+        """Return what may know how to take a write back."""
+        if write.kind == FILES:
+            return [self._take_back_files]
+        if write in self._undo:
+            return [self._undo[write]]
+        # Without its mode only a write to the same table can tell what became of the rows.
+        with self._changing:
+            return [undo for one, undo in self._undo.items() if one.kind == write.kind and write.mode]
+
+    def _take_back_files(self, write: Write, key: CommitKey) -> bool:
+        table = self._storages(write.place)
+        target = Target(table, self._storages(write.rejects) if write.rejects else table)
+        if write.folders not in self._tables:
+            self._recover(target, key.target)
+        before = publish(target, Manifest(key, token=self._token, work="taken back"))
+        log.info("write_taken_back", table=write.place, write=write.ctx, files=len(before.files))
+        return True
+
+    def _recover(self, target: Target, place: str) -> None:
+        query_ids = (self.query_id, *self._replaced)
+        move_manifests(target.table, query_ids)
+        for query_id in query_ids:
+            recover(target, query_id, self._token, place)
+
+    def _find_unannounced(self, records: Iterable[CommitRecord], like: Write) -> None:
+        """Take note of what was published under the batch before there was a journal: by an older Gluepot."""
+        with self._changing:
+            for one in records:
+                if (one.key.query_id, one.key.batch_id) == (self.query_id, self._batch_id) and one.files:
+                    write = Write(like.kind, like.place, one.key.ctx, like.rejects)
+                    self._used[write] = self._batch_id

@@ -1,0 +1,163 @@
+"""A SQL database of ours: SQLite in WAL mode, or PostgreSQL where several machines share it; brought up to date first.
+
+Several parts of Gluepot may live in one database: each has tables and a history of migrations of its own.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import stamina
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
+
+from gluepot.core.errors import CheckpointError, ConfigError, TransientError
+
+_BUSY_SECS = 30.0
+_MIGRATION_LOCK = 7_305_001  # any number, as long as every Gluepot asks PostgreSQL for the same one
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of Gluepot that keeps tables.
+
+    Args:
+        name: for messages: `ledger`.
+        variable: of the environment, that holds its URL.
+        head: its newest migration.
+        migrations: folder of its Alembic scripts.
+        version_table: where Alembic notes which migration the tables are at.
+    """
+
+    name: str
+    variable: str
+    head: str
+    migrations: Path
+    version_table: str
+
+
+def open_engine(url: str, part: Part) -> Engine:
+    """Connect and bring the part's tables up to date.
+
+    Args:
+        url: `sqlite:///path` or `postgresql://user@host/database`.
+        part: whose tables.
+
+    Raises:
+        ConfigError: the URL is of another kind, or its driver is not installed.
+        TransientError: the database cannot be reached.
+        CheckpointError: a newer Gluepot wrote it.
+    """
+    parsed = _parsed(url, part)
+    try:
+        engine = _engine(parsed)
+        _migrate(engine, part)
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"A PostgreSQL {part.name} needs psycopg; install gluepot[postgresql].") from error
+    except OperationalError as error:
+        shown = parsed.render_as_string(hide_password=True)
+        raise TransientError(
+            f"the {part.name} {shown} cannot be opened ({error.orig}); start it or correct the URL", 5.0
+        ) from error
+    return engine
+
+
+@contextmanager
+def transaction(engine: Engine, name: str, *, keep: bool = True) -> Iterator[Connection]:
+    """Give a connection whose changes are all made at the end, or none if an exception leaves the block.
+
+    Args:
+        engine: of the database.
+        name: of the part, for messages.
+        keep: False makes none of them either: to see what would happen.
+
+    Raises:
+        TransientError: the database is away, or busy for too long.
+    """
+    try:
+        with engine.connect() as connection, connection.begin() as begun:
+            yield connection
+            if not keep:
+                begun.rollback()
+    except OperationalError as error:
+        raise TransientError(f"the {name} does not answer ({error.orig}); try again when it does", 5.0) from error
+
+
+def _parsed(url: str, part: Part) -> URL:
+    try:
+        parsed = make_url(url)
+        kind = parsed.get_backend_name()
+    except (ArgumentError, NoSuchModuleError) as error:
+        raise ConfigError(f"{part.variable} is {url!r}; use sqlite:///path or postgresql://user@host/name.") from error
+    match kind:
+        case "sqlite":
+            if parsed.database and parsed.database != ":memory:":
+                Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+            return parsed
+        case "postgresql":
+            return parsed.set(drivername="postgresql+psycopg")
+        case other:
+            raise ConfigError(f"{part.variable} names a {other} database; use sqlite:///path or postgresql://...")
+
+
+def _engine(url: URL) -> Engine:
+    if url.get_backend_name() != "sqlite":
+        return create_engine(url, pool_pre_ping=True)
+    engine = create_engine(url, connect_args={"check_same_thread": False})
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # transactions are begun below, not by the driver's guess
+        connection.execute(f"PRAGMA busy_timeout = {_BUSY_SECS * 1000:.0f}")
+        _write_ahead(connection)
+        connection.execute("PRAGMA synchronous = FULL")  # a commit survives a power cut
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Any) -> None:
+        # A reader that later writes would fail where another writer came first; so all of them queue up here.
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine
+
+
+@stamina.retry(
+    on=sqlite3.OperationalError, attempts=None, timeout=_BUSY_SECS, wait_initial=0.01, wait_max=0.2, wait_jitter=0.1
+)
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    # The first to open a new database changes its mode. SQLite tells the others that come in that moment at once that
+    # it is locked: two that wait for each other's read lock would wait for ever, so the busy timeout is not for them.
+    connection.execute("PRAGMA journal_mode = WAL")
+
+
+def _migrate(engine: Engine, part: Part) -> None:
+    with engine.begin() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})"))
+        found = _version(connection, part)
+        if found == part.head:
+            return
+        if found is not None and found > part.head:
+            raise CheckpointError(
+                f"the {part.name} has version {found}, this Gluepot knows {part.head}; use a newer Gluepot"
+            )
+        from alembic import command  # noqa: PLC0415  the way up is rare, and alembic takes its time to load
+        from alembic.config import Config  # noqa: PLC0415
+
+        config = Config()
+        config.set_main_option("script_location", str(part.migrations))
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def _version(connection: Connection, part: Part) -> str | None:
+    if not inspect(connection).has_table(part.version_table):
+        return None
+    # The name is a constant of ours.
+    found: str | None = connection.execute(text(f"SELECT version_num FROM {part.version_table}")).scalar()  # noqa: S608
+    return found

@@ -1,0 +1,237 @@
+"""Glue's special job parameters, as `gluepot run SCRIPT -- ...` gets them (AWS Glue guide, job parameters)."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gluepot.core.errors import ConfigError, did_you_mean
+from gluepot.core.glue_version import DEFAULT, checked_glue_version
+
+DATALAKE_FORMATS = ("hudi", "delta", "iceberg")
+PYTHON_FILES = (".py", ".zip", ".egg", ".whl")
+
+_LOGS = "logs go to stderr"
+_OWN_COMMIT = "files are published by Gluepot's own commit"
+_OWN_ENVIRONMENT = "install modules into the environment that Gluepot runs in"
+MEANINGLESS = {
+    "class": "it names a Scala class",
+    "scriptLocation": "the script is the argument of `gluepot run`",
+    "additional-python-modules": _OWN_ENVIRONMENT,
+    "python-modules-installer-option": _OWN_ENVIRONMENT,
+    "python-virtual-env": _OWN_ENVIRONMENT,
+    "python-virtual-env-storage-prefix": _OWN_ENVIRONMENT,
+    "python-virtual-env-version": _OWN_ENVIRONMENT,
+    "enable-glue-datacatalog": "tables are looked up in Spark's own catalog",
+    "enable-observability-metrics": "metrics are served with --metrics-port",
+    "enable-job-insights": _LOGS,
+    "enable-continuous-cloudwatch-log": _LOGS,
+    "enable-continuous-log-filter": _LOGS,
+    "continuous-log-logGroup": _LOGS,
+    "continuous-log-logStreamPrefix": _LOGS,
+    "continuous-log-conversionPattern": _LOGS,
+    "custom-logGroup-prefix": _LOGS,
+    "custom-logStream-prefix": _LOGS,
+    "auto-scale-within-microbatch": "workers change between batches only",
+    "enable-s3-parquet-optimized-committer": _OWN_COMMIT,
+    "enable-rename-algorithm-v2": _OWN_COMMIT,
+    "enable-lakeformation-fine-grained-access": "there is no Lake Formation outside AWS",
+    "enable-real-time-mode": "it is for Scala scripts",
+    "use-postgres-driver": "bring the driver with --extra-jars",
+    "disable-proxy-v2": "there is no proxy",
+    "encryption-type": "encryption is a setting of the bucket",
+    "debug": "it is internal to AWS",
+    "mode": "it is internal to AWS",
+    "endpoint": "it is internal to AWS",
+}
+"""Parameters that change nothing here, each with the reason."""
+
+_CONF_SEPARATOR = re.compile(r"\s+--conf[\s=]\s*")
+_ENV_VAR = re.compile(r"""\s*([^=,\s]+)=("[^"]*"|'[^']*'|[^,]*)\s*(?:,|$)""")
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A parameter that was given and changes nothing outside AWS."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobParameters:
+    """What a job was told on its command line.
+
+    Args:
+        argv: the script's `sys.argv`: everything as given, with `JOB_NAME`, `JOB_RUN_ID`, `JOB_ID` where absent.
+        job_name: `--JOB_NAME`, or the script's name without its suffix.
+        run_id: `--JOB_RUN_ID`, or a new one.
+        job_id: `--JOB_ID`, or a new one.
+        glue_version: the version whose behaviour is asked for.
+        temp_dir: `--TempDir`, or None.
+        conf: Spark settings of `--conf`; the last one wins.
+        extra_py_files: files for the Python path.
+        extra_jars: files for the Java class path.
+        user_jars_first: those jars before Spark's own.
+        extra_files: files for the working folder.
+        enable_auto_scaling: the number of workers follows the load.
+        enable_metrics: the flag is there, whatever its value.
+        enable_data_lineage: events of runs and batches go to OpenLineage.
+        datalake_formats: of `DATALAKE_FORMATS`.
+        spark_event_logs_path: where the Spark UI's event log goes; None when not enabled.
+        executor_cores: task slots of an executor, or None.
+        driver_env_vars: environment of the driver; names begin with `CUSTOMER_`.
+        executor_env_vars: environment of the executors; likewise.
+        ignored: parameters that change nothing, in the order given.
+    """
+
+    argv: tuple[str, ...]
+    job_name: str
+    run_id: str
+    job_id: str
+    glue_version: str = DEFAULT
+    temp_dir: str | None = None
+    conf: Mapping[str, str] = field(default_factory=dict)
+    extra_py_files: tuple[str, ...] = ()
+    extra_jars: tuple[str, ...] = ()
+    user_jars_first: bool = False
+    extra_files: tuple[str, ...] = ()
+    enable_auto_scaling: bool = False
+    enable_metrics: bool = False
+    enable_data_lineage: bool = False
+    datalake_formats: tuple[str, ...] = ()
+    spark_event_logs_path: str | None = None
+    executor_cores: int | None = None
+    driver_env_vars: Mapping[str, str] = field(default_factory=dict)
+    executor_env_vars: Mapping[str, str] = field(default_factory=dict)
+    ignored: tuple[Ignored, ...] = ()
+
+    @classmethod
+    def parse(
+        cls,
+        argv: Sequence[str],
+        glue_version: str = DEFAULT,
+        new_hex: Callable[[], str] = lambda: secrets.token_hex(32),
+    ) -> JobParameters:
+        """Read a command line; arguments that are not Glue's are the script's own and pass unseen.
+
+        Args:
+            argv: the script's path, then its arguments (`--KEY value`, `--KEY=value`, or `--FLAG` alone).
+            glue_version: from `--glue-version`.
+            new_hex: gives 64 hexadecimal digits for an id that was not given.
+
+        Raises:
+            ConfigError: a value is missing or wrong.
+        """
+        given = list(_pairs(argv[1:]))
+        last = dict(given)
+        _require_values(last)
+        if last.get("job-language", "python") != "python":
+            raise ConfigError(f"--job-language is {last['job-language']!r}; only python scripts run here")
+        ids = {
+            "JOB_NAME": last.get("JOB_NAME") or Path(argv[0]).stem,
+            "JOB_RUN_ID": last.get("JOB_RUN_ID") or f"jr_{new_hex()}",
+            "JOB_ID": last.get("JOB_ID") or f"j_{new_hex()}",
+        }
+        # Before the user's own, because there the last one of a repeated name wins.
+        added = [token for name, value in ids.items() if name not in last for token in (f"--{name}", value)]
+        return cls(
+            argv=(argv[0], *added, *argv[1:]),
+            job_name=ids["JOB_NAME"],
+            run_id=ids["JOB_RUN_ID"],
+            job_id=ids["JOB_ID"],
+            glue_version=checked_glue_version(glue_version),
+            temp_dir=last.get("TempDir") or None,
+            conf=_conf([value for name, value in given if name == "conf"]),
+            extra_py_files=_python_files(_comma_list(last, "extra-py-files")),
+            extra_jars=_comma_list(last, "extra-jars"),
+            user_jars_first=_is_true(last, "user-jars-first"),
+            extra_files=_comma_list(last, "extra-files"),
+            enable_auto_scaling=_is_true(last, "enable-auto-scaling"),
+            enable_metrics="enable-metrics" in last,
+            enable_data_lineage=_is_true(last, "enable-data-lineage"),
+            datalake_formats=_datalake_formats(_comma_list(last, "datalake-formats")),
+            spark_event_logs_path=last.get("spark-event-logs-path") if _is_true(last, "enable-spark-ui") else None,
+            executor_cores=_executor_cores(last.get("executor-cores")),
+            driver_env_vars=_env_vars(last.get("customer-driver-env-vars", "")),
+            executor_env_vars=_env_vars(last.get("customer-executor-env-vars", "")),
+            ignored=tuple(Ignored(name, MEANINGLESS[name]) for name in last if name in MEANINGLESS),
+        )
+
+
+def _pairs(tokens: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield name and value of every `--` argument; a flag's value is empty."""
+    for at, token in enumerate(tokens):
+        if not token.startswith("--"):
+            continue
+        name, equals, value = token[2:].partition("=")
+        following = tokens[at + 1] if at + 1 < len(tokens) else "--"
+        if equals:
+            yield name, value
+        else:
+            yield name, "" if following.startswith("--") else following
+
+
+def _require_values(given: Mapping[str, str]) -> None:
+    for name in ("JOB_NAME", "conf", "extra-py-files", "extra-jars", "extra-files", "datalake-formats"):
+        if given.get(name) == "":
+            raise ConfigError(f"--{name} has no value; write it behind the name, or leave the parameter out")
+
+
+def _conf(values: Sequence[str]) -> dict[str, str]:
+    """Split `k=v --conf k2=v2`, the way Glue packs several settings into one value."""
+    settings = {}
+    for value in values:
+        for setting in _CONF_SEPARATOR.split(value.strip()):
+            key, equals, text = setting.strip().partition("=")
+            if not (key and equals):
+                raise ConfigError(f"--conf has {setting!r}, which is not key=value; write spark.some.key=value")
+            settings[key] = text
+    return settings
+
+
+def _comma_list(given: Mapping[str, str], name: str) -> tuple[str, ...]:
+    return tuple(item for item in (part.strip() for part in given.get(name, "").split(",")) if item)
+
+
+def _python_files(paths: tuple[str, ...]) -> tuple[str, ...]:
+    for path in paths:
+        if not path.endswith(PYTHON_FILES):
+            raise ConfigError(
+                f"--extra-py-files has {path!r}; it takes single files that end in {', '.join(PYTHON_FILES)}"
+            )
+    return paths
+
+
+def _datalake_formats(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if name not in DATALAKE_FORMATS:
+            hint = did_you_mean(name, DATALAKE_FORMATS)
+            raise ConfigError(f"--datalake-formats has {name!r}; use {', '.join(DATALAKE_FORMATS)}.{hint}")
+    return names
+
+
+def _executor_cores(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not (text.isdecimal() and int(text) > 0):
+        raise ConfigError(f"--executor-cores is {text!r}; write a whole number above 0")
+    return int(text)
+
+
+def _is_true(given: Mapping[str, str], name: str) -> bool:
+    return given.get(name, "").lower() == "true"
+
+
+def _env_vars(text: str) -> dict[str, str]:
+    """Read `CUSTOMER_K=V,CUSTOMER_K2="v, w"`; other names are ignored, as the guide says."""
+    pairs = {match[1]: match[2].strip() for match in _ENV_VAR.finditer(text)}
+    return {name: _unquoted(value) for name, value in pairs.items() if name.startswith("CUSTOMER_")}
+
+
+def _unquoted(value: str) -> str:
+    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+    return value[1:-1] if quoted else value

@@ -1,0 +1,208 @@
+"""Structured logs on stderr: one event with key-values per line, for our own modules, Py4J's and PySpark's alike.
+
+Keys of every line: `ts` (ISO, UTC), `level`, `logger`, `msg`; then `job`, `run_id`, `query`, `batch`, `stream`
+where known.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import TextIO
+
+from gluepot.core.plain_structlog import structlog  # isort: skip  before the other imports of it
+from structlog.contextvars import bound_contextvars, merge_contextvars
+from structlog.typing import EventDict, ExcInfo, FilteringBoundLogger, Processor, WrappedLogger
+
+from gluepot.core.errors import ConfigError
+from gluepot.core.masking import mask
+
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+
+# The root logger is left to the script: a handler of ours there would turn its `logging.basicConfig` into a no-op.
+FOREIGN_LOGGERS = ("py4j", "pyspark")
+
+# Stack traces keep their line breaks on a terminal; any other value is one line.
+_OF_SEVERAL_LINES = frozenset({"exception", "stack"})
+
+_NAME = "logger_name"  # structlog takes `logger` as an argument of its own
+
+_process_context: dict[str, object] = {}
+_listeners: list[Callable[[EventDict], None]] = []
+
+
+def configure(*, json: bool | None = None, level: str = "INFO", verbose: bool = False) -> None:
+    """Send all logs to stderr in one shape; calling it again replaces the former configuration.
+
+    Args:
+        json: JSON lines, or lines for a person; None asks whether stderr is a terminal.
+        level: least level of our own lines; foreign ones appear from WARNING on.
+        verbose: with stack traces; otherwise an exception is one key, `error`.
+
+    Raises:
+        ConfigError: unknown level.
+    """
+    if level.upper() not in LEVELS:
+        raise ConfigError(f"log level {level!r} is not known; use one of {', '.join(LEVELS)}")
+    as_json = not sys.stderr.isatty() if json is None else json
+    ours, foreign = _before_rendering(verbose=verbose), [structlog.stdlib.add_logger_name]
+    rendering = _rendering(as_json=as_json)
+    structlog.configure(
+        processors=[*ours, *rendering],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=_stderr_logger,
+        cache_logger_on_first_use=False,
+    )
+    formatter = structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=[*foreign, *ours],
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *rendering],
+    )
+    handler = _CurrentStderrHandler()
+    handler.setFormatter(formatter)
+    for name in FOREIGN_LOGGERS:
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.setLevel(logging.WARNING)
+        logger.propagate = False
+
+
+def configure_once() -> None:
+    """Configure with the defaults unless somebody did before: for scripts started without `gluepot run`."""
+    if not structlog.is_configured():
+        configure()
+
+
+def get_logger(name: str) -> FilteringBoundLogger:
+    """Return a logger; it follows `configure` also when that comes later.
+
+    It has `info`, `warn` and `error(msg)`, which is what AWS documents for `GlueContext.get_logger()`.
+    """
+    logger: FilteringBoundLogger = structlog.get_logger(**{_NAME: name})
+    return logger
+
+
+def bind_process(**values: object) -> None:
+    """Add what holds for every line of this process, whatever the thread: `job`, `run_id`."""
+    _process_context.update(values)
+
+
+def bind_context(**values: object) -> AbstractContextManager[None]:
+    """Add `query`, `batch`, `stream` to the lines of this thread while the returned context is open."""
+    return bound_contextvars(**values)
+
+
+@contextmanager
+def heard_by(listener: Callable[[EventDict], None]) -> Iterator[None]:
+    """Hand every line to a listener, too, while this is open: as values, secrets masked. It must not log or wait."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+def _before_rendering(*, verbose: bool) -> list[Processor]:
+    return [
+        structlog.processors.add_log_level,
+        _name_logger,
+        _merge_process_context,
+        merge_contextvars,
+        structlog.processors.TimeStamper(fmt="iso", utc=True, key="ts"),
+        structlog.processors.format_exc_info if verbose else _error_in_one_line,
+        _mask_secrets,
+        _tell_listeners,
+    ]
+
+
+def _rendering(*, as_json: bool) -> list[Processor]:
+    if as_json:
+        return [structlog.processors.EventRenamer("msg"), structlog.processors.JSONRenderer()]
+    # Plain traces: the richer ones print local variables, and so passwords.
+    return [
+        _escape_for_terminal,
+        structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(),
+            timestamp_key="ts",
+            exception_formatter=structlog.dev.plain_traceback,
+        ),
+    ]
+
+
+def _escape_for_terminal(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    """Write control characters as escapes: what a record or an error holds must not move the cursor or forge a line."""
+    return {_escaped(name): _shown(name, value) for name, value in event.items()}
+
+
+def _shown(name: str, value: object) -> object:
+    if name in _OF_SEVERAL_LINES and isinstance(value, str):
+        return "\n".join(_escaped(line.replace("\t", "    ")) for line in value.split("\n"))
+    return _escaped(value) if isinstance(value, str) else value  # structlog writes any other value as its repr
+
+
+def _escaped(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+
+
+class _LineWriter(structlog.PrintLogger):
+    """Writes lines where that is possible: a full disk or a closed pipe behind stderr ends no job."""
+
+    def msg(self, message: str) -> None:
+        """Write a line, or leave it out."""
+        with suppress(OSError, ValueError):  # the latter where the file is closed
+            super().msg(message)
+
+    log = debug = info = warn = warning = fatal = failure = err = error = critical = exception = msg
+
+
+def _stderr_logger(*_: object) -> _LineWriter:
+    return _LineWriter(sys.stderr)
+
+
+class _CurrentStderrHandler(logging.StreamHandler[TextIO]):
+    """Writes to what `sys.stderr` is now: the live view replaces it, so that log lines appear above it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.setStream(sys.stderr)
+        super().emit(record)
+
+
+def _name_logger(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    if _NAME in event:
+        event["logger"] = event.pop(_NAME)
+    return event
+
+
+def _merge_process_context(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    for name, value in _process_context.items():
+        event.setdefault(name, value)
+    return event
+
+
+def _mask_secrets(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    return mask(event)
+
+
+def _tell_listeners(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    for listener in _listeners:
+        with suppress(Exception):  # who writes a line does not answer for those who listen
+            listener(dict(event))
+    return event
+
+
+def _error_in_one_line(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    error = _exception(event.pop("exc_info", None))
+    if error is not None:
+        event["error"] = f"{type(error).__name__}: {error}"
+    return event
+
+
+def _exception(exc_info: ExcInfo | BaseException | bool | None) -> BaseException | None:
+    if isinstance(exc_info, BaseException):
+        return exc_info
+    if isinstance(exc_info, tuple):
+        return exc_info[1]
+    return sys.exc_info()[1] if exc_info else None

@@ -1,0 +1,410 @@
+"""Running a pipeline, mostly as one Spark job: write it, count it, learn its schema, or make a DataFrame of it."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
+
+from gluepot import commit
+from gluepot.engine import on_driver, task
+from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
+from gluepot.connectors.streams.identity import remaining
+from gluepot.connectors.ports import (AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, RecordSink, Sink, SourceRange, TaskSink)
+from gluepot.frames.chunk import Chunk
+from gluepot.frames.rows import rows as plain_rows
+from gluepot.frames.schema import align, merge_schemas, without_nulls
+from gluepot.frames.transforms import run_steps
+from gluepot.core.failpoints import reach
+from gluepot.core.task_errors import marked
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+_SLOTS_TO_PLAN = 2
+"""Busy while a query starts: one with the JVM, one with the process that plans."""
+
+PART_SCHEMA = "part binary"
+_MISREAD = frozenset(".`")
+
+PieceT = TypeVar("PieceT")
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCounts:
+    """Records that could not go on.
+
+    Args:
+        stage: those of one transform.
+        total: those up to and including it.
+    """
+
+    stage: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A write up to where it would publish.
+
+    Args:
+        pipeline: what was written.
+        sink: where to.
+        target: the sink's storages.
+        key: of the write.
+        attempt: unique to this try.
+        parts: what the tasks did.
+    """
+
+    pipeline: Pipeline
+    sink: Sink
+    target: commit.Target
+    key: CommitKey
+    attempt: str
+    parts: Sequence[ManifestPart]
+
+    def discard(self) -> None:
+        """Take back what the tasks staged."""
+        commit.abort(self.target, self.key, self.attempt)
+
+
+def stage_write(
+    spark: SparkSession, pipeline: Pipeline, sink: Sink, target: commit.Target, planned: Manifest
+) -> Staged:
+    """Do the first half of `write`, whatever was published before.
+
+    Raises:
+        Exception: whatever failed the Spark job; what the tasks staged is gone by then.
+    """
+    attempt = f"{planned.token}/{uuid4().hex}"
+    try:
+        parts = _run(spark, pipeline, _staging(sink, attempt), in_order=False)
+    except BaseException:
+        commit.abort(target, planned.key, attempt)
+        raise
+    return Staged(pipeline, sink, target, planned.key, attempt, parts)
+
+
+def write(
+    spark: SparkSession,
+    pipeline: Pipeline,
+    sink: Sink,
+    target: commit.Target,
+    planned: Manifest,
+    staged: Staged | None = None,
+) -> tuple[Committed | AlreadyCommitted, Sequence[ManifestPart]]:
+    """Run a pipeline into a sink and publish it: everything or nothing.
+
+    Args:
+        spark: the session.
+        pipeline: what is written.
+        sink: where to.
+        target: the sink's storages.
+        planned: the manifest without parts. If its input is known and was published already, no task runs.
+        staged: of the same pipeline, sink and key, if that was done already.
+
+    Raises:
+        LeaseHeld: a later driver has taken over.
+        Exception: whatever failed the Spark job or the publishing; what the tasks staged is gone by then.
+    """
+    if (planned.ranges or planned.offsets_digest) and (record := commit.adopted(target, planned)):
+        if staged is not None:
+            staged.discard()
+        return AlreadyCommitted(record.data_paths, record.rows_out, record.rejects_paths), [record.as_part()]
+    staged = staged or stage_write(spark, pipeline, sink, target, planned)
+    while True:
+        try:
+            agreed = sink.again(staged.parts)
+            if agreed is None:
+                reach("batch.staged")
+                return commit.publish(target, replace(planned, parts=staged.parts)), staged.parts
+        except BaseException:
+            staged.discard()
+            raise
+        staged.discard()
+        sink = agreed
+        staged = stage_write(spark, pipeline, sink, target, planned)
+
+
+def send(spark: SparkSession, pipeline: Pipeline, sink: RecordSink) -> list[ManifestPart]:
+    """Run a pipeline and send its good rows; those that could not be read are left out with a warning.
+
+    Raises:
+        Exception: whatever failed the Spark job; its other tasks may have sent theirs.
+    """
+
+    def send_all(work: task.Work) -> Iterator[ManifestPart]:
+        yield task.send(work, sink)
+
+    return _run(spark, pipeline, send_all)
+
+
+def rehearse(spark: SparkSession, pipeline: Pipeline, sink: Sink, target: commit.Target, planned: Manifest) -> None:
+    """Run a pipeline into a sink and take back what was staged: `write` up to where it would publish.
+
+    Raises:
+        Exception: whatever failed the Spark job.
+    """
+    stage_write(spark, pipeline, sink, target, planned).discard()
+
+
+def stage(spark: SparkSession, pipeline: Pipeline, sink: TaskSink, attempt: str) -> list[ManifestPart]:
+    """Run a pipeline into a sink and publish nothing; return what each task staged.
+
+    Raises:
+        Exception: whatever failed the Spark job.
+    """
+    return _run(spark, pipeline, _staging(sink, attempt))
+
+
+def _staging(sink: TaskSink, attempt: str) -> TaskBody:
+    def stage(work: task.Work) -> Iterator[ManifestPart]:
+        yield task.write(work, sink, f"{attempt}/{work.place.attempt}")
+
+    return stage
+
+
+def schema_of(spark: SparkSession, pipeline: Pipeline) -> pa.Schema:
+    """Return the merged schema of every record the pipeline gives; reads all of them."""
+
+    def schemas(work: task.Work) -> Iterator[bytes]:
+        merged = pa.schema([])
+        for chunk in work.chunks:
+            merged = merge_schemas(merged, chunk.batch.schema)
+        yield merged.serialize().to_pybytes()
+
+    merged = pa.schema([])
+    for found in _run(spark, pipeline, schemas, in_order=False):
+        merged = merge_schemas(merged, pa.ipc.read_schema(pa.py_buffer(found)))
+    return merged
+
+
+def start_workers(spark: SparkSession) -> None:
+    """Start the Python workers in the background, so that they are there when the first batch has been planned.
+
+    Planning keeps two slots busy. Where Spark has no more, workers start with the first batch that is too large for the
+    driver.
+    """
+    if _slots(spark) <= _SLOTS_TO_PLAN:
+        return
+
+    def start() -> None:
+        with suppress(Exception):  # whatever is wrong with workers or cluster, the first batch will tell
+            _over_pieces(spark, range(_slots(spark)), lambda held, _: iter(held))
+
+    threading.Thread(target=start, name="gluepot-start-workers", daemon=True).start()
+
+
+def count(spark: SparkSession, pipeline: Pipeline) -> int:
+    """Return the number of good records."""
+
+    def count_rows(work: task.Work) -> Iterator[int]:
+        yield sum(chunk.batch.num_rows for chunk in work.chunks)
+
+    return sum(_run(spark, pipeline, count_rows, in_order=False))
+
+
+def count_raw(spark: SparkSession, given: RangeInput) -> int:
+    """Return the number of records in the ranges, broken ones included, without decoding any."""
+    source = given.source
+
+    def count_records(loads: Iterable[Sequence[SourceRange]], _: task.Place) -> Iterator[int]:
+        for wanted in loads:
+            yield sum(map(source.count, task.begun(source, remaining(source, wanted))))
+
+    loads = task.range_loads(given, _slots(spark), in_order=False)
+    return sum(on_driver.run(loads, count_records) if given.on_driver else _over_pieces(spark, loads, count_records))
+
+
+def take(spark: SparkSession, pipeline: Pipeline, most: int) -> list[dict[str, Any]]:
+    """Return up to `most` good records as plain dicts."""
+
+    def first(work: task.Work) -> Iterator[list[dict[str, Any]]]:
+        yield list(islice((row for chunk in work.chunks for row in plain_rows(chunk)), most))
+
+    return [row for found in _run(spark, pipeline, first) for row in found][:most]
+
+
+def storable(schema: pa.Schema) -> pa.Schema:
+    """Return the schema without what has no storable type."""
+    return without_nulls(pa.RecordBatch.from_pylist([], schema=schema)).schema
+
+
+def count_errors(spark: SparkSession, pipeline: Pipeline, own_steps: int | None) -> ErrorCounts:
+    """Count the records that could not go on.
+
+    Args:
+        spark: the session.
+        pipeline: runs as a whole.
+        own_steps: how many of its last steps make up the stage in question; None where reading does, too.
+    """
+    first = 0 if own_steps is None else len(pipeline.steps) - own_steps
+    before, own = pipeline.steps[:first], pipeline.steps[first:]
+
+    def count_both(work: task.Work) -> Iterator[ErrorCounts]:
+        earlier = total = 0
+        for chunk in work.chunks:
+            earlier += 0 if own_steps is None else len(chunk.errors)
+            total += len(run_steps(own, chunk).errors)
+        yield ErrorCounts(total - earlier, total)
+
+    found = _run(spark, replace(pipeline, steps=before), count_both, in_order=False)
+    return ErrorCounts(sum(counts.stage for counts in found), sum(counts.total for counts in found))
+
+
+def to_frame(spark: SparkSession, pipeline: Pipeline, schema: pa.Schema) -> DataFrame:
+    """Return a DataFrame of the good records.
+
+    Args:
+        spark: the session.
+        pipeline: runs when the DataFrame does.
+        schema: from `schema_of`, or known beforehand; every chunk is aligned to it.
+    """
+    stored = storable(schema)
+
+    def aligned(chunks: Iterator[Chunk]) -> Iterator[pa.RecordBatch]:
+        for rows in task.good_rows(chunks):
+            yield align(without_nulls(rows), stored)
+
+    return through_spark(spark, pipeline, aligned, from_arrow_schema(stored, prefer_timestamp_ntz=True))
+
+
+def through_spark(
+    spark: SparkSession,
+    pipeline: Pipeline,
+    body: Callable[[Iterator[Chunk]], Iterator[pa.RecordBatch]],
+    schema: StructType | str,
+) -> DataFrame:
+    """Return a DataFrame of what `body` makes of each task's chunks.
+
+    Args:
+        spark: the session.
+        pipeline: runs when the DataFrame does.
+        body: called once a task, in the worker.
+        schema: of the batches it yields.
+    """
+    steps = pipeline.steps
+    match pipeline.input:
+        case RangeInput() | SplitInput() as whole:
+            given = task.projected(whole, steps)
+            loads = task_loads(spark, given)
+
+            def read(tasks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+                tally = task.Tally()
+                load = [one for batch in tasks for ordinal in batch.column(0).to_pylist() for one in loads[ordinal]]
+                chunks = task.load_chunks(given, load, tally)
+                yield from body(task.through(chunks, steps, tally))
+
+            return _arrow(spark.range(0, len(loads), 1, max(1, len(loads))), read, schema)
+        case framed:
+            chunks_of = _chunk_reader(framed)
+
+            def convert(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+                tally = task.Tally()
+                yield from body(task.through(chunks_of(batches, tally), steps, tally))
+
+            return _arrow(framed.frame, convert, schema)
+
+
+def _chunk_reader(given: FrameInput | PackedInput) -> Callable[[Iterable[pa.RecordBatch], task.Tally], Iterator[Chunk]]:
+    """Return what makes chunks of the batches of the input's frame."""
+    if isinstance(given, PackedInput):
+        return task.packed_chunks
+    json_column, sticky = given.json_column, given.sticky  # the tasks get these, and cannot get the frame
+
+    def frame_chunks(batches: Iterable[pa.RecordBatch], tally: task.Tally) -> Iterator[Chunk]:
+        return task.frame_chunks(batches, json_column, tally, sticky)
+
+    return frame_chunks
+
+
+TaskBody = Callable[[task.Work], Iterator[Any]]
+
+
+def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody, *, in_order: bool = True) -> list[Any]:
+    """Run `body` once per task over the pipeline's chunks; return what the tasks yield, in no promised order.
+
+    The records of a range come to one task, in their order, unless `in_order` is false: then several may share them.
+    """
+    steps = pipeline.steps
+    match pipeline.input:
+        case RangeInput() | SplitInput() as whole:
+            given = task.projected(whole, steps)
+
+            def over_loads(loads: Iterable[Sequence[task.Piece]], place: task.Place) -> Iterator[Any]:
+                for load in loads:
+                    tally = task.Tally()
+                    chunks = task.through(task.load_chunks(given, load, tally), steps, tally)
+                    ranges = tuple(one for one in load if isinstance(one, SourceRange))
+                    yield from body(task.Work(chunks, tally, place, ranges))
+
+            loads = task.loads(given, _slots(spark), in_order=in_order)
+            if _is_small(given) and on_driver.is_own_work(steps):
+                return on_driver.run(loads, over_loads)
+            return _over_pieces(spark, loads, over_loads)
+        case framed:
+            chunks_of = _chunk_reader(framed)
+
+            def over_frame(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+                tally = task.Tally()
+                for result in body(task.Work(task.through(chunks_of(batches, tally), steps, tally), tally, _place())):
+                    yield pa.RecordBatch.from_pydict({"part": pa.array([pickle.dumps(result)], pa.binary())})
+
+            # Our own bytes, from our own tasks.
+            return [pickle.loads(row.part) for row in _arrow(framed.frame, over_frame, PART_SCHEMA).collect()]  # noqa: S301
+
+
+def _is_small(given: RangeInput | SplitInput) -> bool:
+    if isinstance(given, RangeInput):
+        return given.on_driver
+    return on_driver.is_small_input(one.size_bytes for one in given.splits)
+
+
+def _over_pieces(
+    spark: SparkSession,
+    pieces: Sequence[PieceT],
+    body: Callable[[Iterable[PieceT], task.Place], Iterator[Any]],
+) -> list[Any]:
+    if not pieces:
+        return []
+    held = spark.sparkContext.parallelize(pieces, len(pieces))
+    return held.mapPartitions(lambda one: marked(body(one, _place()))).collect()
+
+
+def task_loads(spark: SparkSession, given: RangeInput | SplitInput) -> Sequence[Sequence[task.Piece]]:
+    """Return what each task reads of an input in this session."""
+    return task.loads(given, _slots(spark))
+
+
+def _slots(spark: SparkSession) -> int:
+    return int(spark.sparkContext.defaultParallelism)
+
+
+def _place() -> task.Place:
+    context = TaskContext.get()
+    assert context is not None
+    return task.Place(context.partitionId(), context.taskAttemptId())
+
+
+def _arrow(
+    frame: DataFrame,
+    body: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    schema: StructType | str,
+) -> DataFrame:
+    names = frame.columns
+    if not any(_MISREAD & set(name) for name in names):
+        return frame.mapInArrow(lambda batches: marked(body(batches)), schema)
+    # mapInArrow looks columns up by their bare names, and takes a dot for the way into a struct.
+    numbered = frame.toDF(*map(str, range(len(names))))
+    return numbered.mapInArrow(lambda batches: marked(body(batch.rename_columns(names) for batch in batches)), schema)

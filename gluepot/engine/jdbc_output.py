@@ -1,0 +1,156 @@
+"""A write to a table of a database: staged by the tasks, published by one transaction, once per key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gluepot.engine import execute
+from gluepot.commit.decide import Adopt, Fenced, Skip, Write, decide, seal
+from gluepot.commit.record import CommitRecord
+from gluepot.engine.pipeline import Pipeline
+from gluepot.connectors.jdbc.postgresql.publish import (Publication, TableName, drop_staged, publication)
+from gluepot.connectors.jdbc.postgresql.staging import StagingSink
+from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
+from gluepot.connectors.ports import (AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, StagedFile)
+from gluepot.core.errors import LeaseHeld
+from gluepot.core.failpoints import reach
+from gluepot.core.logging import get_logger
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+log = get_logger(__name__)
+
+
+def write_table(
+    spark: SparkSession, pipeline: Pipeline, settings: JdbcWriteSettings, name: TableName, planned: Manifest
+) -> tuple[Committed | AlreadyCommitted, Sequence[ManifestPart]]:
+    """Run a pipeline into a table: everything or nothing, and the same write once.
+
+    What was published under a key stands beside the rows, in the same transaction. The same key with the same input is
+    skipped; with other input an append takes back what the earlier try put there, an upsert goes over it.
+
+    Args:
+        spark: the session.
+        pipeline: what is written.
+        settings: where to, and how.
+        name: the table, as `find_table` has found it.
+        planned: the manifest without parts. If its input is known and was published already, no task runs.
+
+    Raises:
+        ConfigError: the table does not fit the rows.
+        LeaseHeld: a later driver has taken over.
+        PermanentError: an earlier try of the write cannot be taken back.
+    """
+    drop_staged(settings.endpoint, planned.key, name.schema)
+    if planned.ranges or planned.offsets_digest:
+        with publication(settings, planned.key, name) as begun:
+            if (record := _adopted(begun, planned)) is not None:
+                return AlreadyCommitted((), record.rows_out), [record.as_part()]
+    sink = StagingSink(settings.endpoint, planned.key, name.schema, name.qualified)
+    try:
+        parts = execute.stage(spark, pipeline, sink, str(planned.token))
+        reach("jdbc.staged")
+        staged = [file for part in parts for file in part.files]
+        # Staging tables are no files that a record would have to name.
+        manifest = replace(planned, parts=[replace(part, files=()) for part in parts])
+        with publication(settings, planned.key, name) as begun:
+            outcome = _publish(begun, manifest, staged)
+            reach("jdbc.publishing")
+        reach("jdbc.published")
+    except BaseException:
+        drop_staged(settings.endpoint, planned.key, name.schema)
+        raise
+    return outcome, parts
+
+
+def rehearse_table(
+    spark: SparkSession, pipeline: Pipeline, settings: JdbcWriteSettings, name: TableName, planned: Manifest
+) -> None:
+    """Run a pipeline up to where it would be published, and take back what was staged."""
+    drop_staged(settings.endpoint, planned.key, name.schema)
+    sink = StagingSink(settings.endpoint, planned.key, name.schema, name.qualified)
+    try:
+        execute.stage(spark, pipeline, sink, str(planned.token))
+    finally:
+        drop_staged(settings.endpoint, planned.key, name.schema)
+
+
+def take_back_table(settings: JdbcWriteSettings, name: TableName, key: CommitKey, token: int) -> None:
+    """Take back what an earlier attempt of a batch has published under a key, and keep others from publishing there.
+
+    What it staged and did not come to publish goes, too: a table that is never written to again would keep it for ever.
+
+    What an upsert or an overwrite has replaced is not known any more, so these stay as they are.
+
+    Raises:
+        LeaseHeld: a later driver has taken over.
+        PermanentError: rows of the write were changed since.
+    """
+    with publication(settings, key, name) as begun:
+        before = begun.published()
+        earlier = None if before is None else CommitRecord.from_bytes(before.record.encode())
+        if earlier is not None and earlier.token > token:
+            raise _fenced(Manifest(key, token=token), earlier)
+        if before is not None and earlier is not None and not earlier.is_nothing:
+            begun.forget_rejects()
+            if settings.mode is Mode.APPEND:
+                begun.take_back(before.xact, earlier.rows_out)
+            else:
+                log.warning("write_not_taken_back", table=name.qualified, batch=key.batch_id, mode=settings.mode.value)
+        generation = 1 if earlier is None else earlier.generation + 1
+        begun.record(seal(key, generation, token, None).to_bytes().decode())
+    drop_staged(settings.endpoint, key, name.schema)
+
+
+def _adopted(begun: Publication, planned: Manifest) -> CommitRecord | None:
+    """Return what was published from the manifest's input already; None if the tasks have to run."""
+    before = begun.published()
+    if before is None:
+        return None
+    match decide(planned, CommitRecord.from_bytes(before.record.encode())):
+        case Fenced(record):
+            raise _fenced(planned, record)
+        case Skip(record):
+            return record
+        case Adopt(record):
+            begun.renew(record.to_bytes().decode(), before.xact)
+            return record
+        case Write():
+            return None
+
+
+def _publish(begun: Publication, manifest: Manifest, staged: Sequence[StagedFile]) -> Committed | AlreadyCommitted:
+    before = begun.published()
+    earlier = None if before is None else CommitRecord.from_bytes(before.record.encode())
+    match decide(manifest, earlier):
+        case Fenced(record):
+            raise _fenced(manifest, record)
+        case Skip(record):
+            begun.drop(staged)
+            return AlreadyCommitted((), record.rows_out)
+        case Adopt(record):
+            assert before is not None
+            begun.renew(record.to_bytes().decode(), before.xact)
+            begun.drop(staged)
+            return AlreadyCommitted((), record.rows_out)
+        case Write(record, superseded):
+            if before is not None and superseded is not None:
+                begun.forget_rejects()
+                if begun.settings.mode is Mode.APPEND:
+                    begun.take_back(before.xact, superseded.rows_out)
+            begun.act(begun.settings.preactions)
+            begun.move(staged)
+            begun.act(begun.settings.postactions)
+            begun.drop(staged)
+            begun.record(record.to_bytes().decode())
+            return Committed((), record.rows_out)
+
+
+def _fenced(manifest: Manifest, record: CommitRecord) -> LeaseHeld:
+    return LeaseHeld(
+        f"batch {manifest.key.batch_id} of query {manifest.key.query_id} was published by driver {record.token},"
+        f" and this one is {manifest.token}: another driver has taken over, so this one ends"
+    )

@@ -1,0 +1,184 @@
+"""Transforms that put records of several tasks together, or move them between tasks (glue-api 6.2, 6.6, 6.7).
+
+Where no values are compared, chunks travel packed (`gluepot/frames/packing.py`), so that no schema has to be found first
+and neither choices nor errors are lost. A join needs rows of Spark: the errors of its inputs stay with these, as they
+do on the way to any DataFrame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql import functions as F  # noqa: N812
+
+from gluepot.engine.execute import storable, task_loads, through_spark, to_frame
+from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline
+from gluepot.frames.chunk import Chunk
+from gluepot.frames.packing import pack, pieces
+from gluepot.frames.schema.relabel import Relabel
+from gluepot.frames.transforms.paths import parse_path
+from gluepot.frames.transforms.relationalize import TaskIds, relational_tables
+from gluepot.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+_CHUNKS = "chunk binary"
+_TABLES = "table string, chunk binary"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One input of a join.
+
+    Args:
+        pipeline: gives the records.
+        schema: of all of them.
+        keys: paths, see `parse_path`.
+    """
+
+    pipeline: Pipeline
+    schema: pa.Schema
+    keys: Sequence[str]
+
+
+def packed(spark: SparkSession, pipeline: Pipeline, change: Callable[[Iterator[Chunk]], Iterable[Chunk]]) -> DataFrame:
+    """Return the pipeline's chunks, after `change` has seen all of a task's, as a DataFrame for `PackedInput`."""
+
+    def rows(chunks: Iterator[Chunk]) -> Iterator[pa.RecordBatch]:
+        for chunk in change(chunks):
+            yield pa.RecordBatch.from_pydict({"chunk": pa.array([pack(chunk)], pa.binary())})
+
+    return through_spark(spark, pipeline, rows, _CHUNKS)
+
+
+def union(spark: SparkSession, first: Pipeline, second: Pipeline) -> Pipeline:
+    """Return the records of both."""
+    return Pipeline(PackedInput(packed(spark, first, iter).union(packed(spark, second, iter))))
+
+
+def repartition(spark: SparkSession, pipeline: Pipeline, partitions: int) -> Pipeline:
+    """Return the records spread evenly over so many tasks."""
+
+    def cut(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+        return chain.from_iterable(pieces(chunk, partitions) for chunk in chunks)
+
+    return Pipeline(PackedInput(packed(spark, pipeline, cut).repartition(partitions)))
+
+
+def coalesce(spark: SparkSession, pipeline: Pipeline, partitions: int) -> Pipeline:
+    """Return the records in at most so many tasks, each of which takes over some of the present ones."""
+    return Pipeline(PackedInput(packed(spark, pipeline, iter).coalesce(partitions)))
+
+
+def partitions_of(spark: SparkSession, pipeline: Pipeline) -> int:
+    """Return the number of tasks."""
+    match pipeline.input:
+        case FrameInput(frame=frame) | PackedInput(frame=frame):
+            return frame.rdd.getNumPartitions()
+        case given:
+            return len(task_loads(spark, given))
+
+
+def over_partitions(
+    spark: SparkSession, pipeline: Pipeline, change: Callable[[int, Iterator[Chunk]], Iterable[Chunk]]
+) -> Pipeline:
+    """Return what `change` makes of each task's ordinal and chunks."""
+    return Pipeline(PackedInput(packed(spark, pipeline, lambda chunks: change(_ordinal(), chunks))))
+
+
+def relationalize(spark: SparkSession, pipeline: Pipeline, root: str) -> dict[str, Pipeline]:
+    """Run the pipeline once, cut its records into tables and keep them in Spark's storage, where ids stay as they are.
+
+    Spark frees the storage when nothing refers to the tables any more. If it loses a part, for example with an
+    executor, what reads the tables fails; they are never computed again, with other ids.
+
+    Returns:
+        The tables by name, the root table first, with the errors of all records.
+    """
+
+    def rows(chunks: Iterator[Chunk]) -> Iterator[pa.RecordBatch]:
+        ids = TaskIds(_ordinal())
+        for chunk in chunks:
+            tables = relational_tables(chunk.batch, root, ids)
+            parts = [pack(Chunk(batch, chunk.errors if name == root else ())) for name, batch in tables.items()]
+            yield pa.RecordBatch.from_pydict({"table": list(tables), "chunk": pa.array(parts, pa.binary())})
+
+    kept = through_spark(spark, pipeline, rows, _TABLES).localCheckpoint(eager=True)
+    names = {row.table for row in kept.select("table").distinct().collect()} - {root}
+    return {
+        name: Pipeline(PackedInput(kept.where(F.col("table") == name).select("chunk")))
+        for name in [root, *sorted(names)]
+    }
+
+
+def join(spark: SparkSession, left: Side, right: Side) -> Pipeline:
+    """Return an inner join on equal keys: all fields of both, those of the right side with a dot before taken names.
+
+    Raises:
+        ConfigError: the numbers of keys differ, or a key is not in the schema.
+    """
+    fields, others = list(storable(left.schema)), list(storable(right.schema))
+    named = [field.with_name(name) for field, name in zip(others, _beside(fields, others), strict=True)]
+    rows, conditions = _matched(spark, left, right)
+    joined = rows[0].join(rows[1], conditions, "inner")
+    return _relabelled(joined, pa.schema([*fields, *named]))
+
+
+def merge(spark: SparkSession, source: Side, staging: Side) -> Pipeline:
+    """Return the records of the source whose keys are not in the staging records, and these.
+
+    Raises:
+        ConfigError: a key is not in one of the schemas.
+    """
+    rows, conditions = _matched(spark, source, staging)
+    kept = _relabelled(rows[0].join(rows[1], conditions, "left_anti"), storable(source.schema))
+    return union(spark, kept, staging.pipeline)
+
+
+def _matched(spark: SparkSession, left: Side, right: Side) -> tuple[tuple[DataFrame, DataFrame], Column]:
+    if len(left.keys) != len(right.keys) or not left.keys:
+        raise ConfigError(f"keys {list(left.keys)} and {list(right.keys)} are no pairs; name as many on both sides.")
+    names = storable(left.schema).names, storable(right.schema).names
+    # By number, because Spark does not tell names apart by case, nor the two sides of a join with itself.
+    first = to_frame(spark, left.pipeline, left.schema).toDF(*(f"l{at}" for at in range(len(names[0]))))
+    second = to_frame(spark, right.pipeline, right.schema).toDF(*(f"r{at}" for at in range(len(names[1]))))
+    pairs = [
+        _key("l", names[0], one) == _key("r", names[1], other) for one, other in zip(left.keys, right.keys, strict=True)
+    ]
+    return (first, second), reduce(lambda both, pair: both & pair, pairs)
+
+
+def _key(prefix: str, names: Sequence[str], path: str) -> Column:
+    top, *inner = parse_path(path)
+    if top not in names:
+        raise ConfigError(f"key '{path}' is not a field; there are {', '.join(names) or 'none'}.")
+    return reduce(lambda column, name: column.getField(name), inner, F.col(f"{prefix}{names.index(top)}"))
+
+
+def _beside(fields: Sequence[pa.Field], others: Sequence[pa.Field]) -> list[str]:
+    taken = {field.name.casefold() for field in fields}
+    names = []
+    for field in others:
+        name = field.name
+        while name.casefold() in taken:
+            name = f".{name}"
+        taken.add(name.casefold())
+        names.append(name)
+    return names
+
+
+def _relabelled(frame: DataFrame, schema: pa.Schema) -> Pipeline:
+    return Pipeline(FrameInput(frame)).then(Relabel(schema))
+
+
+def _ordinal() -> int:
+    context = TaskContext.get()
+    assert context is not None
+    return context.partitionId()

@@ -1,0 +1,328 @@
+"""What runs in a worker: records in, chunks through the steps, tally beside them. No Spark in here."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, pairwise
+from typing import TypeVar, cast
+
+import numpy as np
+import pyarrow as pa
+
+from gluepot.engine.pipeline import RangeInput, SplitInput
+from gluepot.engine.task_ranges import cut, shares
+from gluepot.connectors.streams.identity import confirm, remaining
+from gluepot.connectors.ports import (AheadSource, ColumnarSource, DivisibleSource, InputSplit, ManifestPart, Outgoing, RawBatch, RecordSink, SourceRange, StreamSource, TaskSink)
+from gluepot.frames.chunk import Chunk, Coordinates, Origin, with_columns
+from gluepot.frames.declared import RecordDecoder
+from gluepot.frames.json_decoder import JsonDecoder
+from gluepot.frames.packing import unpack
+from gluepot.frames.schema import merge_schemas
+from gluepot.frames.transforms import Step, run_steps
+from gluepot.frames.transforms.needed_columns import needed_columns
+from gluepot.core.logging import configure_once, get_logger
+
+T = TypeVar("T")
+Piece = SourceRange | InputSplit
+
+log = get_logger(__name__)
+
+AHEAD = 3
+"""Ranges of a task that are fetched while one is read, where the source can do that."""
+
+FETCH, PARSE, TRANSFORM, WRITE = "fetch", "parse", "transform", "write"
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a task has seen so far; grows while its chunks are drawn."""
+
+    rows_in: int = 0
+    rows_dropped: int = 0
+    bytes_in: int = 0
+    newest_epoch_ms: dict[str, int] = field(default_factory=dict)
+    phase_secs: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    source_schema: pa.Schema | None = None
+
+    def timed(self, phase: str, items: Iterable[T]) -> Iterator[T]:
+        """Pass items on, adding the time their producer took to a phase."""
+        iterator = iter(items)
+        while True:
+            began = time.perf_counter()
+            item = next(iterator, None)
+            self.phase_secs[phase] += time.perf_counter() - began
+            if item is None:
+                return
+            yield item
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which task of its job this is.
+
+    Args:
+        task: its ordinal.
+        attempt: tells this try from others of the job; a task may be tried twice, even at the same time.
+    """
+
+    task: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One task's input.
+
+    Args:
+        chunks: to be drawn once.
+        tally: filled while they are drawn.
+        place: of the task.
+        ranges: where they come from; empty when they come through a DataFrame.
+    """
+
+    chunks: Iterator[Chunk]
+    tally: Tally
+    place: Place
+    ranges: tuple[SourceRange, ...] = ()
+
+
+def projected(given: RangeInput | SplitInput, steps: Sequence[Step]) -> RangeInput | SplitInput:
+    """Return the input without the columns that no step looks at, where its source can leave some out."""
+    if not isinstance(given, SplitInput) or not isinstance(given.source, ColumnarSource):
+        return given
+    columns = needed_columns(steps)
+    return given if columns is None else replace(given, source=given.source.only(columns))
+
+
+def loads(given: RangeInput | SplitInput, slots: int, *, in_order: bool = True) -> Sequence[Sequence[Piece]]:
+    """Return what each task reads of an input; see `range_loads`."""
+    if isinstance(given, SplitInput):
+        return [(one,) for one in given.splits]
+    return range_loads(given, slots, in_order=in_order)
+
+
+def range_loads(given: RangeInput, slots: int, *, in_order: bool) -> Sequence[tuple[SourceRange, ...]]:
+    """Return the ranges that each task reads, cut into the same pieces whoever asks: a count keeps what a write reads.
+
+    Args:
+        given: the input.
+        slots: tasks that run at a time.
+        in_order: one task reads all pieces of a range, because its records must stay in order.
+    """
+    if not isinstance(given.source, DivisibleSource):
+        return shares(given.ranges, slots)
+    pieces = cut(given.ranges, slots, given.source.least_piece)
+    if not in_order:
+        return shares(list(chain.from_iterable(pieces)), slots)
+    of_range = dict(zip(given.ranges, pieces, strict=True))
+    return [tuple(chain.from_iterable(of_range[one] for one in share)) for share in shares(given.ranges, slots)]
+
+
+def load_chunks(given: RangeInput | SplitInput, load: Sequence[Piece], tally: Tally) -> Iterator[Chunk]:
+    """Read and decode what a task was given."""
+    if isinstance(given, SplitInput):
+        for split in load:
+            yield from split_chunks(given, cast("InputSplit", split), tally)
+        return
+    decoder: RecordDecoder = JsonDecoder(given.sticky) if given.declared is None else given.declared.decoder()
+    ranges = remaining(given.source, cast("Sequence[SourceRange]", load))
+    for wanted in begun(given.source, ranges):
+        yield from _range_chunks(given, wanted, decoder, tally)
+    confirm(given.source, ranges)
+
+
+def begun(source: StreamSource, load: Sequence[SourceRange]) -> Iterator[SourceRange]:
+    """Yield ranges one after the other, each when its source has begun to fetch those after it."""
+    for ordinal, wanted in enumerate(load):
+        if isinstance(source, AheadSource):
+            for before, later in pairwise(load[ordinal : ordinal + 1 + AHEAD]):
+                # What comes next in the same shard is on its way already.
+                if (before.stream, before.shard) != (later.stream, later.shard):
+                    source.begin(later)
+        yield wanted
+
+
+def _range_chunks(given: RangeInput, wanted: SourceRange, decoder: RecordDecoder, tally: Tally) -> Iterator[Chunk]:
+    records = SourceRecords(given.source, wanted)
+    for raw in tally.timed(FETCH, given.source.read(wanted)):
+        began = time.perf_counter()
+        chunk = decoder.decode(raw.values, raw.positions, raw.stream, raw.shard)
+        if given.extras:
+            chunk = with_columns(chunk, raw.positions, raw.beside(given.extras))
+        chunk = replace(chunk, origin=_origin(raw, chunk, records))
+        tally.phase_secs[PARSE] += time.perf_counter() - began
+        tally.rows_in += len(raw.values)
+        tally.bytes_in += _bytes(raw.values)
+        if isinstance(decoder, JsonDecoder):
+            tally.source_schema = decoder.schema
+        if raw.newest_epoch_ms is not None:
+            shard = f"{raw.stream}-{raw.shard}"
+            tally.newest_epoch_ms[shard] = max(tally.newest_epoch_ms.get(shard, 0), raw.newest_epoch_ms)
+        yield chunk
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRecords:
+    """Reads records of a range again, for those whose row is refused after it was decoded.
+
+    Args:
+        source: reads the range.
+        wanted: the range.
+    """
+
+    source: StreamSource
+    wanted: SourceRange
+
+    def again(self, first: int, last: int) -> Iterator[tuple[Sequence[int], Sequence[bytes | None]]]:
+        """See `Records.again`."""
+        is_divisible = isinstance(self.source, DivisibleSource)
+        for raw in self.source.read(self.wanted.piece(first, last + 1) if is_divisible else self.wanted):
+            yield raw.positions, raw.values
+
+
+def _origin(raw: RawBatch, chunk: Chunk, records: SourceRecords) -> Origin | None:
+    """Return the origin of the rows that were decoded from records; None where they are not a row each."""
+    if chunk.batch.num_rows + len(chunk.errors) != len(raw.values):
+        return None
+    origin = Origin(records, raw.stream, raw.shard, raw.positions)
+    if not chunk.errors:
+        return origin
+    bad = {error.at.position for error in chunk.errors}
+    good = np.flatnonzero([str(position) not in bad for position in raw.positions])
+    return origin.of(good) if len(good) == chunk.batch.num_rows else None
+
+
+def _bytes(values: Sequence[bytes | None]) -> int:
+    try:
+        return sum(map(len, values))  # type: ignore[arg-type]  # as good as always right, and five times as fast
+    except TypeError:
+        return sum(len(value) for value in values if value is not None)
+
+
+def split_chunks(given: SplitInput, wanted: InputSplit, tally: Tally) -> Iterator[Chunk]:
+    """Read one split; the source decodes, so that reading and parsing are one phase."""
+    seen: pa.Schema | None = None
+    for chunk in tally.timed(PARSE, given.source.read(wanted)):
+        tally.rows_in += _records(chunk)
+        tally.bytes_in += chunk.batch.nbytes
+        if seen is None or not chunk.batch.schema.equals(seen):
+            seen = chunk.batch.schema
+            tally.source_schema = seen if tally.source_schema is None else merge_schemas(tally.source_schema, seen)
+        yield chunk
+
+
+def frame_chunks(
+    batches: Iterable[pa.RecordBatch],
+    json_column: str | None,
+    tally: Tally,
+    sticky: pa.Schema | None,
+) -> Iterator[Chunk]:
+    """Take the batches Spark hands over as chunks, expanding a column of JSON texts if there is one."""
+    decoder = JsonDecoder(sticky)
+    for batch in tally.timed(FETCH, batches):
+        began = time.perf_counter()
+        chunk = Chunk(batch) if json_column is None else _expanded(batch, json_column, decoder)
+        tally.phase_secs[PARSE] += time.perf_counter() - began
+        tally.rows_in += batch.num_rows
+        tally.bytes_in += batch.nbytes
+        tally.source_schema = None if json_column is None else decoder.schema
+        yield chunk
+
+
+def _expanded(batch: pa.RecordBatch, json_column: str, decoder: JsonDecoder) -> Chunk:
+    at = batch.schema.get_field_index(json_column)
+    # As bytes: Spark does not promise valid UTF-8, and what the decoder rejects must be kept as it came.
+    values = batch.column(at).view(pa.binary()).to_pylist()
+    numbered = with_columns(
+        decoder.decode(values, range(len(values)), "", ""), range(len(values)), batch.remove_column(at)
+    )
+    # The numbers were only of use here: a DataFrame's rows no longer know where they came from.
+    return Chunk(numbered.batch, [replace(error, at=Coordinates()) for error in numbered.errors])
+
+
+def packed_chunks(batches: Iterable[pa.RecordBatch], tally: Tally) -> Iterator[Chunk]:
+    """Take chunks out of the bytes in which they came through Spark."""
+    for batch in tally.timed(FETCH, batches):
+        for packed in batch.column(0):
+            chunk = unpack(packed.as_buffer())
+            tally.rows_in += _records(chunk)
+            tally.bytes_in += chunk.batch.nbytes
+            yield chunk
+
+
+def through(chunks: Iterable[Chunk], steps: Sequence[Step], tally: Tally) -> Iterator[Chunk]:
+    """Pass chunks through the steps; errors of earlier steps stay with their chunk."""
+    for chunk in chunks:
+        began = time.perf_counter()
+        done = run_steps(steps, chunk)
+        tally.rows_dropped += _records(chunk) - _records(done)
+        tally.phase_secs[TRANSFORM] += time.perf_counter() - began
+        yield done
+
+
+def _records(chunk: Chunk) -> int:
+    rows: int = chunk.batch.num_rows
+    return rows + len(chunk.errors)
+
+
+def good_rows(chunks: Iterable[Chunk]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of chunks for a DataFrame, which has no place for errors: those are said in a warning each time.
+
+    A write keeps them (see `Sink`); only what goes to a DataFrame leaves them out.
+    """
+    for chunk in chunks:
+        if chunk.errors:
+            configure_once()
+            reasons = dict(Counter(error.reason for error in chunk.errors))
+            log.warning("records_left_out", reasons=reasons, first=str(chunk.errors[0].at), hint="a write keeps them")
+        yield chunk.batch
+
+
+def write(work: Work, sink: TaskSink, attempt: str) -> ManifestPart:
+    """Stage a task's chunks and return its part of the manifest, with the tally filled in.
+
+    Args:
+        work: what the task holds.
+        sink: where to.
+        attempt: unique to this try.
+    """
+    began = time.perf_counter()
+    return _with_tally(sink.write(work.chunks, work.place.task, attempt), work, began)
+
+
+def send(work: Work, sink: RecordSink) -> ManifestPart:
+    """Send a task's good rows as records and return what it did, without files."""
+    from gluepot.connectors.streams.records import outgoing  # noqa: PLC0415  every process of Spark imports this module
+
+    began = time.perf_counter()
+    rejected: Counter[str] = Counter()
+
+    def good() -> Iterator[Outgoing]:
+        for chunk in work.chunks:
+            if chunk.errors:
+                rejected.update(error.reason for error in chunk.errors)
+                configure_once()
+                log.warning("records_not_sent", reasons=dict(rejected), first=str(chunk.errors[0].at))
+            yield from outgoing(chunk, sink.shape)
+
+    rows = sink.send(good())
+    return _with_tally(ManifestPart(rows_out=rows, rejected=dict(rejected)), work, began)
+
+
+def _with_tally(part: ManifestPart, work: Work, began: float) -> ManifestPart:
+    tally = work.tally
+    drawing_secs = sum(tally.phase_secs.values())
+    tally.phase_secs[WRITE] = max(0.0, time.perf_counter() - began - drawing_secs)
+    return replace(
+        part,
+        ranges=work.ranges,
+        rows_in=tally.rows_in,
+        rows_dropped=tally.rows_dropped,
+        bytes_in=tally.bytes_in,
+        phase_secs=dict(tally.phase_secs),
+        newest_epoch_ms=dict(tally.newest_epoch_ms),
+        source_schema=None if tally.source_schema is None else tally.source_schema.serialize().to_pybytes(),
+    )

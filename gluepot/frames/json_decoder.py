@@ -1,0 +1,160 @@
+"""Streams of JSON records to chunks, with a schema that grows and never forgets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from gluepot.frames.chunk import Chunk
+from gluepot.frames.json_groups import uniform_groups
+from gluepot.frames.json_kernel import KnownRecords, can_read
+from gluepot.frames.json_reader import read_uniform
+from gluepot.frames.json_record import read_record
+from gluepot.frames.json_screen import screened
+from gluepot.frames.objects import batch_from_objects
+from gluepot.frames.records import JoinedRecords, join
+from gluepot.frames.refusal import Refusal, refused
+from gluepot.frames.schema import align, concat, merge_schemas
+
+# A chunk that cannot be read at once is read in pieces, so that one odd record slows down only its neighbours.
+_PIECE_RECORDS = 512
+# How many are read another way where the kernel stops, beginning with the one it stopped at: a new field needs no more.
+# Where it stops again before it has read as many, the next number is twice as large.
+_ASIDE_RECORDS = 1
+# So few are read faster one by one.
+_FEW_RECORDS = 16
+
+
+class JsonDecoder:
+    """Reads every record, samples none, and in the ordinary case touches each byte once.
+
+    A field keeps the widest type it ever had: null, then boolean, long, double, string, struct or list; a choice where
+    records disagree. Text stays text, whatever it looks like. Numbers of one field are long until one has a fraction,
+    an exponent or more than 64 bits; from then on double.
+
+    Args:
+        schema: where to start from, such as the schema of the stream so far; types as this class gives them.
+
+    Attributes:
+        schema: the merge of everything decoded so far, with fields whose type is still null.
+    """
+
+    def __init__(self, schema: pa.Schema | None = None) -> None:
+        self.schema = pa.schema([]) if schema is None else schema
+        self._known: KnownRecords | None = None
+        self._aside = _ASIDE_RECORDS
+
+    def decode(
+        self,
+        values: Sequence[bytes | None],
+        positions: Sequence[int],
+        stream: str,
+        shard: str,
+    ) -> Chunk:
+        """Decode records of one shard.
+
+        Args:
+            values: payloads, each one JSON object; white space around it is allowed.
+            positions: each record's offset.
+            stream: topic or stream.
+            shard: partition or shard.
+
+        Returns:
+            The good records in order, in exactly `self.schema`; the others as errors, in order.
+        """
+        batch, refusals = self._read(values)
+        return Chunk(batch, [refused(refusal, values[i], stream, shard, positions[i]) for i, refusal in refusals])
+
+    def _read(self, values: Sequence[bytes | None]) -> tuple[pa.RecordBatch, list[tuple[int, Refusal]]]:
+        """Return the good records, and what is wrong with the others in order of their index."""
+        records = list(values)
+        batches: list[pa.RecordBatch] = []
+        refusals: list[tuple[int, Refusal]] = []
+        at, once_more = 0, True
+        while at < len(records) or not batches:
+            known = self._known_records()
+            found = at if known is None else known.read(records, at, len(records))
+            if not isinstance(found, int):
+                batches.append(found)
+                self._aside = _ASIDE_RECORDS
+                break
+            stop = len(records) if known is None else found + self._aside
+            batch, refused = self._read_any(records[found:stop])
+            if known is not None:
+                if once_more and not refused and not self.schema.equals(known.schema, check_metadata=True):
+                    once_more = False  # that was all it did not know: faster than putting pieces together
+                    continue
+                self._aside = _ASIDE_RECORDS if found - at >= self._aside else min(2 * self._aside, len(records))
+                if found > at:
+                    batches.append(known.read(records, at, found))
+            batches.append(align(batch, self.schema))
+            refusals += [(found + index, refusal) for index, refusal in refused]
+            at = stop
+        return batches[0] if len(batches) == 1 else align(concat(batches), self.schema), refusals
+
+    def _known_records(self) -> KnownRecords | None:
+        """Return the kernel for the schema as it is now; None where there is none."""
+        if self._known is None or self._known.schema is not self.schema:
+            self._known = KnownRecords(self.schema) if can_read(self.schema) else None
+        return self._known
+
+    def _read_any(self, values: list[bytes | None]) -> tuple[pa.RecordBatch, list[tuple[int, Refusal]]]:
+        records, refusals = screened(values)
+        batch, later = self._read_objects(records)
+        if later:
+            kept = [index for index in range(len(values)) if index not in refusals]
+            refusals |= {kept[index]: refusal for index, refusal in later.items()}
+        return batch, sorted(refusals.items())
+
+    def _read_objects(self, records: JoinedRecords) -> tuple[pa.RecordBatch, dict[int, Refusal]]:
+        batch = None if self._known is not None and len(records) <= _FEW_RECORDS else self._read_at_once(records)
+        if batch is not None:
+            return self._learned(batch), {}
+        if len(records) <= _PIECE_RECORDS:
+            return self._read_one_by_one(records)
+        batches: list[pa.RecordBatch] = []
+        refusals: dict[int, Refusal] = {}
+        for start in range(0, len(records), _PIECE_RECORDS):
+            batch, refused = self._read_objects(join(records.values[start : start + _PIECE_RECORDS]))
+            batches.append(batch)
+            refusals |= {start + index: refusal for index, refusal in refused.items()}
+        return self._learned(concat(batches)), refusals
+
+    def _read_at_once(self, records: JoinedRecords) -> pa.RecordBatch | None:
+        """Return all records, or None when that takes a closer look."""
+        if not len(records):
+            return batch_from_objects([])
+        groups = uniform_groups(records, self.schema)
+        if len(groups) == 1:
+            return read_uniform(records, groups[0].schema)
+        batches = []
+        for group in groups:
+            batch = read_uniform(join([records.values[index] for index in group.members]), group.schema)
+            if batch is None:
+                return None
+            batches.append(batch)
+        if not batches:
+            return None
+        return concat(batches).take(np.argsort(np.concatenate([group.members for group in groups])))
+
+    def _read_one_by_one(self, records: JoinedRecords) -> tuple[pa.RecordBatch, dict[int, Refusal]]:
+        documents: list[dict[str, Any]] = []
+        good: list[bytes] = []
+        refusals: dict[int, Refusal] = {}
+        for index, value in enumerate(records.values):
+            match read_record(value):
+                case Refusal() as refusal:
+                    refusals[index] = refusal
+                case document:
+                    documents.append(document)
+                    good.append(value)
+        batch = self._read_at_once(join(good)) if refusals else None
+        return self._learned(batch_from_objects(documents) if batch is None else batch), refusals
+
+    def _learned(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Take in the schema of some rows; they are aligned with it only if they are kept as they were read."""
+        self.schema = merge_schemas(self.schema, batch.schema)
+        return batch

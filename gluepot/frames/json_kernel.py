@@ -1,0 +1,80 @@
+"""Records whose fields are all known, read by compiled code where there is any (docs/decisions/0027)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import pyarrow as pa
+
+from gluepot.frames.chunk import is_choice
+
+try:
+    _compiled: Any = import_module("dynamicframe._json_kernel")
+except ImportError:  # built without a C compiler; everything is read all the same
+    _compiled = None
+
+IS_COMPILED = _compiled is not None
+
+_SCALARS = (pa.null(), pa.bool_(), pa.int64(), pa.float64(), pa.string())
+_OBJECT, _LIST, _CHOICE = range(len(_SCALARS), len(_SCALARS) + 3)  # with the scalars the order of `enum kind`
+_ESCAPED = re.compile(r'["\\\x00-\x1f]')
+
+_Shape = tuple[int, bytes, tuple["_Shape", ...]]
+
+
+class KnownRecords:
+    """Reads records that have no field, and no type of value, that a schema does not have.
+
+    Args:
+        schema: of one or more fields, each readable by `can_read`.
+    """
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self.schema = schema
+        self._kind = pa.struct(list(schema))
+        self._reader = _compiled.reader_of((_OBJECT, b"", tuple(map(_shape, schema))))
+
+    def read(self, values: list[bytes | None], start: int, stop: int) -> pa.RecordBatch | int:
+        """Return the records in exactly the schema, or the index of the first that has to be read another way."""
+        columns = _compiled.read(self._reader, values, start, stop)
+        if isinstance(columns, int):
+            return columns
+        rows = _array(self._kind, iter(columns))
+        return pa.RecordBatch.from_arrays(rows.flatten(), schema=self.schema)
+
+
+def can_read(schema: pa.Schema) -> bool:
+    """Tell whether `KnownRecords` has a place for every field; without fields, rows would have no number."""
+    return IS_COMPILED and len(schema) > 0 and all(map(_is_readable, schema))
+
+
+def _is_readable(field: pa.Field) -> bool:
+    if _ESCAPED.search(field.name):
+        return False
+    if pa.types.is_struct(field.type):
+        return all(map(_is_readable, field.type))
+    if pa.types.is_list(field.type):
+        return _is_readable(field.type.value_field)
+    return field.type in _SCALARS
+
+
+def _shape(field: pa.Field) -> _Shape:
+    key, kind = f'"{field.name}"'.encode(), field.type
+    if pa.types.is_struct(kind):
+        return _CHOICE if is_choice(field) else _OBJECT, key, tuple(map(_shape, kind))
+    if pa.types.is_list(kind):
+        return _LIST, key, (_shape(kind.value_field),)
+    return _SCALARS.index(kind), key, ()
+
+
+def _array(kind: pa.DataType, columns: Iterator[tuple[int, int, list[Any]]]) -> pa.Array:
+    """Put the next column together from its buffers, with those below it, which follow."""
+    rows, nulls, buffers = next(columns)
+    children = [_array(kind.field(index).type, columns) for index in range(kind.num_fields)]
+    if pa.types.is_null(kind):
+        return pa.nulls(rows)
+    wrapped = [None if buffer is None else pa.py_buffer(buffer) for buffer in buffers]
+    return pa.Array.from_buffers(kind, rows, wrapped, null_count=nulls, children=children)

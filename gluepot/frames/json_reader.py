@@ -1,0 +1,124 @@
+"""Many JSON objects to columns in one pass of pyarrow.json, for records that agree on the type of every field."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json
+
+from gluepot.frames.columns import Column, children_of, columns_of, items_of
+from gluepot.frames.json_footprint import MAX_DEPTH
+from gluepot.frames.records import JoinedRecords
+
+_MAX_BLOCK_BYTES = 2**31 - 1  # pyarrow keeps the block size in an int32
+
+
+def read_uniform(records: JoinedRecords, known: pa.Schema) -> pa.RecordBatch | None:
+    """Return the records as a batch with the fields of `known` first, fields seen for the first time after them.
+
+    Args:
+        records: each starts with `{` and ends with `}`.
+        known: types to read with, no choice among them; other fields get the type of their values, text stays text.
+
+    Returns:
+        One row per record, or None when any record is malformed, or two disagree with each other or with `known`.
+    """
+    if not _is_fit(records.text):
+        return None
+    batch = _parse(records.text, known)
+    if batch is None:
+        return None
+    if not batch.schema.equals(known):
+        settled = _settled(batch.schema, known)
+        if _levels(settled) > MAX_DEPTH:
+            return None
+        if not batch.schema.equals(settled) or not all(map(_is_sound, columns_of(batch))):
+            batch = _parse(records.text, settled)
+    # The count alone shows that every record is one document. A document cannot reach over the end of its record: there
+    # stands `}`, newline, `{`. Outside a string no JSON value goes on with `{` after `}`, and inside a string a raw
+    # newline is an error. So each record holds one document or more, and only equal counts mean exactly one.
+    if batch is None or batch.num_rows != len(records):
+        return None
+    columns = columns_of(batch)
+    # pyarrow takes NaN, Inf and Infinity for numbers; JSON has none of them. Digits too big for a double are an error.
+    return batch if all(map(_is_sound, columns)) and all(map(_is_finite, columns)) else None
+
+
+def _is_fit(text: bytes) -> bool:
+    """Tell whether pyarrow's silence about the text means something: it reads over bad UTF-8, and NUL ends it."""
+    if len(text) >= _MAX_BLOCK_BYTES or b"\0" in text:
+        return False
+    if text.isascii():
+        return True
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _parse(text: bytes, schema: pa.Schema) -> pa.RecordBatch | None:
+    try:
+        table = pyarrow.json.read_json(
+            pa.BufferReader(text),
+            pyarrow.json.ReadOptions(use_threads=False, block_size=len(text) + 1),
+            pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="infer"),
+        )
+    except pa.ArrowException:
+        return None
+    return table.combine_chunks().to_batches()[0]
+
+
+def _settled(inferred: pa.Schema, known: pa.Schema) -> pa.Schema:
+    """Return the inferred schema with text where pyarrow saw dates in text; Glue keeps such strings."""
+    fields = {field.name: field for field in known}
+    return pa.schema([_settled_field(field, fields.get(field.name)) for field in inferred])
+
+
+def _settled_field(inferred: pa.Field, known: pa.Field | None) -> pa.Field:
+    kind = inferred.type
+    if known is not None and kind == known.type:
+        return inferred
+    if pa.types.is_temporal(kind):
+        return pa.field(inferred.name, pa.string())
+    if pa.types.is_struct(kind):
+        inner = {child.name: child for child in known.type} if known is not None else {}
+        return pa.field(inferred.name, pa.struct([_settled_field(child, inner.get(child.name)) for child in kind]))
+    if pa.types.is_list(kind):
+        item = known.type.value_field if known is not None else None
+        return pa.field(inferred.name, pa.list_(_settled_field(kind.value_field, item)))
+    return inferred
+
+
+def _levels(schema: pa.Schema) -> int:
+    """Return how many objects and arrays lie in one another, the record included."""
+    levels, kinds = 0, [pa.struct(list(schema))]
+    while kinds:
+        levels += 1
+        inner = [child.type for kind in kinds for child in (kind if pa.types.is_struct(kind) else [kind.value_field])]
+        kinds = [kind for kind in inner if pa.types.is_nested(kind)]
+    return levels
+
+
+def _is_sound(column: Column) -> bool:
+    """Tell whether lists have the items their offsets promise.
+
+    Where a list type is inferred and the first list starts with null, pyarrow.json drops that null from the items and
+    not from the offsets (apache/arrow issue 51305, seen in 26.0). It does not where the type is given.
+    """
+    kind = column.field.type
+    if pa.types.is_struct(kind):
+        return all(map(_is_sound, children_of(column)))
+    if pa.types.is_list(kind):
+        items = items_of(column)
+        return column.array.offsets[-1].as_py() == len(items.array) and _is_sound(items)
+    return True
+
+
+def _is_finite(column: Column) -> bool:
+    kind = column.field.type
+    if pa.types.is_struct(kind):
+        return all(map(_is_finite, children_of(column)))
+    if pa.types.is_list(kind):
+        return _is_finite(items_of(column))
+    return not pa.types.is_floating(kind) or pc.all(pc.is_finite(column.array)).as_py() is not False

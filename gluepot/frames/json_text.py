@@ -1,0 +1,56 @@
+"""Values as JSON text."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gluepot.frames.chunk import is_choice
+from gluepot.frames.columns import Column, children_of
+from gluepot.frames.rows import plain_values
+
+
+def json_texts(column: Column) -> pa.StringArray:
+    """Return each value as text: strings as they are, everything else as the JSON that stands for it; null stays null.
+
+    Fields of structs that are null are left out, as Spark's `to_json` does. Binary is base64, times are ISO 8601.
+    """
+    kind = column.field.type
+    if is_choice(column.field):
+        return pc.coalesce(*(json_texts(one) for one in children_of(column)))
+    if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_temporal(kind):
+        return pa.array([_text(value) for value in plain_values(column)], pa.string())
+    return pc.cast(column.array, pa.string())
+
+
+def json_bytes(value: Any) -> bytes:
+    """Return the JSON of a plain Python value; None inside objects is left out."""
+    return orjson.dumps(_without_none(value), default=_other, option=orjson.OPT_NON_STR_KEYS)
+
+
+def _text(value: Any) -> str | None:
+    if value is None:
+        return None
+    text = json_bytes(value).decode()
+    return text if isinstance(value, dict | list) else text.strip('"')
+
+
+def _without_none(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _without_none(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list | tuple):
+        return [_without_none(item) for item in value]
+    return value
+
+
+def _other(value: Any) -> str:
+    """Write what JSON has no form for; of objects nobody foresaw, what they say of themselves."""
+    if isinstance(value, bytes | bytearray | memoryview):
+        return base64.b64encode(value).decode()
+    return str(value) if isinstance(value, Decimal) else repr(value)

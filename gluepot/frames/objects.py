@@ -1,0 +1,124 @@
+"""Python records to columns: one type per field where they agree, a choice where they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from gluepot.frames.columns import Column, batch_of, list_column, struct_column
+from gluepot.frames.schema.glue_types import TIMESTAMP
+from gluepot.frames.schema.merge import choice_field, family
+
+_INT64 = range(-(2**63), 2**63)
+
+
+def batch_from_objects(records: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
+    """Return one row per record; fields in the order first seen, types those of the values.
+
+    Integers beyond 64 bits make their field double. Absent and None are both null.
+
+    Raises:
+        TypeError: a value of a type that Glue has none for, or a key that is not a string.
+        ValueError: a value its type cannot hold, such as text with lone surrogates.
+        OverflowError: an integer beyond double.
+    """
+    return batch_of(_fields(records), len(records))
+
+
+def _fields(records: Sequence[Mapping[str, Any] | None]) -> list[Column]:
+    shapes = dict.fromkeys(None if record is None else tuple(record) for record in records)
+    names = dict.fromkeys(name for shape in shapes if shape is not None for name in shape)
+    if odd := next((name for name in names if not isinstance(name, str)), None):
+        raise TypeError(f"key {odd!r} is not a string; name fields by strings.")
+    if len(shapes) == 1:  # as nearly always: all have the same fields in the same order
+        columns = zip(*(record.values() for record in records if record is not None), strict=True)
+        return [_column(name, values) for name, values in zip(names, columns, strict=True)]
+    return [_column(name, [None if record is None else record.get(name) for record in records]) for name in names]
+
+
+def _column(name: str, values: Sequence[Any]) -> Column:
+    kinds = {_kind(of) for of in set(map(type, values))} - {"null"}
+    if not kinds:
+        return Column(pa.field(name, pa.null()), pa.nulls(len(values)))
+    if len(kinds) == 1:
+        return _BUILDERS[kinds.pop()](name, values)
+    return _choice(name, values, kinds)
+
+
+def _choice(name: str, values: Sequence[Any], kinds: set[str]) -> Column:
+    by_kind = {}
+    for kind in kinds:
+        column = _BUILDERS[kind]("", [value if _kind(type(value)) == kind else None for value in values])
+        by_kind[family(column.field.type)] = column
+    field = choice_field(name, [column.field for column in by_kind.values()])
+    children = [by_kind[family(one.type)].renamed(one.name) for one in field.type]
+    valid = pa.array([value is not None for value in values])
+    return Column(field, struct_column("", children, len(values), valid).array)
+
+
+def _kind(of: type) -> str:
+    """Return which builder takes values of a Python type."""
+    for base in of.__mro__:
+        if (kind := _KINDS.get(base)) is not None:
+            return kind
+    raise TypeError(f"a value of Python's {of.__name__} has no place in a record; use a type that JSON or Glue knows.")
+
+
+def _scalars(arrow_type: pa.DataType | None) -> Callable[[str, Sequence[Any]], Column]:
+    def build(name: str, values: Sequence[Any]) -> Column:
+        array = pa.array(values, arrow_type)
+        return Column(pa.field(name, array.type), array)
+
+    return build
+
+
+def _numbers(name: str, values: Sequence[Any]) -> Column:
+    whole = all(value is None or (isinstance(value, int) and value in _INT64) for value in values)
+    array = (
+        pa.array(values, pa.int64())
+        if whole
+        else pa.array([None if value is None else float(value) for value in values], pa.float64())
+    )
+    return Column(pa.field(name, array.type), array)
+
+
+def _structs(name: str, values: Sequence[Mapping[str, Any] | None]) -> Column:
+    return struct_column(name, _fields(values), len(values), pa.array([value is not None for value in values]))
+
+
+def _lists(name: str, values: Sequence[Sequence[Any] | None]) -> Column:
+    items = _column("item", [item for value in values if value is not None for item in value])
+    lengths = [0 if value is None else len(value) for value in values]
+    return list_column(name, items, lengths, pa.array([value is not None for value in values]))
+
+
+_KINDS: dict[type, str] = {
+    type(None): "null",
+    bool: "boolean",
+    int: "number",
+    float: "number",
+    str: "string",
+    dict: "struct",
+    list: "array",
+    tuple: "array",
+    bytes: "binary",
+    bytearray: "binary",
+    Decimal: "decimal",
+    datetime: "timestamp",
+    date: "date",
+}
+_BUILDERS: dict[str, Callable[[str, Sequence[Any]], Column]] = {
+    "boolean": _scalars(pa.bool_()),
+    "number": _numbers,
+    "string": _scalars(pa.string()),
+    "struct": _structs,
+    "array": _lists,
+    "binary": _scalars(pa.binary()),
+    "decimal": _scalars(None),
+    "timestamp": _scalars(TIMESTAMP),
+    "date": _scalars(pa.date32()),
+}

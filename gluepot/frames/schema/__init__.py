@@ -1,0 +1,18 @@
+"""Schemas of chunks: type names, merge, alignment, storable forms."""
+
+from gluepot.frames.schema.align import align, concat
+from gluepot.frames.schema.glue_types import arrow_type, glue_name
+from gluepot.frames.schema.merge import choice_field, merge_fields, merge_schemas
+from gluepot.frames.schema.storable import choice_to_string, without_nulls
+
+__all__ = [
+    "align",
+    "arrow_type",
+    "choice_field",
+    "choice_to_string",
+    "concat",
+    "glue_name",
+    "merge_fields",
+    "merge_schemas",
+    "without_nulls",
+]

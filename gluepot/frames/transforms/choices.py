@@ -1,0 +1,43 @@
+"""What can be made of a choice: one type, one column per type, a struct of all types (glue-api 6.4)."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gluepot.frames.cast import try_cast
+from gluepot.frames.chunk import is_choice
+from gluepot.frames.columns import Column, children_of
+from gluepot.frames.schema.glue_types import NESTED_NAMES, arrow_type
+from gluepot.frames.transforms.source_types import of_declared_type
+
+
+def cast(column: Column, target: pa.DataType) -> Column:
+    """Return every value as `target`, whatever type it has; null where that cannot be done."""
+    # A value has one alternative, so at most one of the casts gives something.
+    sides = children_of(column) if is_choice(column.field) else [column]
+    values = pc.coalesce(*(try_cast(side.array, target) for side in sides))
+    return Column(pa.field(column.field.name, target), values)
+
+
+def project(column: Column, type_name: str) -> Column:
+    """Return the values that have the type, null for the others.
+
+    Sizes of numbers do not count, see `of_declared_type`; the column gets the size that is named.
+
+    Args:
+        column: a choice.
+        type_name: canonical.
+    """
+    name, kept = column.field.name, of_declared_type(column, type_name)
+    return kept.renamed(name) if type_name in NESTED_NAMES else cast(kept.renamed(name), arrow_type(type_name))
+
+
+def separate(column: Column) -> list[Column]:
+    """Return a column for each alternative of a choice, named `<name>_<type>`, null where another type was present."""
+    return [side.renamed(f"{column.field.name}_{side.field.name}") for side in children_of(column)]
+
+
+def as_struct(column: Column) -> Column:
+    """Return the choice as a struct of the user's, with one field per alternative."""
+    return Column(column.field.remove_metadata(), column.array)

@@ -1,0 +1,31 @@
+"""DropNullFields: fields that have no value in any record (glue-api 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from gluepot.frames.chunk import Chunk
+from gluepot.frames.columns import Column, batch_of, columns_of
+from gluepot.frames.transforms.paths import Path
+from gluepot.frames.transforms.walk import rewritten
+
+
+@dataclass(frozen=True, slots=True)
+class DropNulls:
+    """Removes fields whose type is null, also inside structs; empty text and -1 are values.
+
+    It needs no look at the other chunks: a field that is gone from this one and has values in another is back, null in
+    these rows, wherever the two are merged. A struct that loses all of its fields stays, for the same reason; nothing
+    that is written has a place for it.
+    """
+
+    def __call__(self, chunk: Chunk) -> Chunk:
+        """Return the rows with fewer fields; the errors stay."""
+        return replace(chunk, batch=batch_of(rewritten(columns_of(chunk.batch), _unless_null), chunk.batch.num_rows))
+
+
+def _unless_null(_: Path, column: Column) -> Sequence[Column]:
+    return [] if pa.types.is_null(column.field.type) else [column]

@@ -1,0 +1,20 @@
+"""Names of fields that a transform makes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gluepot.core.errors import ConfigError
+
+
+def refuse_twins(counts: Mapping[str, int]) -> None:
+    """Make sure that no name is given twice; rows with two fields of one name cannot be told apart or written.
+
+    Args:
+        counts: how often each name is given.
+
+    Raises:
+        ConfigError: a name is given more than once.
+    """
+    if twin := next((name for name, count in counts.items() if count > 1), None):
+        raise ConfigError(f"the transform gives a second field '{twin}'; rename the one that is there first.")

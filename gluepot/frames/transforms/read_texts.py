@@ -1,0 +1,48 @@
+"""Texts that a catalog declares to be something else: columns of CSV, names of partition folders (glue-api 5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gluepot.frames.cast import try_cast
+from gluepot.frames.cast.masks import keep
+from gluepot.frames.chunk import Chunk
+from gluepot.frames.columns import Column, batch_of, columns_of, struct_column
+from gluepot.frames.schema import choice_field
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTexts:
+    """Reads text columns as their declared types; a text that is none stays one, so that its column becomes a choice.
+
+    Args:
+        types: declared, by name of the column; columns that are no texts are left alone, as are nested types.
+    """
+
+    types: Mapping[str, pa.DataType]
+
+    def __call__(self, chunk: Chunk) -> Chunk:
+        """Return the rows with types; the errors stay."""
+        columns = [self._read(column) for column in columns_of(chunk.batch)]
+        return replace(chunk, batch=batch_of(columns, chunk.batch.num_rows))
+
+    def _read(self, column: Column) -> Column:
+        declared = self.types.get(column.field.name)
+        if declared is None or declared == pa.string() or pa.types.is_nested(declared):
+            return column
+        if not pa.types.is_string(column.field.type):
+            return column
+        name = column.field.name
+        read = try_cast(column.array, declared)
+        odd = pc.and_(pc.is_null(read), pc.is_valid(column.array))
+        if not pc.any(odd).as_py():
+            return Column(pa.field(name, declared), read)
+        wanted = choice_field(name, [pa.field(name, declared), column.field])
+        # Of a choice's alternatives a text comes after every type that a text may fail to be.
+        values = (read, keep(column.array, odd))
+        sides = [Column(side, array) for side, array in zip(wanted.type, values, strict=True)]
+        return Column(wanted, struct_column(name, sides, len(read), pc.is_valid(column.array)).array)

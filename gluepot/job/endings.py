@@ -1,0 +1,72 @@
+"""Who is told when a run ends, and how: a push gateway, OpenLineage. Each is called while Spark still runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from gluepot.core.clock import Clock
+from gluepot.core.logging import get_logger
+from gluepot.core.job_parameters import JobParameters
+from gluepot.streaming.query.session import StreamSession
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+log = get_logger(__name__)
+
+AtEnd = Callable[[type[BaseException] | None, BaseException | None, object], None]
+"""Called with what ended the script, as the end of a context is."""
+
+
+def push_at_end(gateway: str, job: str, metrics: CollectorRegistry, clock: Clock) -> AtEnd:
+    """Return what pushes the metrics of a run that begins now.
+
+    Raises:
+        ConfigError: the gateway is no URL.
+    """
+    from gluepot.ops.push import Ended, checked_gateway, push  # noqa: PLC0415  few runs push
+
+    checked_gateway(gateway)
+    began = clock.monotonic()
+
+    def at_end(_: object, error: BaseException | None, __: object) -> None:
+        from awsglue.writing import written_outside_of_streams  # noqa: PLC0415  not before the environment is ready
+
+        outputs = written_outside_of_streams()
+        ended = Ended(
+            good=_failure(error) is None,
+            end_epoch=clock.epoch(),
+            duration_secs=clock.monotonic() - began,
+            rows_out=sum(one.rows for one in outputs),
+            files=sum(one.files for one in outputs),
+        )
+        push(gateway, job, metrics, ended)
+
+    return at_end
+
+
+def lineage_until_end(parameters: JobParameters, streams: StreamSession) -> AtEnd | None:
+    """Tell OpenLineage of a run from now on; return what tells of its end, None where the library is not to be had."""
+    try:
+        from gluepot.job.lineage.start import open_lineage  # noqa: PLC0415  an optional library
+    except ImportError as missing:
+        log.warning("lineage_off", reason=str(missing), hint="pip install 'gluepot[openlineage]'")
+        return None
+    lineage = open_lineage(parameters.job_name, parameters.run_id, streams.clock, streams.side_task_failed)
+    if lineage is None:
+        return None
+    streams.watchers.append(lineage.update)
+    lineage.began()
+
+    def at_end(_: object, error: BaseException | None, __: object) -> None:
+        from awsglue.writing import written_outside_of_streams  # noqa: PLC0415  not before the environment is ready
+
+        lineage.ended(streams.read, written_outside_of_streams(), _failure(error))
+
+    return at_end
+
+
+def _failure(error: BaseException | None) -> BaseException | None:
+    """Return what a script failed with; None for a good end, which `sys.exit()` is, too."""
+    return None if isinstance(error, SystemExit) and not error.code else error

@@ -1,0 +1,95 @@
+"""The files of a table, as its manifests list them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gluepot.commit.compaction import Compaction
+from gluepot.commit.record import CommitRecord, FileEntry
+from gluepot.connectors.filesink.folders import partition_values
+from gluepot.connectors.ports import CommitKey
+
+
+@dataclass(frozen=True, slots=True)
+class TableFile:
+    """One file.
+
+    Args:
+        path: relative to the table's folder; that of a rejects file to the folder of rejects.
+        size_bytes: its length.
+        rows: records in it.
+        crc32: zlib CRC-32 of its bytes.
+        encoding: how it is read; with the key `format`.
+        key: the write that published it.
+        generation: of that write.
+        schema: columns of all files of the write (Arrow IPC bytes); None for Parquet, which has its own.
+    """
+
+    path: str
+    size_bytes: int
+    rows: int
+    crc32: int
+    encoding: Mapping[str, Any]
+    key: CommitKey
+    generation: int
+    schema: bytes | None
+
+    @property
+    def partition(self) -> Mapping[str, str | None]:
+        """The values that the file's folders stand for, as text."""
+        return partition_values(self.path.rpartition("/")[0])
+
+
+def data_files(commits: Iterable[CommitRecord]) -> Iterator[TableFile]:
+    """Yield the files that hold rows, commit by commit."""
+    schemas: dict[bytes | None, bytes | None] = {None: None}  # equal ones once: the files of a table travel to tasks
+    for commit in commits:
+        schema = schemas.setdefault(commit.schema, commit.schema)
+        for file in commit.files:
+            if not file.rejects:
+                yield _table_file(commit, file, None if file.encoding["format"] == "parquet" else schema)
+
+
+def table_files(commits: Iterable[CommitRecord], compactions: Sequence[Compaction]) -> Iterator[TableFile]:
+    """Yield the files that hold a table's rows: those of compactions first, then what no compaction replaced.
+
+    Args:
+        commits: live ones.
+        compactions: read before the commits, so that whatever they replaced is named by some of these.
+    """
+    replaced = {path for one in compactions for path in one.replaced}
+    for one in compactions:
+        for file in one.files:
+            if file.path not in replaced:
+                yield TableFile(file.path, file.size_bytes, file.rows, file.crc32, file.encoding, one.key, 1, None)
+    yield from (file for file in data_files(commits) if file.path not in replaced)
+
+
+def rejects_files(commits: Iterable[CommitRecord]) -> Iterator[TableFile]:
+    """Yield the files of rejected records, commit by commit."""
+    for commit in commits:
+        for file in commit.files:
+            if file.rejects:
+                yield _table_file(commit, file, None)
+
+
+def packs(files: Iterable[TableFile], pack_bytes: int) -> Iterator[Sequence[TableFile]]:
+    """Yield neighbouring files together, as many as have up to `pack_bytes`; a larger file comes alone."""
+    pack: list[TableFile] = []
+    held_bytes = 0
+    for file in files:
+        if pack and held_bytes + file.size_bytes > pack_bytes:
+            yield pack
+            pack, held_bytes = [], 0
+        pack.append(file)
+        held_bytes += file.size_bytes
+    if pack:
+        yield pack
+
+
+def _table_file(commit: CommitRecord, file: FileEntry, schema: bytes | None) -> TableFile:
+    return TableFile(
+        file.path, file.size_bytes, file.rows, file.crc32, file.encoding, commit.key, commit.generation, schema
+    )

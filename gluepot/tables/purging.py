@@ -1,0 +1,157 @@
+"""Deletes files of tables so that whoever reads through the manifests knows that they are gone.
+
+See `gluepot.commit.compaction` for what is written down, in which order, and what happens after a crash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from gluepot.commit.compaction import Compaction, created, end, settle
+from gluepot.tables.files import table_files
+from gluepot.tables.findings import newest
+from gluepot.tables.snapshot import Snapshot, snapshot
+from gluepot.connectors.filesink.layout import COMMITS
+from gluepot.core.clock import Clock
+from gluepot.core.errors import ConfigError, TransientError
+from gluepot.core.failpoints import reach
+from gluepot.core.logging import get_logger
+from gluepot.core.storage import Storage, open_storage
+
+# A compaction of a running job takes a number now and then; losing to it so often in a row does not happen.
+_MOST_TRIES = 10
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """Files to purge, by what the table says of them.
+
+    Args:
+        named: in the table; a record must say that they are gone before they are deleted.
+        unnamed: in no live manifest; nobody misses them.
+        unfinished: of a publication, compaction or purge in progress, which deletes or publishes them itself.
+    """
+
+    named: Sequence[str]
+    unnamed: Sequence[str]
+    unfinished: Sequence[str]
+
+
+def sort_files(paths: Iterable[str], seen: Snapshot) -> Sorted:
+    """Sort files by what the table says of them.
+
+    Args:
+        paths: relative to the table's folder, from a listing that is older than the snapshot.
+        seen: of the table.
+    """
+    in_table = {file.path for file in table_files(newest(seen.commits), seen.compacted)}
+    named: list[str] = []
+    unnamed: list[str] = []
+    unfinished: list[str] = []
+    for path in paths:
+        if path in seen.unfinished:
+            unfinished.append(path)
+        elif path in in_table:
+            named.append(path)
+        else:
+            unnamed.append(path)
+    return Sorted(named, unnamed, unfinished)
+
+
+def purge_files(
+    storage: Storage, paths: Collection[str], clock: Clock, owner: str, delete: Callable[[Sequence[str]], bool]
+) -> Sequence[str]:
+    """Finish what a purge or compaction that died left, then take files out of the table and delete them.
+
+    Args:
+        storage: the table's folder.
+        paths: relative to it, from a listing that is older than this call.
+        clock: for the record.
+        owner: a name that no other purge or compaction has, of letters and digits.
+        delete: deletes files; False where some of them could not be deleted. They are out of the table all the same,
+            and the next purge or compaction deletes them.
+
+    Returns:
+        The files that stay, because a publication in progress will publish or remove them.
+
+    Raises:
+        CheckpointError: a manifest, an intent or a record cannot be read; nothing is deleted.
+        TransientError: the storage was away, or compactions came first each time; nothing is deleted.
+    """
+    settle(storage, owner)
+    for _ in range(_MOST_TRIES):
+        seen = snapshot(storage)
+        found = sort_files(paths, seen)
+        number = len(seen.compacted) + 1
+        purge = Compaction(number, owner, found.named, committed_at_epoch_ms=int(clock.epoch() * 1000))
+        if not found.named or _recorded(storage, purge):
+            break
+    else:
+        raise TransientError(
+            f"other compactions of {storage.url} came first {_MOST_TRIES} times; nothing was deleted, purge again"
+        )
+    is_deleted = delete([*found.named, *found.unnamed])
+    reach("purge.deleted")
+    if found.named and is_deleted:
+        storage.delete([purge.intent_key])
+    return found.unfinished
+
+
+def _recorded(storage: Storage, purge: Compaction) -> bool:
+    """Write down that files leave the table; False, and nothing changed, where another record came first."""
+    storage.put(purge.intent_key, purge.to_bytes())
+    reach("purge.intent")
+    if not created(storage, purge):
+        end(storage, purge, is_done=False)
+        return False
+    reach("purge.created")
+    return True
+
+
+def table_folders(folders: Iterable[str]) -> set[str]:
+    """Return the tables of ours that folders lie in, or that lie in them.
+
+    Args:
+        folders: canonical URLs.
+
+    Raises:
+        ConfigError: a folder cannot be listed.
+        TransientError: the storage was away.
+    """
+    tables: set[str] = set()
+    known: dict[str, bool] = {}
+    for folder in folders:
+        for key in open_storage(folder).list(""):
+            inside, home, _ = f"/{key}".partition(f"/{COMMITS}/")
+            if home:
+                tables.add(f"{folder}{inside}")
+        for above in _above(folder):
+            if above not in known:
+                known[above] = _has_manifests(above)
+            if known[above]:
+                tables.add(above)
+    return tables
+
+
+def innermost(url: str, folders: Collection[str]) -> str | None:
+    """Return the innermost of some folders that a file lies in; None where it lies in none of them."""
+    return next((above for above in _above(url) if above in folders), None)
+
+
+def _above(url: str) -> Iterator[str]:
+    """Yield the folders that a URL lies in, innermost first, up to the bucket or a folder of the local root."""
+    start = len("s3://") if url.startswith("s3://") else 1
+    while (at := url.rfind("/", start)) > 0:
+        url = url[:at]
+        yield url
+
+
+def _has_manifests(folder: str) -> bool:
+    try:
+        return bool(open_storage(folder).list(COMMITS))
+    except ConfigError as error:  # who may not even list a folder writes no table there
+        log.info("folder_not_listed", folder=folder, reason=str(error))
+        return False

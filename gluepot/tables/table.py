@@ -1,0 +1,180 @@
+"""A table as it was when it was opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from gluepot.commit.compaction import Compaction, compactions, newest_compaction
+from gluepot.commit.history import Published, live
+from gluepot.commit.record import CommitRecord
+from gluepot.tables.columns import TableColumn, choose, table_columns
+from gluepot.tables.files import TableFile, rejects_files, table_files
+from gluepot.tables.reading import read_files
+from gluepot.connectors.filesink.layout import REJECTS
+from gluepot.connectors.ports import dump_errors
+from gluepot.core.errors import ConfigError
+from gluepot.core.storage import Storage, canonical_url, open_storage
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+class Table:
+    """What was published at the moment of opening: each batch whole and once, none that came later.
+
+    Whatever takes Arrow data takes a table: `pyarrow.table(table)`, `polars.DataFrame(table)`. Files are read when rows
+    are asked for. If a batch was published anew or its files were compacted meanwhile, they are gone and reading says:
+    open it again.
+
+    Args:
+        storage: the table's folder.
+        rejects: the folder that files of rejected records were written to; None for the table's own.
+        published: what is live.
+        compactions: how many compactions there were before.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        rejects: Storage | None,
+        published: Published,
+        compactions: int = 0,
+    ) -> None:
+        self.storage = storage
+        self.columns: Sequence[TableColumn] = tuple(table_columns(published))
+        self._published = published
+        self._rejects = rejects
+        self._compactions = compactions
+
+    @property
+    def commits(self) -> Iterable[CommitRecord]:
+        """What is live, by query, batch and ctx; read when it is iterated over, and as often.
+
+        Raises:
+            TransientError: a batch of long ago was published anew since the table was opened; open it again.
+        """
+        return self._published
+
+    def files(self) -> Sequence[TableFile]:
+        """Return the files that hold the rows: those made of several batches, then batch by batch; read once.
+
+        Raises:
+            TransientError: as `commits`.
+        """
+        return self._files
+
+    @cached_property
+    def _files(self) -> Sequence[TableFile]:
+        return tuple(table_files(self._published, compactions(self.storage, self._compactions)))
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of files, then the partition keys in the types they had before they became folder names."""
+        return pa.schema([column.field for column in self.columns])
+
+    def to_batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield the rows, batch by batch.
+
+        Args:
+            columns: names, in the order wanted; None for all. Only these are read.
+
+        Raises:
+            ConfigError: there is no such column.
+            TransientError: a file was replaced or purged since the table was opened; open it again.
+            PermanentError: a file is gone or damaged.
+        """
+        return read_files(self.storage, self._files, self._chosen(columns))
+
+    def to_arrow(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return the rows at once; see `to_batches`. A table without rows has no columns."""
+        chosen = pa.schema([column.field for column in self._chosen(columns)])
+        return pa.Table.from_batches(self.to_batches(columns), chosen)
+
+    def rejects(self) -> pa.Table:
+        """Return the rejected records: raw, stream, shard, position, reason, message.
+
+        Raises:
+            ConfigError: they are in a folder that was not named when the table was opened.
+            TransientError, PermanentError: as `to_batches`.
+        """
+        columns = [TableColumn(field, field, is_key=False) for field in dump_errors([]).schema]
+        own: list[TableFile] = []
+        elsewhere: list[TableFile] = []
+        for file in rejects_files(self.commits):
+            (own if file.path.startswith(f"{REJECTS}/") else elsewhere).append(file)
+        if elsewhere and self._rejects is None:
+            raise ConfigError(
+                f"rejected records of {self.storage.url} were written to another folder, which its manifests do not "
+                "name; give it as rejects_path"
+            )
+        found = [*read_files(self.storage, own, columns)]
+        if self._rejects is not None:
+            found += read_files(self._rejects, elsewhere, columns)
+        return pa.Table.from_batches(found, pa.schema([column.field for column in columns]))
+
+    def duckdb(self, connection: DuckDBPyConnection | None = None, name: str = "gluepot") -> DuckDBPyConnection:
+        """Make a view over the table's files and nothing else; return the connection it is in.
+
+        Args:
+            connection: where to; None for a new one in memory.
+            name: of the view; one of that name is replaced.
+
+        Raises:
+            ConfigError: DuckDB is not installed, or the table has no columns yet.
+        """
+        from gluepot.tables.duck import new_view  # noqa: PLC0415  DuckDB is an extra
+
+        return new_view(self, connection, name)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Give the rows to another library (Arrow's PyCapsule interface); each call reads them anew."""
+        reader = pa.RecordBatchReader.from_batches(self.schema, self.to_batches())
+        return reader.__arrow_c_stream__(requested_schema)
+
+    def _chosen(self, names: Sequence[str] | None) -> Sequence[TableColumn]:
+        return self.columns if names is None else choose(self.columns, names, self.storage.url)
+
+
+def open_table(path: str, rejects_path: str | None = None) -> Table:
+    """Return the table in a folder as it is now.
+
+    Args:
+        path: local, or `s3://bucket/prefix`.
+        rejects_path: where the job was told to keep rejected records; None for the table's own folder.
+
+    Raises:
+        ConfigError: nothing was ever published there.
+        CheckpointError: a manifest cannot be read.
+    """
+    storage = open_storage(path)
+    elsewhere = rejects_path is not None and canonical_url(rejects_path) != canonical_url(path)
+    newest = newest_compaction(storage)  # first: what a compaction replaced was published before it
+    published = _live(storage)
+    return Table(storage, open_storage(rejects_path) if rejects_path and elsewhere else None, published, newest)
+
+
+def published_and_compacted(storage: Storage) -> tuple[Published, list[Compaction]]:
+    """Return what is live in a table, and the compactions of its files, as they were at one moment.
+
+    Raises:
+        ConfigError: nothing was ever published there.
+        CheckpointError: a manifest or a compaction's record cannot be read.
+    """
+    compacted = compactions(storage)  # first, as above
+    return _live(storage), compacted
+
+
+def _live(storage: Storage) -> Published:
+    found = live(storage)
+    if not found:
+        raise no_table(storage)
+    return found
+
+
+def no_table(storage: Storage) -> ConfigError:
+    """Return the error for a folder without manifests."""
+    return ConfigError(f"{storage.url} is no table: no batch was published there; check the path, or wait for a batch")

@@ -1,0 +1,117 @@
+"""Checking a table: every file against its manifest, the manifests against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import chain
+
+from gluepot.commit.rolling import indexes, rolled_records
+from gluepot.tables.coverage import Coverage, coverage
+from gluepot.tables.file_check import file_findings
+from gluepot.tables.files import TableFile, rejects_files, table_files
+from gluepot.tables.findings import (Finding, compaction_findings, count_findings, coverage_findings, missing_findings, newest, rollup_findings, unnamed_files)
+from gluepot.tables.snapshot import snapshot
+from gluepot.tables.table import no_table
+from gluepot.connectors.filesink.layout import REJECTS
+from gluepot.core.storage import Storage
+
+_PARALLEL_READS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What a check found.
+
+    Args:
+        commits: writes that make up the table.
+        files: of these that were read, data and rejects.
+        size_bytes: of the files.
+        rows: in the data files.
+        rejected: records in the rejects files.
+        filtered: records that steps of the script left out.
+        without_ranges: commits that do not say which ranges they hold, since their source has none.
+        coverage: ranges in the table.
+        unfinished: files of a publication, compaction or purge that is in progress, or died; the next start of its job,
+            or the next compaction or purge, settles it.
+        unchecked: rejects files in another folder, which was not named.
+        findings: what is wrong.
+    """
+
+    commits: int
+    files: int
+    size_bytes: int
+    rows: int
+    rejected: int
+    filtered: int
+    without_ranges: int
+    coverage: Sequence[Coverage]
+    unfinished: Sequence[str]
+    unchecked: Sequence[str]
+    findings: Sequence[Finding]
+
+
+def verify(storage: Storage, rejects: Storage | None) -> Verification:
+    """Read every byte of a table and compare it with the manifests.
+
+    May run while a job writes: a file that is replaced meanwhile is no finding.
+
+    Args:
+        storage: the table's folder.
+        rejects: the folder that rejected records were written to; None for the table's own.
+
+    Raises:
+        ConfigError: nothing was ever published there.
+        CheckpointError: a manifest or an intent cannot be read.
+    """
+    listing = storage.list("")  # first, see `snapshot`
+    # Before the manifests: what a rollup has was published before, and is among them.
+    rolled_up = {one.key: one for index in indexes(storage).values() for one in rolled_records(storage, index)}
+    seen = snapshot(storage)
+    commits, compacted, unfinished = seen.commits, seen.compacted, seen.unfinished
+    if not commits:
+        raise no_table(storage)
+    live = [commit for commit in newest(commits) if not commit.is_nothing]
+    own = [file for file in rejects_files(live) if file.path.startswith(f"{REJECTS}/")]
+    elsewhere = [file for file in rejects_files(live) if not file.path.startswith(f"{REJECTS}/")]
+    held = list(table_files(live, compacted))
+    named = [(storage, file) for file in chain(held, own)]
+    if rejects is not None:
+        named += [(rejects, file) for file in elsewhere]
+    covered = coverage(live)
+    return Verification(
+        commits=len(live),
+        files=len(named),
+        size_bytes=sum(file.size_bytes for _, file in named),
+        rows=sum(file.rows for file in held),
+        rejected=sum(sum(commit.rejected.values()) for commit in live),
+        filtered=sum(commit.rows_dropped for commit in live),
+        without_ranges=sum(not commit.ranges for commit in live),
+        coverage=covered,
+        unfinished=sorted(unfinished.intersection(listing)),
+        unchecked=[] if rejects is not None else [file.path for file in elsewhere],
+        findings=[
+            *_check_files(storage, named),
+            *(one for one in unnamed_files(listing, commits, compacted, unfinished) if _is_there(storage, one.where)),
+            *chain.from_iterable(map(count_findings, live)),
+            *chain.from_iterable(map(coverage_findings, covered)),
+            *compaction_findings(commits, compacted),
+            *missing_findings(live, rolled_up),
+            *rollup_findings(commits, rolled_up),
+        ],
+    )
+
+
+def _is_there(storage: Storage, path: str) -> bool:
+    try:
+        storage.reader(path).close()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _check_files(table: Storage, named: Iterable[tuple[Storage, TableFile]]) -> Iterator[Finding]:
+    with ThreadPoolExecutor(_PARALLEL_READS) as pool:
+        for findings in pool.map(lambda one: list(file_findings(table, *one)), named):
+            yield from findings

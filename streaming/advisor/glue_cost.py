@@ -1,0 +1,70 @@
+"""What the same workers cost on AWS Glue. Prices are data: with a date and where they are from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from gluepot.core.errors import ConfigError, did_you_mean
+
+USD_PER_DPU_HOUR = 0.44
+PRICE_SOURCE = "aws.amazon.com/glue/pricing, example of us-east-1, read November 2026; regions differ"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerType:
+    """A kind of Glue worker (AWS Glue guide, worker types; Glue 3.0 and later).
+
+    Args:
+        name: as `WorkerType` of a job has it.
+        dpu: data processing units that it is billed as.
+        slots: tasks that it runs at a time; one per vCPU.
+    """
+
+    name: str
+    dpu: float
+    slots: int
+
+
+WORKER_TYPES = {
+    one.name: one
+    for one in (
+        WorkerType("G.025X", 0.25, 2),
+        WorkerType("G.1X", 1, 4),
+        WorkerType("G.2X", 2, 8),
+        WorkerType("G.4X", 4, 16),
+        WorkerType("G.8X", 8, 32),
+        WorkerType("G.12X", 12, 48),
+        WorkerType("G.16X", 16, 64),
+    )
+}
+"""Without the R types, which are billed by a unit of their own (M-DPU)."""
+
+
+@dataclass(frozen=True, slots=True)
+class GlueCost:
+    """A Glue job with as many slots.
+
+    Args:
+        workers: of the job, the one that Glue gives to the driver included.
+        usd_per_day: for 24 hours of them.
+    """
+
+    workers: int
+    usd_per_day: float
+
+
+def worker_type(name: str) -> WorkerType:
+    """Return a kind of worker by its name; ConfigError if there is none."""
+    if name not in WORKER_TYPES:
+        raise ConfigError(
+            f"--worker-type {name} has no price here; use one of {', '.join(WORKER_TYPES)}."
+            f"{did_you_mean(name, WORKER_TYPES)}"
+        )
+    return WORKER_TYPES[name]
+
+
+def glue_cost(slots: int, kind: WorkerType) -> GlueCost:
+    """Return the Glue job that runs so many tasks at a time."""
+    workers = 1 + math.ceil(slots / kind.slots)
+    return GlueCost(workers, workers * kind.dpu * USD_PER_DPU_HOUR * 24)

@@ -1,0 +1,267 @@
+"""One driver per checkpoint: a lease that is taken at the start, renewed while the query runs, and left at the end.
+
+    <checkpoint>/gluepot/lease/<n>.json    the n-th owner: its token, host, process, nonce; created exclusively
+    <checkpoint>/gluepot/lease/<n>.beat    when it was renewed last; `released` once it is left
+    <checkpoint>/gluepot/lease/<n>.lock    locked while the owner's process lives, where the storage has locks
+
+The lease is a courtesy: it keeps a second driver from starting and tells a paused one that its time is over. What
+keeps the table right is the token, which is part of every manifest (see `gluepot.commit`). Tokens grow from owner to
+owner; they also follow the clock, so that a checkpoint put back from a copy does not give out one the table has seen.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+import uuid
+from dataclasses import asdict, dataclass, replace
+from typing import Self
+
+from gluepot.core.clock import Clock
+from gluepot.core.errors import CheckpointError, EtlError, LeaseHeld
+from gluepot.core.failpoints import reach
+from gluepot.core.leases import Free, Taken, Unclear, is_gone, watch
+from gluepot.core.logging import get_logger
+from gluepot.core.storage import FileLock, Storage
+
+FOLDER = "gluepot/lease"
+TTL_SECS = 15.0
+_KEPT = 2  # owners whose files stay, for people who wonder
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Who holds a lease.
+
+    Args:
+        number: counted from 1; the highest one there is owns the checkpoint.
+        token: fences off the owners before.
+        host: name of the machine.
+        pid: process on it.
+        nonce: random text that tells this owner from any other, so that a driver recognizes the file it wrote.
+        locked: whether the owner's process keeps its file locked while it lives. False on storages without locks.
+    """
+
+    number: int
+    token: int
+    host: str
+    pid: int
+    nonce: str = ""
+    locked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """The owner's last sign of life, by its own clock."""
+
+    epoch: float
+    released: bool = False
+
+
+def judge(
+    owner: Owner, beat: Beat | None, host: str, now_epoch: float, ttl_secs: float, *, lock_is_free: bool
+) -> Free | Taken | Unclear:
+    """Tell whether an owner still holds its lease.
+
+    Only a released beat or a free lock proves that the owner is gone, see `gluepot.core.leases`. An old beat proves nothing,
+    because clocks are set and differ between machines.
+
+    Args:
+        owner: the newest one.
+        beat: its last; None if it died before the first.
+        host: ours.
+        now_epoch: by our clock.
+        ttl_secs: how long a lease lives without a beat.
+        lock_is_free: whether we could lock the owner's file. If the owner had locked it on this machine, its process
+            has ended.
+    """
+    if beat is not None and beat.released:
+        return Free()
+    if is_gone(owner.host, host, locked=owner.locked, lock_is_free=lock_is_free):
+        return Free()
+    if owner.host != host or not owner.locked:
+        return Unclear()
+    # The process lives. Whether it also renews its lease is certain only if its beat is fresh by our common clock: a
+    # beat that looks old comes from a stopped process or from a clock that was set.
+    return Taken() if beat is not None and abs(now_epoch - beat.epoch) < ttl_secs else Unclear()
+
+
+def next_owner(last: Owner | None, host: str, pid: int, now_epoch: float, nonce: str, *, locked: bool) -> Owner:
+    """Return the owner after `last`, for the process that is about to take the lease."""
+    number, token = (last.number, last.token) if last else (0, 0)
+    return Owner(number + 1, max(token + 1, int(now_epoch * 1000)), host, pid, nonce, locked)
+
+
+class Lease:
+    """A lease that is held. Made by `take`; used as a context manager it is left at the end."""
+
+    def __init__(self, storage: Storage, owner: Owner, lock: FileLock | None, clock: Clock, ttl_secs: float) -> None:
+        self._storage = storage
+        self._owner = owner
+        self._lock = lock
+        self._clock = clock
+        self._ttl_secs = ttl_secs
+        self._left = threading.Event()
+        self._lost = threading.Event()
+        self._renewer = threading.Thread(target=self._renew, name="gluepot-lease", daemon=True)
+        self._renewer.start()
+
+    @property
+    def token(self) -> int:
+        """The fencing token."""
+        return self._owner.token
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._left.set()
+        self._renewer.join()
+        if not self.is_lost:
+            _put_beat(self._storage, self._owner, Beat(self._clock.epoch(), released=True))
+        if self._lock:
+            self._lock.release()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether another driver took over."""
+        return self._lost.is_set()
+
+    def check(self) -> None:
+        """Make sure that nobody took over while this process was not looking.
+
+        Raises:
+            LeaseHeld: somebody did.
+        """
+        if self.is_lost:
+            raise LeaseHeld(
+                f"another driver took over {self._storage.url} while this one was not heard of for"
+                f" {self._ttl_secs:.0f} s; this one ends",
+            )
+
+    def _renew(self) -> None:
+        while not self._left.wait(self._ttl_secs / 3):
+            try:
+                newest = _newest(self._storage)
+                if newest is not None and newest.number > self._owner.number:
+                    self._lost.set()
+                    log.error("lease_lost", to_host=newest.host, to_pid=newest.pid)
+                    return
+                _put_beat(self._storage, self._owner, Beat(self._clock.epoch()))
+            except (EtlError, OSError) as error:
+                log.warning("lease_not_renewed", reason=str(error))
+
+
+def take(
+    storage: Storage, clock: Clock, *, host: str | None = None, ttl_secs: float = TTL_SECS, nonce: str | None = None
+) -> Lease:
+    """Become the owner of a checkpoint.
+
+    An owner that has not left, and whose process is not known to have ended, is watched for a lease time first.
+
+    Args:
+        storage: of the checkpoint.
+        clock: for beats and for waiting.
+        host: this machine's name.
+        ttl_secs: how long a lease lives without a beat.
+        nonce: random text for this owner; None draws one.
+
+    Raises:
+        LeaseHeld: another driver has it.
+    """
+    host, nonce = host or socket.gethostname(), nonce or uuid.uuid4().hex
+    last = _newest(storage)
+    if last is not None:
+        _refuse_living(storage, last, host, clock, ttl_secs)
+    lock = storage.lock(_path(last.number + 1 if last else 1, "lock"))
+    owner = next_owner(last, host, os.getpid(), clock.epoch(), nonce, locked=lock is not None)
+    reach("lease.taking")
+    created = storage.create(_path(owner.number, "json"), json.dumps(asdict(owner)).encode())
+    # A client that lost the reply to its request sends it again, and then finds the file that it has just created.
+    if not created and _newest(storage) != owner:
+        if lock:
+            lock.release()
+        raise LeaseHeld(f"another driver took {storage.url} at this moment; stop one of the two")
+    _put_beat(storage, owner, Beat(clock.epoch()))
+    _forget(storage, owner.number - _KEPT)
+    return Lease(storage, owner, lock, clock, ttl_secs)
+
+
+def holder(storage: Storage, clock: Clock, *, host: str | None = None, ttl_secs: float = TTL_SECS) -> Owner | None:
+    """Return the owner that still holds a checkpoint, for commands that must not disturb one; None if it is free."""
+    last = _newest(storage)
+    if last is None:
+        return None
+    try:
+        _refuse_living(storage, last, host or socket.gethostname(), clock, ttl_secs)
+    except LeaseHeld:
+        return last
+    return None
+
+
+def _refuse_living(storage: Storage, owner: Owner, host: str, clock: Clock, ttl_secs: float) -> None:
+    lock = storage.lock(_path(owner.number, "lock")) if owner.locked and owner.host == host else None
+    if lock:
+        lock.release()
+    beat = _beat(storage, owner)
+    verdict = judge(owner, beat, host, clock.epoch(), ttl_secs, lock_is_free=lock is not None)
+    if isinstance(verdict, Unclear):
+        verdict = _watch(storage, owner, beat, clock, ttl_secs)
+    if isinstance(verdict, Taken):
+        raise LeaseHeld(
+            f"{storage.url} belongs to process {owner.pid} on {owner.host}, which runs this query; stop that one, or"
+            " give this job a checkpointLocation of its own",
+        )
+
+
+def _watch(storage: Storage, owner: Owner, beat: Beat | None, clock: Clock, ttl_secs: float) -> Free | Taken:
+    log.info("lease_watched", host=owner.host, pid=owner.pid, up_to_secs=ttl_secs)
+
+    def look() -> Beat | Free | None:
+        now = _beat(storage, owner)
+        return Free() if now is not None and now.released else now
+
+    return watch(look, beat, clock, ttl_secs)
+
+
+def _newest(storage: Storage) -> Owner | None:
+    numbers = [int(stem) for key in storage.list(FOLDER) if (stem := _stem(key, ".json")).isdecimal()]
+    while numbers:
+        number = max(numbers)
+        path = _path(number, "json")
+        try:
+            return replace(Owner(**json.loads(storage.get(path))), number=number)
+        except FileNotFoundError:  # a listing may be older than the files
+            numbers.remove(number)
+        except (ValueError, TypeError) as torn:
+            raise CheckpointError(f"{storage.url}/{path} cannot be read; remove it if no driver runs") from torn
+    return None
+
+
+def _beat(storage: Storage, owner: Owner) -> Beat | None:
+    try:
+        return Beat(**json.loads(storage.get(_path(owner.number, "beat"))))
+    except (FileNotFoundError, ValueError, TypeError):
+        return None
+
+
+def _put_beat(storage: Storage, owner: Owner, beat: Beat) -> None:
+    storage.put(_path(owner.number, "beat"), json.dumps(asdict(beat)).encode())
+
+
+def _forget(storage: Storage, up_to: int) -> None:
+    old = [key for key in storage.list(FOLDER) if (stem := _stem(key)).isdecimal() and int(stem) <= up_to]
+    storage.delete(old)
+
+
+def _path(number: int, suffix: str) -> str:
+    return f"{FOLDER}/{number}.{suffix}"
+
+
+def _stem(key: str, suffix: str = "") -> str:
+    name = key.rsplit("/", 1)[-1]
+    return name.removesuffix(suffix) if suffix else name.split(".", 1)[0]

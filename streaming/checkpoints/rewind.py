@@ -1,0 +1,70 @@
+"""Taking a checkpoint's history out of the way: the actions of `gluepot checkpoint rewind`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from gluepot.connectors.streams.positions import StreamPositions, one_place
+from gluepot.connectors.streams.start import START_FILE, write_start
+from gluepot.core.clock import Clock
+from gluepot.core.errors import ConfigError
+from gluepot.core.storage import Storage
+from gluepot.streaming.checkpoints.chain import judge
+from gluepot.streaming.checkpoints.names import FileName, checksum_of
+from gluepot.streaming.checkpoints.repair import backup_folder, set_aside
+from gluepot.streaming.checkpoints.snapshot import Snapshot
+
+_HISTORY = frozenset({"metadata", "offsets", "commits", "sources", "state", "checksum", "temporary"})
+
+
+def start_over(storage: Storage, snapshot: Snapshot, start: StreamPositions[Any], clock: Clock) -> str:
+    """Let the next run be a new query that begins at `start`; the old one goes into the backup folder.
+
+    A crash in between leaves either what was there or a folder that a start refuses: the id goes first.
+
+    Returns:
+        The backup folder's key.
+    """
+    backup = backup_folder(clock)
+    if START_FILE in snapshot.contents:
+        set_aside(storage, [START_FILE], backup)
+    write_start(storage, start)
+    set_aside(storage, sorted(history(snapshot.names), key=lambda key: key != "metadata"), backup)
+    return backup
+
+
+def history(names: Iterable[FileName]) -> list[str]:
+    """Return the files that make up a query's past; leases, dead letters and strangers' files stay."""
+    return [one.key for one in names if one.kind in _HISTORY]
+
+
+def go_back(storage: Storage, snapshot: Snapshot, batch_id: int, clock: Clock) -> str:
+    """Take out the batches after one, newest first, so that a crash in between leaves a shorter rewind.
+
+    Returns:
+        The backup folder's key.
+    """
+    backup = backup_folder(clock)
+    there = {one.key for one in snapshot.names}
+    for log in ("commits", "offsets"):
+        for n in reversed([one for one in snapshot.batches(log) if one > batch_id]):
+            key = f"{log}/{n}"
+            set_aside(storage, [one for one in (key, checksum_of(key)) if one in there], backup)
+    return backup
+
+
+def end_of(snapshot: Snapshot, batch_id: int) -> StreamPositions[Any]:
+    """Return where a batch ends that can be gone back to.
+
+    Raises:
+        ConfigError: it is not there, not done, or not whole.
+        CheckpointError: it holds records of more than one kind of source.
+    """
+    chain, done = judge(snapshot.offsets()), set(snapshot.batches("commits"))
+    usable = [n for n in sorted(done & chain.sound) if n == 0 or n - 1 in chain.sound]
+    entry = chain.whole(batch_id)
+    if batch_id not in usable or entry is None:
+        there = f"batches {usable[0]} to {usable[-1]}" if usable else "none"
+        raise ConfigError(f"--to-batch is {batch_id}; {snapshot.location} can go back to {there}.")
+    return one_place(entry.positions)

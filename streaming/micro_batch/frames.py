@@ -1,0 +1,195 @@
+"""The two frames a script meets: the stream it asks for, and the micro-batch its function is given.
+
+Both are real DataFrames. A stream that is handed to `forEachBatch` untouched is recognised by its class, because every
+DataFrame operation returns a plain DataFrame; its micro-batches then know their offset ranges, and build Spark rows
+only if the function asks for them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+
+from gluepot.engine import execute
+from gluepot.engine.cached_records import KeptRecords
+from gluepot.engine.pipeline import Pipeline, RangeInput
+from gluepot.connectors.streams import datasource as adapter
+from gluepot.connectors.streams.handover import OPTION, Handover
+from gluepot.connectors.ports import PlannedSource, SourceRange
+from gluepot.connectors.streams.python_sources import register, rows_of, stream_of
+from gluepot.frames.magic import magic_format
+from gluepot.streaming.count_ahead.guards import is_compared_with_zero
+from gluepot.streaming.settings import StreamSettings
+
+
+class StreamFrame(ClassicDataFrame):
+    """A streaming DataFrame read by one of our sources.
+
+    Args:
+        frame: the DataFrame of `spark.readStream`.
+        source: what it reads.
+        handover: the folder its planner looks into.
+        json_column: the column of JSON texts that fromDF expands; None when the frame has none.
+    """
+
+    def __new__(cls, *_: Any) -> Self:  # noqa: D102
+        return object.__new__(cls)
+
+    def __init__(self, frame: DataFrame, source: PlannedSource, handover: Handover, json_column: str | None) -> None:
+        super().__init__(frame._jdf, frame.sparkSession)  # noqa: SLF001  the only way into a classic DataFrame
+        self.source = source
+        self.handover = handover
+        self.json_column = json_column
+        self.extras = tuple(source.added.names)
+
+    def batch(self, spark: SparkSession, ranges: Sequence[SourceRange], rejects_root: str | None = None) -> DataFrame:
+        """Return the rows of some ranges of the stream, in the stream's columns; nothing is read yet.
+
+        Args:
+            spark: the session.
+            ranges: one partition each.
+            rejects_root: where records are kept that a declared schema cannot decode; None where that was done already.
+        """
+        register(spark, adapter.StreamDataSource)
+        options = {
+            adapter.SOURCE_OPTION: adapter.to_option(self.source),
+            adapter.RANGES_OPTION: adapter.ranges_option(ranges),
+        }
+        if rejects_root is not None:
+            options[adapter.REJECTS_OPTION] = rejects_root
+        return rows_of(spark, adapter.StreamDataSource, options)
+
+
+class BatchFrame(ClassicDataFrame):
+    """One micro-batch of a `StreamFrame`, lazy: it becomes Spark rows on the first operation that needs them.
+
+    Args:
+        frame: what Spark gave for the batch; nothing of it has been read yet.
+        batch_input: the ranges of the batch.
+        json_column: as of the stream.
+        storage_level: how the rows are kept once they are rows; None to read them anew for each action.
+        rows: makes the DataFrame of the ranges where they are only a part of what `frame` reads. Called when rows are
+            asked for.
+        counted: records in the ranges, where that is known.
+        count_otherwise: tells how many records a pipeline over the ranges has, if it knows a better way than reading.
+        answers_guards: a count that is only compared with 0 reads nothing; otherwise it keeps what others read then.
+    """
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:  # noqa: D102
+        return object.__new__(cls)
+
+    def __init__(
+        self,
+        frame: DataFrame,
+        batch_input: RangeInput,
+        json_column: str | None,
+        storage_level: StorageLevel | None,
+        rows: Callable[[], DataFrame] | None = None,
+        counted: int | None = None,
+        count_otherwise: Callable[[Pipeline], int | None] = lambda _: None,
+        *,
+        answers_guards: bool = False,
+    ) -> None:
+        self._frame = frame
+        self._rows = rows
+        self._session = frame.sparkSession
+        self._storage_level = storage_level
+        self._persisted = False
+        self._counted = counted if batch_input.declared is None else None
+        self._count_otherwise = count_otherwise
+        # The function is not called with a batch without records. A part of one may have none, and records that cannot
+        # be decoded into declared columns are no rows.
+        self._is_never_empty = rows is None and batch_input.declared is None
+        self._answers_guards = answers_guards and self._is_never_empty
+        self._kept = KeptRecords(frame.sparkSession, batch_input, storage_level) if storage_level else None
+        self.batch_input = batch_input
+        self.json_column = json_column
+        self.rows_read = False
+        # What ClassicDataFrame.__init__ sets, but for _jdf.
+        self._sc = frame.sparkSession.sparkContext
+        self._support_repr_html = False
+        self.is_cached = False
+
+    @property
+    def _jdf(self) -> Any:
+        self.rows_read = True
+        if self._rows is not None:
+            self._frame, self._rows = self._rows(), None
+        if self._storage_level is not None and not self._persisted:
+            self._frame.persist(self._storage_level)
+            self._persisted = True
+        return self._frame._jdf  # noqa: SLF001
+
+    @property
+    def schema(self) -> Any:
+        """The schema, without reading a record."""
+        return self._frame.schema
+
+    def count(self) -> int:
+        """Count the rows in the workers; no payload becomes a Spark row.
+
+        Every record is a row, but for those that cannot be decoded into declared columns. Where the caller only asks
+        whether there is one, as in `count() > 0`, nothing is counted and the answer is some number above 0.
+        """
+        caller = getattr(inspect.currentframe(), "f_back", None)
+        if self._counted is None and self._answers_guards and is_compared_with_zero(caller):
+            return 1
+        if self._counted is None and self.batch_input.declared is not None:
+            self._counted = execute.count(self.sparkSession, Pipeline(self.batch_input))
+        if self._counted is None and (batch := self.pipeline()) is not None:
+            self._counted = self._count_otherwise(batch)
+        if self._counted is None:
+            self._counted = execute.count_raw(self.sparkSession, self.batch_input)
+        return self._counted
+
+    def isEmpty(self) -> bool:  # noqa: N802
+        """Tell whether the batch has no row."""
+        return not (self._is_never_empty or self.count())
+
+    def pipeline(self) -> Pipeline | None:
+        """Return the batch as a pipeline over its ranges; None where payloads stay as they are and have no fields."""
+        if self.batch_input.declared is not None:
+            return Pipeline(self.batch_input, rows=self)
+        return Pipeline(self.batch_input, kept=self._kept) if self.json_column else None
+
+    def release(self) -> None:
+        """Drop the rows and chunks that were kept."""
+        if self._kept is not None:
+            self._kept.release()
+        if self._persisted:
+            self._frame.unpersist()
+            self._persisted = False
+
+
+# By handover folder: how a frame that was transformed is traced back to the stream it reads.
+opened_streams: dict[str, StreamFrame] = {}
+
+
+def kept_at(settings: StreamSettings) -> StorageLevel | None:
+    """Return where a batch is kept while its function runs; None where it is not."""
+    if not settings.persist:
+        return None
+    level = getattr(StorageLevel, settings.storage_level)
+    assert isinstance(level, StorageLevel)
+    return level
+
+
+def new_stream(spark: SparkSession, source: PlannedSource) -> StreamFrame:
+    """Make the streaming DataFrame of a source, with the columns Glue would give (glue-api 3.5).
+
+    With a schema the payload is decoded into its columns; without one it stays in one column.
+    """
+    json_column = source.payload.name if source.declared is None and magic_format(source.payload.name) else None
+    execute.start_workers(spark)
+    handover = Handover.create()
+    source = source.told(handover.folder)
+    register(spark, adapter.StreamDataSource)
+    options = {adapter.SOURCE_OPTION: adapter.to_option(source), OPTION: str(handover.folder)}
+    stream = StreamFrame(stream_of(spark, adapter.StreamDataSource, options), source, handover, json_column)
+    opened_streams[str(handover.folder)] = stream
+    return stream

@@ -1,0 +1,275 @@
+"""Which micro-batch a thread works for: that of the query whose batch function runs in it, or has started it.
+
+Python's threads do not inherit context variables (before 3.14, and there only if told to), and an executor's thread may
+be older than the task it runs. So a thread remembers the query of the thread that started it, and a task that is given
+to an executor or a thread pool goes to work for the query of the thread that gave it. It is the query and not the batch
+that is inherited, because a pool may live longer than a batch.
+"""
+
+from __future__ import annotations
+
+import sysconfig
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar, Token
+from dataclasses import dataclass, field
+from functools import partial, wraps
+from multiprocessing.pool import AsyncResult, ThreadPool
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
+
+from gluepot.core.logging import get_logger
+
+if TYPE_CHECKING:
+    from gluepot.streaming.micro_batch.context import BatchContext
+
+_ATTRIBUTE = "_gluepot_scope"
+_LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+LONGEST_WAIT_SECS = 5.0
+"""How long a batch waits for a thread of its function that does not write; what it still writes later is refused."""
+
+log = get_logger(__name__)
+
+_POOL_METHODS = ("apply_async", "_map_async", "imap", "imap_unordered")
+
+
+@dataclass(eq=False, slots=True)
+class Scope:
+    """One query's batch functions.
+
+    Args:
+        batch: the running one; None between two.
+        late: what was raised for a write that came when no batch was running any more.
+        threads: that the running function has started, those of libraries left out.
+        tasks: that it has given to executors and that have not come to their end.
+        results: of what it has given to thread pools, which keep those that are not there yet.
+        failed_writes: what writes have raised.
+        uncaught: what has ended threads and tasks of the function.
+        writing: how many writes are going on.
+        changed: held while that number changes.
+    """
+
+    batch: BatchContext | None = None
+    late: BaseException | None = None
+    threads: list[threading.Thread] = field(default_factory=list)
+    tasks: set[Future[Any]] = field(default_factory=set)
+    results: WeakSet[AsyncResult[Any]] = field(default_factory=WeakSet)
+    failed_writes: list[BaseException] = field(default_factory=list)
+    uncaught: list[BaseException] = field(default_factory=list)
+    writing: int = 0
+    changed: threading.Condition = field(default_factory=threading.Condition)
+
+    @contextmanager
+    def write(self) -> Iterator[None]:
+        """Count a write of this thread while it goes on, and keep what it raises."""
+        with self.changed:
+            self.writing += 1
+        try:
+            yield
+        except BaseException as error:
+            if self.batch is not None:  # outside of one nobody asks
+                self.failed_writes.append(error)
+            raise
+        finally:
+            with self.changed:
+                self.writing -= 1
+                self.changed.notify_all()
+
+    def give(self, task: Future[Any]) -> None:
+        """Take note of a task that an executor has been given, until it has come to its end."""
+        self.tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: Future[Any]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.uncaught.append(error)
+        self.tasks.discard(task)
+
+    def wait(self) -> None:
+        """Wait for the threads and tasks that the function has left behind, and for writes that are in progress.
+
+        A thread that does not write, and tasks of which none ends, are waited for `LONGEST_WAIT_SECS`.
+
+        Raises:
+            BaseException: what a write in one of them has raised and nobody has caught.
+        """
+        while self.threads:
+            thread = self.threads.pop()
+            thread.join(LONGEST_WAIT_SECS)
+            while thread.is_alive() and self._wait_for_writes():
+                thread.join(LONGEST_WAIT_SECS)  # what its write has raised is known when the thread has ended
+            if thread.is_alive():
+                log.warning("thread_outlives_its_batch", thread=thread.name)
+        while tasks := set(self.tasks):
+            ended = wait(tasks, LONGEST_WAIT_SECS, FIRST_COMPLETED).done
+            if not ended and not self._wait_for_writes():
+                log.warning("tasks_outlive_their_batch", tasks=len(tasks))
+                break
+        for result in list(self.results):
+            result.wait(LONGEST_WAIT_SECS)
+            while not result.ready() and self._wait_for_writes():
+                result.wait(LONGEST_WAIT_SECS)
+            if not result.ready():
+                log.warning("tasks_outlive_their_batch", tasks="of a thread pool")
+        self._wait_for_writes()
+        lost = [error for error in self.uncaught if any(error is one for one in self.failed_writes)]
+        self.forget()
+        if lost:
+            raise lost[0]
+
+    def _wait_for_writes(self) -> bool:
+        """Wait until no write is in progress; False if none was."""
+        with self.changed:
+            waits = self.writing > 0
+            self.changed.wait_for(lambda: self.writing == 0)
+        return waits
+
+    def refuse_late_writes(self) -> None:
+        """Raise what a write of a thread that outlived its batch has raised there, where nobody may have seen it."""
+        if self.late is not None:
+            raise self.late
+
+    def forget(self) -> None:
+        """Let go of what the function has left behind."""
+        for held in (self.threads, self.tasks, self.results, self.failed_writes, self.uncaught):
+            held.clear()
+
+
+_scope: ContextVar[Scope | None] = ContextVar("gluepot_scope", default=None)
+_installing = threading.Lock()
+_installed = False
+
+
+def current() -> Scope | None:
+    """Return the query that this thread works for; None for a thread that no batch function has started."""
+    scope: Scope | None = _scope.get() or getattr(threading.current_thread(), _ATTRIBUTE, None)
+    return scope
+
+
+@contextmanager
+def running(scope: Scope, batch: BatchContext) -> Iterator[None]:
+    """Let this thread, and those that work for the same query, write as part of a batch while this is open.
+
+    When it closes, it waits for threads and tasks that were started meanwhile (see `Scope.wait`), so that none of them
+    writes into the next attempt or batch.
+    """
+    _install()
+    token = _scope.set(scope)
+    scope.batch = batch
+    try:
+        try:
+            yield
+        except BaseException:
+            with suppress(BaseException):  # what the function has raised is the error to report
+                scope.wait()
+            raise
+        scope.wait()
+    finally:
+        scope.batch = None
+        scope.forget()
+        _scope.reset(token)
+
+
+def _install() -> None:
+    """Make threads and pools of this process pass the query on; once is enough."""
+    global _installed  # noqa: PLW0603  the classes that are changed are the process's, too
+    with _installing:
+        if _installed:
+            return
+        _installed = True
+        _pass_on_at_start()
+        _pass_on_to_executors()
+        _pass_on_to_pools()
+
+
+def _pass_on_at_start() -> None:
+    start = threading.Thread.start
+
+    @wraps(start)
+    def started(self: threading.Thread) -> None:
+        if (scope := current()) is not None:
+            setattr(self, _ATTRIBUTE, scope)
+            if scope.batch is not None and _is_of_script(self):
+                self.run = _watched(scope, self.run)  # type: ignore[method-assign]
+                scope.threads.append(self)
+        start(self)
+
+    threading.Thread.start = started  # type: ignore[method-assign]
+
+
+def _pass_on_to_executors() -> None:
+    submit: Callable[..., Future[Any]] = ThreadPoolExecutor.submit
+
+    @wraps(submit)
+    def submitted(self: ThreadPoolExecutor, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        scope = current()
+        task = submit(self, _working_for(scope, fn), *args, **kwargs)
+        if scope is not None and scope.batch is not None:
+            scope.give(task)
+        return task
+
+    ThreadPoolExecutor.submit = submitted  # type: ignore[assignment, method-assign]
+
+
+def _pass_on_to_pools() -> None:
+    for name in _POOL_METHODS:
+        method: Callable[..., Any] = getattr(ThreadPool, name)
+
+        def passed(
+            self: ThreadPool,
+            func: Callable[..., Any],
+            *args: Any,
+            _method: Callable[..., Any] = method,
+            **kwargs: Any,
+        ) -> Any:
+            scope = current()
+            if scope is None or scope.batch is None:
+                return _method(self, _working_for(scope, func), *args, **kwargs)
+            result = _method(self, _working_for(scope, _watched(scope, func)), *args, **kwargs)
+            if isinstance(result, AsyncResult):  # what is handed out one by one tells nobody when it has ended
+                scope.results.add(result)
+            return result
+
+        setattr(ThreadPool, name, wraps(method)(passed))
+
+
+def _working_for(scope: Scope | None, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function as one that runs for a query in whichever thread it is called."""
+    if scope is None:
+        return function
+
+    def working(*args: Any, **kwargs: Any) -> Any:
+        token: Token[Scope | None] = _scope.set(scope)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _scope.reset(token)
+
+    return working
+
+
+def _is_of_script(thread: threading.Thread) -> bool:
+    """Tell whether a thread runs a function of the script, and not the loop of an executor or a library.
+
+    Whether it is a daemon says nothing: threads take that over from Spark's, in which batch functions run.
+    """
+    work: Any = getattr(thread, "_target", None) or type(thread).run
+    while isinstance(work, partial):
+        work = work.func
+    code = getattr(work, "__code__", None)
+    return code is not None and not code.co_filename.startswith(_LIBRARIES)
+
+
+def _watched(scope: Scope, work: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the work of a thread, or of a pool, as one that tells its query what has ended it."""
+
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return work(*args, **kwargs)
+        except BaseException as error:
+            scope.uncaught.append(error)
+            raise
+
+    return watched

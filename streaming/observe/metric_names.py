@@ -1,0 +1,271 @@
+"""Every metric of a job: name, labels, meaning, what AWS Glue calls the same number. docs/metrics.md is made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PREFIX = "gluepot_"
+MOST_LABEL_VALUES = 50
+"""Distinct values of one label that a query may show; what comes later is counted under `other`."""
+
+BATCH_SECS_BUCKETS = (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 100, 120, 300, 600, 1800)
+"""From our floor for an empty function to half an hour, with the usual windows (10, 30, 60, 100 s) as bounds."""
+
+LATENCY_SECS_BUCKETS = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 14400, 86400)
+"""From below the shortest window to a backlog of a day."""
+
+FILE_BYTES_BUCKETS = tuple(float(1 << power) for power in range(12, 33, 2))
+"""4 KiB to 4 GiB: what is below 1 MiB is a file too small for most readers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What a metric is called, and what it says.
+
+    Args:
+        name: without the prefix `gluepot_`, and for counters without the suffix `_total`.
+        meaning: the help text, unit included.
+        by: labels beside `job` and `query`.
+        glue: AWS's name of the same number (job metrics of the Glue guide), or empty.
+        of_job: whether it is of the job as a whole and has no label `query`.
+        opt_in: whether it is shown on request only (`--metrics-by-partition`).
+    """
+
+    name: str
+    meaning: str
+    by: tuple[str, ...] = ()
+    glue: str = ""
+    of_job: bool = False
+    opt_in: bool = False
+
+    @property
+    def help(self) -> str:
+        """The help text as exposed; names AWS's metric where there is one."""
+        return f"{self.meaning} AWS Glue: {self.glue}." if self.glue else self.meaning
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Label names in the order in which values are given."""
+        own = ("job",) if self.of_job else ("job", "query")
+        return own + self.by
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution(Metric):
+    """A histogram.
+
+    Args:
+        buckets: upper bounds.
+    """
+
+    buckets: tuple[float, ...] = BATCH_SECS_BUCKETS
+
+
+_EXECUTORS = "glue.driver.ExecutorAllocationManager.executors"
+
+GAUGES = (
+    Metric("batch_rows", "Records in the last batch.", glue="glue.driver.streaming.numRecords"),
+    Metric("last_batch_seconds", "Time of the last batch.", glue="glue.driver.streaming.batchProcessingTimeInMs"),
+    Metric("batch_id", "Number of the last committed batch."),
+    Metric("input_rate", "Rows per second since the previous batch began."),
+    Metric("process_rate", "Rows per second of batch time."),
+    Metric("window_seconds", "Configured time between two batch starts; 0 for none."),
+    Metric("batch_window_ratio", "Time of the last batch over the window; above 1 the stream falls behind."),
+    Metric("last_commit_timestamp_seconds", "When the last batch was committed, in seconds since 1970 UTC."),
+    Metric("source_info", "Always 1: the stream that the query reads.", by=("source", "stream")),
+    Metric("partitions", "Partitions or shards of the query's streams."),
+    Metric("workers", "Workers at the end of the last batch.", of_job=True, glue=f"{_EXECUTORS}.numberAllExecutors"),
+    Metric("task_slots", "Tasks that run at a time, all workers together.", of_job=True),
+    Metric(
+        "position",
+        "Where the next batch begins: the offset behind the last record committed. Not of Kinesis, whose sequence"
+        " numbers are too long for a metric.",
+        by=("partition",),
+        opt_in=True,
+    ),
+)
+"""Set with each batch."""
+
+LAG = (
+    Metric("lag_total_records", "Records that are not committed, over all partitions."),
+    Metric("lag_worst_records", "Records that are not committed in the partition that has most of them."),
+    Metric(
+        "lag_worst_seconds",
+        "How long the oldest record that is not committed has waited, at most; 0 when none waits.",
+        glue="glue.driver.streaming.maxConsumerLagInMs (in ms)",
+    ),
+    Metric("lag_records", "Records that are not committed.", by=("partition",), opt_in=True),
+    Metric(
+        "lag_seconds",
+        "How long the oldest record that is not committed has waited, at most; 0 when none waits.",
+        by=("partition",),
+        opt_in=True,
+    ),
+)
+"""Gauges that a thread of their own sets about once a second, and each batch."""
+
+ADVICE = (
+    Metric(
+        "advised_workers",
+        "Workers that the advisor wants; what an autoscaler follows.",
+        glue=f"{_EXECUTORS}.numberMaxNeededExecutors",
+    ),
+    Metric("advice_confidence", "0 to 1: how well the advisor's model of a batch fits."),
+    Metric("advice_limit", "1 for what holds the stream back first, 0 for all else.", by=("limit",)),
+    Metric("batch_fixed_seconds", "Cost of a batch however small, as learned; absent before."),
+    Metric("worker_rate", "Rows per second of one worker, as learned; absent before."),
+)
+"""Set with each batch where there is an advisor (`--advice-log`)."""
+
+AT_SCRAPE = (
+    Metric("last_commit_age_seconds", "Time since the last commit, or since the page was opened before the first."),
+    Metric("running_batch_seconds", "How long the running batch has run; 0 between batches."),
+    Metric("lease_held", "1 while this driver may publish; 0 when another one took over, or after the end."),
+    Metric("failures_in_a_row", "Failed attempts since the last good batch."),
+    Metric(
+        "resident_memory_bytes",
+        "Resident memory by role: driver (Python), jvm, workers (all Python workers together, shared pages counted in"
+        " each). Linux only.",
+        by=("role",),
+        of_job=True,
+    ),
+    Metric("run_start_timestamp_seconds", "When this run began, in seconds since 1970 UTC.", of_job=True),
+    Metric(
+        "jvm_heap_used_bytes",
+        "Heap of the driver's Java in use after its last collection. Linux only.",
+        of_job=True,
+        glue="glue.driver.jvm.heap.used",
+    ),
+    Metric("jvm_heap_capacity_bytes", "Heap that the driver's Java has now. Linux only.", of_job=True),
+    Metric("processes", "Processes by role: driver, jvm, workers. Linux only.", by=("role",), of_job=True),
+)
+"""Gauges that are asked for when somebody looks."""
+
+COUNTED_AT_SCRAPE = (
+    Metric(
+        "throttled_reads",
+        "Reads ahead that the service refused because they came too often; they are done again later. Of Kinesis.",
+    ),
+    Metric(
+        "cpu_seconds",
+        "Processor time by role: driver (Python), jvm, workers; its rate is cores used. Linux only.",
+        by=("role",),
+        of_job=True,
+    ),
+    Metric("jvm_gc_seconds", "Time the driver's Java spent on collecting garbage. Linux only.", of_job=True),
+)
+"""Counters that are asked for when somebody looks."""
+
+AT_END = (
+    Metric("run_success", "1 if the run ended well, 0 if not.", of_job=True),
+    Metric("run_end_timestamp_seconds", "When the run ended, in seconds since 1970 UTC.", of_job=True),
+    Metric("run_duration_seconds", "From the begin of the run to its end.", of_job=True),
+    Metric("run_rows_out", "Records written outside of streams.", of_job=True),
+    Metric("run_files_written", "Files published outside of streams.", of_job=True),
+)
+"""Gauges of a run that has ended; only a push gateway keeps them."""
+
+COUNTERS = (
+    Metric("rows_in", "Records read.", glue="glue.driver.aggregate.recordsRead"),
+    Metric("rows_out", "Records written.", glue="glue.driver.recordsWritten"),
+    Metric("bytes_in", "Payload bytes read.", glue="glue.driver.aggregate.bytesRead"),
+    Metric("bytes_out", "Bytes of published files.", glue="glue.driver.bytesWrittten"),  # AWS's own spelling
+    Metric("files_written", "Published files.", glue="glue.driver.filesWritten"),
+    Metric("rows_rejected", "Records diverted to the rejects.", by=("reason",)),
+    Metric("schema_changes", "Columns of the stream that are new (added) or changed their type (type).", by=("kind",)),
+    Metric("batches", "Committed batches."),
+    Metric("retries", "Batches started again after a failure."),
+    Metric("failures", "Failed attempts of a batch."),
+    Metric("empty_batches", "Triggers that found no record."),
+    Metric("group_commits", "Commits to a consumer group after a batch (`commitGroupOffsets`)."),
+    Metric("group_commit_failures", "Those that failed; the batch is not affected."),
+    Metric(
+        "side_task_failures",
+        "Errors in what goes on beside a batch, such as the log of advice.",
+        by=("task",),
+    ),
+)
+
+ROWS_COMMITTED = Metric(
+    "rows_committed",
+    "Rows that the query has in a table of files, over all of its runs: what the table's manifests say.",
+    by=("table",),
+)
+"""The counter that outlives a process."""
+
+HISTOGRAMS = (
+    Distribution("batch_duration_seconds", "Time from the begin of a batch to its commit."),
+    Distribution(
+        "batch_phase_seconds", "Time by phase of a batch; phases in tasks are sums over tasks.", by=("phase",)
+    ),
+    Distribution(
+        "record_latency_seconds",
+        "From the creation of a record to its commit: the newest record of each partition in each batch. The oldest one"
+        " of the batch waited up to a window longer.",
+        buckets=LATENCY_SECS_BUCKETS,
+    ),
+    Distribution("file_size_bytes", "Size of a published file with records.", buckets=FILE_BYTES_BUCKETS),
+)
+
+
+def document() -> str:
+    """Return docs/metrics.md."""
+    sections = (
+        ("Counters", "Exposed with the suffix `_total`. They start at 0 with the process.", COUNTERS, "_total"),
+        (
+            "The counter that outlives a process",
+            _LASTING,
+            (ROWS_COMMITTED,),
+            "_total",
+        ),
+        ("Histograms", "Exposed as `_bucket`, `_sum` and `_count`.", HISTOGRAMS, ""),
+        ("Gauges of the last batch", "Set when a batch is committed.", GAUGES, ""),
+        (
+            "Lag",
+            _LOOKED,
+            LAG,
+            "",
+        ),
+        ("Advice", "Set when a batch is committed, with `--advice-log`.", ADVICE, ""),
+        ("Gauges of the moment", "Worked out when the page is asked for, while a batch runs, too.", AT_SCRAPE, ""),
+        ("At the end", "Sent with all others to a push gateway (`--push-gateway`) when a run ends.", AT_END, ""),
+        ("Counters of the moment", "Likewise; exposed with the suffix `_total`.", COUNTED_AT_SCRAPE, "_total"),
+    )
+    return _HEAD + "".join(
+        f"\n## {title}\n\n{said}\n\n{_table(metrics, suffix)}" for title, said, metrics, suffix in sections
+    )
+
+
+_HEAD = f"""<!-- Made from streaming/observe/metric_names.py by `python -m scripts.documents`; do not edit. -->
+# Metrics
+
+`gluepot run --metrics-port 9400` serves them at `/metrics`, as OpenMetrics or Prometheus text, whichever is asked for.
+`job` is the job's name, `query` that of a stream: scrape with `honor_labels: true`, or Prometheus renames the first.
+`reason` shows at most {MOST_LABEL_VALUES} values; what comes later is `other`.
+Metrics with the label `partition` are there with `--metrics-by-partition` only.
+With `--cloudwatch-names`, AWS Glue's own metrics are there too, as Prometheus' exporter for CloudWatch names them
+(`glue_glue_driver_streaming_num_records_average`): boards made of those need no change.
+
+A counter counts what this process committed. An attempt that failed adds to `failures_total` and to nothing else; what
+it had published counts once, with the attempt that succeeds. Over restarts, count rows with
+`gluepot_rows_committed_total`, which agrees with the table's manifests (`gluepot table history`).
+"""
+
+_LASTING = f"""\
+Exposed with the suffix `_total`; there from the first batch of a run on, and then at what all runs of the query have
+published. So `increase()` is right over restarts, and counts what a process did that died before it was scraped. The
+{MOST_LABEL_VALUES} tables written to last are shown. It begins anew with a query, as when a checkpoint is rewound."""
+
+_LOOKED = """\
+The ends of the streams less what is committed, asked for about once a second while batches run, hang or fail. That
+takes 2 % of a core at most: with thousands of partitions it is done every 15 s. A batch in between takes what it
+committed off what was seen, and what came since counts from the next time on. Absent until a batch is committed."""
+
+
+def _table(metrics: tuple[Metric, ...], suffix: str) -> str:
+    rows = [
+        f"| `{PREFIX}{one.name}{suffix}` | {', '.join(f'`{label}`' for label in one.labels)}"
+        f"{' (opt-in)' if one.opt_in else ''} | {one.meaning} | {f'`{one.glue}`' if one.glue else ''} |\n"
+        for one in metrics
+    ]
+    return "| Name | Labels | Meaning | AWS Glue's name |\n| --- | --- | --- | --- |\n" + "".join(rows)

@@ -1,0 +1,171 @@
+"""How a finished batch moves the job's Prometheus metrics; `metric_names` says which there are."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from gluepot.streaming.observe.capacity import Capacity
+from gluepot.streaming.observe.committed_rows import CommittedRows
+from gluepot.streaming.observe.lag import Lag
+from gluepot.streaming.observe.metric_names import (ADVICE, COUNTERS, GAUGES, HISTOGRAMS, LAG, MOST_LABEL_VALUES, PREFIX)
+from gluepot.streaming.observe.partition_gauges import SHOWN, PartitionGauges
+from gluepot.streaming.progress import BatchStats, input_rate, process_rate, window_ratio
+from gluepot.streaming.side_tasks import side_task
+
+if TYPE_CHECKING:
+    from gluepot.streaming.advisor import Advice
+
+OTHER = "other"
+SCHEMA_CHANGES = ("added", "type")
+MOST_EXACT = 2**53
+"""Whole numbers beyond this are not exact in a metric, which is a double."""
+
+
+class StreamMetrics:
+    """The metrics of one job's queries. Safe to call from the threads of several queries.
+
+    Args:
+        registry: where the metrics are registered; one `StreamMetrics` per registry.
+        job: value of the label `job`.
+        by_partition: show lag by partition, too. Topics have thousands of them, and Prometheus keeps each.
+    """
+
+    def __init__(self, registry: CollectorRegistry, job: str, *, by_partition: bool = False) -> None:
+        self._job = job
+        gauges = [one for one in (*GAUGES, *LAG, *ADVICE) if one not in SHOWN]
+        self._gauges = {one.name: Gauge(PREFIX + one.name, one.help, one.labels, registry=registry) for one in gauges}
+        self._counters = {
+            one.name: Counter(PREFIX + one.name, one.help, one.labels, registry=registry) for one in COUNTERS
+        }
+        self._histograms = {
+            one.name: Histogram(PREFIX + one.name, one.help, one.labels, registry=registry, buckets=one.buckets)
+            for one in HISTOGRAMS
+        }
+        self._committed = CommittedRows(job)
+        registry.register(self._committed)
+        self._by_partition = PartitionGauges(job) if by_partition else None
+        if self._by_partition is not None:
+            registry.register(self._by_partition)
+        self._showing_lag = threading.Lock()
+        self._label_values: dict[tuple[str, str], set[str]] = {}
+
+    def announce(self, query: str, window_secs: float) -> None:
+        """Show a query's counters at zero before anything happened, so that a first failure is seen as a rise."""
+        for metric in COUNTERS:
+            if not metric.by:
+                self._count(metric.name, 0, query)
+        for kind in SCHEMA_CHANGES:
+            self._count("schema_changes", 0, query, kind)
+        self._set("window_seconds", window_secs, query)
+
+    def observe(self, stats: BatchStats) -> None:
+        """Take in a committed batch."""
+        query = stats.query
+        self._set("batch_rows", stats.rows_in, query)
+        self._set("last_batch_seconds", stats.duration_secs, query)
+        self._set("batch_id", stats.batch_id, query)
+        self._set("input_rate", input_rate(stats), query)
+        self._set("process_rate", process_rate(stats), query)
+        self._set("window_seconds", stats.window_secs, query)
+        self._set("batch_window_ratio", window_ratio(stats), query)
+        self._set("last_commit_timestamp_seconds", stats.committed_epoch, query)
+        self._count("rows_in", stats.rows_in, query)
+        self._count("rows_out", stats.rows_out, query)
+        self._count("bytes_in", stats.bytes_in, query)
+        self._count("bytes_out", stats.bytes_out, query)
+        self._count("files_written", stats.files, query)
+        self._count("batches", 1, query)
+        for reason, rows in stats.rejected.items():
+            self._count("rows_rejected", rows, query, self._bounded("rows_rejected", query, reason))
+        for kind, columns in stats.schema_changes.items():
+            self._count("schema_changes", columns, query, kind)
+        self._take("batch_duration_seconds", stats.duration_secs, query)
+        for phase, secs in stats.phase_secs.items():
+            self._take("batch_phase_seconds", secs, query, phase)
+        for secs in stats.latency_secs.values():
+            self._take("record_latency_seconds", secs, query)
+        for size_bytes in stats.file_sizes_bytes:
+            self._take("file_size_bytes", size_bytes, query)
+        self._committed.take(query, stats.rows_in_table)
+        self.lag(query, Lag(stats.lag_records, stats.lag_secs))
+        self._show_source(stats)
+
+    def lag(self, query: str, lag: Lag) -> None:
+        """Show lag where it is known: a broker that is away says none, which must not look like no lag."""
+        with self._showing_lag:
+            if lag.records:
+                self._set("lag_total_records", sum(lag.records.values()), query)
+                self._set("lag_worst_records", max(lag.records.values()), query)
+            if lag.secs:
+                self._set("lag_worst_seconds", max(lag.secs.values()), query)
+            if self._by_partition is not None:
+                self._by_partition.show("lag_records", query, lag.records)
+                self._by_partition.show("lag_seconds", query, lag.secs)
+
+    def capacity(self, capacity: Capacity) -> None:
+        """Show what the job has to work with."""
+        self._set("workers", capacity.workers)
+        self._set("task_slots", capacity.slots)
+
+    @side_task("metrics")
+    def advise(self, query: str, advice: Advice) -> None:
+        """Show what the advisor says after a batch."""
+        self._set("advised_workers", advice.wanted_workers, query)
+        self._set("advice_confidence", advice.confidence, query)
+        for limit in type(advice.limit):
+            self._set("advice_limit", limit is advice.limit, query, limit.value)
+        if advice.fixed_secs is not None:
+            self._set("batch_fixed_seconds", advice.fixed_secs, query)
+        if advice.worker_rate is not None:
+            self._set("worker_rate", advice.worker_rate, query)
+
+    def retry(self, query: str) -> None:
+        """Count a batch that is started again."""
+        self._count("retries", 1, query)
+
+    def failure(self, query: str) -> None:
+        """Count a failed attempt, whether or not another follows."""
+        self._count("failures", 1, query)
+
+    def side_task_failure(self, query: str, task: str) -> None:
+        """Count an error in what goes on beside a batch."""
+        self._count("side_task_failures", 1, query, task)
+
+    def group_commits(self, query: str, told: int, failed: int) -> None:
+        """Count commits to consumer groups after a batch."""
+        self._count("group_commits", told, query)
+        self._count("group_commit_failures", failed, query)
+
+    def empty(self, query: str) -> None:
+        """Count a trigger that found nothing; the batch size shown is then 0, as in Glue."""
+        self._count("empty_batches", 1, query)
+        self._set("batch_rows", 0, query)
+
+    def _show_source(self, stats: BatchStats) -> None:
+        for source, stream in stats.streams:
+            self._set("source_info", 1, stats.query, source, self._bounded("source_info", stats.query, stream))
+        if stats.positions:
+            self._set("partitions", len(stats.positions), stats.query)
+        if self._by_partition is not None:
+            exact = {shard: end for shard, end in stats.positions.items() if end <= MOST_EXACT}
+            self._by_partition.show("position", stats.query, exact)
+
+    def _bounded(self, name: str, query: str, value: str) -> str:
+        """Return the label value to count under, so that a metric has no more than so many series."""
+        known = self._label_values.setdefault((name, query), set())
+        if value not in known and len(known) >= MOST_LABEL_VALUES:
+            return OTHER
+        known.add(value)
+        return value
+
+    def _set(self, name: str, value: float, *labels: str) -> None:
+        self._gauges[name].labels(self._job, *labels).set(value)
+
+    def _count(self, name: str, amount: float, *labels: str) -> None:
+        self._counters[name].labels(self._job, *labels).inc(amount)
+
+    def _take(self, name: str, value: float, *labels: str) -> None:
+        self._histograms[name].labels(self._job, *labels).observe(value)

@@ -1,0 +1,112 @@
+"""The dead letters of a query: records its function failed on, published like any other write of the batch.
+
+They lie in `<checkpoint>/gluepot/dead_letters`, which is laid out as a table is, with its manifests; the files
+themselves lie there too, or in `rejectsPath`. A manifest here is also the decision that its records are out of the
+batch: a replay reads it and runs the function on the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from uuid import uuid4
+
+from gluepot import commit
+from gluepot.commit.publish import published
+from gluepot.connectors.streams.dead_letters import DeadLetter, dump_dead_letters
+from gluepot.connectors.filesink.layout import REJECTS, staging_of_attempt
+from gluepot.connectors.filesink.names import run_prefix
+from gluepot.connectors.filesink.rejects import RejectsFile
+from gluepot.connectors.filesink.staging import Stage
+from gluepot.connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange
+from gluepot.core.errors import EtlError
+from gluepot.core.storage import open_storage
+from gluepot.streaming.quarantine.bisection import Ranges
+from gluepot.streaming.progress import WrittenFile
+
+FOLDER = "gluepot/dead_letters"
+_CTX = "dead_letters"
+
+
+class DeadLetters:
+    """Dead letters of one query, in rounds: a batch that fails again without those of round 1 gets a round 2.
+
+    Args:
+        checkpoint: the query's checkpoint, path or URL.
+        rejects_path: where the files go; None for beside the manifests.
+        query_id: Spark's id of the query.
+        token: of the driver; an earlier driver can decide nothing any more once this one has taken over.
+    """
+
+    def __init__(self, checkpoint: str, rejects_path: str | None, query_id: str, token: int) -> None:
+        home = open_storage(f"{checkpoint.rstrip('/')}/{FOLDER}")
+        self._target = commit.Target(home, home if rejects_path is None else open_storage(rejects_path))
+        self._query_id = query_id
+        self._token = token
+
+    def decided(self, batch_id: int) -> list[Ranges]:
+        """Return the positions set aside in each round so far; none for a round that was taken back, or only sealed."""
+        found: list[Ranges] = []
+        while (record := published(self._target, self._key(batch_id, len(found) + 1))) is not None:
+            found.append(tuple(record.ranges))
+        return found
+
+    def take_over(self, batch_id: int) -> list[Ranges]:
+        """Return the same, after making sure that an earlier driver adds nothing to it.
+
+        Each round, and one more that is empty, gets a record of this driver.
+
+        Raises:
+            LeaseHeld: a later driver has taken over.
+        """
+        commit.recover(self._target, self._query_id, self._token)
+        rounds = self.decided(batch_id)
+        if not rounds or rounds[-1]:
+            rounds.append(())
+        for n, held in enumerate(rounds, 1):
+            if held:
+                commit.adopted(self._target, Manifest(self._key(batch_id, n), ranges=held, token=self._token))
+            else:
+                self.publish(batch_id, n, (), ())
+        return rounds
+
+    def publish(
+        self, batch_id: int, nth: int, letters: Iterable[DeadLetter], ranges: Sequence[SourceRange]
+    ) -> list[WrittenFile]:
+        """Make the dead letters of a round visible and the decision final, both or neither.
+
+        Args:
+            batch_id: of the batch.
+            nth: the round, counted from 1.
+            letters: the records in the ranges; none takes a round back.
+            ranges: their positions.
+
+        Returns:
+            The files of the letters.
+
+        Raises:
+            EtlError: as the storage or the source raises; nothing is decided then.
+        """
+        key, attempt = self._key(batch_id, nth), f"{self._token}/{uuid4().hex}"
+        folder = f"{REJECTS}/" if self._target.rejects == self._target.table else ""
+        stage = Stage(self._target.rejects, f"{staging_of_attempt(key, attempt)}/letters")
+        file = RejectsFile(stage, f"{folder}{run_prefix(key, key.ctx)}part-r-00000.rejects")
+        try:
+            for letter in letters:
+                file.add_rows(dump_dead_letters([letter]))
+            files = file.finish()
+            stage.settle()
+        except BaseException:
+            with suppress(EtlError):  # the first error is the better one to report
+                stage.discard()
+            raise
+        rows = sum(file.by_reason.values())
+        part = ManifestPart(files=files, ranges=tuple(ranges), rows_in=rows, rejected=file.by_reason)
+        outcome = commit.publish(self._target, Manifest(key, [part], token=self._token))
+        return [
+            WrittenFile(self._target.rejects.url, path, file.size_bytes, file.rows, rejects=True)
+            for path, file in zip(outcome.rejects, files, strict=False)
+        ]
+
+    def _key(self, batch_id: int, nth: int) -> CommitKey:
+        return CommitKey(self._query_id, batch_id, _CTX if nth == 1 else f"{_CTX}.{nth}")

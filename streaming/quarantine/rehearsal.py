@@ -1,0 +1,82 @@
+"""Trying a batch function on a part of its batch, so that nothing it writes through us becomes visible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pyspark.sql import DataFrame
+
+from gluepot import commit
+from gluepot.commit.publish import published
+from gluepot.connectors.ports import CommitKey, Manifest
+from gluepot.core.task_errors import is_ours
+from gluepot.streaming.micro_batch.context import BatchContext, BatchFunction, StreamSchema, run_known
+from gluepot.streaming.quarantine.bisection import Ranges
+from gluepot.streaming.quarantine.failure_text import failure_text
+from gluepot.streaming.micro_batch.frames import StreamFrame
+from gluepot.streaming.settings import StreamSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """One batch function tried on parts of one batch.
+
+    Args:
+        stream: what the batch is of.
+        frame: what Spark gave for the batch.
+        function: the query's; its writes by other means than `write_dynamic_frame` do happen.
+        settings: of the query.
+        context: of the batch.
+        writes: the writes the function has reached so far.
+    """
+
+    stream: StreamFrame
+    frame: DataFrame
+    function: BatchFunction
+    settings: StreamSettings
+    context: BatchContext
+    writes: dict[tuple[str, CommitKey], commit.Target] = field(default_factory=dict)
+
+    def failure(self, part: Ranges) -> str | None:
+        """Return what the function raises when it gets nothing but this part of the batch; None when it passes.
+
+        Raises:
+            Exception: an error that is no record's fault: one of ours.
+        """
+        if not self.stream.source.any_record(part):
+            return None
+        held = self.context
+        alone = BatchContext(
+            query_id=held.query_id,
+            batch_id=held.batch_id,
+            token=held.token,
+            ranges=part,
+            schema=StreamSchema(held.schema.known),
+            rejects_path=held.rejects_path,
+            rehearsed=self.writes,
+            storage_level=held.storage_level,
+            tables=held.tables,
+            columns=held.columns,
+            scope=held.scope,
+            beside=held.beside,
+        )
+
+        def rows() -> DataFrame:
+            return self.stream.batch(self.frame.sparkSession, part)
+
+        try:
+            run_known(self.stream, self.frame, part, self.function, alone, self.settings, rows)
+        except Exception as error:
+            if is_ours(error):
+                raise
+            return failure_text(error)
+        return None
+
+    def take_back(self) -> None:
+        """Take back what attempts at the whole batch have published under the writes that were reached here.
+
+        The run that follows without the guilty records may not get to all of these writes.
+        """
+        for (_, key), target in self.writes.items():
+            if (record := published(target, key)) is not None and record.files:
+                commit.publish(target, Manifest(key, token=self.context.token))

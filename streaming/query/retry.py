@@ -1,0 +1,47 @@
+"""What follows a failed micro-batch, by Glue's rule (`forEachBatch`: 1, 2, then 5 s between tries)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gluepot.core.errors import CheckpointError, ConfigError, LeaseHeld, PermanentError
+from gluepot.streaming.settings import StreamSettings
+
+WAITS_SECS = {1: 1.0, 2: 2.0}
+LATER_WAITS_SECS = 5.0
+
+# Glue re-raises this one at once. It has no type of its own on the Python side, so its text must decide.
+CHECKPOINT_METADATA_NOT_FOUND = "CheckpointMetadataNotFound"
+
+
+@dataclass(frozen=True, slots=True)
+class RetryAfter:
+    """Run the same batch again, with the same id and offsets, after the wait."""
+
+    wait_secs: float
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    """End the query and raise the failure; `reason` says which limit was reached."""
+
+    reason: str
+
+
+def after_failure(failures_in_a_row: int, settings: StreamSettings) -> RetryAfter | GiveUp:
+    """Decide what follows the `failures_in_a_row`-th failure; the count starts over after a good batch.
+
+    Args:
+        failures_in_a_row: 1 for the first failure.
+        settings: gives the number of retries allowed.
+    """
+    if failures_in_a_row > settings.batch_max_retries:
+        return GiveUp(f"{failures_in_a_row} failures in a row, batchMaxRetries={settings.batch_max_retries}")
+    return RetryAfter(WAITS_SECS.get(failures_in_a_row, LATER_WAITS_SECS))
+
+
+def is_final(error: BaseException) -> bool:
+    """Tell whether trying again cannot change the outcome, whatever `batchMaxRetries` says."""
+    if isinstance(error, ConfigError | PermanentError | CheckpointError | LeaseHeld):
+        return True
+    return str(error).startswith(CHECKPOINT_METADATA_NOT_FOUND)

@@ -1,0 +1,591 @@
+"""One query: start it, keep it going through failures, end it between two batches."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+
+from gluepot.engine import execute, on_driver, task_ranges
+from gluepot.commit import Journal, Origin, QueryWrites
+from gluepot.engine.pipeline import RangeInput
+from gluepot.commit.recorded_columns import TableColumns
+from gluepot.connectors.ports import DivisibleSource, SourceRange, coalesced
+from gluepot.connectors.streams.positions import StreamPositions
+from gluepot.connectors.streams.rejects import discard, rejects_root
+from gluepot.connectors.streams.start import read_start
+from gluepot.core.checkpoint import Checkpoint
+from gluepot.core.errors import EtlError
+from gluepot.core.failpoints import reach
+from gluepot.core.logging import bind_context, get_logger
+from gluepot.streaming.checkpoints import lease
+from gluepot.streaming.query import retry
+from gluepot.streaming.micro_batch.context import (BatchContext, BatchFunction, StreamSchema, run_known, run_rows)
+from gluepot.streaming.observe.capacity import capacity_of
+from gluepot.streaming.checkpoints.start import refuse_damage
+from gluepot.streaming.count_ahead.foresight import Foresight, Use
+from gluepot.streaming.micro_batch.frames import StreamFrame, kept_at
+from gluepot.streaming.count_ahead.habit import Habit
+from gluepot.streaming.micro_batch.inputs import Inputs, named
+from gluepot.streaming.observe.lag import Lag, LagWatch
+from gluepot.streaming.query.ledger_positions import Mirror
+from gluepot.streaming.query.pausing import rest
+from gluepot.streaming.progress import BatchStats
+from gluepot.streaming.quarantine.isolate import Quarantine
+from gluepot.streaming.schema_changes import by_kind
+from gluepot.streaming.micro_batch.scopes import Scope
+from gluepot.streaming.query.session import ENDLESS, StreamSession
+from gluepot.streaming.settings import StreamSettings
+from gluepot.streaming.micro_batch.shuffles import suit_batches
+from gluepot.streaming.side_tasks import name_of
+from gluepot.streaming.query.stopping import stop_on_signals
+from gluepot.streaming.query.throttling import Throttling
+
+POLL_SECS = 0.05
+
+log = get_logger(__name__)
+
+T = TypeVar("T")
+
+
+class StopBetweenBatches(Exception):
+    """Raised where a batch would begin after the end was asked for: its offsets are planned, nothing of it has run."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """What the batch callback and the waiting thread share.
+
+    Args:
+        gate: held while a batch begins, and while the end is decided.
+        stopping: whether no further batch may begin.
+        in_function: whether a batch is running.
+        done_batches: whose function has returned; what Spark could not commit does not count.
+        finished: the batch whose function has returned last, as long as nobody has seen that Spark committed it, and
+            whether it held records.
+        failures: of the batch that is tried, or of the attempts to plan one, in a row.
+        error: what the last batch has raised.
+        last_started_epoch: when the last batch began.
+        last_held: what the last batch held.
+        failed_batch: the batch whose function failed last.
+    """
+
+    gate: threading.Lock = field(default_factory=threading.Lock)
+    stopping: bool = False
+    in_function: bool = False
+    done_batches: int = 0
+    finished: tuple[int, bool] | None = None
+    failures: int = 0
+    error: BaseException | None = None
+    last_started_epoch: float | None = None
+    last_held: list[StreamPositions[Any]] = field(default_factory=list)
+    failed_batch: int | None = None
+
+
+class _Drain:
+    """The end of a drain: everything the streams held when it began.
+
+    Args:
+        inputs: of the query.
+        began_epoch: in seconds since 1970 UTC.
+    """
+
+    def __init__(self, inputs: Inputs, began_epoch: float) -> None:
+        self._inputs = inputs
+        self._began_epoch = began_epoch
+        self._ends: dict[tuple[str, Any], int | None] = {}
+        self._known = False
+
+    def look(self) -> bool:
+        """Find out ends that are not known yet; True once all are. The first end found of a shard counts."""
+        if not self._known and (found := self._inputs.ends_at(self._began_epoch)) is not None:
+            self._ends = {
+                shard: end if self._ends.get(shard) is None else self._ends[shard] for shard, end in found.items()
+            }
+            self._known = None not in self._ends.values()
+        return self._known
+
+    def is_reached(self, held: Sequence[StreamPositions[Any]]) -> bool:
+        """Tell whether a batch, the last one done, ends at or after all ends."""
+        if not self.look():
+            return False
+        reached = {shard: end for one in held for shard, end in one.ends_by_id().items()}
+        return all(reached.get(shard, 0) >= (end or 0) for shard, end in self._ends.items())
+
+
+class Query:
+    """A streaming query of a job, run as Glue's `forEachBatch` runs it (glue-api 2).
+
+    Args:
+        frame: a streaming DataFrame; one of ours keeps its offset ranges.
+        function: `(data_frame, batch_id)`.
+        settings: of the query.
+        session: the job's services.
+        name: for logs and metrics.
+    """
+
+    def __init__(
+        self,
+        frame: DataFrame,
+        function: BatchFunction,
+        settings: StreamSettings,
+        session: StreamSession,
+        name: str,
+    ) -> None:
+        self._frame = frame
+        self._stream = frame if isinstance(frame, StreamFrame) else None
+        self._function = function
+        self._settings = settings
+        self._session = session
+        self._name = name
+        self._checkpoint = Checkpoint(settings.checkpoint_location)
+        self._inputs = Inputs(frame, self._checkpoint)
+        self._throttling = Throttling(self._inputs.throttled_reads, session.clock)
+        self._lag = LagWatch(self._inputs.backlog, session.clock, failed=partial(self._failed_beside, "lag"))
+        self._schema = StreamSchema()
+        self._tables: QueryWrites | None = None
+        self._rolling: threading.Thread | None = None
+        self._columns = TableColumns()
+        self._scope = Scope()
+        self._habit = Habit[Use]()
+        self._run = _Run()
+        self._quarantine = Quarantine(self._stream, function, settings, self._end_search_if_stopping)
+        self._drain: _Drain | None = None
+        self._mirror = Mirror(name, settings.checkpoint_location, session.clock)
+        self._lease: lease.Lease | None = None
+        self._origin: Origin | None = None
+
+    def run(self) -> None:
+        """Run until the job ends it, a drain is reached, or a batch fails for good.
+
+        Raises:
+            Exception: what the batch function raised in its last attempt, or what the source reported.
+        """
+        with (
+            bind_context(query=self._name),
+            self._told(),
+            self._own() as self._lease,
+            ExitStack() as watching,
+        ):
+            watching.callback(self._beside, "ledger_positions", self._mirror.note)
+            self._tell(lease="held")
+            self._before_first_start()
+            watching.enter_context(self._lag_shown())
+            while not self._ending():
+                if self._pausing():
+                    self._pause()
+                    continue
+                failure = self._attempt()
+                self._lease.check()
+                if failure is None:
+                    continue
+                self._judge_finished()
+                self._run.failures += 1
+                self._tell(failures_in_a_row=self._run.failures)
+                self._count("failure")
+                # A batch that fails after the end was asked for is not tried again, and the end is no success.
+                final = retry.is_final(failure) or self._session.stop.is_set()
+                match retry.after_failure(self._run.failures, self._settings):
+                    case retry.RetryAfter(wait_secs) if not final:
+                        log.warning(
+                            "batch_failed", attempt=self._run.failures, wait_secs=wait_secs, reason=str(failure)
+                        )
+                        self._count("retry")
+                        reach("retry.counted")
+                        self._session.clock.sleep(wait_secs)
+                    case retry.GiveUp() if not final and self._quarantine.takes(self._run.failed_batch, failure):
+                        log.warning("batch_searched", attempts=self._run.failures, reason=str(failure))
+                        self._run.failures = 0
+                    case _:
+                        log.error("query_failed", attempts=self._run.failures, reason=str(failure))
+                        raise failure
+            self._lease.check()  # it may be lost while no attempt runs: before the next one, or in a pause
+
+    def _judge_finished(self) -> None:
+        """Find out, when a query has failed, whether the batch whose function returned last is committed.
+
+        If not, its function runs again, and that counts as another failure of the same batch.
+        """
+        finished, self._run.finished = self._run.finished, None
+        if finished is None:
+            return
+        batch_id, filled = finished
+        try:
+            newest = self._checkpoint.newest_commit()
+        except (EtlError, OSError):  # the same trouble that kept Spark from writing there
+            newest = None
+        if newest is not None and newest >= batch_id:
+            self._run.failures = 0
+        else:
+            self._run.done_batches -= filled
+
+    def _pause(self) -> None:
+        """Rest between two batches, with the lease, until somebody lets the query go on or it is to end."""
+        log.info("query_paused")
+        self._tell(paused=True)
+        try:
+            rested_secs = rest(self._pausing, self._ending, self._session.clock)
+        finally:
+            self._tell(paused=False)
+        log.info("query_resumed", paused_secs=round(rested_secs, 1))
+
+    def _own(self) -> lease.Lease:
+        return lease.take(self._checkpoint.storage, self._session.clock, ttl_secs=self._session.lease_secs)
+
+    def _before_first_start(self) -> None:
+        if (metrics := self._session.metrics) is not None:
+            self._beside("metrics", lambda: metrics.announce(self._name, self._settings.window_size_secs))
+        storage = self._checkpoint.storage
+        refuse_damage(storage)
+        chosen = read_start(storage) is not None
+        self._origin = Origin(storage.url, chosen, self._settings.allow_overlap)
+        self._quarantine.check()
+        self._inputs.check()
+        self._tell(source_reached=True)
+        self._beside("shuffle_partitions", lambda: suit_batches(self._frame.sparkSession))
+        if self._session.drain.until_caught_up and self._inputs:
+            self._drain = _Drain(self._inputs, self._session.clock.epoch())
+            self._drain.look()
+
+    def _attempt(self) -> BaseException | None:
+        """Start the query and wait for its end; return what ended it, None for an end or a pause asked for."""
+        self._run.error = None
+        self._run.failed_batch = None
+        self._run.stopping = False
+        self._inputs.begin()
+        # A drain does not wait for windows.
+        window_secs = 0.0 if self._session.drain != ENDLESS else self._settings.window_size_secs
+        query = (
+            self._frame.writeStream.foreachBatch(self._on_batch)
+            .trigger(processingTime=f"{int(window_secs * 1000)} milliseconds")
+            .option("checkpointLocation", self._settings.checkpoint_location)
+            .start()
+        )
+        try:
+            return self._wait(query)
+        finally:
+            reach("query.ending")
+            query.stop()
+            self._tell_throttled(anew=True)
+
+    def _wait(self, query: StreamingQuery) -> BaseException | None:
+        """Wait for the query's end, and bring it about between two batches when that, or a pause, is asked for.
+
+        `stop()` while the batch function runs interrupts Python in mid-call and can end the stream's thread with a
+        StackOverflowError (Spark 4.1), so it is called only while no batch is running; a batch that begins in the same
+        instant ends itself with `StopBetweenBatches`.
+        """
+        while True:
+            self._tell_throttled()
+            try:
+                if query.awaitTermination(POLL_SECS):  # type: ignore[arg-type]  # fractions of a second work
+                    return None
+            except StreamingQueryException as failure:
+                return self._cause(failure)
+            # Planners told to stop plan nothing more, so a pause that is taken back in this moment is carried out too.
+            if not (self._run.stopping or self._ending() or self._pausing()):
+                continue
+            with self._run.gate:
+                self._run.stopping = True
+                idle = not self._run.in_function
+            self._inputs.ask_stop()
+            if idle and not query.status["isTriggerActive"]:
+                return None
+
+    def _cause(self, failure: StreamingQueryException) -> BaseException | None:
+        """Return the error as it was raised, not the text of it that came back through the JVM."""
+        if isinstance(self._run.error, StopBetweenBatches):
+            return None
+        return self._run.error or self._inputs.reported() or failure
+
+    def _ending(self) -> bool:
+        lost = self._lease is not None and self._lease.is_lost
+        if lost:
+            self._tell(lease="lost")
+        return lost or self._session.stop.is_set() or self._drained()
+
+    def _pausing(self) -> bool:
+        return self._session.pauses.hold(self._name)
+
+    def _drained(self) -> bool:
+        drain = self._session.drain
+        if drain.max_batches is not None and self._run.done_batches >= drain.max_batches:
+            return True
+        return self._drain is not None and self._drain.is_reached(self._run.last_held or self._inputs.committed())
+
+    def _on_batch(self, frame: DataFrame, batch_id: int) -> None:
+        with self._run.gate:
+            # Asked here too: the next batch may begin before the waiting thread looks again.
+            if self._run.stopping or self._ending() or self._pausing():
+                self._run.error = StopBetweenBatches()
+                raise self._run.error
+            self._run.in_function = True
+            if self._run.finished is not None:  # Spark begins a batch when the one before is committed
+                self._run.finished, self._run.failures = None, 0
+        try:
+            self._scope.refuse_late_writes()
+            assert self._lease is not None  # taken before the first attempt
+            self._lease.check()
+            self._tell(batch_id=batch_id, batch_began_epoch=self._session.clock.epoch())
+            reach("batch.planned")
+            with bind_context(query=self._name, batch=batch_id):
+                held = self._inputs.held(batch_id) if self._inputs else []
+                with bind_context(**named(held)):
+                    self._one(frame, batch_id, self._lease.token, held)
+                    reach("batch.done")
+        except BaseException as error:
+            self._run.error = error
+            self._run.failed_batch = batch_id
+            raise
+        finally:
+            self._run.in_function = False
+            self._tell(batch_began_epoch=None)
+
+    def _one(self, frame: DataFrame, batch_id: int, token: int, held: list[StreamPositions[Any]]) -> None:
+        clock, run = self._session.clock, self._run
+        began, began_epoch = clock.monotonic(), clock.epoch()
+        query_id = self._checkpoint.query_id() or ""
+        ranges = self._inputs.ranges(held)
+        context = BatchContext(
+            query_id=query_id,
+            batch_id=batch_id,
+            token=token,
+            ranges=ranges,
+            offsets_digest="" if ranges else self._inputs.digest(batch_id),
+            origin=self._origin,
+            tables=self._writes_of(query_id, token),
+            columns=self._columns,
+            scope=self._scope,
+            beside=self._beside,
+            schema=self._schema,
+            foresight=Foresight(self._habit),
+            rejects_path=self._settings.rejects_path,
+            storage_level=kept_at(self._settings),
+        )
+        context.tables.begin_attempt(batch_id)  # here, too: the function is not called if all records are dead letters
+        filled = self._fill(frame, held, context)
+        context.tables.settle()
+        reach("batch.settled")
+        attempts = run.failures + 1
+        run.last_held = held
+        run.done_batches += filled
+        run.finished = batch_id, filled
+        self._beside("ledger_positions", lambda: self._mirror.done(query_id, batch_id, held))
+        self._beside("lag", lambda: self._lag.committed(held, context.newest_epoch_ms))
+        self._beside("group_commits", lambda: self._tell_groups(held))
+        self._beside("rollups", self._roll_up)
+        self._tell(failures_in_a_row=0)
+        if not filled:
+            self._count("empty")
+            return
+        lag = self._beside("lag", self._lag.after_batch) or Lag()
+        duration_secs = clock.monotonic() - began
+        self._tell(last_commit_epoch=began_epoch + duration_secs)
+        stats = self._beside(
+            "statistics", lambda: self._stats(held, ranges, context, lag, attempts, began_epoch, duration_secs)
+        )
+        run.last_started_epoch = began_epoch
+        if stats is not None:
+            self._report(stats)
+
+    def _stats(
+        self,
+        held: Sequence[StreamPositions[Any]],
+        ranges: tuple[SourceRange, ...],
+        context: BatchContext,
+        lag: Lag,
+        attempts: int,
+        began_epoch: float,
+        duration_secs: float,
+    ) -> BatchStats:
+        """Return a committed batch in numbers; they do not depend on whether its names for lineage can be told."""
+        now_epoch = self._session.clock.epoch()
+        ages = {shard: max(0.0, now_epoch - newest / 1000) for shard, newest in context.newest_epoch_ms.items()}
+        return BatchStats(
+            query=self._name,
+            batch_id=context.batch_id,
+            window_secs=self._settings.window_size_secs,
+            started_epoch=began_epoch,
+            duration_secs=duration_secs,
+            previous_started_epoch=self._run.last_started_epoch,
+            phase_secs=dict(context.phase_secs),
+            rows_in=context.rows_in + context.rows_aside if context.rows_in else self._inputs.holds_records(held),
+            rows_out=context.rows_out,
+            bytes_in=context.bytes_in,
+            bytes_out=context.bytes_out,
+            files=context.files,
+            file_sizes_bytes=tuple(context.file_sizes_bytes),
+            schema_changes=dict(by_kind(context.column_changes)),
+            rejected=dict(context.rejected),
+            streams=sorted({(one.SOURCE, stream) for one in held for stream in one.streams()}),
+            positions={f"{stream}-{shard}": end for one in held for (stream, shard), end in one.ends().items()},
+            attempts=attempts,
+            lag_records=lag.records,
+            lag_secs=lag.secs,
+            latency_secs=ages,
+            divisible=context.in_any_order and self._is_worth_pieces(context.rows_in),
+            ranges=ranges,
+            written=tuple(context.written),
+            column_changes=tuple(context.column_changes),
+            rows_in_table=dict(context.rows_in_table),
+            inputs=self._beside("lineage", lambda: self._inputs.datasets(held)) or (),
+            outputs=tuple(context.outputs),
+        )
+
+    def _beside(self, task: str, action: Callable[[], T]) -> T | None:
+        """Do something that is no part of the batch: its errors are told and counted, and the batch goes on."""
+        try:
+            return action()
+        except Exception as failed:  # noqa: BLE001  whatever it is, the batch has done its work
+            self._failed_beside(task, failed)
+            return None
+
+    def _failed_beside(self, task: str, failed: Exception) -> None:
+        self._session.side_task_failed(self._name, task, failed)
+
+    def _writes_of(self, query_id: str, token: int) -> QueryWrites:
+        """Return what this driver knows of the query's writes; the first call opens the journal of the checkpoint."""
+        if self._tables is None or self._tables.query_id != query_id:
+            journal = Journal(self._checkpoint.storage, token)
+            self._tables = QueryWrites(query_id, token, journal, self._checkpoint.replaced_query_ids())
+        return self._tables
+
+    def _roll_up(self) -> None:
+        """Begin to roll up manifests where that is due; it takes seconds where the table is in S3."""
+        tables = self._tables
+        if tables is None or not tables.has_to_roll_up() or (self._rolling and self._rolling.is_alive()):
+            return
+
+        def run() -> None:
+            self._beside("rollups", partial(tables.roll_up, with_gaps=self._settings.allow_overlap))
+
+        self._rolling = threading.Thread(target=run, name="gluepot-rollups", daemon=True)
+        self._rolling.start()
+
+    def _is_worth_pieces(self, records: int) -> bool:
+        source: object = None if self._stream is None else self._stream.source
+        return isinstance(source, DivisibleSource) and task_ranges.is_divided(records, source.least_piece)
+
+    def _fill(self, frame: DataFrame, held: Sequence[StreamPositions[Any]], context: BatchContext) -> bool:
+        """Run the function on a batch; False if it turned out to be empty and the function was not called."""
+        if self._stream is None:
+            return run_rows(frame, self._function, context)
+        (span,) = held
+        source = self._stream.source
+        ranges = source.split(span)
+        counted = None
+        if on_driver.is_small(source.records(span), len(ranges), self._settings.small_batch_records):
+            given = RangeInput(source.lean(), tuple(ranges), on_driver=True)
+            counted = execute.count_raw(frame.sparkSession, given)
+        if not (source.any_record(ranges) if counted is None else counted):
+            return False
+        good = self._quarantine.good(self._stream, frame, ranges, context)
+        context.ranges = tuple(coalesced(good))
+        if good is ranges:
+            run_known(self._stream, frame, ranges, self._function, context, self._settings, counted=counted)
+        elif good:
+            self._run_rest(self._stream, frame, ranges, good, context)
+        return True
+
+    def _run_rest(
+        self,
+        stream: StreamFrame,
+        frame: DataFrame,
+        ranges: Sequence[SourceRange],
+        good: Sequence[SourceRange],
+        context: BatchContext,
+    ) -> None:
+        """Run the function on what is left of a batch, whose pieces have rejects files of their own."""
+        root = rejects_root(stream.source.rejects_path, self._settings.checkpoint_location)
+        if root is not None:
+            discard(root, ranges)
+
+        def rows() -> DataFrame:
+            return stream.batch(frame.sparkSession, good, root)
+
+        run_known(stream, frame, good, self._function, context, self._settings, rows)
+
+    def _end_search_if_stopping(self) -> None:
+        if self._session.stop.is_set():
+            raise StopBetweenBatches
+
+    def _report(self, stats: BatchStats) -> None:
+        if (metrics := self._session.metrics) is not None:
+            self._beside("metrics", lambda: metrics.observe(stats))
+            self._beside("capacity", lambda: metrics.capacity(capacity_of(self._frame.sparkSession)))
+        for watch in self._session.watchers:
+            self._beside(name_of(watch), partial(watch, stats))
+        log.info(
+            "batch_done",
+            rows=stats.rows_in,
+            rows_out=stats.rows_out,
+            rejected=sum(stats.rejected.values()),
+            files=stats.files,
+            secs=round(stats.duration_secs, 3),
+            lag=sum(stats.lag_records.values()),
+        )
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Let the job's status know of the query while this is open, and of its end."""
+        settings = self._settings.model_dump()
+        self._tell(window_secs=self._settings.window_size_secs, settings=settings, ended=False)
+        try:
+            yield
+        finally:
+            self._tell(ended=True, lease="lost" if self._lease and self._lease.is_lost else "none")
+
+    @contextmanager
+    def _lag_shown(self) -> Iterator[None]:
+        """Show the lag at every moment while this is open, not only when a batch ends: the worst one has none."""
+        metrics = self._session.metrics
+        if metrics is None or not self._inputs:
+            yield
+            return
+        # What the checkpoint says of the past is not needed to go on.
+        self._beside("lag", lambda: self._lag.committed(self._inputs.committed(), {}))
+
+        def show(lag: Lag) -> None:
+            metrics.lag(self._name, lag)
+
+        with self._lag.looking(show):
+            yield
+
+    def _tell(self, **changes: Any) -> None:
+        self._beside("status", lambda: self._session.status.tell(self._name, **changes))
+
+    def _tell_throttled(self, *, anew: bool = False) -> None:
+        self._beside("throttled_reads", lambda: self._tell(throttled_reads=self._throttling.look(anew=anew)))
+
+    def _tell_groups(self, held: Sequence[StreamPositions[Any]]) -> None:
+        """Tell consumer groups of a batch, after its publish: a group must never be ahead of the table."""
+        told, failures = self._inputs.commit_groups(held)
+        for failed in failures:
+            self._failed_beside("group_commits", failed)
+        if (metrics := self._session.metrics) is not None:
+            self._beside("metrics", lambda: metrics.group_commits(self._name, told, len(failures)))
+
+    def _count(self, what: str) -> None:
+        if (metrics := self._session.metrics) is not None:
+            self._beside("metrics", lambda: getattr(metrics, what)(self._name))
+
+
+def for_each_batch(frame: Any, function: BatchFunction, settings: StreamSettings, session: StreamSession) -> None:
+    """Run a query to its end; see `Query`.
+
+    Raises:
+        EtlError: with the query's name added, or whatever the batch function raised.
+    """
+    try:
+        with stop_on_signals(session):
+            Query(frame, function, settings, session, settings.query_name).run()
+    except EtlError as error:
+        error.add_note(f"query {settings.query_name}, checkpoint {settings.checkpoint_location}")
+        raise

@@ -1,4 +1,4 @@
-"""Builds the optional kernel of `dynamicframe` where there is a C compiler (docs/decisions/0027)."""
+"""Builds the optional kernel of `gluepot.frames` where there is a C compiler (docs/decisions/0027)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SOURCE = Path("dynamicframe", "json_kernel.c")
-COMPILED = Path("dynamicframe", "_json_kernel.abi3.so")  # one for all versions of Python from 3.11 on
+SOURCE = Path("gluepot", "frames", "json_kernel.c")
+COMPILED = Path("gluepot", "frames", "_json_kernel.abi3.so")  # one for all versions of Python from 3.11 on
 FLAGS = ("-O3", "-std=c11", "-shared", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra")
 MAC_FLAGS = ("-undefined", "dynamic_lookup")
 

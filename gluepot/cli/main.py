@@ -40,7 +40,7 @@ app.command(
 )
 app.command("gluepot.cli.bookmarks:app", name="bookmarks", help="What jobs have read, and how to change that.")
 app.command("gluepot.cli.catalog:app", name="catalog", help="The Data Catalog: databases, tables, partitions.")
-app.command("gluepot.datalake:app", name="jars", help="Java archives of the table formats Iceberg and Delta.")
+app.command("gluepot.cli.jars:app", name="jars", help="Java archives of the table formats Iceberg and Delta.")
 app.command("gluepot.cli.bookmarks:jobs_app", name="jobs", help="The runs of jobs with bookmarks.")
 app.command(
     "gluepot.cli.produce:produce_to",

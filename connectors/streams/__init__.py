@@ -1,0 +1,1 @@
+"""What the sources of streams share: positions, ranges, planning, and the rows that they make."""

@@ -1,0 +1,1 @@
+"""`gluepot table`: tables that jobs wrote."""

@@ -1,0 +1,1 @@
+"""One run of a job: what it is given, how its script is run, and what watches it."""

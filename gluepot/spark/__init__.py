@@ -1,0 +1,1 @@
+"""How Spark is found, configured and started. No module in here imports PySpark when it is loaded."""

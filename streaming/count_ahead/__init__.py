@@ -1,0 +1,1 @@
+"""What is known or prepared before a batch function asks for it."""

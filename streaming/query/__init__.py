@@ -1,0 +1,1 @@
+"""One streaming query: start, retries, pauses, stop."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass
 
+from gluepot.core.errors import PermanentError
 from gluepot.engine.execute import ErrorCounts
 from gluepot.frames.chunk import CallSite
-from gluepot.core.errors import PermanentError
 
 NOWHERE = CallSite()
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame
 
 from awsglue.unsupported import NotSupportedHere
-from gluepot.engine.catalog_update import BEHAVIORS, UPDATE, CatalogTarget
 from gluepot.catalog.formats import HIVE_FORMATS, table_format
 from gluepot.catalog.streams import is_stream
 from gluepot.catalog.values import Table
 from gluepot.connectors.files.formats.options import flag
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.storage import canonical_url
+from gluepot.engine.catalog_update import BEHAVIORS, UPDATE, CatalogTarget
 
 if TYPE_CHECKING:
     from awsglue.sinks import SinkSettings

@@ -24,17 +24,17 @@ from awsglue.sinks import DataFrameWriter, DataSink, DynamicFrameWriter
 from awsglue.sources import DataSource, StreamingDataSource
 from awsglue.unsupported import GLUE_CONTEXT, NotSupportedHere, missing
 from awsglue.writing import append
-from gluepot.tables import purge
-from gluepot.tables.purge import PurgeOptions
-from gluepot.tables.spark import register as register_tables
 from gluepot.catalog.connections import jdbc_connection, load
 from gluepot.connectors.jdbc.endpoint import JDBC_TYPES
 from gluepot.connectors.registry import STREAM_SOURCES
 from gluepot.core.logging import get_logger
-from gluepot.streaming.query import session
 from gluepot.streaming.micro_batch.frames import new_stream
+from gluepot.streaming.query import session
 from gluepot.streaming.query.run import for_each_batch
 from gluepot.streaming.settings import StreamSettings
+from gluepot.tables import purge
+from gluepot.tables.purge import PurgeOptions
+from gluepot.tables.spark import register as register_tables
 
 __all__ = ["GlueContext"]
 

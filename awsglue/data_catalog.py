@@ -11,8 +11,8 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from gluepot.catalog.values import Table
-from gluepot.frames.schema.hive_types import arrow_of_hive
 from gluepot.core.logging import get_logger
+from gluepot.frames.schema.hive_types import arrow_of_hive
 from gluepot.streaming.query import session
 
 if TYPE_CHECKING:

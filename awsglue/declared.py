@@ -12,8 +12,8 @@ from pyspark.sql.types import StructType
 
 from awsglue.unsupported import NotSupportedHere
 from gluepot.connectors.streams.options import PayloadSettings
-from gluepot.frames.declared import DeclaredAvro, DeclaredCsv, DeclaredJson, DeclaredPayload
 from gluepot.core.errors import ConfigError
+from gluepot.frames.declared import DeclaredAvro, DeclaredCsv, DeclaredJson, DeclaredPayload
 
 JSON = frozenset({"", "json"})
 

@@ -25,11 +25,30 @@ from awsglue.sinks import DynamicFrameWriter
 from awsglue.spigot import write_sample
 from awsglue.unboxing import box_format
 from awsglue.visual.methods import VisualTransforms
+from gluepot.core.errors import ConfigError
 from gluepot.engine import execute, shuffled_steps
 from gluepot.engine.pipeline import FrameInput, Pipeline
 from gluepot.frames.magic import magic_format
-from gluepot.frames.transforms import (ApplyMapping, CompareRows, DropFields, DropNulls, ErrorRows, FilterRows, MapRows, RenameField, ResolveChoice, SelectFields, SimplifyDdbJson, Stage, Step, Unbox, Unnest, UnnestDdbJson, casts_to, map_partition)
-from gluepot.core.errors import ConfigError
+from gluepot.frames.transforms import (
+    ApplyMapping,
+    CompareRows,
+    DropFields,
+    DropNulls,
+    ErrorRows,
+    FilterRows,
+    MapRows,
+    RenameField,
+    ResolveChoice,
+    SelectFields,
+    SimplifyDdbJson,
+    Stage,
+    Step,
+    Unbox,
+    Unnest,
+    UnnestDdbJson,
+    casts_to,
+    map_partition,
+)
 from gluepot.streaming.micro_batch.context import current_batch
 from gluepot.streaming.micro_batch.frames import BatchFrame
 

@@ -9,12 +9,12 @@ from pyspark.sql import SparkSession
 
 from gluepot.bookmarks import jobrun
 from gluepot.bookmarks.files_input import files_input
-from gluepot.engine.pipeline import Pipeline
 from gluepot.catalog.values import Table
 from gluepot.connectors.files.settings import FileReadSettings
 from gluepot.connectors.files.table_settings import table_read
-from gluepot.frames.transforms import ReadTexts
 from gluepot.core.datasets import folder_dataset
+from gluepot.engine.pipeline import Pipeline
+from gluepot.frames.transforms import ReadTexts
 from gluepot.streaming.query import session
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 
 from awsglue import gluetypes as g
+from gluepot.core.errors import ConfigError
 from gluepot.frames.chunk import is_choice
 from gluepot.frames.schema import arrow_type, choice_field, glue_name
-from gluepot.core.errors import ConfigError
 
 _BY_NAME: dict[str, type[g.DataType]] = {
     kind.typeName(): kind

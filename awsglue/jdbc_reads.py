@@ -10,9 +10,9 @@ from pyspark.sql import SparkSession
 from awsglue.jdbc_connection import read_settings
 from gluepot.bookmarks import jobrun
 from gluepot.bookmarks.jdbc_input import jdbc_input
-from gluepot.engine.pipeline import Pipeline
 from gluepot.connectors.jdbc.relation import Table
 from gluepot.core.datasets import table_dataset
+from gluepot.engine.pipeline import Pipeline
 from gluepot.streaming.query import session
 
 

@@ -8,9 +8,9 @@ from pyspark.sql import DataFrame
 
 from awsglue.declared import JSON
 from awsglue.unsupported import NotSupportedHere
-from gluepot.engine.pipeline import Pipeline, RangeInput
-from gluepot.connectors.streams.handover import Handover
 from gluepot.connectors.ports import PlannedSource
+from gluepot.connectors.streams.handover import Handover
+from gluepot.engine.pipeline import Pipeline, RangeInput
 from gluepot.streaming.query import session
 
 if TYPE_CHECKING:

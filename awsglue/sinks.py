@@ -14,13 +14,13 @@ from awsglue.lake_tables import LAKE_TYPES
 from awsglue.options import record_sink
 from awsglue.unsupported import NotSupportedHere
 from awsglue.writing import append, publish, publish_table, send
-from gluepot.engine.catalog_update import CatalogTarget
 from gluepot.connectors.jdbc.endpoint import JDBC_TYPES
-from gluepot.connectors.streams.options import warn_ignored
 from gluepot.connectors.ports import CommitKey, Sink
 from gluepot.connectors.registry import RECORD_SINKS, SINKS
+from gluepot.connectors.streams.options import warn_ignored
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.logging import get_logger
+from gluepot.engine.catalog_update import CatalogTarget
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from gluepot.core.errors import ConfigError
+from gluepot.core.storage import open_storage
 from gluepot.engine import execute
 from gluepot.engine.pipeline import Pipeline
 from gluepot.frames.json_text import json_bytes
 from gluepot.frames.transforms import SampleRows
-from gluepot.core.errors import ConfigError
-from gluepot.core.storage import open_storage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

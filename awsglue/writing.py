@@ -14,14 +14,11 @@ from uuid import uuid4
 from pyspark.sql import DataFrame, SparkSession
 
 from awsglue.data_catalog import current_catalog
-from gluepot.engine import catalog_update, execute
 from gluepot import commit
 from gluepot.bookmarks import jobrun
-from gluepot.commit.record import input_text
 from gluepot.bookmarks.ledger import LedgerWrite
-from gluepot.engine.on_driver import is_own_work
-from gluepot.engine.pipeline import Pipeline, work_of
 from gluepot.bookmarks.run_journal import RunJournal
+from gluepot.commit.record import input_text
 from gluepot.connectors.jdbc.endpoint import POSTGRESQL
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
 from gluepot.connectors.lake.commits import LakeCommit
@@ -31,8 +28,11 @@ from gluepot.core.errors import ConfigError
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
 from gluepot.core.storage import place_of
-from gluepot.streaming.micro_batch.context import BatchContext, current_batch
+from gluepot.engine import catalog_update, execute
+from gluepot.engine.on_driver import is_own_work
+from gluepot.engine.pipeline import Pipeline, work_of
 from gluepot.streaming.count_ahead.foresight import Repeatable
+from gluepot.streaming.micro_batch.context import BatchContext, current_batch
 from gluepot.streaming.progress import Output
 
 if TYPE_CHECKING:
@@ -160,8 +160,8 @@ def _publish_table(
     batch: BatchContext, spark: SparkSession, frame: DynamicFrame, settings: JdbcWriteSettings, ctx: str
 ) -> None:
     # The driver of the database takes its time to load.
-    from gluepot.engine.jdbc_output import rehearse_table, take_back_table, write_table  # noqa: PLC0415
     from gluepot.connectors.jdbc.postgresql.publish import find_table  # noqa: PLC0415
+    from gluepot.engine.jdbc_output import rehearse_table, take_back_table, write_table  # noqa: PLC0415
 
     name = find_table(settings)
     database = f"{settings.endpoint.shown} "

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, runtime_checkabl
 
 import pyarrow as pa
 
-from gluepot.frames.chunk import Chunk, ErrorRecord
 from gluepot.core.clock import Clock
 from gluepot.core.datasets import Dataset
+from gluepot.frames.chunk import Chunk, ErrorRecord
 
 if TYPE_CHECKING:
     from gluepot.connectors.streams.dead_letters import OriginalRecord
     from gluepot.connectors.streams.positions import StreamPositions
-    from gluepot.frames.declared import DeclaredPayload
     from gluepot.core.checkpoint import Checkpoint, OffsetEntry
+    from gluepot.frames.declared import DeclaredPayload
 
 
 _EXACT_IN_JSON = 2**53
@@ -408,8 +408,8 @@ class Manifest:
         ranges: what the micro-batch holds that the write belongs to; parts that read ranges themselves say it better.
         offsets_digest: text that is equal for equal input, where a foreign source has no ranges to tell of.
         token: of the driver, see `Lease`; 0 where nobody else can use the key, as in a batch job.
-        work: text that is equal only where the same is done with the input, see `gluepot.engine.pipeline.work_of`. Empty where
-            the key alone says that.
+        work: text that is equal only where the same is done with the input, see `gluepot.engine.pipeline.work_of`.
+            Empty where the key alone says that.
         previous: the batch of the query's write before this one to the same target under the same ctx, -1 if this is
             the first; None where nobody keeps account of it.
     """

@@ -8,8 +8,8 @@ from typing import Any, BinaryIO, Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
-from gluepot.connectors.streams.options import Declare
 from gluepot.connectors.ports import PlannedSource, RecordSink, Sink
+from gluepot.connectors.streams.options import Declare
 from gluepot.connectors.streams.positions import StreamPositions
 
 T = TypeVar("T")

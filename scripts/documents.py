@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scripts.dashboards import BOARDS, FOLDER, rendered
 from gluepot.streaming.observe.metric_names import document
+from scripts.dashboards import BOARDS, FOLDER, rendered
 
 METRICS = Path(__file__).parent.parent / "docs" / "metrics.md"
 

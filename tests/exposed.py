@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from gluepot.streaming.observe.metric_names import (ADVICE, AT_SCRAPE, COUNTED_AT_SCRAPE, COUNTERS, GAUGES, HISTOGRAMS, LAG, PREFIX, ROWS_COMMITTED)
+from gluepot.streaming.observe.metric_names import (
+    ADVICE,
+    AT_SCRAPE,
+    COUNTED_AT_SCRAPE,
+    COUNTERS,
+    GAUGES,
+    HISTOGRAMS,
+    LAG,
+    PREFIX,
+    ROWS_COMMITTED,
+)
 
 OF_PROMETHEUS = ("instance",)
 """Labels that come with the scrape."""

@@ -11,10 +11,10 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from awsglue.visual.columns import column, listed, target
+from gluepot.core.errors import ConfigError
 from gluepot.engine import execute
 from gluepot.engine.pipeline import FrameInput, Pipeline
 from gluepot.frames.chunk import is_choice
-from gluepot.core.errors import ConfigError
 
 
 def gs_concat(

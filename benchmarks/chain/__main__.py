@@ -25,13 +25,13 @@ from gluepot.commit import FILES, QueryWrites, Target, Write, place_digest, publ
 from gluepot.commit.record import CommitRecord, FileEntry
 from gluepot.commit.refusal import Origin
 from gluepot.commit.rolling import roll_up
-from gluepot.tables import open_table
 from gluepot.connectors.filesink import new_file_sink
 from gluepot.connectors.filesink.layout import commit_key
 from gluepot.connectors.glueparquet import ParquetFormat
 from gluepot.connectors.ports import CommitKey, Manifest, SourceRange
-from gluepot.frames.json_decoder import JsonDecoder
 from gluepot.core.storage import open_storage
+from gluepot.frames.json_decoder import JsonDecoder
+from gluepot.tables import open_table
 
 BATCHES = 1_000_000
 SHORT = 1_500

@@ -8,8 +8,8 @@ from pathlib import Path
 import pyspark
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 
-from gluepot.spark.java import ensure_java
 from gluepot.servers import jars
+from gluepot.spark.java import ensure_java
 
 HEAP = "-Xmx4g"
 

@@ -13,8 +13,8 @@ from urllib.request import urlopen
 
 from gluepot.core.glue_version import DEFAULT
 from gluepot.core.job_parameters import JobParameters
-from gluepot.ops.start import OpsSettings, start
 from gluepot.job.scaling import advisor
+from gluepot.ops.start import OpsSettings, start
 from gluepot.streaming.query.session import StreamSession
 
 ASKED_EVERY_SECS = 1.0

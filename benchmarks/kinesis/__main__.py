@@ -26,8 +26,8 @@ from botocore.exceptions import EndpointConnectionError
 
 from gluepot.connectors.kinesis.planner import KinesisPlanner
 from gluepot.connectors.kinesis.source import KinesisSource, kinesis_source
-from gluepot.frames.json_decoder import JsonDecoder
 from gluepot.core.clock import SystemClock
+from gluepot.frames.json_decoder import JsonDecoder
 from gluepot.produce.click_events import BROKEN_EVERY, events
 
 STREAM = "bench"

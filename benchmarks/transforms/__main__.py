@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from gluepot.frames.json_decoder import JsonDecoder
 from gluepot.frames.schema import align, merge_schemas, without_nulls
-from gluepot.frames.transforms import (ApplyMapping, DropNulls, FilterRows, ResolveChoice, Step, run_steps)
+from gluepot.frames.transforms import ApplyMapping, DropNulls, FilterRows, ResolveChoice, Step, run_steps
 
 RECORDS_PER_CHUNK = 10_000
 RUNS = 3

@@ -13,10 +13,10 @@ from gluepot.connectors.files.formats import ColumnarFormat, FileReader, Format,
 from gluepot.connectors.files.grouping import FileGroup
 from gluepot.connectors.files.hive import partition_values
 from gluepot.connectors.files.versions import FileVersion
-from gluepot.frames.chunk import Chunk
 from gluepot.core.errors import PermanentError
 from gluepot.core.logging import configure_once, get_logger
 from gluepot.core.storage import Entry, VersionGone, open_source
+from gluepot.frames.chunk import Chunk
 
 log = get_logger(__name__)
 

@@ -13,9 +13,9 @@ from gluepot.catalog.values import Partition, Table
 from gluepot.connectors.files.hive import partition_path
 from gluepot.connectors.files.listing import Root
 from gluepot.connectors.files.settings import KNOWN_OPTIONS, FileReadSettings
-from gluepot.frames.schema.hive_types import arrow_of_hive
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import canonical_url
+from gluepot.frames.schema.hive_types import arrow_of_hive
 
 _UNTYPED = ("csv", "groklog", "xml")
 """Formats whose values are texts until somebody says what they mean."""

@@ -6,7 +6,18 @@ from collections.abc import Collection, Sequence
 
 import pyarrow as pa
 
-from gluepot.frames.columns import (Column, batch_of, children_of, columns_of, items_of, map_values_of, struct_column, validity, with_items, with_map_values)
+from gluepot.frames.columns import (
+    Column,
+    batch_of,
+    children_of,
+    columns_of,
+    items_of,
+    map_values_of,
+    struct_column,
+    validity,
+    with_items,
+    with_map_values,
+)
 
 
 def without_clashes(batch: pa.RecordBatch, taken: Collection[str] = ()) -> pa.RecordBatch:

@@ -39,7 +39,8 @@ class FileFormat(Protocol):
     def encoding(self, schema: pa.Schema) -> Mapping[str, Any]:
         """Return what a reader of a file opened with `schema` must know beside its bytes.
 
-        The manifest keeps it, so it is JSON: `format`, a key of `gluepot.connectors.registry.READERS`, and what that needs.
+        The manifest keeps it, so it is JSON: `format`, a key of `READERS` in `gluepot.connectors.registry`, and what
+        that needs.
         """
 
     def open(self, output: io.RawIOBase, schema: pa.Schema) -> RowWriter:

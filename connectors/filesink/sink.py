@@ -16,9 +16,9 @@ from gluepot.connectors.filesink.refused_rows import RefusedRows
 from gluepot.connectors.filesink.rejects import RejectsFile
 from gluepot.connectors.filesink.staging import Stage
 from gluepot.connectors.ports import CommitKey, ManifestPart
-from gluepot.frames.chunk import Chunk
 from gluepot.core.errors import ConfigError, EtlError, PermanentError
 from gluepot.core.storage import canonical_url, open_storage
+from gluepot.frames.chunk import Chunk
 
 # What table formats aim at by default; a file of this size is also far below S3's limit of 5 GB for a copy.
 TARGET_FILE_SIZE_BYTES = 512 << 20

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from gluepot.connectors.filesink.folders import partition_path
 from gluepot.connectors.value_texts import texts
-from gluepot.frames.schema import choice_to_string
 from gluepot.core.errors import ConfigError
+from gluepot.frames.schema import choice_to_string
 
 Codes = npt.NDArray[np.int64]
 

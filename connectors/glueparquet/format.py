@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 
 from gluepot.connectors.glueparquet.codecs import LEAST_ROWS, TRIED_ROWS, codecs
 from gluepot.connectors.glueparquet.dictionaries import LEAST_SAMPLE, repeated_columns
-from gluepot.frames.schema import choice_to_string, without_nulls
 from gluepot.core.errors import ConfigError, did_you_mean
+from gluepot.frames.schema import choice_to_string, without_nulls
 
 # Glue's names, and those Spark knows beside them, to pyarrow's.
 _CODECS = {

@@ -21,7 +21,16 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # missing in 
 from gluepot.connectors.kafka.client import with_callbacks
 from gluepot.connectors.kafka.errors import NO_TOPIC, from_kafka
 from gluepot.connectors.kafka.positions import Bounds, Positions
-from gluepot.connectors.kafka.settings import (EARLIEST, LATEST, Assign, AtOffsets, AtTime, KafkaReadSettings, Pattern, Topics)
+from gluepot.connectors.kafka.settings import (
+    EARLIEST,
+    LATEST,
+    Assign,
+    AtOffsets,
+    AtTime,
+    KafkaReadSettings,
+    Pattern,
+    Topics,
+)
 from gluepot.connectors.streams.positions import Span
 from gluepot.core.errors import ConfigError, did_you_mean
 

@@ -13,17 +13,17 @@ from typing import Any, TypeVar
 import pyarrow as pa
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Consumer, KafkaError, Message, TopicPartition
 
-from gluepot.connectors.streams.dead_letters import OriginalRecord
 from gluepot.connectors.kafka.client import with_callbacks
 from gluepot.connectors.kafka.counted import Keeping, counted, is_counted
 from gluepot.connectors.kafka.errors import from_kafka
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.kafka.shape import HEADER_TYPE, HEADERS
 from gluepot.connectors.ports import RawBatch, SourceRange
+from gluepot.connectors.streams.dead_letters import OriginalRecord
 from gluepot.connectors.streams.shape import TIMESTAMP_TYPE
-from gluepot.frames.magic import RECORD_TIMESTAMP
 from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.errors import DataLoss, TransientError
+from gluepot.frames.magic import RECORD_TIMESTAMP
 
 # A confluent_kafka.Message. Its stubs make every field optional; a message without error has them.
 Record = Any

@@ -10,21 +10,32 @@ from typing import Any, Self
 import pyarrow as pa
 import stamina
 
-from gluepot.connectors.streams.dead_letters import OriginalRecord
 from gluepot.connectors.kafka.broker import Broker, broker_of
-from gluepot.connectors.kafka.positions import (SOURCE, Bounds, Lost, Positions, lag, plan, refuse_loss, replaced, resume, split)
+from gluepot.connectors.kafka.positions import (
+    SOURCE,
+    Bounds,
+    Lost,
+    Positions,
+    lag,
+    plan,
+    refuse_loss,
+    replaced,
+    resume,
+    split,
+)
 from gluepot.connectors.kafka.reader import begin_range, count_range, first_of, original, read_range
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.kafka.shape import kafka_added, kafka_payload
-from gluepot.connectors.streams.options import Declare
 from gluepot.connectors.ports import RawBatch, SourceRange
+from gluepot.connectors.streams.dead_letters import OriginalRecord
+from gluepot.connectors.streams.options import Declare
 from gluepot.connectors.streams.start import of_stream, read_start
-from gluepot.frames.declared import DeclaredPayload
 from gluepot.core.checkpoint import Checkpoint, OffsetEntry
 from gluepot.core.clock import Clock
 from gluepot.core.datasets import Dataset, topic_dataset
 from gluepot.core.errors import DataLoss, TransientError
 from gluepot.core.logging import get_logger
+from gluepot.frames.declared import DeclaredPayload
 
 TRY_SECS = 5.0
 LEAN_CLIENT: Mapping[str, Any] = {"fetch.message.max.bytes": 1024 * 1024, "queued.max.messages.kbytes": 2048}

@@ -10,7 +10,6 @@ from typing import overload
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gluepot.connectors.streams.dead_letters import OriginalRecord
 from gluepot.connectors.kinesis import spool
 from gluepot.connectors.kinesis.aggregation import MAGIC, taken_apart
 from gluepot.connectors.kinesis.blocks import total_of
@@ -21,11 +20,12 @@ from gluepot.connectors.kinesis.pacing import Read, backoff_secs, wait_secs
 from gluepot.connectors.kinesis.positions import FINGERPRINT_MODULUS, Note, position, sequence_before
 from gluepot.connectors.kinesis.settings import KinesisReadSettings, StreamAddress
 from gluepot.connectors.ports import RawBatch, SourceRange
+from gluepot.connectors.streams.dead_letters import OriginalRecord
 from gluepot.connectors.streams.shape import TIMESTAMP_TYPE
-from gluepot.frames.magic import RECORD_TIMESTAMP
 from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.errors import DataLoss, TransientError
 from gluepot.core.logging import configure_once, get_logger
+from gluepot.frames.magic import RECORD_TIMESTAMP
 
 MAX_BATCH_RECORDS = 20_000
 TIP_ANSWERS = 3

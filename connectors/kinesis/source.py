@@ -11,7 +11,6 @@ from typing import Any, Self
 import pyarrow as pa
 import stamina
 
-from gluepot.connectors.streams.dead_letters import OriginalRecord
 from gluepot.connectors.kinesis import reader
 from gluepot.connectors.kinesis.errors import NoSuchStream
 from gluepot.connectors.kinesis.plan import losses
@@ -20,15 +19,16 @@ from gluepot.connectors.kinesis.positions import Note, Positions
 from gluepot.connectors.kinesis.service import stream_facts
 from gluepot.connectors.kinesis.settings import FromHorizon, FromLatest, KinesisReadSettings
 from gluepot.connectors.kinesis.tips import read_tips
-from gluepot.connectors.streams.options import Declare
 from gluepot.connectors.ports import RawBatch, SourceRange
+from gluepot.connectors.streams.dead_letters import OriginalRecord
+from gluepot.connectors.streams.options import Declare
 from gluepot.connectors.streams.shape import RECORD_TIMESTAMP_FIELD, payload_field
 from gluepot.connectors.streams.start import of_stream, read_start
-from gluepot.frames.declared import DeclaredPayload
 from gluepot.core.checkpoint import Checkpoint, OffsetEntry
 from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.datasets import Dataset, stream_dataset
 from gluepot.core.errors import ConfigError, TransientError
+from gluepot.frames.declared import DeclaredPayload
 
 TRY_SECS = 5.0
 

@@ -14,19 +14,19 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
+from gluepot.connectors.ports import PlannedSource, Planner, RawBatch, SourceRange
 from gluepot.connectors.streams.handover import OPTION, Handover
 from gluepot.connectors.streams.identity import confirm, remaining
-from gluepot.connectors.ports import PlannedSource, Planner, RawBatch, SourceRange
 from gluepot.connectors.streams.rejects import RejectsAside, rejects_root
 from gluepot.connectors.streams.shape import arrow_schema, to_arrow
-from gluepot.frames.chunk import with_columns
-from gluepot.frames.declared import RecordDecoder
 from gluepot.core.checkpoint import Checkpoint
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import EtlError
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import configure_once
 from gluepot.core.task_errors import marked
+from gluepot.frames.chunk import with_columns
+from gluepot.frames.declared import RecordDecoder
 
 FORMAT = "gluepot-stream"
 # The source itself travels in the options: Spark hands them to every process as they are. Hex, because options are

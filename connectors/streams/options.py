@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 from structlog.typing import FilteringBoundLogger
 
-from gluepot.frames.declared import DeclaredPayload
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.logging import get_logger
+from gluepot.frames.declared import DeclaredPayload
 
 TRUE, FALSE = frozenset({"true", "1", "yes"}), frozenset({"false", "0", "no", ""})
 

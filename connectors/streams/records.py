@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from gluepot.connectors.json_values import json_values
 from gluepot.connectors.ports import Outgoing, RecordShape
-from gluepot.frames.chunk import Chunk
 from gluepot.core.errors import ConfigError
+from gluepot.frames.chunk import Chunk
 
 RECORD_COLUMNS = frozenset({"key", "value", "topic", "partition", "headers"})
 """What a row of Spark's Kafka sink may have (Spark's Kafka integration guide, "Writing Data to Kafka")."""

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gluepot.connectors.ports import SourceRange, dump_errors
-from gluepot.frames.chunk import ErrorRecord
 from gluepot.core.logging import configure_once, get_logger
 from gluepot.core.storage import open_storage
+from gluepot.frames.chunk import ErrorRecord
 
 FOLDER = "gluepot/rejects"
 # Bounds the memory of a task: what comes beyond goes to a further file.

@@ -15,8 +15,8 @@ import pyarrow as pa
 from gluepot.connectors.json_values import iso_text, json_values
 from gluepot.connectors.textfiles.compression import GATHER_BYTES, Compression, TextFile, text_ending
 from gluepot.connectors.value_texts import texts
-from gluepot.frames.schema import choice_to_string, without_nulls
 from gluepot.core.errors import ConfigError
+from gluepot.frames.schema import choice_to_string, without_nulls
 
 _BOOLEANS = {"true": True, "false": False}
 

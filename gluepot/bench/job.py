@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gluepot.core.clock import Clock
-from gluepot.core.errors import PermanentError
 from gluepot.bench.hold import Load
 from gluepot.bench.measured import Measured, Run
 from gluepot.bench.plan import BATCHES, WARM_UP_BATCHES, is_enough
+from gluepot.core.clock import Clock
+from gluepot.core.errors import PermanentError
 from gluepot.produce import Record, Steady, Target, Unpaced, produce
 from gluepot.streaming.advisor.history import Observation
 from gluepot.streaming.advisor.log import recorded

@@ -6,10 +6,10 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from gluepot.bench.measured import Run
 from gluepot.connectors.kafka.feed import KafkaFeed
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.core.clock import Clock
-from gluepot.bench.measured import Run
 from gluepot.produce import Unpaced, produce, records
 from gluepot.servers.topics import create_topic
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gluepot.streaming.advisor.glue_cost import PRICE_SOURCE, WorkerType, glue_cost
 from gluepot.bench.conclude import CONFIDENCE, Between, Fit, Goal, Impossible, Settings
 from gluepot.bench.hold import Held
+from gluepot.streaming.advisor.glue_cost import PRICE_SOURCE, WorkerType, glue_cost
 from gluepot.streaming.advisor.model import CLOSE, BatchModel
 
 BAR = 40

@@ -15,12 +15,12 @@ from typing import Any
 
 from gluepot.bookmarks.jobrun import JobRun
 from gluepot.bookmarks.ledger import Change
+from gluepot.core.errors import CheckpointError, ConfigError
+from gluepot.core.logging import get_logger
 from gluepot.engine.pipeline import SplitInput
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.json_decoder import JsonDecoder
 from gluepot.frames.json_text import json_bytes
-from gluepot.core.errors import CheckpointError, ConfigError
-from gluepot.core.logging import get_logger
 
 KIND = "cursor"
 _VERSION = 1

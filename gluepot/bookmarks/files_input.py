@@ -9,7 +9,6 @@ from itertools import groupby
 
 from gluepot.bookmarks.jobrun import Bookmarks, JobRun
 from gluepot.bookmarks.ledger import Change
-from gluepot.engine.pipeline import SplitInput
 from gluepot.connectors.files.grouping import grouped
 from gluepot.connectors.files.listing import ListingStats, list_files
 from gluepot.connectors.files.log_lines import log_lines
@@ -20,6 +19,7 @@ from gluepot.core.clock import Clock
 from gluepot.core.errors import EtlError
 from gluepot.core.logging import get_logger
 from gluepot.core.storage import open_storage
+from gluepot.engine.pipeline import SplitInput
 
 log = get_logger(__name__)
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from gluepot.bookmarks.jobrun import Bookmarks, JobRun
 from gluepot.bookmarks.ledger import Change
-from gluepot.engine.pipeline import FrameInput, SplitInput
 from gluepot.connectors.jdbc.keys import Key
 from gluepot.connectors.jdbc.plan import JdbcPlan, Relation, plan, plan_range
-from gluepot.connectors.jdbc.postgresql import (JdbcSplit, PostgresqlRelation, PostgresqlSource, open_relation)
+from gluepot.connectors.jdbc.postgresql import JdbcSplit, PostgresqlRelation, PostgresqlSource, open_relation
 from gluepot.connectors.jdbc.postgresql.snapshot import exported
 from gluepot.connectors.jdbc.settings import JdbcReadSettings
 from gluepot.connectors.jdbc.spark import SparkRelation
 from gluepot.connectors.jdbc.sql import Sql
 from gluepot.connectors.jdbc.state import state_of
 from gluepot.core.logging import get_logger
+from gluepot.engine.pipeline import FrameInput, SplitInput
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

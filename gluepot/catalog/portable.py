@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from gluepot.catalog.store import Catalog
-from gluepot.catalog.values import (Database, Partition, Table, catalog_name, database_of, partition_of, table_of)
+from gluepot.catalog.values import Database, Partition, Table, catalog_name, database_of, partition_of, table_of
 from gluepot.core.errors import ConfigError
 
 _DATABASES, _TABLES, _PARTITIONS = "DatabaseList", "TableList", "Partitions"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from gluepot.core.errors import ConfigError
 from gluepot.check.calls import read_script
 from gluepot.check.finding import Level, Report
 from gluepot.check.rules import warnings_of
 from gluepot.check.verdict import verdict_on
+from gluepot.core.errors import ConfigError
 
 __all__ = ["Level", "Report", "check_script", "check_scripts"]
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
 
-from gluepot.core.errors import ConfigError
 from gluepot.check.calls import GLUE_PACKAGES, Call, Script
 from gluepot.check.finding import Finding, Level
+from gluepot.core.errors import ConfigError
 from gluepot.streaming.interval import parse_interval
 
 _WITH_CTX = frozenset(

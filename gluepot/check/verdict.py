@@ -12,13 +12,13 @@ from awsglue.lake_tables import LAKE_TYPES
 from awsglue.sinks import sink_settings
 from awsglue.unboxing import box_format
 from awsglue.unsupported import GLUE_CONTEXT
-from gluepot.connectors.jdbc.endpoint import JDBC_TYPES
-from gluepot.connectors.registry import RECORD_SINKS, STREAM_SOURCES
-from gluepot.frames.transforms import ApplyMapping, CompareRows, ResolveChoice
-from gluepot.core.errors import ConfigError, NotSupported
 from gluepot.check.calls import TRANSFORM, Call
 from gluepot.check.finding import Finding, Level
 from gluepot.check.kinds import CLASSES
+from gluepot.connectors.jdbc.endpoint import JDBC_TYPES
+from gluepot.connectors.registry import RECORD_SINKS, STREAM_SOURCES
+from gluepot.core.errors import ConfigError, NotSupported
+from gluepot.frames.transforms import ApplyMapping, CompareRows, ResolveChoice
 
 _A_MODEL = "it runs a model that only AWS has; compare the columns that tell records apart with a join"
 NOT_THERE = {

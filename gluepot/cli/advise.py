@@ -9,11 +9,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from gluepot.core.errors import ConfigError
-from gluepot.streaming.advisor.glue_cost import PRICE_SOURCE, WorkerType, glue_cost, worker_type
 from gluepot.cli.output import Output, Row, show, time_of
+from gluepot.core.errors import ConfigError
 from gluepot.streaming.advisor import Advice, AdvisorSettings, Observation, advise
 from gluepot.streaming.advisor.advise import RECENT_BATCHES
+from gluepot.streaming.advisor.glue_cost import PRICE_SOURCE, WorkerType, glue_cost, worker_type
 from gluepot.streaming.advisor.log import recorded
 
 

@@ -17,11 +17,6 @@ from typing import Literal
 
 import numpy as np
 
-from gluepot.connectors.kafka.feed import KafkaFeed
-from gluepot.connectors.kafka.settings import KafkaReadSettings
-from gluepot.core.clock import SystemClock
-from gluepot.core.errors import ConfigError
-from gluepot.streaming.advisor.glue_cost import worker_type as worker_type_of
 from gluepot.bench.arguments import arguments_of_run, asked_names
 from gluepot.bench.conclude import Goal, Settings, fits, scaling, settings_for
 from gluepot.bench.hold import Held, held
@@ -31,9 +26,14 @@ from gluepot.bench.page import as_html
 from gluepot.bench.plan import WARM_UP_BATCHES, Bounds, bounds, remaining, within
 from gluepot.bench.preload import Preload, stream_options
 from gluepot.bench.report import Report, as_json, as_text, on_cores
+from gluepot.connectors.kafka.feed import KafkaFeed
+from gluepot.connectors.kafka.settings import KafkaReadSettings
+from gluepot.core.clock import SystemClock
+from gluepot.core.errors import ConfigError
 from gluepot.produce import demo_payloads, file_payloads, records
 from gluepot.servers.kafka import KafkaBroker
 from gluepot.servers.topics import create_topic
+from gluepot.streaming.advisor.glue_cost import worker_type as worker_type_of
 
 ROOM_BYTES = 512 << 20
 """Of preloaded records in one partition."""

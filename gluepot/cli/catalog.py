@@ -14,9 +14,9 @@ from gluepot.catalog.connect import catalog_url, open_catalog
 from gluepot.catalog.portable import export, plan_import, read_dump, run_import
 from gluepot.catalog.store import Catalog
 from gluepot.catalog.values import Table, iso_time
+from gluepot.cli.output import Output, Row, show
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import ConfigError
-from gluepot.cli.output import Output, Row, show
 
 app = App(name="catalog", help="The Data Catalog: databases, tables, partitions.")
 

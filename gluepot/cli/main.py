@@ -15,10 +15,10 @@ from typing import Annotated, Literal
 
 from cyclopts import App, CycloptsError, Parameter, UnknownOptionError
 
+from gluepot.cli import servers
 from gluepot.connectors.lake import AWS
 from gluepot.core import logging
 from gluepot.core.errors import ConfigError, EtlError, LeaseHeld
-from gluepot.cli import servers
 
 DONE, FAILED, USAGE, UNSUPPORTED, OTHER_DRIVER = 0, 1, 2, 3, 4
 
@@ -33,7 +33,9 @@ app = App(name="gluepot", help="Run AWS Glue scripts unchanged, on Spark, anywhe
 app.command(servers.up)
 app.command(servers.status)
 app.command(servers.down)
-app.command("gluepot.cli.checkpoint.commands:app", name="checkpoint", help="Explain, mend, move or rewind a checkpoint.")
+app.command(
+    "gluepot.cli.checkpoint.commands:app", name="checkpoint", help="Explain, mend, move or rewind a checkpoint."
+)
 app.command("gluepot.cli.table.commands:app", name="table", help="Look at a table that jobs wrote: files, verify, ...")
 app.command(
     "gluepot.cli.dlq:app", name="dlq", help="Look at records that could not go on, send them again, remove them."

@@ -29,7 +29,14 @@ from typing import Any
 
 from gluepot.commit.reading import texts
 from gluepot.commit.record import FileEntry
-from gluepot.connectors.filesink.layout import (COMPACTION_INTENTS, COMPACTIONS, HOME, compaction_intent_key, compaction_key, is_compaction)
+from gluepot.connectors.filesink.layout import (
+    COMPACTION_INTENTS,
+    COMPACTIONS,
+    HOME,
+    compaction_intent_key,
+    compaction_key,
+    is_compaction,
+)
 from gluepot.connectors.ports import CommitKey
 from gluepot.core.errors import CheckpointError
 from gluepot.core.storage import Storage

@@ -11,7 +11,15 @@ from gluepot.commit.decide import Adopt, Fenced, Skip, Write, decide, seal
 from gluepot.commit.intent import Intent
 from gluepot.commit.record import CommitRecord
 from gluepot.commit.target import Target
-from gluepot.connectors.filesink.layout import (STAGING, commit_key, intents_of_query, is_staged_by, staging_of_attempt, staging_of_query, token_of_staged)
+from gluepot.connectors.filesink.layout import (
+    STAGING,
+    commit_key,
+    intents_of_query,
+    is_staged_by,
+    staging_of_attempt,
+    staging_of_query,
+    token_of_staged,
+)
 from gluepot.connectors.filesink.names import published_name
 from gluepot.connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest
 from gluepot.core.clock import Clock, SystemClock

@@ -12,9 +12,9 @@ from typing import Any
 import pyarrow as pa
 
 from gluepot.connectors.filesink.names import published_name
-from gluepot.connectors.ports import (CommitKey, Manifest, ManifestPart, SourceRange, StagedFile, ranges_digest)
-from gluepot.frames.schema import merge_schemas
+from gluepot.connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange, StagedFile, ranges_digest
 from gluepot.core.errors import CheckpointError
+from gluepot.frames.schema import merge_schemas
 
 _VERSION = 1
 _NOTHING = "nothing"

@@ -33,7 +33,19 @@ from gluepot.commit.links import missing
 from gluepot.commit.reading import newest_generations, records_by_write
 from gluepot.commit.record import CommitRecord
 from gluepot.commit.rollup import Index, Summary
-from gluepot.connectors.filesink.layout import (FOLDER_BATCHES, ROLLUPS, commit_key, commits_from, commits_of_query, first_batch, first_of_folder, rollup_index, rollup_index_key, rollup_key, rollups_of_query)
+from gluepot.connectors.filesink.layout import (
+    FOLDER_BATCHES,
+    ROLLUPS,
+    commit_key,
+    commits_from,
+    commits_of_query,
+    first_batch,
+    first_of_folder,
+    rollup_index,
+    rollup_index_key,
+    rollup_key,
+    rollups_of_query,
+)
 from gluepot.core.errors import CheckpointError, TransientError
 from gluepot.core.logging import get_logger
 from gluepot.core.storage import Storage

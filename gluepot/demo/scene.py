@@ -10,10 +10,10 @@ from pathlib import Path
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import ConfigError
 from gluepot.demo.check import TableCheck, check_table
-from gluepot.produce.click_events import BROKEN_EVERY, events
 from gluepot.demo.stage import STAGES, Stage
-from gluepot.produce import Produced, Steady, produce
 from gluepot.job.run import RunSettings, run
+from gluepot.produce import Produced, Steady, produce
+from gluepot.produce.click_events import BROKEN_EVERY, events
 from gluepot.streaming.progress import BatchStats, duration_quantile
 from gluepot.streaming.query.session import StreamSession
 

@@ -16,11 +16,11 @@ from gluepot.catalog.formats import new_storage
 from gluepot.catalog.values import Column, Partition, Table, catalog_name
 from gluepot.connectors.filesink.folders import DEFAULT_PARTITION, partition_values
 from gluepot.connectors.ports import ManifestPart
-from gluepot.frames.schema import merge_fields, merge_schemas, without_nulls
-from gluepot.frames.schema.hive_types import arrow_of_hive, hive_name
 from gluepot.core.errors import ConfigError
 from gluepot.core.logging import get_logger
 from gluepot.core.storage import canonical_url
+from gluepot.frames.schema import merge_fields, merge_schemas, without_nulls
+from gluepot.frames.schema.hive_types import arrow_of_hive, hive_name
 
 if TYPE_CHECKING:
     from gluepot.catalog.store import Catalog

@@ -17,16 +17,26 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from gluepot import commit
+from gluepot.connectors.ports import (
+    AlreadyCommitted,
+    CommitKey,
+    Committed,
+    Manifest,
+    ManifestPart,
+    RecordSink,
+    Sink,
+    SourceRange,
+    TaskSink,
+)
+from gluepot.connectors.streams.identity import remaining
+from gluepot.core.failpoints import reach
+from gluepot.core.task_errors import marked
 from gluepot.engine import on_driver, task
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
-from gluepot.connectors.streams.identity import remaining
-from gluepot.connectors.ports import (AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, RecordSink, Sink, SourceRange, TaskSink)
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.rows import rows as plain_rows
 from gluepot.frames.schema import align, merge_schemas, without_nulls
 from gluepot.frames.transforms import run_steps
-from gluepot.core.failpoints import reach
-from gluepot.core.task_errors import marked
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gluepot.engine import execute
 from gluepot.commit.decide import Adopt, Fenced, Skip, Write, decide, seal
 from gluepot.commit.record import CommitRecord
-from gluepot.engine.pipeline import Pipeline
-from gluepot.connectors.jdbc.postgresql.publish import (Publication, TableName, drop_staged, publication)
+from gluepot.connectors.jdbc.postgresql.publish import Publication, TableName, drop_staged, publication
 from gluepot.connectors.jdbc.postgresql.staging import StagingSink
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
-from gluepot.connectors.ports import (AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, StagedFile)
+from gluepot.connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, StagedFile
 from gluepot.core.errors import LeaseHeld
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
+from gluepot.engine import execute
+from gluepot.engine.pipeline import Pipeline
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -1,8 +1,8 @@
 """Transforms that put records of several tasks together, or move them between tasks (glue-api 6.2, 6.6, 6.7).
 
-Where no values are compared, chunks travel packed (`gluepot/frames/packing.py`), so that no schema has to be found first
-and neither choices nor errors are lost. A join needs rows of Spark: the errors of its inputs stay with these, as they
-do on the way to any DataFrame.
+Where no values are compared, chunks travel packed (`gluepot/frames/packing.py`), so that no schema has to be found
+first and neither choices nor errors are lost. A join needs rows of Spark: the errors of its inputs stay with these, as
+they do on the way to any DataFrame.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import functions as F  # noqa: N812
 
+from gluepot.core.errors import ConfigError
 from gluepot.engine.execute import storable, task_loads, through_spark, to_frame
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline
 from gluepot.frames.chunk import Chunk
@@ -24,7 +25,6 @@ from gluepot.frames.packing import pack, pieces
 from gluepot.frames.schema.relabel import Relabel
 from gluepot.frames.transforms.paths import parse_path
 from gluepot.frames.transforms.relationalize import TaskIds, relational_tables
-from gluepot.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

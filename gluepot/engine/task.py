@@ -12,10 +12,23 @@ from typing import TypeVar, cast
 import numpy as np
 import pyarrow as pa
 
+from gluepot.connectors.ports import (
+    AheadSource,
+    ColumnarSource,
+    DivisibleSource,
+    InputSplit,
+    ManifestPart,
+    Outgoing,
+    RawBatch,
+    RecordSink,
+    SourceRange,
+    StreamSource,
+    TaskSink,
+)
+from gluepot.connectors.streams.identity import confirm, remaining
+from gluepot.core.logging import configure_once, get_logger
 from gluepot.engine.pipeline import RangeInput, SplitInput
 from gluepot.engine.task_ranges import cut, shares
-from gluepot.connectors.streams.identity import confirm, remaining
-from gluepot.connectors.ports import (AheadSource, ColumnarSource, DivisibleSource, InputSplit, ManifestPart, Outgoing, RawBatch, RecordSink, SourceRange, StreamSource, TaskSink)
 from gluepot.frames.chunk import Chunk, Coordinates, Origin, with_columns
 from gluepot.frames.declared import RecordDecoder
 from gluepot.frames.json_decoder import JsonDecoder
@@ -23,7 +36,6 @@ from gluepot.frames.packing import unpack
 from gluepot.frames.schema import merge_schemas
 from gluepot.frames.transforms import Step, run_steps
 from gluepot.frames.transforms.needed_columns import needed_columns
-from gluepot.core.logging import configure_once, get_logger
 
 T = TypeVar("T")
 Piece = SourceRange | InputSplit

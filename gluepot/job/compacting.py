@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from functools import partial
 from uuid import uuid4
 
-from gluepot.tables.compact import Compacted, CompactSettings, Refused, compact
 from gluepot.core.clock import Clock
 from gluepot.core.logging import get_logger
 from gluepot.core.storage import open_storage
 from gluepot.streaming.progress import BatchStats
 from gluepot.streaming.side_tasks import Failed, side_task, warn
+from gluepot.tables.compact import Compacted, CompactSettings, Refused, compact
 
 _TASK = "compaction"
 

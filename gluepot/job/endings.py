@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gluepot.core.clock import Clock
-from gluepot.core.logging import get_logger
 from gluepot.core.job_parameters import JobParameters
+from gluepot.core.logging import get_logger
 from gluepot.streaming.query.session import StreamSession
 
 if TYPE_CHECKING:

@@ -18,15 +18,15 @@ from gluepot.connectors.lake import AWS, localized
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError
 from gluepot.core.glue_version import DEFAULT as DEFAULT_GLUE_VERSION
+from gluepot.core.job_parameters import JobParameters
 from gluepot.core.logging import bind_process, get_logger
-from gluepot.spark.spark_env import prepare
-from gluepot.spark import early_jvm
 from gluepot.datalake import archives_of, with_formats
 from gluepot.job.endings import AtEnd, lineage_until_end, push_at_end
-from gluepot.core.job_parameters import JobParameters
 from gluepot.job.spark_conf import job_conf, properties_text
-from gluepot.streaming.query import session
+from gluepot.spark import early_jvm
+from gluepot.spark.spark_env import prepare
 from gluepot.streaming.checkpoints.lease import TTL_SECS
+from gluepot.streaming.query import session
 from gluepot.streaming.query.session import ENDLESS, Drain, StreamSession
 from gluepot.streaming.query.stopping import stop_on_signals
 
@@ -238,8 +238,8 @@ def _plain(value: object) -> bool | float | str | None:
 
 
 def _wait_for_jobs(job: str, settings: RunSettings, clock: Clock) -> None:
-    from gluepot.bookmarks.upstream_jobs import wait_for  # noqa: PLC0415  most jobs wait for none
     from gluepot.bookmarks.ledger import ledger_url, open_ledger  # noqa: PLC0415
+    from gluepot.bookmarks.upstream_jobs import wait_for  # noqa: PLC0415  most jobs wait for none
 
     with closing(open_ledger(ledger_url(os.environ), clock)) as ledger:
         wait_for(ledger, job, settings.after, clock, settings.after_secs)

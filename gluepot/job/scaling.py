@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError
-from gluepot.core.logging import get_logger
 from gluepot.core.job_parameters import JobParameters
+from gluepot.core.logging import get_logger
 from gluepot.streaming.advisor import AdviceLog, AdvisorSettings
 from gluepot.streaming.observe.capacity import local_slots
 from gluepot.streaming.side_tasks import Failed, warn

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gluepot.core.glue_version import PROFILES
-from gluepot.spark.spark_env import DEFAULTS
 from gluepot.core.job_parameters import JobParameters
+from gluepot.spark.spark_env import DEFAULTS
 
 LOOPBACK = "127.0.0.1"
 

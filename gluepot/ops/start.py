@@ -12,9 +12,9 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry
 
+from gluepot.core.job_parameters import JobParameters
 from gluepot.core.logging import heard_by
 from gluepot.core.masking import mask
-from gluepot.core.job_parameters import JobParameters
 from gluepot.ops.access import checked_token
 from gluepot.ops.cloudwatch import GlueNames
 from gluepot.ops.configuration import arguments_by_name

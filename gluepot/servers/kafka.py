@@ -16,10 +16,10 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from gluepot.core.disk import GIB_BYTES
-from gluepot.spark.java import ensure_java
 from gluepot.servers import jars, ports
 from gluepot.servers.embedded import READY_SECS, EmbeddedServer
 from gluepot.servers.kafka_settings import LOG4J2, broker_settings, java_command, properties
+from gluepot.spark.java import ensure_java
 
 JAR_SET = "kafka-broker"
 JVM_OPTIONS = "KAFKA_JVM_PERFORMANCE_OPTS"

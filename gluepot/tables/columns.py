@@ -10,9 +10,9 @@ import pyarrow as pa
 from gluepot.commit.history import Published
 from gluepot.connectors.filesink.clashes import new_names, without_clashes
 from gluepot.connectors.filesink.typed import typed
+from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.frames.columns import Column, batch_of
 from gluepot.frames.schema import align, choice_to_string, without_nulls
-from gluepot.core.errors import ConfigError, did_you_mean
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,20 +14,20 @@ import pyarrow as pa
 
 from gluepot.commit.compaction import Compaction, created, end, settle
 from gluepot.commit.record import FileEntry
+from gluepot.connectors.filesink.layout import staging_of_compaction
+from gluepot.connectors.filesink.staging import Stage
+from gluepot.connectors.glueparquet import ParquetFormat, parquet_schema, read_parquet
+from gluepot.connectors.ports import StagedFile
+from gluepot.core.clock import Clock
+from gluepot.core.errors import TransientError
+from gluepot.core.failpoints import reach
+from gluepot.core.storage import Storage
+from gluepot.frames.schema import align, merge_schemas
 from gluepot.tables.columns import choose, table_columns
 from gluepot.tables.file_check import file_findings
 from gluepot.tables.files import TableFile, table_files
 from gluepot.tables.reading import PARALLEL_READS, side_by_side
 from gluepot.tables.table import published_and_compacted
-from gluepot.connectors.filesink.layout import staging_of_compaction
-from gluepot.connectors.filesink.staging import Stage
-from gluepot.connectors.glueparquet import ParquetFormat, parquet_schema, read_parquet
-from gluepot.connectors.ports import StagedFile
-from gluepot.frames.schema import align, merge_schemas
-from gluepot.core.clock import Clock
-from gluepot.core.errors import TransientError
-from gluepot.core.failpoints import reach
-from gluepot.core.storage import Storage
 
 TARGET_BYTES = 128 << 20
 _LARGE_ENOUGH = 0.5

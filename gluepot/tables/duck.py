@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from gluepot.tables.columns import TableColumn
-from gluepot.tables.files import TableFile
-from gluepot.frames.chunk import is_choice
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import LocalStorage
+from gluepot.frames.chunk import is_choice
+from gluepot.tables.columns import TableColumn
+from gluepot.tables.files import TableFile
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from gluepot.commit.record import CommitRecord
 from gluepot.connectors.ports import CommitKey
+from gluepot.core.errors import ConfigError
 from gluepot.frames.chunk import is_choice
 from gluepot.frames.schema import glue_name
-from gluepot.core.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
+from gluepot.connectors.registry import READERS
+from gluepot.core.storage import Storage
 from gluepot.tables.files import TableFile
 from gluepot.tables.findings import Finding, words
 from gluepot.tables.reading import BROKEN_FILE, was_replaced
-from gluepot.connectors.registry import READERS
-from gluepot.core.storage import Storage
 
 _BLOCK_BYTES = 1 << 20
 

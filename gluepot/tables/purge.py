@@ -1,8 +1,8 @@
 """Deleting old files of a path or a table, as `purge_s3_path` and `purge_table` do (glue-api 1.3).
 
 Names that begin with `_` or `.` stay, as no reader takes them for data: what jobs have published is noted there, and a
-checkpoint may lie there. In a table that our jobs write a record says which files are gone (`gluepot.tables.purging`), so
-that readers, checks and compactions do not miss them.
+checkpoint may lie there. In a table that our jobs write a record says which files are gone (`gluepot.tables.purging`),
+so that readers, checks and compactions do not miss them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gluepot.tables.purging import innermost, purge_files, table_folders
 from gluepot.catalog.values import Table
 from gluepot.connectors.files.formats.options import number
 from gluepot.connectors.files.listing import ListingOptions, ListingStats, list_files
@@ -24,6 +23,7 @@ from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError, EtlError, TransientError, did_you_mean
 from gluepot.core.logging import get_logger
 from gluepot.core.storage import canonical_url, open_storage
+from gluepot.tables.purging import innermost, purge_files, table_folders
 
 if TYPE_CHECKING:
     from gluepot.catalog.store import Catalog

@@ -9,15 +9,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gluepot.commit.compaction import Compaction, created, end, settle
-from gluepot.tables.files import table_files
-from gluepot.tables.findings import newest
-from gluepot.tables.snapshot import Snapshot, snapshot
 from gluepot.connectors.filesink.layout import COMMITS
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError, TransientError
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
 from gluepot.core.storage import Storage, open_storage
+from gluepot.tables.files import table_files
+from gluepot.tables.findings import newest
+from gluepot.tables.snapshot import Snapshot, snapshot
 
 # A compaction of a running job takes a number now and then; losing to it so often in a row does not happen.
 _MOST_TRIES = 10

@@ -9,12 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pyarrow as pa
 
 from gluepot.commit.compaction import compactions
-from gluepot.tables.columns import TableColumn, in_columns
-from gluepot.tables.files import TableFile, packs
 from gluepot.connectors.filesink.layout import commit_key
 from gluepot.connectors.registry import READERS
 from gluepot.core.errors import PermanentError, TransientError
 from gluepot.core.storage import Storage
+from gluepot.tables.columns import TableColumn, in_columns
+from gluepot.tables.files import TableFile, packs
 
 # What a damaged or foreign file makes the libraries below raise. pyarrow's own errors are among the first two.
 BROKEN_FILE = (ValueError, OSError, EOFError, zlib.error)

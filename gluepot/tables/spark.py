@@ -12,14 +12,14 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, Filter, InputPa
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
+from gluepot.connectors.streams.python_sources import register as register_source
+from gluepot.core.errors import ConfigError
+from gluepot.core.storage import Storage
 from gluepot.tables.columns import TableColumn, choose, in_columns
 from gluepot.tables.files import TableFile, packs
 from gluepot.tables.filters import expression
 from gluepot.tables.reading import read_files
 from gluepot.tables.table import open_table
-from gluepot.connectors.streams.python_sources import register as register_source
-from gluepot.core.errors import ConfigError
-from gluepot.core.storage import Storage
 
 FORMAT = "gluepot"
 

@@ -11,13 +11,13 @@ import pyarrow as pa
 from gluepot.commit.compaction import Compaction, compactions, newest_compaction
 from gluepot.commit.history import Published, live
 from gluepot.commit.record import CommitRecord
-from gluepot.tables.columns import TableColumn, choose, table_columns
-from gluepot.tables.files import TableFile, rejects_files, table_files
-from gluepot.tables.reading import read_files
 from gluepot.connectors.filesink.layout import REJECTS
 from gluepot.connectors.ports import dump_errors
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import Storage, canonical_url, open_storage
+from gluepot.tables.columns import TableColumn, choose, table_columns
+from gluepot.tables.files import TableFile, rejects_files, table_files
+from gluepot.tables.reading import read_files
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -8,14 +8,23 @@ from dataclasses import dataclass
 from itertools import chain
 
 from gluepot.commit.rolling import indexes, rolled_records
+from gluepot.connectors.filesink.layout import REJECTS
+from gluepot.core.storage import Storage
 from gluepot.tables.coverage import Coverage, coverage
 from gluepot.tables.file_check import file_findings
 from gluepot.tables.files import TableFile, rejects_files, table_files
-from gluepot.tables.findings import (Finding, compaction_findings, count_findings, coverage_findings, missing_findings, newest, rollup_findings, unnamed_files)
+from gluepot.tables.findings import (
+    Finding,
+    compaction_findings,
+    count_findings,
+    coverage_findings,
+    missing_findings,
+    newest,
+    rollup_findings,
+    unnamed_files,
+)
 from gluepot.tables.snapshot import snapshot
 from gluepot.tables.table import no_table
-from gluepot.connectors.filesink.layout import REJECTS
-from gluepot.core.storage import Storage
 
 _PARALLEL_READS = 8
 

@@ -9,8 +9,8 @@ from cyclopts import App
 from gluepot.cli.main import outcome
 from gluepot.job.run import RunSettings
 from gluepot.job.run import run as run_script
-from gluepot.testing.streams import RecordedStreams
 from gluepot.streaming.query.session import Drain, StreamSession
+from gluepot.testing.streams import RecordedStreams
 
 app = App(name="gluepot.testing.run_recorded")
 

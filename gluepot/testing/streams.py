@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import orjson
 
-from gluepot.frames.magic import magic_column
 from gluepot.core.errors import ConfigError
+from gluepot.frames.magic import magic_column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gluepot.streaming.advisor.advice import Advice, Limit, Measure, Recommendation
-from gluepot.streaming.advisor.causes import (Situation, batch_limit, file_size, merging, partitions_short, skew, splitting, throttling, window)
+from gluepot.streaming.advisor.causes import (
+    Situation,
+    batch_limit,
+    file_size,
+    merging,
+    partitions_short,
+    skew,
+    splitting,
+    throttling,
+    window,
+)
 from gluepot.streaming.advisor.forecast import forecast
 from gluepot.streaming.advisor.history import Observation, settled
 from gluepot.streaming.advisor.model import fit

@@ -1,8 +1,8 @@
 """How the entries of an offset log hang together. Pure.
 
-Every entry of ours holds the checksum of the one before (`gluepot.connectors.streams.positions`). So an entry in the place of
-another is told from a jump that the user accepted with failOnDataLoss=false, and an entry that is gone can be written
-anew where both of its neighbours are there: the one behind proves whether the result is what was lost.
+Every entry of ours holds the checksum of the one before (`connectors/streams/positions.py`). So an entry in the place
+of another is told from a jump that the user accepted with failOnDataLoss=false, and an entry that is gone can be
+written anew where both of its neighbours are there: the one behind proves whether the result is what was lost.
 """
 
 from __future__ import annotations

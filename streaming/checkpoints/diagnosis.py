@@ -30,9 +30,9 @@ from gluepot.core.errors import CheckpointError
 from gluepot.streaming.checkpoints.chain import Chain, judge
 from gluepot.streaming.checkpoints.contents import Damage, OffsetFile, checksum_holds
 from gluepot.streaming.checkpoints.findings import Finding, Rewrite, SetAside
+from gluepot.streaming.checkpoints.lease import Owner
 from gluepot.streaming.checkpoints.names import METADATA, checksum_of, lease_number
 from gluepot.streaming.checkpoints.snapshot import Snapshot
-from gluepot.streaming.checkpoints.lease import Owner
 
 PLANNED_ANEW = "its batch is planned anew, or written as the table has it with --table TABLE"
 RUNS_AGAIN = "its batch runs again with the same records, and our sinks skip what they have"

@@ -67,8 +67,8 @@ def judge(
 ) -> Free | Taken | Unclear:
     """Tell whether an owner still holds its lease.
 
-    Only a released beat or a free lock proves that the owner is gone, see `gluepot.core.leases`. An old beat proves nothing,
-    because clocks are set and differ between machines.
+    Only a released beat or a free lock proves that the owner is gone (`gluepot.core.leases`). An old beat proves
+    nothing, because clocks are set and differ between machines.
 
     Args:
         owner: the newest one.

@@ -9,8 +9,16 @@ from dataclasses import dataclass, field
 from gluepot.connectors.streams.start import START_FILE
 from gluepot.core.checkpoint import BACKUP
 from gluepot.core.storage import Storage
-from gluepot.streaming.checkpoints.contents import (CommitFile, Damage, OffsetFile, QueryId, read_commit, read_metadata, read_offsets)
-from gluepot.streaming.checkpoints.names import (METADATA, FileName, checksum_of, file_name, lease_number)
+from gluepot.streaming.checkpoints.contents import (
+    CommitFile,
+    Damage,
+    OffsetFile,
+    QueryId,
+    read_commit,
+    read_metadata,
+    read_offsets,
+)
+from gluepot.streaming.checkpoints.names import METADATA, FileName, checksum_of, file_name, lease_number
 
 _NEWEST = 3  # entries of a log: the one Spark goes on from, the one it needs before that, and one to compare with
 _READ_KINDS = frozenset({"metadata", "offsets", "commits", "sources"})

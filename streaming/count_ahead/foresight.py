@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from gluepot.connectors.ports import Sink
+from gluepot.core.logging import get_logger
 from gluepot.engine import execute
 from gluepot.engine.pipeline import Pipeline
-from gluepot.connectors.ports import Sink
 from gluepot.frames.transforms import Step
-from gluepot.core.logging import get_logger
 from gluepot.streaming.count_ahead.habit import Habit
 
 if TYPE_CHECKING:

@@ -13,19 +13,28 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
 from gluepot.commit import Origin, QueryWrites, Target, place_digest
-from gluepot.engine.cached_records import KeptRecords
-from gluepot.engine.pipeline import FrameInput, Pipeline, RangeInput
 from gluepot.commit.recorded_columns import TableColumns
-from gluepot.connectors.ports import (AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange, StagedFile, write_label)
+from gluepot.connectors.ports import (
+    AlreadyCommitted,
+    CommitKey,
+    Committed,
+    Manifest,
+    ManifestPart,
+    SourceRange,
+    StagedFile,
+    write_label,
+)
 from gluepot.connectors.streams.rejects import put_aside, rejects_root
-from gluepot.frames.schema import merge_schemas
 from gluepot.core.datasets import Dataset
 from gluepot.core.errors import PermanentError
 from gluepot.core.failpoints import reach
-from gluepot.streaming.micro_batch import scopes
+from gluepot.engine.cached_records import KeptRecords
+from gluepot.engine.pipeline import FrameInput, Pipeline, RangeInput
+from gluepot.frames.schema import merge_schemas
 from gluepot.streaming.count_ahead.foresight import Foresight
-from gluepot.streaming.micro_batch.frames import BatchFrame, StreamFrame
 from gluepot.streaming.count_ahead.habit import Habit
+from gluepot.streaming.micro_batch import scopes
+from gluepot.streaming.micro_batch.frames import BatchFrame, StreamFrame
 from gluepot.streaming.progress import Output, WrittenFile
 from gluepot.streaming.schema_changes import ColumnChange, column_changes
 from gluepot.streaming.settings import StreamSettings

@@ -15,13 +15,13 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
+from gluepot.connectors.ports import PlannedSource, SourceRange
+from gluepot.connectors.streams import datasource as adapter
+from gluepot.connectors.streams.handover import OPTION, Handover
+from gluepot.connectors.streams.python_sources import register, rows_of, stream_of
 from gluepot.engine import execute
 from gluepot.engine.cached_records import KeptRecords
 from gluepot.engine.pipeline import Pipeline, RangeInput
-from gluepot.connectors.streams import datasource as adapter
-from gluepot.connectors.streams.handover import OPTION, Handover
-from gluepot.connectors.ports import PlannedSource, SourceRange
-from gluepot.connectors.streams.python_sources import register, rows_of, stream_of
 from gluepot.frames.magic import magic_format
 from gluepot.streaming.count_ahead.guards import is_compared_with_zero
 from gluepot.streaming.settings import StreamSettings

@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from gluepot.streaming.observe.capacity import Capacity
 from gluepot.streaming.observe.committed_rows import CommittedRows
 from gluepot.streaming.observe.lag import Lag
-from gluepot.streaming.observe.metric_names import (ADVICE, COUNTERS, GAUGES, HISTOGRAMS, LAG, MOST_LABEL_VALUES, PREFIX)
+from gluepot.streaming.observe.metric_names import ADVICE, COUNTERS, GAUGES, HISTOGRAMS, LAG, MOST_LABEL_VALUES, PREFIX
 from gluepot.streaming.observe.partition_gauges import SHOWN, PartitionGauges
 from gluepot.streaming.progress import BatchStats, input_rate, process_rate, window_ratio
 from gluepot.streaming.side_tasks import side_task

@@ -13,16 +13,16 @@ from uuid import uuid4
 
 from gluepot import commit
 from gluepot.commit.publish import published
-from gluepot.connectors.streams.dead_letters import DeadLetter, dump_dead_letters
 from gluepot.connectors.filesink.layout import REJECTS, staging_of_attempt
 from gluepot.connectors.filesink.names import run_prefix
 from gluepot.connectors.filesink.rejects import RejectsFile
 from gluepot.connectors.filesink.staging import Stage
 from gluepot.connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange
+from gluepot.connectors.streams.dead_letters import DeadLetter, dump_dead_letters
 from gluepot.core.errors import EtlError
 from gluepot.core.storage import open_storage
-from gluepot.streaming.quarantine.bisection import Ranges
 from gluepot.streaming.progress import WrittenFile
+from gluepot.streaming.quarantine.bisection import Ranges
 
 FOLDER = "gluepot/dead_letters"
 _CTX = "dead_letters"

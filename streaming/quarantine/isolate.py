@@ -13,17 +13,17 @@ from collections.abc import Callable, Sequence
 
 from pyspark.sql import DataFrame
 
-from gluepot.connectors.streams.dead_letters import DeadLetter
 from gluepot.connectors.ports import SourceRange
+from gluepot.connectors.streams.dead_letters import DeadLetter
 from gluepot.connectors.streams.ranges import common, width, without
 from gluepot.core import failpoints
 from gluepot.core.errors import ConfigError, PermanentError
 from gluepot.core.logging import get_logger
 from gluepot.core.task_errors import is_ours
 from gluepot.streaming.micro_batch.context import BatchContext, BatchFunction
+from gluepot.streaming.micro_batch.frames import StreamFrame
 from gluepot.streaming.quarantine.bisection import Guilty, Ranges, TooMany, find_guilty
 from gluepot.streaming.quarantine.dead_letters import DeadLetters
-from gluepot.streaming.micro_batch.frames import StreamFrame
 from gluepot.streaming.quarantine.rehearsal import Rehearsal
 from gluepot.streaming.settings import StreamSettings
 

@@ -11,9 +11,9 @@ from gluepot.commit.publish import published
 from gluepot.connectors.ports import CommitKey, Manifest
 from gluepot.core.task_errors import is_ours
 from gluepot.streaming.micro_batch.context import BatchContext, BatchFunction, StreamSchema, run_known
+from gluepot.streaming.micro_batch.frames import StreamFrame
 from gluepot.streaming.quarantine.bisection import Ranges
 from gluepot.streaming.quarantine.failure_text import failure_text
-from gluepot.streaming.micro_batch.frames import StreamFrame
 from gluepot.streaming.settings import StreamSettings
 
 

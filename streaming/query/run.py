@@ -13,9 +13,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from gluepot.engine import execute, on_driver, task_ranges
 from gluepot.commit import Journal, Origin, QueryWrites
-from gluepot.engine.pipeline import RangeInput
 from gluepot.commit.recorded_columns import TableColumns
 from gluepot.connectors.ports import DivisibleSource, SourceRange, coalesced
 from gluepot.connectors.streams.positions import StreamPositions
@@ -25,28 +23,30 @@ from gluepot.core.checkpoint import Checkpoint
 from gluepot.core.errors import EtlError
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import bind_context, get_logger
+from gluepot.engine import execute, on_driver, task_ranges
+from gluepot.engine.pipeline import RangeInput
 from gluepot.streaming.checkpoints import lease
-from gluepot.streaming.query import retry
-from gluepot.streaming.micro_batch.context import (BatchContext, BatchFunction, StreamSchema, run_known, run_rows)
-from gluepot.streaming.observe.capacity import capacity_of
 from gluepot.streaming.checkpoints.start import refuse_damage
 from gluepot.streaming.count_ahead.foresight import Foresight, Use
-from gluepot.streaming.micro_batch.frames import StreamFrame, kept_at
 from gluepot.streaming.count_ahead.habit import Habit
+from gluepot.streaming.micro_batch.context import BatchContext, BatchFunction, StreamSchema, run_known, run_rows
+from gluepot.streaming.micro_batch.frames import StreamFrame, kept_at
 from gluepot.streaming.micro_batch.inputs import Inputs, named
+from gluepot.streaming.micro_batch.scopes import Scope
+from gluepot.streaming.micro_batch.shuffles import suit_batches
+from gluepot.streaming.observe.capacity import capacity_of
 from gluepot.streaming.observe.lag import Lag, LagWatch
-from gluepot.streaming.query.ledger_positions import Mirror
-from gluepot.streaming.query.pausing import rest
 from gluepot.streaming.progress import BatchStats
 from gluepot.streaming.quarantine.isolate import Quarantine
-from gluepot.streaming.schema_changes import by_kind
-from gluepot.streaming.micro_batch.scopes import Scope
+from gluepot.streaming.query import retry
+from gluepot.streaming.query.ledger_positions import Mirror
+from gluepot.streaming.query.pausing import rest
 from gluepot.streaming.query.session import ENDLESS, StreamSession
-from gluepot.streaming.settings import StreamSettings
-from gluepot.streaming.micro_batch.shuffles import suit_batches
-from gluepot.streaming.side_tasks import name_of
 from gluepot.streaming.query.stopping import stop_on_signals
 from gluepot.streaming.query.throttling import Throttling
+from gluepot.streaming.schema_changes import by_kind
+from gluepot.streaming.settings import StreamSettings
+from gluepot.streaming.side_tasks import name_of
 
 POLL_SECS = 0.05
 

@@ -12,8 +12,8 @@ from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.datasets import Dataset
 from gluepot.streaming import side_tasks
 from gluepot.streaming.checkpoints.lease import TTL_SECS
-from gluepot.streaming.query.pausing import Pauses
 from gluepot.streaming.observe.status import JobStatus
+from gluepot.streaming.query.pausing import Pauses
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

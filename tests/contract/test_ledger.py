@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from gluepot.bookmarks import jobrun
-from gluepot.bookmarks.ledger import (Change, Ledger, LedgerWrite, Owner, RunStart, VersionMismatch, open_ledger)
+from gluepot.bookmarks.ledger import Change, Ledger, LedgerWrite, Owner, RunStart, VersionMismatch, open_ledger
 from gluepot.bookmarks.ledger.edit import fork, pause, reset, rewind
 from gluepot.bookmarks.ledger.lease import Heartbeat, begin_run
 from gluepot.bookmarks.ledger.portable import export_job, import_job
@@ -168,7 +168,7 @@ def test_a_run_on_another_machine_without_a_sign_of_life_is_taken_over_after_the
 
 DIES_IN_A_RUN = """
 import os, sys
-from batch import jobrun
+from gluepot.bookmarks import jobrun
 from gluepot.core.clock import SystemClock
 jobrun.begin("clicks", "jr_1", None, "enable", [], dict(os.environ), SystemClock())
 os._exit(1)

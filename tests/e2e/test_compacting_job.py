@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gluepot.tables.verify import verify
 from gluepot.core.storage import open_storage
+from gluepot.tables.verify import verify
 from tests.e2e.jobs import SCRIPTS, arguments, column
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import boto3
 import pytest
 
-from gluepot.tables.purge import PurgeOptions, purge_path
 from gluepot.catalog.connections import Connection, jdbc_connection, kafka_options
 from gluepot.connectors.files.listing import ListingStats, list_files
 from gluepot.connectors.files.settings import FileReadSettings
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import ConfigError
+from gluepot.tables.purge import PurgeOptions, purge_path
 
 URL = {"JDBC_CONNECTION_URL": "jdbc:postgresql://db/shop"}
 

@@ -19,12 +19,12 @@ from uuid import uuid4
 import pytest
 from kafka import KafkaProducer
 
+from gluepot.cli.main import main
 from gluepot.commit import live
 from gluepot.core.errors import CheckpointError
 from gluepot.core.storage import open_storage
-from gluepot.streaming.checkpoints.moves import from_records
-from gluepot.cli.main import main
 from gluepot.servers.topics import create_topic
+from gluepot.streaming.checkpoints.moves import from_records
 from tests.integration.conftest import Job, Topic
 
 BATCHES = 60

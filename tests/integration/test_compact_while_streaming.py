@@ -9,12 +9,12 @@ from contextlib import contextmanager, suppress
 from uuid import uuid4
 
 import gluepot.table
-from gluepot.tables.compact import Compacted, CompactSettings, compact
-from gluepot.tables.verify import verify
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import open_storage
 from gluepot.streaming.query.session import Drain
+from gluepot.tables.compact import Compacted, CompactSettings, compact
+from gluepot.tables.verify import verify
 
 ALL = list(range(400))
 EACH = 20

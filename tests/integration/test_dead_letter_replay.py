@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from kafka import KafkaConsumer
 
-from gluepot.core.errors import ConfigError
 from gluepot.cli import dlq
+from gluepot.core.errors import ConfigError
 
 BROKEN = [b"{broken", b'{"id": "\xff\xfe"}', b"[1]", b""]
 

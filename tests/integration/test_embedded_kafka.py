@@ -15,10 +15,10 @@ import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
+from gluepot.cli.servers import down, status, up
 from gluepot.core.cachedir import cache_root
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import ConfigError, PermanentError
-from gluepot.cli.servers import down, status, up
 from gluepot.servers.kafka import KafkaBroker
 from gluepot.servers.kafka_settings import NODE_ID
 from gluepot.servers.ports import LOOPBACK, is_free

@@ -10,9 +10,9 @@ from pathlib import Path
 import boto3
 import pytest
 
+from gluepot.cli.servers import down, status, up
 from gluepot.core.cachedir import cache_root
 from gluepot.core.clock import SystemClock
-from gluepot.cli.servers import down, status, up
 from gluepot.servers.kinesis import KinesisServer, arn
 from gluepot.servers.ports import LOOPBACK, is_free
 

@@ -15,9 +15,9 @@ import pytest
 
 from deploy.docker.health import FIRST_PROCESS
 from gluepot.core.cachedir import cache_root
-from gluepot.spark.java import ensure_java
 from gluepot.datalake.formats import BUNDLED
 from gluepot.servers.jars import ensure
+from gluepot.spark.java import ensure_java
 from scripts.bootstrap import find_uv
 from tests.dockerfile import REPOSITORY, Stage, build_context, parse_dockerfile
 from tests.image_replay import Replay, bound_by_permissions, copy_files, set_writable

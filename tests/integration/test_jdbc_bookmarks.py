@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from gluepot.core.errors import ConfigError
 from gluepot.cli.bookmarks import app
+from gluepot.core.errors import ConfigError
 
 
 def said(capsys, *command: str):

@@ -6,11 +6,11 @@ from collections import defaultdict
 
 import pytest
 
-from gluepot.engine.task import begun
 from gluepot.connectors.kafka import reader
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.kafka.source import KafkaSource
 from gluepot.connectors.ports import SourceRange
+from gluepot.engine.task import begun
 
 PARTITIONS = 20
 

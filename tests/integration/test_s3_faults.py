@@ -17,9 +17,9 @@ from gluepot.commit import abort, open_target, publish, recover
 from gluepot.connectors.filesink import FileSink
 from gluepot.connectors.glueparquet import glueparquet_sink
 from gluepot.connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, SourceRange
-from gluepot.frames.chunk import Chunk, ErrorRecord
 from gluepot.core.errors import TransientError
 from gluepot.core.storage import s3
+from gluepot.frames.chunk import Chunk, ErrorRecord
 from tests.crash.lanes import BUCKET, CREDENTIALS, S3Folder, s3_client, s3_server
 from tests.crash.proxy import FAULTS, Fault, S3Proxy, s3_proxy
 

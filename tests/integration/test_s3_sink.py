@@ -14,9 +14,9 @@ from gluepot.commit import abort, open_target, publish, recover
 from gluepot.connectors.filesink import FileSink
 from gluepot.connectors.glueparquet import glueparquet_sink
 from gluepot.connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, SourceRange
-from gluepot.frames.chunk import Chunk, ErrorRecord
 from gluepot.core.errors import ConfigError, TransientError
 from gluepot.core.storage import S3Storage, open_storage
+from gluepot.frames.chunk import Chunk, ErrorRecord
 
 KEY = CommitKey("query-1", 7, "sink0")
 RANGE = SourceRange("kafka", "clicks", "id-1", "0", 0, 4)

@@ -9,11 +9,11 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 import gluepot.table
-from gluepot.tables.compact import CompactSettings, compact
-from gluepot.tables.verify import verify
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import TransientError
 from gluepot.core.storage import open_storage
+from gluepot.tables.compact import CompactSettings, compact
+from gluepot.tables.verify import verify
 from tests.unit.table.tables import Writer
 
 TABLE = "s3://lake/tables/clicks"

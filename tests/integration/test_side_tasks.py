@@ -35,16 +35,16 @@ from gluepot.job.live import LiveView
 from gluepot.ops.cloudwatch import GlueNames
 from gluepot.ops.page.history import History
 from gluepot.servers.topics import create_topic
-from gluepot.streaming.query import ledger_positions, session
 from gluepot.streaming.advisor import AdviceLog, AdvisorSettings
 from gluepot.streaming.count_ahead.foresight import Foresight
 from gluepot.streaming.micro_batch.frames import BatchFrame
 from gluepot.streaming.micro_batch.inputs import Inputs
 from gluepot.streaming.observe.metrics import StreamMetrics
-from gluepot.streaming.scaling import Scaler
-from gluepot.streaming.query.session import Drain, StreamSession
 from gluepot.streaming.observe.status import JobStatus
+from gluepot.streaming.query import ledger_positions, session
+from gluepot.streaming.query.session import Drain, StreamSession
 from gluepot.streaming.query.throttling import Throttling
+from gluepot.streaming.scaling import Scaler
 from tests.e2e.jobs import wait_until
 from tests.integration.conftest import Job, Topic
 

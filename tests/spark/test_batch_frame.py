@@ -6,9 +6,9 @@ import pytest
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
-from gluepot.engine.pipeline import RangeInput
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.kafka.source import KafkaSource
+from gluepot.engine.pipeline import RangeInput
 from gluepot.streaming.micro_batch.frames import BatchFrame
 
 NEVER_READ = KafkaSource(KafkaReadSettings.from_options({"bootstrap.servers": "127.0.0.1:9", "topicName": "clicks"}))

@@ -13,7 +13,6 @@ import pytest
 import gluepot.table
 from awsglue import DynamicFrame
 from gluepot.commit import rolling, rollup
-from gluepot.tables.verify import verify
 from gluepot.connectors.filesink import layout
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import ConfigError, PermanentError
@@ -21,6 +20,7 @@ from gluepot.core.storage import open_storage
 from gluepot.streaming.micro_batch import scopes
 from gluepot.streaming.query import session
 from gluepot.streaming.query.session import Drain, StreamSession
+from gluepot.tables.verify import verify
 
 
 class Trouble(Exception):

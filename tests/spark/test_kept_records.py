@@ -9,8 +9,8 @@ import pytest
 from pyspark import StorageLevel
 
 from awsglue.dynamicframe import DynamicFrame
-from gluepot.engine.pipeline import RangeInput
 from gluepot.connectors.ports import RawBatch, SourceRange
+from gluepot.engine.pipeline import RangeInput
 from gluepot.streaming.micro_batch.frames import BatchFrame
 
 RANGES = tuple(SourceRange("kafka", "clicks", "", str(shard), 0, 4) for shard in range(2))

@@ -11,8 +11,8 @@ import pytest
 
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import LeaseHeld
-from gluepot.streaming.query import session
 from gluepot.streaming.checkpoints.lease import Owner
+from gluepot.streaming.query import session
 from tests.e2e.jobs import wait_until
 
 HEIR = Owner(number=2, token=2**60, host="elsewhere", pid=1)

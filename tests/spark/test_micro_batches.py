@@ -9,9 +9,9 @@ import pytest
 
 from awsglue.dynamicframe import DynamicFrame
 from gluepot.frames.magic import magic_column
+from gluepot.streaming.micro_batch.shuffles import SETTING
 from gluepot.streaming.query import session
 from gluepot.streaming.query.session import Drain, StreamSession
-from gluepot.streaming.micro_batch.shuffles import SETTING
 
 DOCUMENTS = f"to_json(struct(value)) AS `{magic_column('json')}`"
 

@@ -15,10 +15,10 @@ from awsglue.data_catalog import current_catalog
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection
 from awsglue.job import Job
 from gluepot.catalog.values import Database, Table
-from gluepot.core.errors import ConfigError, NotSupported
 from gluepot.check.calls import TRANSFORM
 from gluepot.check.finding import Level
 from gluepot.check.support import entries, support_table
+from gluepot.core.errors import ConfigError, NotSupported
 
 ENTRIES = list(entries())
 NOT_THERE = [f"{one.owner}.{one.name}" for one in ENTRIES if one.level is Level.NOT_SUPPORTED]

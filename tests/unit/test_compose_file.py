@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gluepot.ops.access import checked_token
 from gluepot.job.run import RunSettings
+from gluepot.ops.access import checked_token
 from tests.exposed import exposed
 
 DEPLOY = Path(__file__).parents[2] / "deploy"

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from scripts.documents import METRICS
 from gluepot.streaming.observe.metric_names import document
+from scripts.documents import METRICS
 
 
 def test_the_page_of_metrics_is_that_of_the_code():

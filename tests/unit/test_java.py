@@ -8,7 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gluepot.core.errors import ConfigError
-from gluepot.spark.java import (MISSING_MODULE_FLAG, JavaHome, Unusable, choose, ensure_java, parse_java_home, parse_java_version, shim_script)
+from gluepot.spark.java import (
+    MISSING_MODULE_FLAG,
+    JavaHome,
+    Unusable,
+    choose,
+    ensure_java,
+    parse_java_home,
+    parse_java_version,
+    shim_script,
+)
 
 JAVA_17 = """\
 Property settings:

@@ -16,9 +16,9 @@ from fastavro.schema import SchemaParseException, UnknownType
 from gluepot.connectors.files.formats.avro_blocks import PlainBlocks
 from gluepot.connectors.files.formats.bounds import gathered
 from gluepot.connectors.files.formats.port import OpenFile
+from gluepot.core.errors import PermanentError
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.objects import batch_from_objects
-from gluepot.core.errors import PermanentError
 
 _BATCH_ROWS = 10_000
 _PRIMITIVE = {

@@ -13,10 +13,10 @@ from pyarrow.dataset import OrcFileFormat
 
 from gluepot.connectors.files.compression import FREE_BYTES, MOST_TIMES
 from gluepot.connectors.files.formats.arrow_types import glue_types
-from gluepot.connectors.files.formats.bounds import (CHUNK_BYTES, MOST_RECORD_BYTES, gathered, too_large)
+from gluepot.connectors.files.formats.bounds import CHUNK_BYTES, MOST_RECORD_BYTES, gathered, too_large
 from gluepot.connectors.files.formats.port import OpenFile
-from gluepot.frames.chunk import Chunk
 from gluepot.core.errors import PermanentError
+from gluepot.frames.chunk import Chunk
 
 _BATCH_ROWS = 64 << 10
 # A stripe may hold one long text in every row, and does not say so. Reading few rows at a time costs processor time and

@@ -15,8 +15,8 @@ from gluepot.connectors.files.formats.bounds import too_large
 from gluepot.connectors.files.formats.options import flag
 from gluepot.connectors.files.formats.port import OpenFile
 from gluepot.connectors.files.formats.text_lines import BOM, lines_of
-from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
 from gluepot.core.errors import ConfigError, PermanentError
+from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
 
 # No line may be longer than a block, since Arrow reads whole lines.
 _BLOCK_BYTES = 4 << 20

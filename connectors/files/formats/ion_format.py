@@ -9,9 +9,9 @@ from typing import Any, BinaryIO, cast
 
 from gluepot.connectors.files.formats.bounds import BoundedReads, gathered
 from gluepot.connectors.files.formats.port import OpenFile
+from gluepot.core.errors import ConfigError, PermanentError
 from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
 from gluepot.frames.objects import batch_from_objects
-from gluepot.core.errors import ConfigError, PermanentError
 
 _BATCH_ROWS = 10_000
 # The library builds a value as it reads it, whatever it takes. A null of one byte becomes an object of some 60 bytes.

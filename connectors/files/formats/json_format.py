@@ -16,13 +16,13 @@ from gluepot.connectors.files.formats.options import flag
 from gluepot.connectors.files.formats.port import OpenFile
 from gluepot.connectors.files.formats.schemas import with_schema
 from gluepot.connectors.files.formats.text_lines import BOM, line_blocks, lines_of
+from gluepot.core.errors import ConfigError, PermanentError
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.declared import DeclaredJson, RecordDecoder
 from gluepot.frames.json_decoder import JsonDecoder
 from gluepot.frames.json_footprint import cut, ends, excess
 from gluepot.frames.json_record import LONG_BYTES, oversize
 from gluepot.frames.refusal import Refusal, refused
-from gluepot.core.errors import ConfigError, PermanentError
 
 MOST_DOCUMENT_BYTES = 512 << 20
 # Of a file that was compressed, and so may be small where the document is large.

@@ -14,15 +14,15 @@ from xml.etree.ElementTree import Element, ParseError, XMLParser, iterparse
 
 import pyarrow as pa
 
-from gluepot.connectors.files.formats.bounds import (MOST_RECORD_BYTES, VALUE_BYTES, BoundedReads, gathered, too_large)
+from gluepot.connectors.files.formats.bounds import MOST_RECORD_BYTES, VALUE_BYTES, BoundedReads, gathered, too_large
 from gluepot.connectors.files.formats.options import flag
 from gluepot.connectors.files.formats.port import OpenFile
 from gluepot.connectors.files.formats.schemas import with_schema
+from gluepot.core.errors import ConfigError, PermanentError
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.json_footprint import MAX_DEPTH
 from gluepot.frames.objects import batch_from_objects
 from gluepot.frames.transforms.read_texts import ReadTexts
-from gluepot.core.errors import ConfigError, PermanentError
 
 _BATCH_ROWS = 5_000
 # Each level of a document takes memory until it ends. The levels of a record become columns, which have a lower limit.

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gluepot.connectors.jdbc.keys import Family
-from gluepot.frames.schema.glue_types import TIMESTAMP
 from gluepot.core.errors import PermanentError
+from gluepot.frames.schema.glue_types import TIMESTAMP
 
 _ARROW = {
     "int2": pa.int16(),

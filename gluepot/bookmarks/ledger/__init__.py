@@ -13,7 +13,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gluepot.bookmarks.ledger.values import (AuditEntry, BegunRun, Change, Held, Job, LedgerWrite, Owner, Run, RunStart, StateChange, VersionMismatch)
+from gluepot.bookmarks.ledger.values import (
+    AuditEntry,
+    BegunRun,
+    Change,
+    Held,
+    Job,
+    LedgerWrite,
+    Owner,
+    Run,
+    RunStart,
+    StateChange,
+    VersionMismatch,
+)
 
 if TYPE_CHECKING:
     from gluepot.bookmarks.ledger.connect import ledger_url, open_ledger

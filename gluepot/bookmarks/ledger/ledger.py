@@ -12,7 +12,23 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from gluepot.bookmarks.ledger import tables
 from gluepot.bookmarks.ledger.thinning import HOUR_MS, superfluous
-from gluepot.bookmarks.ledger.values import (COMMITTED, FAILED, RUNNING, STREAM, AuditEntry, BegunRun, Change, Held, Job, LedgerWrite, Owner, Run, RunStart, StateChange, VersionMismatch)
+from gluepot.bookmarks.ledger.values import (
+    COMMITTED,
+    FAILED,
+    RUNNING,
+    STREAM,
+    AuditEntry,
+    BegunRun,
+    Change,
+    Held,
+    Job,
+    LedgerWrite,
+    Owner,
+    Run,
+    RunStart,
+    StateChange,
+    VersionMismatch,
+)
 from gluepot.core.clock import Clock
 from gluepot.core.database import transaction
 from gluepot.core.errors import ConfigError, LeaseHeld

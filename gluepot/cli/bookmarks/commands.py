@@ -19,15 +19,15 @@ from cyclopts import App, Parameter
 from gluepot.bookmarks.ledger import Ledger, Run, ledger_url, open_ledger
 from gluepot.bookmarks.ledger import edit as edits
 from gluepot.bookmarks.ledger.portable import export_job, import_job
+from gluepot.cli.bookmarks import streams
+from gluepot.cli.bookmarks.explain import files_between, kind_read, next_plan, next_rows, summary
+from gluepot.cli.output import Output, Row, show, time_of
 from gluepot.connectors.files.versions import KIND
 from gluepot.connectors.jdbc import state as jdbc
 from gluepot.connectors.jdbc.plan import JdbcPlan
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import open_storage
-from gluepot.cli.bookmarks import streams
-from gluepot.cli.bookmarks.explain import files_between, kind_read, next_plan, next_rows, summary
-from gluepot.cli.output import Output, Row, show, time_of
 from gluepot.streaming.checkpoints.moves import standing
 from gluepot.streaming.checkpoints.snapshot import read
 from gluepot.streaming.query.ledger_positions import StreamMark

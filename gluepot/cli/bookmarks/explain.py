@@ -13,6 +13,7 @@ from awsglue.jdbc_connection import read_settings
 from gluepot.bookmarks import cursor_input as cursor
 from gluepot.bookmarks.ledger import Ledger
 from gluepot.catalog.connect import catalog_url, open_catalog
+from gluepot.cli.bookmarks.streams import is_stream, place_text
 from gluepot.connectors.files.listing import ListingStats, list_files
 from gluepot.connectors.files.plan import Plan, plan
 from gluepot.connectors.files.settings import FileReadSettings
@@ -24,7 +25,6 @@ from gluepot.connectors.jdbc.plan import plan as plan_rows
 from gluepot.connectors.jdbc.postgresql import open_relation
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError
-from gluepot.cli.bookmarks.streams import is_stream, place_text
 from gluepot.streaming.query.ledger_positions import StreamMark
 
 

@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from gluepot.bookmarks.ledger import Ledger
-from gluepot.connectors.streams.positions import StreamPositions, one_place
 from gluepot.connectors.registry import positions_class
+from gluepot.connectors.streams.positions import StreamPositions, one_place
 from gluepot.connectors.streams.start import write_start
 from gluepot.core.clock import Clock
 from gluepot.core.errors import CheckpointError, ConfigError
 from gluepot.core.storage import open_storage
-from gluepot.streaming.checkpoints import moves
+from gluepot.streaming.checkpoints import lease, moves
 from gluepot.streaming.checkpoints.rewind import history, start_over
-from gluepot.streaming.checkpoints import lease
 from gluepot.streaming.checkpoints.snapshot import read
 from gluepot.streaming.query.ledger_positions import KIND, StreamMark
 

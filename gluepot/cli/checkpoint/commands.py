@@ -13,21 +13,20 @@ from typing import Any, Literal
 
 from cyclopts import App
 
+from gluepot.cli.checkpoint.broker import resolved
+from gluepot.cli.checkpoint.show import described, finding_lines, lines, plain
+from gluepot.cli.confirm import agreed
 from gluepot.commit import live
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import Storage, open_storage
-from gluepot.streaming.checkpoints import moves, transfer
-from gluepot.cli.checkpoint.broker import resolved
-from gluepot.cli.confirm import agreed
-from gluepot.streaming.checkpoints.rewind import end_of, go_back, start_over
-from gluepot.cli.checkpoint.show import described, finding_lines, lines, plain
-from gluepot.streaming.checkpoints import lease
+from gluepot.streaming.checkpoints import lease, moves, transfer
 from gluepot.streaming.checkpoints.against_table import against_table
 from gluepot.streaming.checkpoints.diagnosis import diagnose
 from gluepot.streaming.checkpoints.findings import Finding, Nothing
 from gluepot.streaming.checkpoints.names import lease_number
 from gluepot.streaming.checkpoints.repair import repair as do_repairs
+from gluepot.streaming.checkpoints.rewind import end_of, go_back, start_over
 from gluepot.streaming.checkpoints.snapshot import Snapshot, read
 
 Output = Literal["text", "json"]

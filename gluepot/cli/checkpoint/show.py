@@ -9,9 +9,9 @@ from typing import Any
 
 from gluepot.streaming.checkpoints.contents import Damage, OffsetFile, QueryId
 from gluepot.streaming.checkpoints.findings import Finding, Nothing, Rewrite, SetAside
+from gluepot.streaming.checkpoints.lease import Owner
 from gluepot.streaming.checkpoints.names import MEANING, FileName
 from gluepot.streaming.checkpoints.snapshot import Snapshot
-from gluepot.streaming.checkpoints.lease import Owner
 
 
 def described(snapshot: Snapshot, owner: Owner | None, findings: Sequence[Finding]) -> dict[str, Any]:

@@ -9,8 +9,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from gluepot.spark.class_archive import archive_path, recording
 from gluepot.core.errors import ConfigError, PermanentError
+from gluepot.spark.class_archive import archive_path, recording
 from gluepot.spark.java import ensure_java
 
 TRAINING = Path(__file__).parent / "training.py"

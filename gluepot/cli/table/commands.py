@@ -9,18 +9,18 @@ from uuid import uuid4
 
 from cyclopts import App, Parameter
 
+from gluepot.cli.table import report
 from gluepot.commit.history import every
+from gluepot.connectors.glueparquet import ParquetFormat
+from gluepot.connectors.lake import AWS
+from gluepot.core.clock import SystemClock
+from gluepot.core.storage import canonical_url, open_storage
 from gluepot.tables import open_table
 from gluepot.tables.compact import TARGET_BYTES, Compacted, CompactSettings, Refused, planned
 from gluepot.tables.compact import compact as compact_table
 from gluepot.tables.evolution import column_histories, in_time_order
 from gluepot.tables.table import no_table
 from gluepot.tables.verify import verify as verify_table
-from gluepot.connectors.glueparquet import ParquetFormat
-from gluepot.connectors.lake import AWS
-from gluepot.core.clock import SystemClock
-from gluepot.core.storage import canonical_url, open_storage
-from gluepot.cli.table import report
 
 FINDINGS = 3  # a code of its own: a check that could not be made is 1
 

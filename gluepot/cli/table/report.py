@@ -14,13 +14,13 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from gluepot.commit.record import CommitRecord
+from gluepot.connectors.ports import SourceRange
 from gluepot.tables import Table
 from gluepot.tables.compact import Compacted
 from gluepot.tables.coverage import Coverage
 from gluepot.tables.evolution import ColumnHistory, type_text
 from gluepot.tables.findings import newest
 from gluepot.tables.verify import Verification
-from gluepot.connectors.ports import SourceRange
 
 _PIPE_WIDTH = 10_000  # lines that no terminal wraps are as long as they need to be
 _MOST_RANGES = 4

@@ -8,8 +8,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gluepot.frames.cast.masks import keep
-from gluepot.frames.cast.numbers import (decimal_to_decimal, decimal_to_number, number_to_decimal, number_to_number, text_to_decimal, text_to_number)
-from gluepot.frames.cast.times import (date_to_timestamp, number_to_timestamp, text_to_date, text_to_timestamp, timestamp_to_date, timestamp_to_number, timestamp_to_text, timestamp_to_timestamp)
+from gluepot.frames.cast.numbers import (
+    decimal_to_decimal,
+    decimal_to_number,
+    number_to_decimal,
+    number_to_number,
+    text_to_decimal,
+    text_to_number,
+)
+from gluepot.frames.cast.times import (
+    date_to_timestamp,
+    number_to_timestamp,
+    text_to_date,
+    text_to_timestamp,
+    timestamp_to_date,
+    timestamp_to_number,
+    timestamp_to_text,
+    timestamp_to_timestamp,
+)
 from gluepot.frames.columns import Column
 from gluepot.frames.json_text import json_texts
 from gluepot.frames.schema.merge import family

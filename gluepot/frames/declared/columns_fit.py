@@ -15,7 +15,16 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from gluepot.frames.cast import try_cast
-from gluepot.frames.columns import (Column, children_of, items_of, map_values_of, struct_column, validity, with_items, with_map_values)
+from gluepot.frames.columns import (
+    Column,
+    children_of,
+    items_of,
+    map_values_of,
+    struct_column,
+    validity,
+    with_items,
+    with_map_values,
+)
 
 Mask = npt.NDArray[np.bool_]
 

@@ -19,13 +19,13 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from gluepot.core.errors import ConfigError
 from gluepot.frames.cast import try_cast
 from gluepot.frames.cast.masks import keep_matching
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.columns import Column, batch_of
 from gluepot.frames.declared.types import is_scalar
 from gluepot.frames.refusal import Refusal, no_value, not_utf8, read_each
-from gluepot.core.errors import ConfigError
 
 _LONGEST_VALUE = 2**31 - 1
 

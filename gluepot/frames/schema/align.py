@@ -8,7 +8,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gluepot.frames.chunk import is_choice
-from gluepot.frames.columns import (Column, batch_of, children_of, columns_of, items_of, map_values_of, struct_column, validity, with_items, with_map_values)
+from gluepot.frames.columns import (
+    Column,
+    batch_of,
+    children_of,
+    columns_of,
+    items_of,
+    map_values_of,
+    struct_column,
+    validity,
+    with_items,
+    with_map_values,
+)
 from gluepot.frames.schema.merge import alternatives, family, merge_schemas
 
 

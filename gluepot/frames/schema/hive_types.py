@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
+from gluepot.core.errors import ConfigError
 from gluepot.frames.chunk import is_choice
 from gluepot.frames.schema.glue_types import arrow_type, glue_name
-from gluepot.core.errors import ConfigError
 
 _HIVE_NAMES = {"byte": "tinyint", "short": "smallint", "long": "bigint"}
 _TEXTS = re.compile(r"(?:char|varchar)\(\s*\d+\s*\)")

@@ -7,7 +7,18 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from gluepot.frames.chunk import Chunk
-from gluepot.frames.columns import (Column, batch_of, children_of, columns_of, items_of, map_values_of, struct_column, validity, with_items, with_map_values)
+from gluepot.frames.columns import (
+    Column,
+    batch_of,
+    children_of,
+    columns_of,
+    items_of,
+    map_values_of,
+    struct_column,
+    validity,
+    with_items,
+    with_map_values,
+)
 
 
 @dataclass(frozen=True, slots=True)

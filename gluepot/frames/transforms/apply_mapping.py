@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gluepot.core.errors import ConfigError
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.columns import Column, batch_of, columns_of, struct_column
 from gluepot.frames.schema.glue_types import NESTED_NAMES
@@ -15,7 +16,6 @@ from gluepot.frames.transforms.choices import cast
 from gluepot.frames.transforms.mapping import Mapping, parse_mapping
 from gluepot.frames.transforms.paths import Path, find
 from gluepot.frames.transforms.source_types import of_declared_type
-from gluepot.core.errors import ConfigError
 
 _Tree = dict[str, "Column | _Tree"]
 

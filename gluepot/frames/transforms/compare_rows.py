@@ -10,12 +10,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gluepot.core.errors import ConfigError
 from gluepot.frames.cast import try_cast
 from gluepot.frames.chunk import Chunk, is_choice
 from gluepot.frames.columns import Column, children_of, columns_of
 from gluepot.frames.schema.merge import family
 from gluepot.frames.transforms.paths import find, parse_path
-from gluepot.core.errors import ConfigError
 
 _COMPARE: dict[str, Callable[[pa.Array, pa.Scalar], pa.BooleanArray]] = {
     "=": pc.equal,

@@ -14,7 +14,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gluepot.frames.chunk import Chunk, is_choice
-from gluepot.frames.columns import (Column, batch_of, children_of, columns_of, items_of, struct_column, validity, with_items)
+from gluepot.frames.columns import (
+    Column,
+    batch_of,
+    children_of,
+    columns_of,
+    items_of,
+    struct_column,
+    validity,
+    with_items,
+)
 from gluepot.frames.schema import align, merge_fields
 from gluepot.frames.transforms.unnest import flattened
 

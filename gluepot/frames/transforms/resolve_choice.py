@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
+from gluepot.core.errors import ConfigError
 from gluepot.frames.chunk import Chunk, is_choice
 from gluepot.frames.columns import Column, batch_of, columns_of
 from gluepot.frames.schema import align
@@ -17,7 +18,6 @@ from gluepot.frames.transforms.naming import refuse_twins
 from gluepot.frames.transforms.paths import ITEMS, Path, parse_path
 from gluepot.frames.transforms.steps import output_schema
 from gluepot.frames.transforms.walk import paths_of, rewritten
-from gluepot.core.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,16 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from gluepot.frames.chunk import Chunk, is_choice
-from gluepot.frames.columns import (Column, batch_of, children_of, columns_of, items_of, struct_column, validity, with_items)
+from gluepot.frames.columns import (
+    Column,
+    batch_of,
+    children_of,
+    columns_of,
+    items_of,
+    struct_column,
+    validity,
+    with_items,
+)
 from gluepot.frames.transforms.naming import refuse_twins
 
 

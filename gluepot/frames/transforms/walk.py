@@ -7,7 +7,16 @@ from collections.abc import Callable, Iterator, Sequence
 import pyarrow as pa
 
 from gluepot.frames.chunk import is_choice
-from gluepot.frames.columns import (Column, children_of, items_of, map_values_of, struct_column, validity, with_items, with_map_values)
+from gluepot.frames.columns import (
+    Column,
+    children_of,
+    items_of,
+    map_values_of,
+    struct_column,
+    validity,
+    with_items,
+    with_map_values,
+)
 from gluepot.frames.transforms.paths import ITEMS, Path
 
 Change = Callable[[Path, Column], Sequence[Column]]

@@ -24,8 +24,8 @@ from openlineage.client.facet_v2 import (
     schema_dataset,
 )
 
-from gluepot.frames.schema import merge_schemas
 from gluepot.core.datasets import Dataset
+from gluepot.frames.schema import merge_schemas
 from gluepot.streaming.progress import Output
 
 PRODUCER = "https://github.com/gluepot/gluepot"

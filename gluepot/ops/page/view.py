@@ -14,10 +14,10 @@ from gluepot.ops.page.origins import Setting
 from gluepot.ops.page.records import Read, RecordReader
 from gluepot.ops.page.verdict import WORST_FIRST, Verdict, verdict
 from gluepot.streaming.advisor.advice import Advice
+from gluepot.streaming.observe.status import QueryStatus
 from gluepot.streaming.progress import WrittenFile
 from gluepot.streaming.query.session import StreamSession
 from gluepot.streaming.settings import StreamSettings
-from gluepot.streaming.observe.status import QueryStatus
 
 SHOWN_BATCHES = 12
 SHOWN_FILES = 8

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from gluepot.core.cachedir import cache_root
 from gluepot.core.errors import ConfigError, PermanentError
-from gluepot.spark.java import ensure_java
 from gluepot.servers.jars import ivy
 from gluepot.servers.jars.lockfile import RELOCK, LockedJar, find_set, lock_path, parse_lock
+from gluepot.spark.java import ensure_java
 
 
 def ensure(name: str) -> list[Path]:

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from gluepot.core.errors import PermanentError
-from gluepot.spark.java import ensure_java
 from gluepot.servers.jars import ivy
 from gluepot.servers.jars.fetch import sha256_of
 from gluepot.servers.jars.lockfile import JarSet, LockedJar, Module
+from gluepot.spark.java import ensure_java
 
 
 def relock(jars: JarSet) -> JarSet:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from gluepot.commit.decide import Skip
 from gluepot.cli.main import main
+from gluepot.commit.decide import Skip
 
 if __name__ == "__main__":
     publishing = import_module("gluepot.commit.publish")  # the package has a function of that name

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gluepot.commit.writes import QueryWrites
 from gluepot.cli.main import main
+from gluepot.commit.writes import QueryWrites
 
 if __name__ == "__main__":
     QueryWrites.settle = lambda _: None

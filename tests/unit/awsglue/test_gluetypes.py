@@ -18,9 +18,9 @@ from awsglue.gluetypes import (
     TimestampType,
     mergeDataTypes,
 )
+from gluepot.core.errors import ConfigError, PermanentError
 from gluepot.engine.execute import ErrorCounts
 from gluepot.frames.objects import batch_from_objects
-from gluepot.core.errors import ConfigError, PermanentError
 
 
 def test_a_schema_is_the_same_there_and_back():

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from gluepot.engine.catalog_update import (CatalogTarget, check, new_partitions, new_table, update, with_written)
 from gluepot.catalog.connect import open_catalog
 from gluepot.catalog.values import Database, Table
 from gluepot.connectors.ports import ManifestPart
-from gluepot.frames.schema import choice_field
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import ConfigError
+from gluepot.engine.catalog_update import CatalogTarget, check, new_partitions, new_table, update, with_written
+from gluepot.frames.schema import choice_field
 
 WRITTEN = pa.schema([("Id", pa.int64()), ("tags", pa.list_(pa.string())), ("day", pa.string())])
 TARGET = CatalogTarget("Web", "Clicks", "UPDATE_IN_DATABASE", "s3://lake/clicks", "parquet", ("day",))

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from gluepot.bookmarks.upstream_jobs import POLL_SECS, wait_for
 from gluepot.bookmarks.ledger import Owner, RunStart, open_ledger
+from gluepot.bookmarks.upstream_jobs import POLL_SECS, wait_for
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import TransientError
 

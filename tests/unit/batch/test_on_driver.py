@@ -5,7 +5,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from gluepot.engine.on_driver import (MOST_PIECES, SMALL_INPUT_BYTES, is_own_work, is_small, is_small_input, run)
+from gluepot.engine.on_driver import MOST_PIECES, SMALL_INPUT_BYTES, is_own_work, is_small, is_small_input, run
 from gluepot.engine.task import Place
 from gluepot.frames.chunk import CallSite
 from gluepot.frames.transforms import DropNulls, FilterRows, MapRows, Stage

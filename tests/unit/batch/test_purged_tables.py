@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 import gluepot.table
-from gluepot.commit.compaction import Compaction
-from gluepot.tables.purge import PurgeOptions, purge_path, purge_table
-from gluepot.tables import purging
-from gluepot.tables.compact import CompactSettings, compact
-from gluepot.tables.verify import verify
 from gluepot.catalog.connect import open_catalog
 from gluepot.catalog.values import Database, Partition, Table
+from gluepot.commit.compaction import Compaction
 from gluepot.connectors.filesink.layout import INTENTS, commit_key
 from gluepot.core import failpoints
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import TransientError
 from gluepot.core.storage import LocalStorage, open_storage
+from gluepot.tables import purging
+from gluepot.tables.compact import CompactSettings, compact
+from gluepot.tables.purge import PurgeOptions, purge_path, purge_table
+from gluepot.tables.verify import verify
 from tests.unit.table.tables import Writer
 
 CLOCK = FakeClock(2_000_000_000.0)  # long after the files' times

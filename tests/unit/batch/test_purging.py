@@ -4,11 +4,11 @@ import os
 
 import pytest
 
-from gluepot.tables.purge import PurgeOptions, purge_path, purge_table
 from gluepot.catalog.connect import open_catalog
 from gluepot.catalog.values import Database, Partition, Table
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import ConfigError
+from gluepot.tables.purge import PurgeOptions, purge_path, purge_table
 
 NOW = 1_000_000_000.0
 HOUR = 3_600

@@ -4,13 +4,13 @@ from itertools import islice
 import pyarrow as pa
 import pytest
 
-from gluepot.engine.pipeline import RangeInput
-from gluepot.engine.task import FETCH, Tally, begun, frame_chunks, good_rows, load_chunks, through
 from gluepot.connectors.ports import RawBatch, SourceRange
-from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
-from gluepot.frames.declared import DeclaredJson
 from gluepot.core import logging
 from gluepot.core.errors import DataLoss
+from gluepot.engine.pipeline import RangeInput
+from gluepot.engine.task import FETCH, Tally, begun, frame_chunks, good_rows, load_chunks, through
+from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
+from gluepot.frames.declared import DeclaredJson
 
 ROWS = pa.RecordBatch.from_pylist([{"a": 1}])
 ERROR = ErrorRecord(b"{", "malformed_json", "not JSON", Coordinates("clicks", "0", "7"))

@@ -4,13 +4,13 @@ import random
 
 import numpy as np
 
-from gluepot.streaming.advisor.glue_cost import worker_type
 from gluepot.bench.conclude import fits, scaling, settings_for
 from gluepot.bench.hold import Held
 from gluepot.bench.job import measured
 from gluepot.bench.measured import models
 from gluepot.bench.plan import BATCHES, WARM_UP_BATCHES, Bounds, remaining
 from gluepot.bench.report import Report
+from gluepot.streaming.advisor.glue_cost import worker_type
 from gluepot.streaming.advisor.history import Observation
 
 START_SECS = 9.0

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from gluepot.core.errors import ConfigError
 from gluepot.bench.arguments import arguments_of_run, asked_names
 from gluepot.cli.main import USAGE, outcome
 from gluepot.cli.main import app as gluepot
+from gluepot.core.errors import ConfigError
 
 CLICKS = Path(__file__).parents[3] / "examples" / "clickstream.py"
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gluepot.bookmarks.ledger import (BegunRun, Change, Ledger, Owner, RunStart, VersionMismatch, open_ledger)
+from gluepot.bookmarks.ledger import BegunRun, Change, Ledger, Owner, RunStart, VersionMismatch, open_ledger
 from gluepot.bookmarks.ledger.edit import reset, rewind
 from gluepot.connectors.files.plan import Plan, PlanOptions, plan
 from gluepot.connectors.files.versions import FileVersion, state_body, state_of

@@ -11,8 +11,8 @@ from gluepot.core.checkpoint import BACKUP
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import CheckpointError, ConfigError
 from gluepot.streaming.checkpoints import moves, transfer
-from gluepot.streaming.checkpoints.rewind import end_of, go_back, start_over
 from gluepot.streaming.checkpoints.diagnosis import diagnose
+from gluepot.streaming.checkpoints.rewind import end_of, go_back, start_over
 from gluepot.streaming.checkpoints.snapshot import read
 from tests.unit.checkpoints.made import QUERY, Fresh, GoesOn, checkpoint, positions, spark_start
 from tests.unit.commit.worlds import MemoryStorage

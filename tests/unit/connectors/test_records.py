@@ -5,8 +5,8 @@ import pytest
 
 from gluepot.connectors.ports import Outgoing, RecordShape
 from gluepot.connectors.streams.records import outgoing
-from gluepot.frames.chunk import Chunk
 from gluepot.core.errors import ConfigError
+from gluepot.frames.chunk import Chunk
 
 
 def sent(rows, **shape):

@@ -6,8 +6,8 @@ import duckdb
 
 from gluepot.connectors.ports import SourceRange
 from gluepot.connectors.streams.rejects import RejectsAside, put_aside, rejects_root
-from gluepot.frames.chunk import Coordinates, ErrorRecord
 from gluepot.core import logging
+from gluepot.frames.chunk import Coordinates, ErrorRecord
 
 RANGE = SourceRange("kafka", "clicks", "id", "3", 10, 20)
 

@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from gluepot.connectors.streams.dead_letters import DeadLetter, OriginalRecord
-from gluepot.connectors.ports import SourceRange
-from gluepot.core.errors import CheckpointError, ConfigError
 from gluepot.cli.dlq import list_, show
+from gluepot.connectors.ports import SourceRange
+from gluepot.connectors.streams.dead_letters import DeadLetter, OriginalRecord
+from gluepot.core.errors import CheckpointError, ConfigError
 from gluepot.dead_letters.folder import open_folder
 from gluepot.dead_letters.letters import Wanted, read_letters
 from gluepot.dead_letters.show import MOST_CHARS, Count, counts, counts_text, letter_json, printable

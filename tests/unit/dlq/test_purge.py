@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
+from gluepot.cli.dlq import purge as purge_command
 from gluepot.commit.publish import published
 from gluepot.connectors.filesink.layout import commit_key
 from gluepot.connectors.ports import CommitKey
 from gluepot.core.errors import ConfigError, TransientError
-from gluepot.cli.dlq import purge as purge_command
 from gluepot.dead_letters.folder import open_folder
 from gluepot.dead_letters.letters import read_letters
 from gluepot.dead_letters.purge import Purged, purge

@@ -11,8 +11,8 @@ from gluepot import commit
 from gluepot.connectors.filesink import new_file_sink
 from gluepot.connectors.glueparquet import ParquetFormat
 from gluepot.connectors.ports import CommitKey, Manifest, SourceRange
-from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
 from gluepot.dead_letters.letters import Letter
+from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
 
 
 def publish(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gluepot.frames.chunk import Chunk, is_choice
 from gluepot.frames.objects import batch_from_objects
 from gluepot.frames.rows import rows
-from gluepot.frames.schema import (align, choice_field, choice_to_string, concat, merge_schemas, without_nulls)
+from gluepot.frames.schema import align, choice_field, choice_to_string, concat, merge_schemas, without_nulls
 
 VALUES = st.recursive(
     st.one_of(

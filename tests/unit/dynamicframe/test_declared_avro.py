@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gluepot.core.errors import ConfigError
 from gluepot.frames.chunk import Coordinates
 from gluepot.frames.declared import DeclaredAvro
 from gluepot.frames.declared.avro_footprint import AvroFootprint
-from gluepot.core.errors import ConfigError
 
 UTC = ZoneInfo("UTC")  # as pyarrow gives it
 

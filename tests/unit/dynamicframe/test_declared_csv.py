@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gluepot.core.errors import ConfigError
 from gluepot.frames.chunk import Coordinates
 from gluepot.frames.declared import DeclaredCsv
-from gluepot.core.errors import ConfigError
 
 THREE = [("a", pa.int32()), ("b", pa.string()), ("c", pa.float64())]
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gluepot.core.errors import ConfigError
 from gluepot.frames.chunk import Coordinates
 from gluepot.frames.declared import DeclaredJson
-from gluepot.core.errors import ConfigError
 
 UTC = ZoneInfo("UTC")  # as pyarrow gives it
 STAMP = pa.timestamp("us", tz="UTC")

@@ -3,12 +3,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gluepot.core.errors import ConfigError
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.objects import batch_from_objects
 from gluepot.frames.rows import rows
 from gluepot.frames.transforms import DropNulls, SimplifyDdbJson, Unnest, UnnestDdbJson, run_steps
 from gluepot.frames.transforms.relationalize import TaskIds, relational_tables
-from gluepot.core.errors import ConfigError
 
 SCALARS = st.none() | st.integers(-9, 9) | st.text("ab", max_size=2)
 DOCUMENTS = st.lists(

@@ -1,8 +1,8 @@
 import pyarrow as pa
 import pytest
 
-from gluepot.frames.schema import arrow_type, glue_name
 from gluepot.core.errors import ConfigError
+from gluepot.frames.schema import arrow_type, glue_name
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gluepot.core.errors import ConfigError
 from gluepot.frames.schema.glue_types import TIMESTAMP
 from gluepot.frames.schema.hive_types import arrow_of_hive, hive_name
-from gluepot.core.errors import ConfigError
 
 SCALARS = st.sampled_from([
     pa.string(), pa.bool_(), pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float32(), pa.float64(),

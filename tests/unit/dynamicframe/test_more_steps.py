@@ -5,13 +5,26 @@ from datetime import UTC, date, datetime
 import pyarrow as pa
 import pytest
 
+from gluepot.core.errors import ConfigError
 from gluepot.frames.chunk import CallSite, Chunk, Coordinates, ErrorRecord, is_choice
 from gluepot.frames.objects import batch_from_objects
 from gluepot.frames.packing import pack, pieces, unpack
 from gluepot.frames.rows import rows
 from gluepot.frames.schema.relabel import Relabel
-from gluepot.frames.transforms import (ApplyMapping, BoxedCsv, BoxedJson, CompareRows, DropFields, ErrorRows, MapRows, SampleRows, Stage, Unbox, known_schema, map_partition)
-from gluepot.core.errors import ConfigError
+from gluepot.frames.transforms import (
+    ApplyMapping,
+    BoxedCsv,
+    BoxedJson,
+    CompareRows,
+    DropFields,
+    ErrorRows,
+    MapRows,
+    SampleRows,
+    Stage,
+    Unbox,
+    known_schema,
+    map_partition,
+)
 
 EARLIER = ErrorRecord(b"x", "malformed_json", "The record is not JSON.", Coordinates("clicks", "0", "7"))
 

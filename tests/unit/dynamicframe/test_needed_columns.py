@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from gluepot.frames.chunk import CallSite
-from gluepot.frames.transforms import (ApplyMapping, DropFields, FilterRows, ReadTexts, SelectFields, Stage)
+from gluepot.frames.transforms import ApplyMapping, DropFields, FilterRows, ReadTexts, SelectFields, Stage
 from gluepot.frames.transforms.needed_columns import needed_columns
 
 CHOOSE = SelectFields(["A.b", "`c.d`"])

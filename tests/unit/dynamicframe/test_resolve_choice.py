@@ -6,12 +6,12 @@ from itertools import permutations
 import pyarrow as pa
 import pytest
 
+from gluepot.core.errors import ConfigError
 from gluepot.frames.chunk import Chunk, ErrorRecord
 from gluepot.frames.objects import batch_from_objects
 from gluepot.frames.rows import rows
 from gluepot.frames.schema import merge_schemas
 from gluepot.frames.transforms import ResolveChoice, casts_to
-from gluepot.core.errors import ConfigError
 
 VALUES = {
     "boolean": True,

@@ -3,13 +3,22 @@ import pickle
 import pyarrow as pa
 import pytest
 
+from gluepot.core.errors import ConfigError
 from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
 from gluepot.frames.objects import batch_from_objects
 from gluepot.frames.record import DynamicRecord
 from gluepot.frames.rows import rows
-from gluepot.frames.transforms import (ApplyMapping, DropFields, FilterRows, MapRows, RenameField, SelectFields, output_schema, run_steps)
+from gluepot.frames.transforms import (
+    ApplyMapping,
+    DropFields,
+    FilterRows,
+    MapRows,
+    RenameField,
+    SelectFields,
+    output_schema,
+    run_steps,
+)
 from gluepot.frames.transforms.paths import parse_path
-from gluepot.core.errors import ConfigError
 
 EARLIER = ErrorRecord(b"x", "malformed_json", "The record is not JSON.", Coordinates("clicks", "0", "7"))
 

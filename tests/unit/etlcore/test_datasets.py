@@ -1,6 +1,6 @@
 import pytest
 
-from gluepot.core.datasets import (Dataset, folder_dataset, stream_dataset, table_dataset, topic_dataset)
+from gluepot.core.datasets import Dataset, folder_dataset, stream_dataset, table_dataset, topic_dataset
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-import gluepot.catalog
+from gluepot import catalog
 from gluepot.catalog.connect import HEAD, VARIABLE, VERSION_TABLE
 from gluepot.core.database import Part, open_engine
 

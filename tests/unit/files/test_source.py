@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from structlog.testing import capture_logs
 
-from gluepot.connectors.files.grouping import (ACROSS_PARTITION, IN_PARTITION, NONE, FileGroup, GroupOptions, grouped)
+from gluepot.connectors.files.grouping import ACROSS_PARTITION, IN_PARTITION, NONE, FileGroup, GroupOptions, grouped
 from gluepot.connectors.files.listing import ListingStats, list_files
 from gluepot.connectors.files.settings import FileReadSettings
 from gluepot.connectors.files.versions import FileVersion

@@ -12,9 +12,9 @@ import pytest
 from gluepot.connectors.filesink import FileSink, new_file_sink, partitions
 from gluepot.connectors.glueparquet import ParquetFormat
 from gluepot.connectors.ports import CommitKey, Sink
+from gluepot.core.errors import ConfigError
 from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
 from gluepot.frames.columns import batch_of
-from gluepot.core.errors import ConfigError
 from tests.unit.filesink.staged import KEY, data_files, parquet_rows, path, write
 
 BROKEN = ErrorRecord(b'{"a":\xff', "malformed_json", "cut off", Coordinates("clicks", "0", "41"))

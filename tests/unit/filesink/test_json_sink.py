@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from gluepot.connectors.json_values import json_values
 from gluepot.connectors.textfiles import json_sink
-from gluepot.frames.columns import batch_of
 from gluepot.core.errors import ConfigError
+from gluepot.frames.columns import batch_of
 from tests.unit.filesink.staged import KEY, data_files, path, write
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from gluepot.connectors.filesink.folders import partition_path, partition_values
 from gluepot.connectors.filesink.split import split
-from gluepot.frames.schema import choice_field
 from gluepot.core.errors import ConfigError
+from gluepot.frames.schema import choice_field
 
 ROWS = st.lists(
     st.tuples(st.none() | st.sampled_from(["", "a", "b", "../c", "a=b/"]), st.none() | st.integers(0, 3)),

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from gluepot.engine.pipeline import RangeInput
-from gluepot.engine.task import Tally, load_chunks, through
 from gluepot.connectors.filesink import partitions
 from gluepot.connectors.glueparquet import glueparquet_sink
 from gluepot.connectors.ports import RawBatch, SourceRange
+from gluepot.engine.pipeline import RangeInput
+from gluepot.engine.task import Tally, load_chunks, through
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.transforms import ApplyMapping, CompareRows, DropFields, FilterRows, MapRows
 from tests.unit.filesink.staged import KEY, parquet_rows

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from gluepot.connectors.filesink.drift import Drift, DriftPolicy, Layout
 from gluepot.connectors.filesink.drift.layout import TableColumn
+from gluepot.core.errors import ConfigError
 from gluepot.frames.json_decoder import JsonDecoder
 from gluepot.frames.schema import choice_field
-from gluepot.core.errors import ConfigError
 from tests.unit.filesink.drifting import Table
 
 BIG = 2**53 + 1

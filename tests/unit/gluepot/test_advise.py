@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from gluepot.core.errors import ConfigError
 from gluepot.cli.advise import advise_from
-from gluepot.streaming.advisor.glue_cost import USD_PER_DPU_HOUR, WORKER_TYPES, glue_cost, worker_type
+from gluepot.core.errors import ConfigError
 from gluepot.job.run import RunSettings, run
 from gluepot.streaming.advisor import AdviceLog, AdvisorSettings
+from gluepot.streaming.advisor.glue_cost import USD_PER_DPU_HOUR, WORKER_TYPES, glue_cost, worker_type
 from gluepot.streaming.advisor.log import recorded
 from gluepot.streaming.progress import BatchStats
 

@@ -9,11 +9,11 @@ import awsglueml.transforms
 from awsglue.context import GlueContext
 from awsglue.readers import DataFrameReader, DynamicFrameReader
 from awsglue.sinks import DynamicFrameWriter
-from gluepot.core.errors import ConfigError, NotSupported
 from gluepot.check import Level, check_script
 from gluepot.check.calls import TRANSFORM
 from gluepot.check.verdict import NOT_THERE, READABLE
 from gluepot.cli.main import UNSUPPORTED, main
+from gluepot.core.errors import ConfigError, NotSupported
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.py"))
 HEAD = """

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from gluepot.cli.main import main
 from gluepot.commit.record import CommitRecord
 from gluepot.connectors.filesink.layout import commit_key
 from gluepot.connectors.kafka.positions import split
@@ -12,7 +13,6 @@ from gluepot.connectors.ports import CommitKey
 from gluepot.connectors.streams.start import read_start
 from gluepot.core.clock import SystemClock
 from gluepot.core.storage import open_storage
-from gluepot.cli.main import main
 from gluepot.streaming.checkpoints import lease
 from tests.unit.checkpoints.made import QUERY, checkpoint, positions
 

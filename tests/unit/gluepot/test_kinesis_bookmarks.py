@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from gluepot.cli.bookmarks.streams import place_of as place_of_mark
+from gluepot.cli.bookmarks.streams import place_text
 from gluepot.connectors.kafka.positions import Positions as KafkaPositions
 from gluepot.connectors.kinesis.blocks import Extent
 from gluepot.connectors.kinesis.plan import Ahead, initial, place_of, plan
@@ -15,8 +17,6 @@ from gluepot.connectors.kinesis.topology import Shard
 from gluepot.connectors.streams.positions import one_place
 from gluepot.connectors.streams.start import of_stream, read_start, write_start
 from gluepot.core.errors import CheckpointError, ConfigError
-from gluepot.cli.bookmarks.streams import place_of as place_of_mark
-from gluepot.cli.bookmarks.streams import place_text
 from gluepot.streaming.checkpoints import moves
 from gluepot.streaming.checkpoints.rewind import end_of
 from gluepot.streaming.checkpoints.snapshot import read

@@ -12,11 +12,11 @@ import pytest
 from gluepot.bookmarks import jobrun
 from gluepot.bookmarks.ledger import Ledger, Owner, RunStart, open_ledger
 from gluepot.bookmarks.ledger.lease import Heartbeat
+from gluepot.cli.main import _outcome
 from gluepot.connectors.streams.start import read_start
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import TransientError
 from gluepot.core.storage import open_storage
-from gluepot.cli.main import _outcome
 from gluepot.streaming.query.ledger_positions import EVERY_SECS, Mirror
 from tests.unit.checkpoints.made import QUERY, checkpoint, positions
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from gluepot.core.errors import ConfigError
 from gluepot.cli.table.commands import app
+from gluepot.core.errors import ConfigError
 from tests.unit.table.tables import Writer
 
 

@@ -4,7 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluepot.connectors.kafka.positions import (Bounds, Positions, Span, lag, plan, refuse_loss, replaced, resume, share, split)
+from gluepot.connectors.kafka.positions import (
+    Bounds,
+    Positions,
+    Span,
+    lag,
+    plan,
+    refuse_loss,
+    replaced,
+    resume,
+    share,
+    split,
+)
 from gluepot.connectors.ports import SourceRange
 from gluepot.core.errors import CheckpointError, DataLoss
 

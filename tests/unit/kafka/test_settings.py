@@ -1,6 +1,6 @@
 import pytest
 
-from gluepot.connectors.kafka.settings import (Assign, AtOffsets, AtTime, KafkaReadSettings, Pattern, Topics)
+from gluepot.connectors.kafka.settings import Assign, AtOffsets, AtTime, KafkaReadSettings, Pattern, Topics
 from gluepot.core import logging
 from gluepot.core.errors import ConfigError
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluepot.connectors.kinesis.positions import (Note, Positions, behind, fingerprint, position, sequence_before)
+from gluepot.connectors.kinesis.positions import Note, Positions, behind, fingerprint, position, sequence_before
 from gluepot.connectors.ports import SourceRange
 from gluepot.connectors.streams.positions import Span
 from gluepot.core.errors import CheckpointError

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gluepot.connectors.kinesis.settings import (OLDER_NAMES, FromHorizon, FromLatest, FromTime, KinesisReadSettings)
+from gluepot.connectors.kinesis.settings import OLDER_NAMES, FromHorizon, FromLatest, FromTime, KinesisReadSettings
 from gluepot.connectors.streams.options import ScriptOptions
 from gluepot.core.errors import ConfigError
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gluepot.connectors.kinesis.blocks import Extent, extent_of, to_arrow, total_of
 from gluepot.connectors.kinesis.positions import behind, position
-from gluepot.connectors.kinesis.spool import (SpoolWriter, TornFile, chain, file_name, find, load, parse_name)
+from gluepot.connectors.kinesis.spool import SpoolWriter, TornFile, chain, file_name, find, load, parse_name
 
 
 def block(*sequences):

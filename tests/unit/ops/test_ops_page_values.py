@@ -27,8 +27,8 @@ from gluepot.ops.page.origins import RunOption, Setting, changed_first, of_job, 
 from gluepot.ops.page.records import MOST_FILE_BYTES, Read, RecordReader, read
 from gluepot.ops.page.verdict import verdict
 from gluepot.ops.page.view import phases
-from gluepot.streaming.progress import BatchStats, WrittenFile
 from gluepot.streaming.observe.status import QueryStatus
+from gluepot.streaming.progress import BatchStats, WrittenFile
 from tests.ops_scene import column
 
 STATS = BatchStats("clicks", 1, window_secs=5.0, started_epoch=100.0, duration_secs=2.0, rows_in=1_000)

@@ -11,11 +11,11 @@ from gluepot.core.errors import ConfigError
 from gluepot.core.job_parameters import JobParameters
 from gluepot.job.scaling import advisor, cluster_slots
 from gluepot.streaming.advisor import Advice, AdviceLog, AdvisorSettings, Limit
+from gluepot.streaming.observe.status import JobStatus
 from gluepot.streaming.progress import BatchStats
 from gluepot.streaming.scaling import Keep, Scaler, ScaleTo, decide
 from gluepot.streaming.scaling.cluster import newest
 from gluepot.streaming.side_tasks import side_task
-from gluepot.streaming.observe.status import JobStatus
 
 SETTINGS = AdvisorSettings(min_workers=1, max_workers=8, cool_down_secs=60)
 workers = st.integers(1, 50)

@@ -10,7 +10,7 @@ from gluepot.connectors.kafka.positions import Positions
 from gluepot.connectors.kinesis.positions import Positions as KinesisPositions
 from gluepot.core.clock import FakeClock, SystemClock
 from gluepot.core.errors import PermanentError
-from gluepot.streaming.observe.lag import (EVERY_SECS, MOST_LOOKS, MOST_SECS, Lag, LagWatch, Seen, moved, pause_secs)
+from gluepot.streaming.observe.lag import EVERY_SECS, MOST_LOOKS, MOST_SECS, Lag, LagWatch, Seen, moved, pause_secs
 from tests.e2e.jobs import wait_until
 
 HELD = [Positions.at({}, {("t", 0): 5})]

@@ -8,7 +8,18 @@ import pytest
 from gluepot.core.clock import FakeClock, SystemClock
 from gluepot.core.errors import CheckpointError, LeaseHeld
 from gluepot.core.storage import LocalStorage, Storage
-from gluepot.streaming.checkpoints.lease import (Beat, Free, Lease, Owner, Taken, Unclear, holder, judge, next_owner, take)
+from gluepot.streaming.checkpoints.lease import (
+    Beat,
+    Free,
+    Lease,
+    Owner,
+    Taken,
+    Unclear,
+    holder,
+    judge,
+    next_owner,
+    take,
+)
 
 HERE, THERE = "here", "there"
 OWNER = Owner(number=3, token=30, host=HERE, pid=7, locked=True)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluepot.streaming.progress import (BatchStats, duration_quantile, input_rate, process_rate, window_ratio)
+from gluepot.streaming.progress import BatchStats, duration_quantile, input_rate, process_rate, window_ratio
 
 BATCH = BatchStats(
     query="clicks",

@@ -9,7 +9,7 @@ from gluepot.streaming.advisor import Advice, Limit
 from gluepot.streaming.observe.capacity import Capacity
 from gluepot.streaming.observe.lag import Lag
 from gluepot.streaming.observe.metric_names import ADVICE as ADVICE_METRICS
-from gluepot.streaming.observe.metric_names import (COUNTERS, GAUGES, HISTOGRAMS, LAG, MOST_LABEL_VALUES, ROWS_COMMITTED)
+from gluepot.streaming.observe.metric_names import COUNTERS, GAUGES, HISTOGRAMS, LAG, MOST_LABEL_VALUES, ROWS_COMMITTED
 from gluepot.streaming.observe.metrics import StreamMetrics
 from gluepot.streaming.progress import BatchStats
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 from gluepot.commit import Target, open_target, publish
 from gluepot.connectors.ports import CommitKey, Manifest, SourceRange
 from gluepot.connectors.registry import SINKS
-from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
 from gluepot.core.clock import FakeClock
 from gluepot.core.storage import Storage
+from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
 
 NO_TOKEN = 0  # what a manifest has unless a stream's driver gives it one; staging lies below it
 Rows = pa.RecordBatch | Sequence[dict[str, Any]]

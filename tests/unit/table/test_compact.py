@@ -14,10 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gluepot.table
-from gluepot.tables import compact as module
-from gluepot.tables.compact import CompactSettings, Refused, compact, plan, planned
-from gluepot.tables.files import TableFile
-from gluepot.tables.verify import verify
 from gluepot.connectors.filesink.layout import commit_key
 from gluepot.connectors.glueparquet import ParquetFormat
 from gluepot.connectors.ports import CommitKey
@@ -25,6 +21,10 @@ from gluepot.core import failpoints
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import ConfigError, TransientError
 from gluepot.core.storage import open_storage
+from gluepot.tables import compact as module
+from gluepot.tables.compact import CompactSettings, Refused, compact, plan, planned
+from gluepot.tables.files import TableFile
+from gluepot.tables.verify import verify
 from tests.unit.table.tables import Writer
 
 BATCHES = 5

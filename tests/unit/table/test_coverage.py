@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gluepot.commit.record import CommitRecord
+from gluepot.connectors.ports import CommitKey, SourceRange
 from gluepot.tables.coverage import Coverage, Stretch, coverage
 from gluepot.tables.findings import coverage_findings
-from gluepot.connectors.ports import CommitKey, SourceRange
 
 
 def commit(batch_id: int, *spans: tuple[int, int], ctx: str = "sink0", shard: str = "0", topic_id: str = "id-1"):

@@ -4,9 +4,9 @@ import pyarrow as pa
 import pytest
 
 from gluepot.commit.record import CommitRecord
-from gluepot.tables.evolution import column_histories, in_time_order, type_text
 from gluepot.connectors.ports import CommitKey
 from gluepot.frames.chunk import CHOICE
+from gluepot.tables.evolution import column_histories, in_time_order, type_text
 
 
 def commit(batch_id: int, schema: dict[str, pa.DataType] | None, at: int = 0, query_id: str = "q1") -> CommitRecord:

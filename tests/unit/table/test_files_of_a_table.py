@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluepot.tables.files import TableFile, packs
 from gluepot.connectors.ports import CommitKey
+from gluepot.tables.files import TableFile, packs
 
 
 def file(size_bytes: int) -> TableFile:

@@ -11,12 +11,12 @@ import pytest
 from gluepot.commit import Target, recover
 from gluepot.commit.history import every
 from gluepot.commit.record import CommitRecord
-from gluepot.tables.findings import count_findings
-from gluepot.tables.verify import Verification, verify
 from gluepot.connectors.filesink.layout import commit_key
 from gluepot.connectors.ports import CommitKey
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import LocalStorage
+from gluepot.tables.findings import count_findings
+from gluepot.tables.verify import Verification, verify
 from tests.unit.table.tables import Writer
 
 

@@ -1,8 +1,8 @@
 """Makes a checkout ready to run: checks the machine, installs the locked packages, fetches archives, warms Spark up.
 
 Run by `make` as `python -m scripts.bootstrap` with the system's Python, before anything is installed: it uses the
-standard library and `etlcore`'s modules that do the same. What is already in place is left alone, so a second run needs
-no network.
+standard library and modules of `gluepot.core` and `gluepot.spark` that need no more. What is already in place is left
+alone, so a second run needs no network.
 """
 
 from __future__ import annotations

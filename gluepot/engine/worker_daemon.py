@@ -1,7 +1,7 @@
 """What Spark forks its Python workers from: pyspark's own daemon, made ready for short tasks before the fork.
 
 Chosen by `spark.python.daemon.module` in our Spark defaults; Spark starts it as `python -m gluepot.engine.worker_daemon
-pyspark.worker`. It does four things first:
+pyspark.worker`. It does five things first:
 
 - It takes pyspark's archives off the path where pyspark is installed as well. Spark puts them there for clusters
   without it, and up to Python 3.12 a worker reads the table of contents of each again at the start of every task
@@ -14,6 +14,8 @@ pyspark.worker`. It does four things first:
   a client are objects of Python by the ten thousand, none of them in a cycle, and looking through them again and again
   took 15 % of a worker's processor time. What a script's functions leave in cycles stays longer for it, at most until
   the end of the task, when pyspark collects.
+- It lets functions import the modules that lie beside the script, as the driver does. `gluepot run` names the folder;
+  on another machine there is none of that name, and modules come with --extra-py-files.
 """
 
 import ctypes
@@ -27,6 +29,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 MODULES = ("gluepot.engine.task", "gluepot.connectors.glueparquet", "gluepot.connectors.kafka.source")
+SCRIPT_FOLDER = "GLUEPOT_SCRIPT_FOLDER"
 OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """New and still there: more than the records of several reads, 4,096 each at most. Python's own figure is 700."""
 MALLOC_SETTINGS = {-1: 64 << 20, -3: 32 << 20}
@@ -65,4 +68,6 @@ if __name__ == "__main__":
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     gc.collect()
     gc.freeze()
+    if folder := os.environ.get(SCRIPT_FOLDER):
+        sys.path.insert(0, folder)
     manager()  # type: ignore[no-untyped-call]

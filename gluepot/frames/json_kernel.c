@@ -513,7 +513,7 @@ static int append_columns(PyObject *list, const Column *column) {
     return 1;
 }
 
-static const char CAPSULE[] = "dynamicframe._json_kernel.Reader";
+static const char CAPSULE[] = "gluepot.frames._json_kernel.Reader";
 
 static void free_reader(PyObject *capsule) {
     Reader *reader = PyCapsule_GetPointer(capsule, CAPSULE);

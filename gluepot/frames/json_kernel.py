@@ -12,7 +12,7 @@ import pyarrow as pa
 from gluepot.frames.chunk import is_choice
 
 try:
-    _compiled: Any = import_module("dynamicframe._json_kernel")
+    _compiled: Any = import_module("gluepot.frames._json_kernel")
 except ImportError:  # built without a C compiler; everything is read all the same
     _compiled = None
 

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import MISSING, dataclass, field, fields, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
+OWN_PACKAGES = ("gluepot", "awsglue", "awsglueml")
 _FROM_ENVIRONMENT = frozenset(
     {
         "metrics_port",
@@ -173,7 +175,7 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
         with (
             stop_on_signals(streams),
             _arguments(parameters.argv),
-            _import_path(settings.script),
+            _import_path(settings.script, parameters.extra_py_files),
             _attached(transforms),
         ):
             runpy.run_path(str(settings.script), run_name="__main__")
@@ -283,6 +285,7 @@ def _environment(parameters: JobParameters, settings: RunSettings, clock: Clock)
     properties.write_text(properties_text(conf))
     os.environ.pop("SPARK_REMOTE", None)  # a classic session, as Glue's
     os.environ["GLUEPOT_GLUE_VERSION"] = parameters.glue_version
+    os.environ["GLUEPOT_SCRIPT_FOLDER"] = str(settings.script.resolve().parent)  # for workers on this machine
     # For the lines of Spark's log, as bind_process does for ours.
     os.environ["GLUEPOT_JOB"], os.environ["GLUEPOT_RUN_ID"] = parameters.job_name, parameters.run_id[:12]
     if settings.connections:
@@ -309,20 +312,26 @@ def _arguments(argv: Sequence[str]) -> Iterator[None]:
 
 
 @contextmanager
-def _import_path(script: Path) -> Iterator[None]:
-    """Let the script import its neighbours, after our own packages, and say which of them are hidden by ours."""
+def _import_path(script: Path, extra_py_files: Sequence[str]) -> Iterator[None]:
+    """Let the script import its neighbours, as `python SCRIPT` does, and then what --extra-py-files names.
+
+    Only Glue's own packages and ours stay what they are: a module of one of these names is hidden, with a warning.
+    """
+    for name in OWN_PACKAGES:
+        import_module(name)  # what is loaded is not searched for again
     folder = script.resolve().parent
-    ours = ("awsglue", "awsglueml", "gluepot", "streaming", "batch", "connectors", "dynamicframe", "catalog", "etlcore")
-    for name in ours:
+    for name in OWN_PACKAGES:
         if (folder / f"{name}.py").exists() or (folder / name / "__init__.py").exists():
             log.warning(
                 "module_shadowed", module=name, folder=str(folder), hint="rename it; Gluepot has one of that name"
             )
-    sys.path.append(str(folder))
+    added = [str(folder), *extra_py_files]
+    sys.path[:0] = added
     try:
         yield
     finally:
-        sys.path.remove(str(folder))
+        for path in added:
+            sys.path.remove(path)
 
 
 def _stop_spark() -> None:

@@ -135,7 +135,7 @@ def test_every_file_of_the_packages_is_in_the_wheel(image):
     expected = {path for path in build_files(image.context) if path.parts[0] in packages}
     assert packages >= {"awsglue", "batch", "gluepot"}
     assert {path for path in build_files(site) if path.parts[0] in packages} == expected | {
-        Path("dynamicframe/_json_kernel.abi3.so"),
+        Path("gluepot/frames/_json_kernel.abi3.so"),
         Path("gluepot/servers/jars.lock.json"),
         Path("gluepot/servers/npm.lock.json"),
         *(Path("gluepot") / path for path in build_files(image.context) if path.parts[0] == "examples"),
@@ -143,7 +143,7 @@ def test_every_file_of_the_packages_is_in_the_wheel(image):
 
 
 def test_the_json_kernel_is_compiled(image):
-    assert image.python("from dynamicframe import json_kernel; print(json_kernel.IS_COMPILED)") == "True"
+    assert image.python("from gluepot.frames import json_kernel; print(json_kernel.IS_COMPILED)") == "True"
 
 
 def test_modules_that_generated_scripts_import_are_installed(image):

@@ -14,7 +14,7 @@ from gluepot.core.errors import TransientError
 from gluepot.core.storage import open_storage
 from gluepot.tables.compact import CompactSettings, compact
 from gluepot.tables.verify import verify
-from tests.unit.table.tables import Writer
+from tests.unit.tables.tables import Writer
 
 TABLE = "s3://lake/tables/clicks"
 

@@ -13,7 +13,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 
 import gluepot.table
-from tests.unit.table.tables import Writer
+from tests.unit.tables.tables import Writer
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import gluepot.table
 from gluepot.core.clock import FakeClock
 from gluepot.job.compacting import Due, compacting
 from gluepot.streaming.progress import BatchStats, WrittenFile
-from tests.unit.table.tables import Writer
+from tests.unit.tables.tables import Writer
 
 
 def batch(*tables: str, rejects: bool = False) -> BatchStats:

@@ -8,7 +8,7 @@ import pytest
 
 from gluepot.cli.table.commands import app
 from gluepot.core.errors import ConfigError
-from tests.unit.table.tables import Writer
+from tests.unit.tables.tables import Writer
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from gluepot.tables import compact as module
 from gluepot.tables.compact import CompactSettings, Refused, compact, plan, planned
 from gluepot.tables.files import TableFile
 from gluepot.tables.verify import verify
-from tests.unit.table.tables import Writer
+from tests.unit.tables.tables import Writer
 
 BATCHES = 5
 STEPS = ("compact.intent", "compact.moved", "compact.created", "compact.ended")

@@ -13,7 +13,7 @@ from gluepot.dead_letters.folder import open_folder
 from gluepot.dead_letters.ledger import Ledger, spans
 from gluepot.dead_letters.letters import EVERY_LETTER, Wanted, read_letters
 from gluepot.dead_letters.replay import CHUNK, HEADER, Replayed, replay
-from tests.unit.dlq.world import publish
+from tests.unit.dead_letters.world import publish
 
 
 class Killed(BaseException):

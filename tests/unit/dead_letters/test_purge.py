@@ -11,7 +11,7 @@ from gluepot.core.errors import ConfigError, TransientError
 from gluepot.dead_letters.folder import open_folder
 from gluepot.dead_letters.letters import read_letters
 from gluepot.dead_letters.purge import Purged, purge
-from tests.unit.dlq.world import publish, raws
+from tests.unit.dead_letters.world import publish, raws
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 import gluepot.table
 from gluepot.core.errors import ConfigError, TransientError
-from tests.unit.table.tables import Writer
+from tests.unit.tables.tables import Writer
 
 BATCHES = 40
 FIRST, SECOND = 6, 9  # rows of a batch, and of the one that takes its place

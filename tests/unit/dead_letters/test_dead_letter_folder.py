@@ -11,7 +11,7 @@ from gluepot.dead_letters.folder import open_folder
 from gluepot.dead_letters.letters import Wanted, read_letters
 from gluepot.dead_letters.show import MOST_CHARS, Count, counts, counts_text, letter_json, printable
 from gluepot.streaming.quarantine.dead_letters import DeadLetters
-from tests.unit.dlq.world import publish, raws
+from tests.unit.dead_letters.world import publish, raws
 
 RANGE = SourceRange("kafka", "clicks", "id-1", "0", 4, 5)
 

@@ -21,7 +21,7 @@ from gluepot.tables import purging
 from gluepot.tables.compact import CompactSettings, compact
 from gluepot.tables.purge import PurgeOptions, purge_path, purge_table
 from gluepot.tables.verify import verify
-from tests.unit.table.tables import Writer
+from tests.unit.tables.tables import Writer
 
 CLOCK = FakeClock(2_000_000_000.0)  # long after the files' times
 EVERYTHING = PurgeOptions(retention_hours=0)

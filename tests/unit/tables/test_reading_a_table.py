@@ -10,7 +10,7 @@ import pytest
 
 import gluepot.table
 from gluepot.core.errors import ConfigError, PermanentError, TransientError
-from tests.unit.table.tables import Writer
+from tests.unit.tables.tables import Writer
 
 FORMATS = ["glueparquet", "json", "csv"]
 

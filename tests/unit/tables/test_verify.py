@@ -17,7 +17,7 @@ from gluepot.core.errors import ConfigError
 from gluepot.core.storage import LocalStorage
 from gluepot.tables.findings import count_findings
 from gluepot.tables.verify import Verification, verify
-from tests.unit.table.tables import Writer
+from tests.unit.tables.tables import Writer
 
 
 @pytest.fixture

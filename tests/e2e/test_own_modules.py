@@ -1,0 +1,119 @@
+"""Jobs that bring modules of names that Gluepot uses inside: driver and workers get the job's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+MODULES = {
+    "streaming.py": 'NAME = "own streaming"\n',
+    "batch.py": 'NAME = "own batch"\n',
+    "catalog.py": 'NAME = "own catalog"\n',
+    "job.py": 'NAME = "own job"\n',
+    "connectors/__init__.py": "",
+    "connectors/orders.py": 'NAME = "own connectors"\n',
+    "core/__init__.py": "",
+    "core/names.py": """import batch
+import catalog
+import job
+import streaming
+from connectors import orders
+
+NAMES = [module.NAME for module in (streaming, batch, catalog, job, orders)]
+
+
+def names_of(row):
+    return NAMES
+""",
+}
+SCRIPT = """
+import json, sys
+from awsglue.context import GlueContext
+from awsglue.dynamicframe import DynamicFrame
+from pyspark.context import SparkContext
+EARLY
+spark_context = SparkContext.getOrCreate()
+glue_context = GlueContext(spark_context)
+from core.names import NAMES, names_of
+
+rows = glue_context.spark_session.createDataFrame([(1,), (2,)], ["n"])
+glue_context.write_dynamic_frame.from_options(
+    DynamicFrame.fromDF(rows, glue_context, "rows"), "s3", {"path": sys.argv[1]}, "glueparquet"
+)
+in_worker = spark_context.parallelize([0], 1).map(names_of).first()
+print(json.dumps({"driver": NAMES, "worker": in_worker}), flush=True)
+"""
+AT_THE_TOP = "import batch, catalog, connectors.orders, core.names, job, streaming"
+OWN = ["own streaming", "own batch", "own catalog", "own job", "own connectors"]
+SPARK_SUBMIT = Path(sys.executable).with_name("spark-submit")
+
+
+@pytest.fixture
+def beside(tmp_path):
+    """A script with the modules beside it."""
+    for name, text in MODULES.items():
+        path = tmp_path / "job" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    script = tmp_path / "job" / "orders_to_lake.py"
+    script.write_text(SCRIPT.replace("EARLY", AT_THE_TOP))
+    return script
+
+
+@pytest.fixture
+def archive(tmp_path):
+    """The modules in an archive."""
+    with zipfile.ZipFile(tmp_path / "modules.zip", "w") as made:
+        for name, text in MODULES.items():
+            made.writestr(name, text)
+    return tmp_path / "modules.zip"
+
+
+@pytest.fixture
+def alone(tmp_path):
+    """A script with nothing beside it, which imports the modules at its top where that is possible."""
+
+    def write(early=AT_THE_TOP):
+        folder = tmp_path / "alone"
+        folder.mkdir()
+        (folder / "orders_to_lake.py").write_text(SCRIPT.replace("EARLY", early))
+        return folder / "orders_to_lake.py"
+
+    return write
+
+
+def assert_own(job, table):
+    assert job.exit_code() == 0, job.err
+    assert json.loads(job.out.splitlines()[-1]) == {"driver": OWN, "worker": OWN}
+    assert list(table.glob("*.parquet"))
+
+
+def test_run_with_modules_beside_the_script(launch, beside, tmp_path):
+    assert_own(launch.gluepot("run", beside, "--master", "local[2]", "--", tmp_path / "table"), tmp_path / "table")
+
+
+def test_run_with_extra_py_files(launch, alone, archive, tmp_path):
+    job = launch.gluepot(
+        "run", alone(), "--master", "local[2]", "--", tmp_path / "table", "--extra-py-files", archive
+    )  # fmt: skip
+    assert_own(job, tmp_path / "table")
+
+
+def test_python_with_modules_beside_the_script(launch, beside, tmp_path):
+    path = os.pathsep.join([str(beside.parent), os.environ.get("PYTHONPATH", "")])  # for the workers
+    assert_own(launch(sys.executable, beside, tmp_path / "table", env={"PYTHONPATH": path}), tmp_path / "table")
+
+
+@pytest.mark.parametrize("beside_the_script", [True, False])
+def test_spark_submit_with_py_files(launch, beside, alone, archive, tmp_path, beside_the_script):
+    script = beside if beside_the_script else alone(early="")
+    env = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
+    job = launch(
+        SPARK_SUBMIT, "--master", "local[2]", "--py-files", archive, script, tmp_path / "table", env=env
+    )  # fmt: skip
+    assert_own(job, tmp_path / "table")

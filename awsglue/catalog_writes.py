@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyspark.sql import DataFrame
 
+from awsglue.data_catalog import current_catalog
 from awsglue.unsupported import NotSupportedHere
 from gluepot.catalog.formats import HIVE_FORMATS, table_format
 from gluepot.catalog.streams import is_stream
@@ -16,9 +17,7 @@ from gluepot.connectors.files.formats.options import flag
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.storage import canonical_url
 from gluepot.engine.catalog_update import BEHAVIORS, UPDATE, CatalogTarget
-
-if TYPE_CHECKING:
-    from awsglue.sinks import SinkSettings
+from gluepot.engine.file_target import CatalogEntry, FileTarget
 
 SPARK_SINK = "useSparkDataSink"
 _UPDATE_CATALOG = "enableUpdateCatalog"
@@ -72,13 +71,11 @@ def table_write(table: Table, options: Mapping[str, Any]) -> TableWrite:
     return TableWrite({**of_table, **options}, form.name, format_options)
 
 
-def catalog_target(
-    settings: SinkSettings, options: Mapping[str, Any], table: tuple[str, str] | None
-) -> CatalogTarget | None:
+def catalog_entry(target: FileTarget, options: Mapping[str, Any], table: tuple[str, str] | None) -> CatalogEntry | None:
     """Return the table that a write makes known; None where the script does not ask for it.
 
     Args:
-        settings: of the sink.
+        target: of the sink.
         options: as the script gave them.
         table: database and table of `setCatalogInfo`.
 
@@ -95,20 +92,21 @@ def catalog_target(
     if behavior not in BEHAVIORS:
         known = ", ".join(BEHAVIORS)
         raise ConfigError(f"updateBehavior is {behavior!r}; use one of {known}.{did_you_mean(behavior, BEHAVIORS)}")
-    is_parquet = settings.format in {"parquet", "glueparquet"}
+    is_parquet = target.format in {"parquet", "glueparquet"}
     parameters = {"useGlueParquetWriter": "true"} if is_parquet else {}
-    if settings.format == "csv":
-        separator = str(settings.format_options.get("separator", ","))
-        header = str(settings.format_options.get("writeHeader", True)).lower() == "true"
+    if target.format == "csv":
+        separator = str(target.format_options.get("separator", ","))
+        header = str(target.format_options.get("writeHeader", True)).lower() == "true"
         parameters = {"delimiter": separator, "skip.header.line.count": "1" if header else "0"}
-    return CatalogTarget(
+    entry = CatalogTarget(
         *table,
         behavior=behavior,
-        location=canonical_url(settings.path),
-        format="parquet" if is_parquet else settings.format,
-        partition_keys=tuple(settings.partition_keys),
+        location=canonical_url(target.path),
+        format="parquet" if is_parquet else target.format,
+        partition_keys=tuple(target.partition_keys),
         parameters=parameters,
     )
+    return CatalogEntry(entry, current_catalog)
 
 
 def wants_spark(options: Mapping[str, Any]) -> bool:

@@ -23,7 +23,7 @@ from awsglue.resolving import as_spec
 from awsglue.sinks import DataFrameWriter, DataSink, DynamicFrameWriter
 from awsglue.sources import DataSource, StreamingDataSource
 from awsglue.unsupported import GLUE_CONTEXT, NotSupportedHere, missing
-from awsglue.writing import append
+from awsglue.writing import current_writer
 from gluepot.catalog.connections import jdbc_connection, load
 from gluepot.connectors.jdbc.endpoint import JDBC_TYPES
 from gluepot.connectors.registry import STREAM_SOURCES
@@ -269,7 +269,7 @@ class GlueContext(SQLContext):
         where = data_catalog.names(database, table_name, catalog_id, kwargs)
         table = lake_tables.lookup(self.spark_session, *where, as_options(additional_options))
         if isinstance(table, LakeTarget):
-            append(frame.toDF(), table, transformation_ctx)
+            current_writer().append(frame.toDF(), table.table, table.options, transformation_ctx)
             return frame
         write = catalog_writes.table_write(table, as_options(additional_options))
         sink = DataSink(self, "s3", write.options, write.format, transformation_ctx)
@@ -299,7 +299,7 @@ class GlueContext(SQLContext):
         where = data_catalog.names(database, table_name, catalog_id, kwargs)
         table = lake_tables.lookup(self.spark_session, *where, options)
         if isinstance(table, LakeTarget):
-            append(frame, table, transformation_ctx)
+            current_writer().append(frame, table.table, table.options, transformation_ctx)
             return
         catalog_writes.write_by_spark(frame, table, options)
 

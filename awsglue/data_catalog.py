@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
-_opened: dict[str, Catalog] = {}
-
 
 def current_catalog() -> Catalog:
     """Return the catalog that the environment names; it stays open for the process.
@@ -30,12 +28,9 @@ def current_catalog() -> Catalog:
         ConfigError: its URL is of no kind we know.
         TransientError: it cannot be reached.
     """
-    from gluepot.catalog.connect import catalog_url, open_catalog  # noqa: PLC0415  SQLAlchemy takes half a second to load
+    from gluepot.catalog.connect import catalog_url, shared_catalog  # noqa: PLC0415  SQLAlchemy takes half a second to load
 
-    url = catalog_url(os.environ)
-    if url not in _opened:
-        _opened[url] = open_catalog(url, session.current().clock)
-    return _opened[url]
+    return shared_catalog(catalog_url(os.environ), session.current().clock)
 
 
 def names(

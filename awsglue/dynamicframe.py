@@ -82,7 +82,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
             raise ConfigError(f"The column {column} holds {held}; only json can be inferred: give the stream a schema.")
         if (batch := current_batch()) is None:
             return cls(Pipeline(FrameInput(dataframe, column)), glue_ctx, name)
-        return cls(batch.pipeline(FrameInput(dataframe, column, batch.schema.known)), glue_ctx, name)
+        return cls(batch.pipeline(FrameInput(dataframe, column, batch.totals.schema.known)), glue_ctx, name)
 
     def toDF(self, options: Sequence[ResolveOption] | None = None) -> DataFrame:
         """Return a DataFrame. A choice becomes a struct with one field per type, unless an option says otherwise.

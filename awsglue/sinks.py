@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from awsglue import lake_tables
-from awsglue.catalog_writes import catalog_target
+from awsglue.catalog_writes import catalog_entry
 from awsglue.collection import DynamicFrameCollection
 from awsglue.jdbc_connection import write_settings
 from awsglue.lake_tables import LAKE_TYPES
 from awsglue.options import record_sink
 from awsglue.unsupported import NotSupportedHere
-from awsglue.writing import append, publish, publish_table, send
+from awsglue.writing import current_writer
 from gluepot.connectors.jdbc.endpoint import JDBC_TYPES
-from gluepot.connectors.ports import CommitKey, Sink
+from gluepot.connectors.jdbc.target import JdbcWriteSettings
+from gluepot.connectors.ports import RecordSink
 from gluepot.connectors.registry import RECORD_SINKS, SINKS
 from gluepot.connectors.streams.options import warn_ignored
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.logging import get_logger
-from gluepot.engine.catalog_update import CatalogTarget
+from gluepot.engine.file_target import FileTarget
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
@@ -39,44 +40,12 @@ KNOWN_OPTIONS = (
 log = get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class SinkSettings:
-    """One target of files.
-
-    Args:
-        path: folder, local or `s3://`.
-        format: a key of `gluepot.connectors.registry.SINKS`.
-        format_options: Glue's, `compression` included wherever the script gave it.
-        partition_keys: columns that become folders.
-        rejects_path: where rejected records go; None: below the path.
-        catalog: the table to make known what is written; None for none.
-    """
-
-    path: str
-    format: str
-    format_options: Mapping[str, Any] = field(default_factory=dict)
-    partition_keys: Sequence[str] = ()
-    rejects_path: str | None = None
-    catalog: CatalogTarget | None = None
-
-    def sink(self, key: CommitKey, ctx: str, rejects_path: str | None) -> Sink:
-        """Return the sink of one write."""
-        return SINKS[self.format](
-            self.path,
-            key,
-            self.format_options,
-            partition_keys=self.partition_keys,
-            ctx=ctx,
-            rejects_path=self.rejects_path or rejects_path,
-        )
-
-
-def sink_settings(
+def file_target(
     connection_type: str,
     options: Mapping[str, Any],
     format: str | None,
     format_options: Mapping[str, Any],
-) -> SinkSettings:
+) -> FileTarget:
     """Check what a script says of a target.
 
     Raises:
@@ -101,7 +70,7 @@ def sink_settings(
         )
     if "compression" in options:
         format_options = {"compression": options["compression"], **format_options}
-    return SinkSettings(path, name, format_options, _keys(options.get("partitionKeys", ())), options.get("rejectsPath"))
+    return FileTarget(path, name, format_options, _keys(options.get("partitionKeys", ())), options.get("rejectsPath"))
 
 
 def _keys(given: object) -> tuple[str, ...]:
@@ -145,21 +114,20 @@ class DataSink:
 
     def writeFrame(self, dynamic_frame: DynamicFrame, info: str = "") -> DynamicFrame:
         """Write a frame."""
-        if self._connection_type.lower() in RECORD_SINKS:
-            sink = record_sink(self._connection_type, self._options)
-            send(self._glue_context.spark_session, dynamic_frame, sink, self._ctx)
-            return dynamic_frame
-        if self._connection_type.lower() in JDBC_TYPES:
-            target = write_settings(self._options)
-            publish_table(self._glue_context.spark_session, dynamic_frame, target, self._ctx)
-            return dynamic_frame
-        if self._connection_type.lower() in LAKE_TYPES:
+        spark, kind = self._glue_context.spark_session, self._connection_type.lower()
+        target: FileTarget | JdbcWriteSettings | RecordSink
+        if kind in LAKE_TYPES:
             of_lake = lake_tables.of_options(self._connection_type, self._options)
-            append(dynamic_frame.toDF(), of_lake, self._ctx)
+            current_writer().append(dynamic_frame.toDF(), of_lake.table, of_lake.options, self._ctx)
             return dynamic_frame
-        settings = sink_settings(self._connection_type, self._options, self._format, self._format_options)
-        settings = replace(settings, catalog=catalog_target(settings, self._options, self._table))
-        publish(self._glue_context.spark_session, dynamic_frame, settings, self._ctx)
+        if kind in RECORD_SINKS:
+            target = record_sink(self._connection_type, self._options)
+        elif kind in JDBC_TYPES:
+            target = write_settings(self._options)
+        else:
+            target = file_target(self._connection_type, self._options, self._format, self._format_options)
+            target = replace(target, catalog=catalog_entry(target, self._options, self._table))
+        current_writer().write(spark, dynamic_frame.pipeline, target, self._ctx)
         return dynamic_frame
 
     def write(

@@ -8,55 +8,8 @@ from dataclasses import dataclass, field
 
 from gluepot.connectors.ports import SourceRange
 from gluepot.core.datasets import Dataset
-from gluepot.streaming.schema_changes import ColumnChange
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenFile:
-    """A file that a batch published.
-
-    Args:
-        root: URL of the folder it was written below.
-        path: relative to that.
-        size_bytes: its length.
-        rows: records in it.
-        rejects: whether these are rejected records.
-    """
-
-    root: str
-    path: str
-    size_bytes: int
-    rows: int
-    rejects: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """What writes did to one folder or table.
-
-    Args:
-        dataset: its name where lineage is kept.
-        rows: records written.
-        size_bytes: of the files; 0 where there are none.
-        files: published.
-        schemas: of what was written, distinct, as Arrow's IPC bytes.
-    """
-
-    dataset: Dataset
-    rows: int
-    size_bytes: int = 0
-    files: int = 0
-    schemas: tuple[bytes, ...] = ()
-
-    def with_more(self, other: Output) -> Output:
-        """Return this and another write to the same dataset together."""
-        return Output(
-            self.dataset,
-            self.rows + other.rows,
-            self.size_bytes + other.size_bytes,
-            self.files + other.files,
-            tuple(dict.fromkeys((*self.schemas, *other.schemas))),
-        )
+from gluepot.engine.write_totals import Output, WrittenFile
+from gluepot.frames.schema.changes import ColumnChange
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,16 +11,17 @@ from prometheus_client import CollectorRegistry
 
 from gluepot.connectors.ports import SourceRange, dump_errors
 from gluepot.core.clock import Clock, SystemClock
+from gluepot.engine.write_totals import WrittenFile
 from gluepot.frames.chunk import Coordinates, ErrorRecord
+from gluepot.frames.schema.changes import ColumnChange
 from gluepot.ops.page.history import History
 from gluepot.ops.page.log_tail import LogTail
 from gluepot.ops.page.origins import RunOption, of_run
 from gluepot.ops.page.view import Observed
 from gluepot.ops.pages import Job
 from gluepot.streaming.advisor import Advice, Limit, Measure, Recommendation
-from gluepot.streaming.progress import BatchStats, WrittenFile
+from gluepot.streaming.progress import BatchStats
 from gluepot.streaming.query.session import StreamSession
-from gluepot.streaming.schema_changes import ColumnChange
 from gluepot.streaming.settings import StreamSettings
 
 EVIL = b'{"id": 7, "name": "<script>alert(1)</script>\x1b[2J'

@@ -15,6 +15,7 @@ VERSION_TABLE = "catalog_alembic_version"
 HEAD = "0001"
 """The newest migration; a test holds it against the scripts."""
 
+_opened: dict[str, Catalog] = {}
 _PART = Part(NAME, VARIABLE, HEAD, Path(__file__).parent / "migrations", VERSION_TABLE)
 
 
@@ -39,3 +40,10 @@ def open_catalog(url: str, clock: Clock) -> Catalog:
         CheckpointError: a newer Gluepot wrote it.
     """
     return Catalog(open_engine(url, _PART), clock)
+
+
+def shared_catalog(url: str, clock: Clock) -> Catalog:
+    """Return a connection that all of this process shares; the first call makes it, see `open_catalog`."""
+    if url not in _opened:
+        _opened[url] = open_catalog(url, clock)
+    return _opened[url]

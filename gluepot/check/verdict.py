@@ -9,7 +9,7 @@ from typing import Any
 from awsglue import lake_tables
 from awsglue.file_reads import FILE_TYPES, file_settings
 from awsglue.lake_tables import LAKE_TYPES
-from awsglue.sinks import sink_settings
+from awsglue.sinks import file_target
 from awsglue.unboxing import box_format
 from awsglue.unsupported import GLUE_CONTEXT
 from gluepot.check.calls import TRANSFORM, Call
@@ -150,17 +150,17 @@ def _write(call: Call) -> None:
             raise _Unknown
         lake_tables.of_options(kind, options)
     elif kind.lower() not in JDBC_TYPES:
-        sink_settings(kind, given, literal(call, "format"), {})
+        file_target(kind, given, literal(call, "format"), {})
 
 
 def _sink(call: Call) -> None:
     kind = literal(call, "connection_type", "s3")
     if kind.lower() not in {*RECORD_SINKS, *JDBC_TYPES, *LAKE_TYPES}:
-        sink_settings(kind, {"path": "?"}, "json", {})
+        file_target(kind, {"path": "?"}, "json", {})
 
 
 def _sink_format(call: Call) -> None:
-    sink_settings("s3", {"path": "?"}, literal(call, "format"), {})
+    file_target("s3", {"path": "?"}, literal(call, "format"), {})
 
 
 def _mapping(call: Call) -> None:

@@ -31,9 +31,9 @@ def push_at_end(gateway: str, job: str, metrics: CollectorRegistry, clock: Clock
     began = clock.monotonic()
 
     def at_end(_: object, error: BaseException | None, __: object) -> None:
-        from awsglue.writing import written_outside_of_streams  # noqa: PLC0415  not before the environment is ready
+        from gluepot.bookmarks.run_writer import WRITERS  # noqa: PLC0415  not before the environment is ready
 
-        outputs = written_outside_of_streams()
+        outputs = WRITERS.outputs()
         ended = Ended(
             good=_failure(error) is None,
             end_epoch=clock.epoch(),
@@ -60,9 +60,9 @@ def lineage_until_end(parameters: JobParameters, streams: StreamSession) -> AtEn
     lineage.began()
 
     def at_end(_: object, error: BaseException | None, __: object) -> None:
-        from awsglue.writing import written_outside_of_streams  # noqa: PLC0415  not before the environment is ready
+        from gluepot.bookmarks.run_writer import WRITERS  # noqa: PLC0415  not before the environment is ready
 
-        lineage.ended(streams.read, written_outside_of_streams(), _failure(error))
+        lineage.ended(streams.read, WRITERS.outputs(), _failure(error))
 
     return at_end
 

@@ -23,7 +23,7 @@ from gluepot.engine import execute
 from gluepot.engine.cached_records import KeptRecords
 from gluepot.engine.pipeline import Pipeline, RangeInput
 from gluepot.frames.magic import magic_format
-from gluepot.streaming.count_ahead.guards import is_compared_with_zero
+from gluepot.streaming.count_ahead.emptiness import is_compared_with_zero
 from gluepot.streaming.settings import StreamSettings
 
 
@@ -77,7 +77,8 @@ class BatchFrame(ClassicDataFrame):
             asked for.
         counted: records in the ranges, where that is known.
         count_otherwise: tells how many records a pipeline over the ranges has, if it knows a better way than reading.
-        answers_guards: a count that is only compared with 0 reads nothing; otherwise it keeps what others read then.
+        answers_emptiness_checks: a count that is only compared with 0 reads nothing; otherwise it keeps what others
+            read then.
     """
 
     def __new__(cls, *_: Any, **__: Any) -> Self:  # noqa: D102
@@ -93,7 +94,7 @@ class BatchFrame(ClassicDataFrame):
         counted: int | None = None,
         count_otherwise: Callable[[Pipeline], int | None] = lambda _: None,
         *,
-        answers_guards: bool = False,
+        answers_emptiness_checks: bool = False,
     ) -> None:
         self._frame = frame
         self._rows = rows
@@ -105,7 +106,7 @@ class BatchFrame(ClassicDataFrame):
         # The function is not called with a batch without records. A part of one may have none, and records that cannot
         # be decoded into declared columns are no rows.
         self._is_never_empty = rows is None and batch_input.declared is None
-        self._answers_guards = answers_guards and self._is_never_empty
+        self._answers_emptiness_checks = answers_emptiness_checks and self._is_never_empty
         self._kept = KeptRecords(frame.sparkSession, batch_input, storage_level) if storage_level else None
         self.batch_input = batch_input
         self.json_column = json_column
@@ -137,7 +138,7 @@ class BatchFrame(ClassicDataFrame):
         whether there is one, as in `count() > 0`, nothing is counted and the answer is some number above 0.
         """
         caller = getattr(inspect.currentframe(), "f_back", None)
-        if self._counted is None and self._answers_guards and is_compared_with_zero(caller):
+        if self._counted is None and self._answers_emptiness_checks and is_compared_with_zero(caller):
             return 1
         if self._counted is None and self.batch_input.declared is not None:
             self._counted = execute.count(self.sparkSession, Pipeline(self.batch_input))

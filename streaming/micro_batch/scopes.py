@@ -17,13 +17,10 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from functools import partial, wraps
 from multiprocessing.pool import AsyncResult, ThreadPool
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakSet
 
 from gluepot.core.logging import get_logger
-
-if TYPE_CHECKING:
-    from gluepot.streaming.micro_batch.context import BatchContext
 
 _ATTRIBUTE = "_gluepot_scope"
 _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
@@ -51,7 +48,7 @@ class Scope:
         changed: held while that number changes.
     """
 
-    batch: BatchContext | None = None
+    batch: object = None
     late: BaseException | None = None
     threads: list[threading.Thread] = field(default_factory=list)
     tasks: set[Future[Any]] = field(default_factory=set)
@@ -149,7 +146,7 @@ def current() -> Scope | None:
 
 
 @contextmanager
-def running(scope: Scope, batch: BatchContext) -> Iterator[None]:
+def running(scope: Scope, batch: object) -> Iterator[None]:
     """Let this thread, and those that work for the same query, write as part of a batch while this is open.
 
     When it closes, it waits for threads and tasks that were started meanwhile (see `Scope.wait`), so that none of them

@@ -21,7 +21,7 @@ from gluepot.connectors.ports import CommitKey, Manifest, ManifestPart, SourceRa
 from gluepot.connectors.streams.dead_letters import DeadLetter, dump_dead_letters
 from gluepot.core.errors import EtlError
 from gluepot.core.storage import open_storage
-from gluepot.streaming.progress import WrittenFile
+from gluepot.engine.write_totals import WrittenFile
 from gluepot.streaming.quarantine.bisection import Ranges
 
 FOLDER = "gluepot/dead_letters"

@@ -113,8 +113,8 @@ class Quarantine:
                 log.warning("quarantine_found_nothing", hint="every part passes by itself; the batch is tried again")
         if not aside:
             return ranges
-        context.rows_aside = width(aside)
-        context.rejected[REASON] += context.rows_aside
+        context.totals.rows_aside = width(aside)
+        context.totals.rejected[REASON] += context.totals.rows_aside
         return without(ranges, aside)
 
     def _rounds(self, ranges: Sequence[SourceRange], context: BatchContext) -> tuple[Ranges, ...]:
@@ -138,8 +138,8 @@ class Quarantine:
         return self._decided[1]
 
     def _letters(self, context: BatchContext) -> DeadLetters:
-        settings = self._settings
-        return DeadLetters(settings.checkpoint_location, settings.rejects_path, context.query_id, context.token)
+        settings, by = self._settings, context.writer.by
+        return DeadLetters(settings.checkpoint_location, settings.rejects_path, by.query_id, by.token)
 
     def _search(
         self, rehearsal: Rehearsal, suspects: Ranges, already: int, failure: BaseException
@@ -176,7 +176,7 @@ class Quarantine:
         )
         free = rounds.index(()) if () in rounds else len(rounds)
         failpoints.reach("quarantine.found")
-        context.written += self._letters(context).publish(context.batch_id, free + 1, letters, at)
+        context.totals.written += self._letters(context).publish(context.batch_id, free + 1, letters, at)
         failpoints.reach("quarantine.decided")
         self._decided = context.batch_id, (*rounds[:free], at, *rounds[free + 1 :])
         first = at[0]

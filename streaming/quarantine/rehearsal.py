@@ -8,9 +8,11 @@ from pyspark.sql import DataFrame
 
 from gluepot import commit
 from gluepot.commit.publish import published
-from gluepot.connectors.ports import CommitKey, Manifest
+from gluepot.connectors.ports import Manifest
 from gluepot.core.task_errors import is_ours
-from gluepot.streaming.micro_batch.context import BatchContext, BatchFunction, StreamSchema, run_known
+from gluepot.engine.rehearsing_writer import Reached, RehearsingWriter
+from gluepot.engine.writer import Given
+from gluepot.streaming.micro_batch.context import BatchContext, BatchFunction, run_known
 from gluepot.streaming.micro_batch.frames import StreamFrame
 from gluepot.streaming.quarantine.bisection import Ranges
 from gluepot.streaming.quarantine.failure_text import failure_text
@@ -35,7 +37,7 @@ class Rehearsal:
     function: BatchFunction
     settings: StreamSettings
     context: BatchContext
-    writes: dict[tuple[str, CommitKey], commit.Target] = field(default_factory=dict)
+    writes: Reached = field(default_factory=dict)
 
     def failure(self, part: Ranges) -> str | None:
         """Return what the function raises when it gets nothing but this part of the batch; None when it passes.
@@ -46,20 +48,8 @@ class Rehearsal:
         if not self.stream.source.any_record(part):
             return None
         held = self.context
-        alone = BatchContext(
-            query_id=held.query_id,
-            batch_id=held.batch_id,
-            token=held.token,
-            ranges=part,
-            schema=StreamSchema(held.schema.known),
-            rejects_path=held.rejects_path,
-            rehearsed=self.writes,
-            storage_level=held.storage_level,
-            tables=held.tables,
-            columns=held.columns,
-            scope=held.scope,
-            beside=held.beside,
-        )
+        writer = RehearsingWriter(held.writer, Given(part), self.writes)
+        alone = BatchContext(writer, held.storage_level, scope=held.scope, beside=held.beside)
 
         def rows() -> DataFrame:
             return self.stream.batch(self.frame.sparkSession, part)
@@ -79,4 +69,4 @@ class Rehearsal:
         """
         for (_, key), target in self.writes.items():
             if (record := published(target, key)) is not None and record.files:
-                commit.publish(target, Manifest(key, token=self.context.token))
+                commit.publish(target, Manifest(key, token=self.context.writer.by.token))

@@ -25,11 +25,14 @@ from gluepot.core.failpoints import reach
 from gluepot.core.logging import bind_context, get_logger
 from gluepot.engine import execute, on_driver, task_ranges
 from gluepot.engine.pipeline import RangeInput
+from gluepot.engine.write_totals import RecordSchema, WriteTotals
+from gluepot.engine.writer import Given, KnownTargets, TableWriter, Writing
+from gluepot.frames.schema.changes import by_kind
 from gluepot.streaming.checkpoints import lease
 from gluepot.streaming.checkpoints.start import refuse_damage
-from gluepot.streaming.count_ahead.foresight import Foresight, Use
-from gluepot.streaming.count_ahead.habit import Habit
-from gluepot.streaming.micro_batch.context import BatchContext, BatchFunction, StreamSchema, run_known, run_rows
+from gluepot.streaming.count_ahead.prediction import Prediction
+from gluepot.streaming.count_ahead.speculation import Speculation, Use
+from gluepot.streaming.micro_batch.context import BatchContext, BatchFunction, run_known, run_rows
 from gluepot.streaming.micro_batch.frames import StreamFrame, kept_at
 from gluepot.streaming.micro_batch.inputs import Inputs, named
 from gluepot.streaming.micro_batch.scopes import Scope
@@ -44,7 +47,6 @@ from gluepot.streaming.query.pausing import rest
 from gluepot.streaming.query.session import ENDLESS, StreamSession
 from gluepot.streaming.query.stopping import stop_on_signals
 from gluepot.streaming.query.throttling import Throttling
-from gluepot.streaming.schema_changes import by_kind
 from gluepot.streaming.settings import StreamSettings
 from gluepot.streaming.side_tasks import name_of
 
@@ -149,12 +151,13 @@ class Query:
         self._inputs = Inputs(frame, self._checkpoint)
         self._throttling = Throttling(self._inputs.throttled_reads, session.clock)
         self._lag = LagWatch(self._inputs.backlog, session.clock, failed=partial(self._failed_beside, "lag"))
-        self._schema = StreamSchema()
+        self._schema = RecordSchema()
         self._tables: QueryWrites | None = None
         self._rolling: threading.Thread | None = None
         self._columns = TableColumns()
+        self._checked: set[str] = set()
         self._scope = Scope()
-        self._habit = Habit[Use]()
+        self._prediction = Prediction[Use]()
         self._run = _Run()
         self._quarantine = Quarantine(self._stream, function, settings, self._end_search_if_stopping)
         self._drain: _Drain | None = None
@@ -353,32 +356,27 @@ class Query:
         began, began_epoch = clock.monotonic(), clock.epoch()
         query_id = self._checkpoint.query_id() or ""
         ranges = self._inputs.ranges(held)
-        context = BatchContext(
-            query_id=query_id,
-            batch_id=batch_id,
-            token=token,
-            ranges=ranges,
-            offsets_digest="" if ranges else self._inputs.digest(batch_id),
-            origin=self._origin,
-            tables=self._writes_of(query_id, token),
-            columns=self._columns,
-            scope=self._scope,
-            beside=self._beside,
-            schema=self._schema,
-            foresight=Foresight(self._habit),
+        speculation = Speculation(self._prediction)
+        writer = TableWriter(
+            Writing(query_id, batch_id, token, self._origin),
+            self._targets(query_id, token),
+            given=Given(ranges, "" if ranges else self._inputs.digest(batch_id)),
+            totals=WriteTotals(self._schema),
             rejects_path=self._settings.rejects_path,
-            storage_level=kept_at(self._settings),
+            prepared=speculation,
+            during=self._scope.write,
         )
-        context.tables.begin_attempt(batch_id)  # here, too: the function is not called if all records are dead letters
+        context = BatchContext(writer, kept_at(self._settings), speculation, self._scope, self._beside)
+        writer.begin_attempt()  # here, too: the function is not called if all records are dead letters
         filled = self._fill(frame, held, context)
-        context.tables.settle()
+        writer.settle()
         reach("batch.settled")
         attempts = run.failures + 1
         run.last_held = held
         run.done_batches += filled
         run.finished = batch_id, filled
         self._beside("ledger_positions", lambda: self._mirror.done(query_id, batch_id, held))
-        self._beside("lag", lambda: self._lag.committed(held, context.newest_epoch_ms))
+        self._beside("lag", lambda: self._lag.committed(held, context.totals.newest_epoch_ms))
         self._beside("group_commits", lambda: self._tell_groups(held))
         self._beside("rollups", self._roll_up)
         self._tell(failures_in_a_row=0)
@@ -389,7 +387,7 @@ class Query:
         duration_secs = clock.monotonic() - began
         self._tell(last_commit_epoch=began_epoch + duration_secs)
         stats = self._beside(
-            "statistics", lambda: self._stats(held, ranges, context, lag, attempts, began_epoch, duration_secs)
+            "statistics", lambda: self._stats(held, ranges, writer, lag, attempts, began_epoch, duration_secs)
         )
         run.last_started_epoch = began_epoch
         if stats is not None:
@@ -399,44 +397,44 @@ class Query:
         self,
         held: Sequence[StreamPositions[Any]],
         ranges: tuple[SourceRange, ...],
-        context: BatchContext,
+        writer: TableWriter,
         lag: Lag,
         attempts: int,
         began_epoch: float,
         duration_secs: float,
     ) -> BatchStats:
         """Return a committed batch in numbers; they do not depend on whether its names for lineage can be told."""
-        now_epoch = self._session.clock.epoch()
-        ages = {shard: max(0.0, now_epoch - newest / 1000) for shard, newest in context.newest_epoch_ms.items()}
+        totals, now_epoch = writer.totals, self._session.clock.epoch()
+        ages = {shard: max(0.0, now_epoch - newest / 1000) for shard, newest in totals.newest_epoch_ms.items()}
         return BatchStats(
             query=self._name,
-            batch_id=context.batch_id,
+            batch_id=writer.by.batch_id,
             window_secs=self._settings.window_size_secs,
             started_epoch=began_epoch,
             duration_secs=duration_secs,
             previous_started_epoch=self._run.last_started_epoch,
-            phase_secs=dict(context.phase_secs),
-            rows_in=context.rows_in + context.rows_aside if context.rows_in else self._inputs.holds_records(held),
-            rows_out=context.rows_out,
-            bytes_in=context.bytes_in,
-            bytes_out=context.bytes_out,
-            files=context.files,
-            file_sizes_bytes=tuple(context.file_sizes_bytes),
-            schema_changes=dict(by_kind(context.column_changes)),
-            rejected=dict(context.rejected),
+            phase_secs=dict(totals.phase_secs),
+            rows_in=totals.rows_in + totals.rows_aside if totals.rows_in else self._inputs.holds_records(held),
+            rows_out=totals.rows_out,
+            bytes_in=totals.bytes_in,
+            bytes_out=totals.bytes_out,
+            files=totals.files,
+            file_sizes_bytes=tuple(totals.file_sizes_bytes),
+            schema_changes=dict(by_kind(totals.column_changes)),
+            rejected=dict(totals.rejected),
             streams=sorted({(one.SOURCE, stream) for one in held for stream in one.streams()}),
             positions={f"{stream}-{shard}": end for one in held for (stream, shard), end in one.ends().items()},
             attempts=attempts,
             lag_records=lag.records,
             lag_secs=lag.secs,
             latency_secs=ages,
-            divisible=context.in_any_order and self._is_worth_pieces(context.rows_in),
+            divisible=totals.in_any_order and self._is_worth_pieces(totals.rows_in),
             ranges=ranges,
-            written=tuple(context.written),
-            column_changes=tuple(context.column_changes),
-            rows_in_table=dict(context.rows_in_table),
+            written=tuple(totals.written),
+            column_changes=tuple(totals.column_changes),
+            rows_in_table=dict(totals.rows_in_table),
             inputs=self._beside("lineage", lambda: self._inputs.datasets(held)) or (),
-            outputs=tuple(context.outputs),
+            outputs=tuple(totals.outputs),
         )
 
     def _beside(self, task: str, action: Callable[[], T]) -> T | None:
@@ -450,12 +448,12 @@ class Query:
     def _failed_beside(self, task: str, failed: Exception) -> None:
         self._session.side_task_failed(self._name, task, failed)
 
-    def _writes_of(self, query_id: str, token: int) -> QueryWrites:
-        """Return what this driver knows of the query's writes; the first call opens the journal of the checkpoint."""
+    def _targets(self, query_id: str, token: int) -> KnownTargets:
+        """Return what this driver knows of the query's targets; the first call opens the journal of the checkpoint."""
         if self._tables is None or self._tables.query_id != query_id:
             journal = Journal(self._checkpoint.storage, token)
             self._tables = QueryWrites(query_id, token, journal, self._checkpoint.replaced_query_ids())
-        return self._tables
+        return KnownTargets(self._tables, self._columns, self._checked)
 
     def _roll_up(self) -> None:
         """Begin to roll up manifests where that is due; it takes seconds where the table is in S3."""
@@ -487,7 +485,7 @@ class Query:
         if not (source.any_record(ranges) if counted is None else counted):
             return False
         good = self._quarantine.good(self._stream, frame, ranges, context)
-        context.ranges = tuple(coalesced(good))
+        context.writer.given = Given(tuple(coalesced(good)))
         if good is ranges:
             run_known(self._stream, frame, ranges, self._function, context, self._settings, counted=counted)
         elif good:

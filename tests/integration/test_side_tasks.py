@@ -36,7 +36,7 @@ from gluepot.ops.cloudwatch import GlueNames
 from gluepot.ops.page.history import History
 from gluepot.servers.topics import create_topic
 from gluepot.streaming.advisor import AdviceLog, AdvisorSettings
-from gluepot.streaming.count_ahead.foresight import Foresight
+from gluepot.streaming.count_ahead.speculation import Speculation
 from gluepot.streaming.micro_batch.frames import BatchFrame
 from gluepot.streaming.micro_batch.inputs import Inputs
 from gluepot.streaming.observe.metrics import StreamMetrics
@@ -107,7 +107,7 @@ SIDE_TASKS = [
     ("live_view", LiveView, "update", MOST),
     ("compaction", gluepot.job.compacting, "compact", MOST),
     ("throttled_reads", Throttling, "look", MOST),
-    ("foresight", Foresight, "end", MOST),
+    ("speculation", Speculation, "end", MOST),
     ("release_rows", BatchFrame, "release", MOST),
     ("test_side_tasks", Watcher, "hear", MOST),
 ]

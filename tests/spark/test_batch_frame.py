@@ -106,8 +106,8 @@ def test_without_a_storage_level_no_rows_are_kept(glue_context, persisted_rdds):
 
 def test_a_guard_is_answered_without_reading_what_holds_a_record(glue_context):
     rows = glue_context.spark_session.range(3)
-    whole = BatchFrame(rows, RangeInput(NEVER_READ, ()), None, None, answers_guards=True)
-    part = BatchFrame(rows, RangeInput(NEVER_READ, ()), None, None, lambda: rows, answers_guards=True)
+    whole = BatchFrame(rows, RangeInput(NEVER_READ, ()), None, None, answers_emptiness_checks=True)
+    part = BatchFrame(rows, RangeInput(NEVER_READ, ()), None, None, lambda: rows, answers_emptiness_checks=True)
     unguarded = BatchFrame(rows, RangeInput(NEVER_READ, ()), None, None)
 
     # No assertion around it: pytest compiles those its own way.

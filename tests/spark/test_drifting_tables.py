@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from uuid import uuid4
-
 import duckdb
 import pytest
 
 from awsglue import DynamicFrame, writing
+from gluepot.bookmarks.run_writer import RunWriters
 from gluepot.connectors.filesink.drift import Drift
-from gluepot.streaming.micro_batch.context import BatchContext
 
 BATCHES = [
     ["id long, v long, s struct<a: long>", [(0, 1, (1,)), (1, None, None)]],
@@ -27,7 +25,7 @@ def new_run(monkeypatch):
     """Let what follows be another run of the job, which knows of the table what its manifests say."""
 
     def start():
-        monkeypatch.setattr(writing, "_run", BatchContext(query_id=uuid4().hex, batch_id=0))
+        monkeypatch.setattr(writing, "WRITERS", RunWriters())
 
     start()
     return start

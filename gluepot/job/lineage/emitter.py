@@ -15,8 +15,9 @@ from gluepot.core.clock import Clock
 from gluepot.core.datasets import Dataset
 from gluepot.core.logging import get_logger
 from gluepot.core.masking import mask_text
+from gluepot.engine.write_totals import Output
 from gluepot.job.lineage.events import Names, Versions, event
-from gluepot.streaming.progress import BatchStats, Output
+from gluepot.streaming.progress import BatchStats
 from gluepot.streaming.side_tasks import Failed, side_task, warn
 
 MOST_WAITING = 1_000

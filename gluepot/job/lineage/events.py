@@ -25,8 +25,8 @@ from openlineage.client.facet_v2 import (
 )
 
 from gluepot.core.datasets import Dataset
+from gluepot.engine.write_totals import Output
 from gluepot.frames.schema import merge_schemas
-from gluepot.streaming.progress import Output
 
 PRODUCER = "https://github.com/gluepot/gluepot"
 _IDS = UUID("5f0d8c4e-7f0a-5b3e-9c9e-6a1f6f7a2b10")  # ours, once and for all: ids of runs follow from it

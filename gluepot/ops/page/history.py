@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from gluepot.streaming.progress import BatchStats, WrittenFile, input_rate, process_rate, window_ratio
-from gluepot.streaming.schema_changes import ColumnChange
+from gluepot.engine.write_totals import WrittenFile
+from gluepot.frames.schema.changes import ColumnChange
+from gluepot.streaming.progress import BatchStats, input_rate, process_rate, window_ratio
 from gluepot.streaming.side_tasks import side_task
 
 WhatT = TypeVar("WhatT")

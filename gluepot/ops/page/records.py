@@ -12,7 +12,7 @@ from gluepot.core.storage import open_storage
 from gluepot.dead_letters.folder import LetterFile, LetterFolder
 from gluepot.dead_letters.letters import Letter, read_letters
 from gluepot.dead_letters.show import printable
-from gluepot.streaming.progress import WrittenFile
+from gluepot.engine.write_totals import WrittenFile
 
 MOST_RECORDS = 10
 MOST_FILE_BYTES = 8 << 20

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from gluepot.engine.write_totals import WrittenFile
 from gluepot.ops.page import charts, origins
 from gluepot.ops.page.history import Batch, FromBatch, History, QueryHistory
 from gluepot.ops.page.log_tail import LogLine, LogTail
@@ -15,7 +16,6 @@ from gluepot.ops.page.records import Read, RecordReader
 from gluepot.ops.page.verdict import WORST_FIRST, Verdict, verdict
 from gluepot.streaming.advisor.advice import Advice
 from gluepot.streaming.observe.status import QueryStatus
-from gluepot.streaming.progress import WrittenFile
 from gluepot.streaming.query.session import StreamSession
 from gluepot.streaming.settings import StreamSettings
 

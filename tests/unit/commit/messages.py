@@ -10,7 +10,7 @@ from typing import Literal
 from gluepot.commit import FILES, Journal, QueryWrites, Target, Write, abort, adopted, publish
 from gluepot.connectors.ports import ManifestPart, SourceRange
 from gluepot.core.errors import TransientError
-from gluepot.streaming.micro_batch.context import BatchContext
+from gluepot.engine.writer import Given, KnownTargets, TableWriter, Writing
 from tests.unit.commit.explore import Violation, manifest_rows
 from tests.unit.commit.worlds import MemoryStorage, offsets, records, staged, visible
 
@@ -126,10 +126,10 @@ class World:
             steps = attempts[min(n, len(attempts) - 1)]
             try:
                 writes = writes or QueryWrites("query-1", token, Journal(self.checkpoint, token), storages=self.table)
-                context = BatchContext("query-1", 7, token, WHOLE, tables=writes)
+                writer = TableWriter(Writing("query-1", 7, token), KnownTargets(writes), given=Given(WHOLE))
                 writes.begin_attempt(7)
                 for step in steps:
-                    self._write(context, step, f"try-{n}")
+                    self._write(writer, step, f"try-{n}")
                 if n < len(attempts) - 1:
                     raise TransientError("the function fails")  # noqa: TRY301
                 writes.settle()
@@ -138,11 +138,11 @@ class World:
             return steps
         raise Violation("the batch never ends well")
 
-    def _write(self, context: BatchContext, step: Step, attempt: str) -> None:
+    def _write(self, writer: TableWriter, step: Step, attempt: str) -> None:
         target = Target(self.table(step.table), self.table(step.table))
-        planned = replace(context.next_write(step.table, step.ctx), work=step.work)
+        planned = replace(writer.next_write(step.table, step.ctx), work=step.work)
         key, token = planned.key, planned.token
-        context.tables.open(target, planned, Write(FILES, step.table, key.ctx), lambda _: None)
+        writer.targets.tables.open(target, planned, Write(FILES, step.table, key.ctx), lambda _: None)
         if adopted(target, planned):
             return
         try:

@@ -12,7 +12,7 @@ from gluepot.commit import QueryWrites
 from gluepot.commit.decide import Skip, Write, decide
 from gluepot.commit.record import CommitRecord
 from gluepot.connectors.ports import CommitKey, Manifest, write_label
-from gluepot.streaming.micro_batch.context import BatchContext
+from gluepot.engine.writer import TableWriter
 from tests.unit.commit import explore, messages
 from tests.unit.commit.power import PowerDisk
 
@@ -122,10 +122,10 @@ def writes_counted_over_all_targets(monkeypatch):
 
     def upcoming(self, place, transformation_ctx):
         label = write_label(transformation_ctx, self._writes["", transformation_ctx])
-        return Manifest(CommitKey(self.query_id, self.batch_id, label), (), self.ranges, "", self.token)
+        return Manifest(CommitKey(self.by.query_id, self.by.batch_id, label), (), self.given.ranges, "", self.by.token)
 
-    monkeypatch.setattr(BatchContext, "next_write", counted)
-    monkeypatch.setattr(BatchContext, "upcoming", upcoming)
+    monkeypatch.setattr(TableWriter, "next_write", counted)
+    monkeypatch.setattr(TableWriter, "upcoming", upcoming)
 
 
 def nothing_is_taken_back(monkeypatch):

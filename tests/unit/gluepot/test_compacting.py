@@ -7,8 +7,9 @@ from structlog.testing import capture_logs
 
 import gluepot.table
 from gluepot.core.clock import FakeClock
+from gluepot.engine.write_totals import WrittenFile
 from gluepot.job.compacting import Due, compacting
-from gluepot.streaming.progress import BatchStats, WrittenFile
+from gluepot.streaming.progress import BatchStats
 from tests.unit.tables.tables import Writer
 
 

@@ -8,10 +8,11 @@ import pytest
 
 from gluepot.core.clock import FakeClock
 from gluepot.core.datasets import Dataset
+from gluepot.engine.write_totals import Output
 from gluepot.job.lineage import emitter
 from gluepot.job.lineage.emitter import Lineage
 from gluepot.job.lineage.events import Names, Versions
-from gluepot.streaming.progress import BatchStats, Output
+from gluepot.streaming.progress import BatchStats
 from gluepot.streaming.side_tasks import warn
 
 TOPIC, TABLE = Dataset("kafka://broker:9092", "clicks"), Dataset("s3://lake", "clicks")

@@ -10,8 +10,8 @@ from openlineage.client.event_v2 import RunState
 from openlineage.client.serde import Serde
 
 from gluepot.core.datasets import Dataset
+from gluepot.engine.write_totals import Output
 from gluepot.job.lineage.events import Names, Versions, event
-from gluepot.streaming.progress import Output
 
 VERSIONS = Versions("0.1.0", "4.1.0")
 JOB = Names("gluepot", "clicks", "jr_7f3a91c2")

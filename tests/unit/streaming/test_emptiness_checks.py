@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from gluepot.streaming.count_ahead.guards import is_compared_with_zero
+from gluepot.streaming.count_ahead.emptiness import is_compared_with_zero
 
 
 def seen_by(statement: str) -> list[bool]:

@@ -8,8 +8,7 @@ from gluepot.commit import Target
 from gluepot.commit.record import CommitRecord, FileEntry
 from gluepot.connectors.ports import AlreadyCommitted, CommitKey, Committed, ManifestPart, StagedFile
 from gluepot.core.storage import open_storage
-from gluepot.streaming.micro_batch.context import BatchContext, StreamSchema
-from gluepot.streaming.progress import WrittenFile
+from gluepot.engine.write_totals import RecordSchema, WriteTotals, WrittenFile
 
 FILE = StagedFile("staging/a.parquet", "day=1/a.parquet", size_bytes=1_000, rows=10, crc32=1)
 REJECTS = StagedFile("staging/r.parquet", "_rejects/r.parquet", size_bytes=50, rows=2, crc32=2, rejects=True)
@@ -26,29 +25,29 @@ RECORD = CommitRecord(
 )
 
 
-def sums(context: BatchContext) -> tuple[object, ...]:
+def sums(totals: WriteTotals) -> tuple[object, ...]:
     return (
-        context.rows_in,
-        context.rows_out,
-        context.files,
-        context.bytes_out,
-        context.file_sizes_bytes,
-        dict(context.rejected),
+        totals.rows_in,
+        totals.rows_out,
+        totals.files,
+        totals.bytes_out,
+        totals.file_sizes_bytes,
+        dict(totals.rejected),
     )
 
 
 def test_a_write_that_an_earlier_attempt_published_counts_like_one_of_this_attempt():
-    own, adopted = BatchContext("query", 1), BatchContext("query", 1)
+    own, adopted = WriteTotals(), WriteTotals()
     part = ManifestPart([FILE, REJECTS], rows_in=12, rows_out=10, rejected={"malformed_json": 2})
-    own.record(Committed(["day=1/a.parquet"], 10), [part])
-    adopted.record(AlreadyCommitted(RECORD.data_paths, RECORD.rows_out), [RECORD.as_part()])
+    own.add(Committed(["day=1/a.parquet"], 10), [part])
+    adopted.add(AlreadyCommitted(RECORD.data_paths, RECORD.rows_out), [RECORD.as_part()])
     assert sums(own) == sums(adopted) == (12, 10, 1, 1_050, [1_000], {"malformed_json": 2})
 
 
 def test_rejects_are_bytes_and_no_files_with_records():
-    context = BatchContext("query", 1)
-    context.record(Committed(["day=1/a.parquet"], 10), [ManifestPart([FILE, REJECTS])])
-    assert (context.files, context.bytes_out, context.file_sizes_bytes) == (1, 1_050, [1_000])
+    totals = WriteTotals()
+    totals.add(Committed(["day=1/a.parquet"], 10), [ManifestPart([FILE, REJECTS])])
+    assert (totals.files, totals.bytes_out, totals.file_sizes_bytes) == (1, 1_050, [1_000])
 
 
 def seen(**columns: pa.DataType) -> ManifestPart:
@@ -56,7 +55,7 @@ def seen(**columns: pa.DataType) -> ManifestPart:
 
 
 def test_columns_of_the_first_batch_are_no_change_and_later_ones_are():
-    schema = StreamSchema()
+    schema = RecordSchema()
     assert not schema.learn([seen(id=pa.int64())])
     learned = schema.learn([seen(id=pa.int64(), day=pa.string()), seen(hour=pa.int64())])
     assert [(one.column, one.kind) for one in learned] == [("day", "added"), ("hour", "added")]
@@ -65,16 +64,16 @@ def test_columns_of_the_first_batch_are_no_change_and_later_ones_are():
 
 def test_files_are_known_by_the_names_they_were_published_under(tmp_path):
     table, rejects = open_storage(f"{tmp_path}/table"), open_storage(f"{tmp_path}/rejects")
-    context = BatchContext("query", 1)
+    totals = WriteTotals()
     outcome = Committed(["day=1/a-2.parquet"], 10, ["_rejects/r-2.parquet"])
-    context.record(outcome, [ManifestPart([REJECTS, FILE])], Target(table, rejects))
-    assert context.written == [
+    totals.add(outcome, [ManifestPart([REJECTS, FILE])], Target(table, rejects))
+    assert totals.written == [
         WrittenFile(table.url, "day=1/a-2.parquet", 1_000, 10),
         WrittenFile(rejects.url, "_rejects/r-2.parquet", 50, 2, rejects=True),
     ]
 
 
 def test_a_write_that_names_no_folder_has_no_files():
-    context = BatchContext("query", 1)
-    context.record(Committed((), 10), [ManifestPart(rows_out=10)])
-    assert not context.written
+    totals = WriteTotals()
+    totals.add(Committed((), 10), [ManifestPart(rows_out=10)])
+    assert not totals.written

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from gluepot.streaming.schema_changes import ColumnChange, by_kind, column_changes
+from gluepot.frames.schema.changes import ColumnChange, by_kind, column_changes
 
 BEFORE = pa.schema({"id": pa.int64(), "name": pa.string()})
 

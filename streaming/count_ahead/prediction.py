@@ -9,7 +9,7 @@ WriteT = TypeVar("WriteT")
 _MOST_MISSES = 10
 
 
-class Habit(Generic[WriteT]):
+class Prediction(Generic[WriteT]):
     """The write that a function is expected to make of its next batch.
 
     Most functions count their batch and then write it, the same way each time. Expecting that is worth the work of a

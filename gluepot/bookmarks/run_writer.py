@@ -1,0 +1,80 @@
+"""The writes of a process outside of batch functions: one run, whose writes are counted like those of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from pyspark.sql import DataFrame
+
+from gluepot import commit
+from gluepot.bookmarks import jobrun
+from gluepot.bookmarks.ledger import LedgerWrite
+from gluepot.bookmarks.run_journal import RunJournal
+from gluepot.connectors.ports import CommitKey, Manifest
+from gluepot.engine.write_totals import Output
+from gluepot.engine.writer import Given, KnownTargets, TableWriter, Writing
+
+if TYPE_CHECKING:
+    from gluepot.bookmarks.jobrun import Bookmarks
+    from gluepot.connectors.lake.delta import DeltaTable
+    from gluepot.connectors.lake.iceberg import IcebergTable
+
+
+class RunWriter(TableWriter):
+    """The writes of one run. With bookmarks, the ledger is told what was published."""
+
+    def _append_rows(
+        self,
+        frame: DataFrame,
+        table: DeltaTable | IcebergTable,
+        options: Mapping[str, Any],
+        planned: Manifest,  # noqa: ARG002  nothing repeats a run's append, so the table needs no mark
+    ) -> None:
+        table.append(frame, None, options)
+
+    def _published(self, key: CommitKey, target: str, rows: int, files: int) -> None:
+        if (run := jobrun.current()) and run.bookmarks:
+            run.bookmarks.wrote(LedgerWrite(key.ctx, target, rows, files))
+
+
+class RunWriters:
+    """The writers of a process: one for each run that the ledger knows, and one for all that is written without."""
+
+    def __init__(self) -> None:
+        self._plain = RunWriter(Writing(uuid4().hex, 0))
+        self._of_runs: dict[str, RunWriter] = {}
+        self._beginning = Lock()
+
+    def current(self) -> RunWriter:
+        """Return the writer of the run that `Job.init` began, or that of a process without bookmarks."""
+        run = jobrun.current()
+        marks = run.bookmarks if run else None
+        if marks is None or not marks.run.saves:
+            return self._plain
+        name = f"{marks.run.job.uid} {marks.run.token}"
+        with self._beginning:
+            writer = self._of_runs.get(name)
+            if writer is None:
+                writer = self._of_runs[name] = _begin(marks)
+        writer.given = Given(digest=marks.input_digest)
+        return writer
+
+    def outputs(self) -> Sequence[Output]:
+        """Return what was written, write by write; records that were sent to streams are not among it."""
+        return [output for one in (self._plain, *self._of_runs.values()) for output in one.totals.outputs]
+
+
+def _begin(marks: Bookmarks) -> RunWriter:
+    """Return the writer of a run, under keys by which another attempt of it replaces what this one publishes."""
+    job, token = marks.run.job, marks.run.token
+    writes = commit.QueryWrites(job.uid, token, RunJournal(marks.ledger, marks.run))
+    writes.begin_attempt(job.run)
+    marks.before_commit(writes.settle)
+    return RunWriter(Writing(job.uid, job.run, token), KnownTargets(writes))
+
+
+WRITERS = RunWriters()
+"""Those of this process."""

@@ -1,0 +1,65 @@
+"""A folder of files that a script writes to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from gluepot.connectors.ports import CommitKey, Sink
+from gluepot.connectors.registry import SINKS
+from gluepot.engine.catalog_update import CatalogTarget
+
+if TYPE_CHECKING:
+    from gluepot.catalog.store import Catalog
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogEntry:
+    """The table of the catalog that a write makes known.
+
+    Args:
+        table: which one, and how it is kept up to date.
+        open: opens the catalog. It is called when the write begins, because loading the database takes a while.
+    """
+
+    table: CatalogTarget
+    open: Callable[[], Catalog]
+
+
+@dataclass(frozen=True, slots=True)
+class FileTarget:
+    """A folder of files.
+
+    Args:
+        path: folder, local or `s3://`.
+        format: a key of `gluepot.connectors.registry.SINKS`.
+        format_options: Glue's, `compression` included wherever the script gave it.
+        partition_keys: columns that become folders.
+        rejects_path: where rejected records go; None: below the path.
+        catalog: the table to make known what is written; None for none.
+    """
+
+    path: str
+    format: str
+    format_options: Mapping[str, Any] = field(default_factory=dict)
+    partition_keys: Sequence[str] = ()
+    rejects_path: str | None = None
+    catalog: CatalogEntry | None = None
+
+    def sink(self, key: CommitKey, ctx: str, rejects_path: str | None) -> Sink:
+        """Return the sink of one write.
+
+        Args:
+            key: of the write.
+            ctx: the script's `transformation_ctx`.
+            rejects_path: of the stream; the target's own comes first.
+        """
+        return SINKS[self.format](
+            self.path,
+            key,
+            self.format_options,
+            partition_keys=self.partition_keys,
+            ctx=ctx,
+            rejects_path=self.rejects_path or rejects_path,
+        )

@@ -1,0 +1,378 @@
+"""The writes of one micro-batch: each gets a key, runs, and is published once.
+
+Writes outside of a stream go the same way, see `gluepot.bookmarks.run_writer`; a batch function that is only tried
+writes through `gluepot.engine.rehearsing_writer`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pyspark.sql import DataFrame, SparkSession
+
+from gluepot import commit
+from gluepot.commit.record import input_text
+from gluepot.commit.recorded_columns import TableColumns
+from gluepot.connectors.jdbc.endpoint import POSTGRESQL
+from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
+from gluepot.connectors.lake.commits import LakeCommit
+from gluepot.connectors.ports import CommitKey, Committed, Manifest, RecordSink, Sink, SourceRange, write_label
+from gluepot.core.datasets import folder_dataset, table_dataset
+from gluepot.core.errors import ConfigError
+from gluepot.core.failpoints import reach
+from gluepot.core.logging import get_logger
+from gluepot.core.storage import place_of
+from gluepot.engine import catalog_update, execute
+from gluepot.engine.file_target import FileTarget
+from gluepot.engine.on_driver import is_own_work
+from gluepot.engine.pipeline import Pipeline, work_of
+from gluepot.engine.write_totals import WriteTotals
+from gluepot.frames.transforms import Step
+
+if TYPE_CHECKING:
+    from gluepot.connectors.jdbc.postgresql.publish import TableName
+    from gluepot.connectors.lake.delta import DeltaTable
+    from gluepot.connectors.lake.iceberg import IcebergTable
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """Who writes.
+
+    Args:
+        query_id: Spark's id of the query, which changes when the checkpoint is deleted; of a run, its job's.
+        batch_id: number of the micro-batch; of a run, its number.
+        token: of the driver's lease; 0 where nobody else can write under the same ids.
+        origin: of the query; None outside of a stream, where nothing says what a table should hold already.
+    """
+
+    query_id: str
+    batch_id: int
+    token: int = 0
+    origin: commit.Origin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The records that writes are made from.
+
+    Args:
+        ranges: what the batch holds; empty where the source has no ranges.
+        digest: text that is equal for equal input, where there are no ranges.
+    """
+
+    ranges: tuple[SourceRange, ...] = ()
+    digest: str = ""
+
+
+@dataclass(slots=True)
+class KnownTargets:
+    """What a driver knows of the targets of a query, from batch to batch.
+
+    Args:
+        tables: what the query has written to them.
+        columns: what the tables have recorded of their columns.
+        checked: targets of records that were found to be there.
+    """
+
+    tables: commit.QueryWrites
+    columns: TableColumns = field(default_factory=TableColumns)
+    checked: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class FileWrite:
+    """A write of files that is about to run.
+
+    Args:
+        pipeline: what is written.
+        settings: the target as the script gave it.
+        ctx: the script's `transformation_ctx`.
+        place: the one spelling of the target.
+        planned: the manifest without parts.
+        sink: of the write.
+        target: the sink's storages.
+        table: what the query has written there.
+    """
+
+    pipeline: Pipeline
+    settings: FileTarget
+    ctx: str
+    place: str
+    planned: Manifest
+    sink: Sink
+    target: commit.Target
+    table: commit.OpenTable
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedWrite:
+    """A write that may come again with the next batch.
+
+    Args:
+        steps: on the way from the batch to what is written.
+        spark: the session.
+        settings: the target.
+        ctx: the script's `transformation_ctx`.
+    """
+
+    steps: tuple[Step, ...]
+    spark: SparkSession
+    settings: FileTarget
+    ctx: str
+
+
+class PreparedWrites(Protocol):
+    """Writes that were run ahead of the script's request for them."""
+
+    def staged(self, pipeline: Pipeline, sink: Sink) -> execute.Staged | None:
+        """Return exactly this write as it was staged, or None; the caller publishes it or takes it back."""
+        ...
+
+    def wrote(self, write: RepeatedWrite) -> None:
+        """Take note of a write that may come again with the next batch."""
+        ...
+
+
+class NothingPrepared:
+    """No write was run ahead."""
+
+    def staged(self, _: Pipeline, __: Sink) -> execute.Staged | None:
+        """Return None."""
+        return None
+
+    def wrote(self, _: RepeatedWrite) -> None:
+        """Do nothing."""
+
+
+class TableWriter:
+    """The writes of one batch or run. A function may write from several threads.
+
+    Args:
+        by: who writes.
+        targets: what is known of the targets.
+        given: what the writes are made from; may be replaced while nothing is written.
+        totals: what the writes add up to.
+        rejects_path: of the stream's options; None: below each table.
+        prepared: writes that were run ahead.
+        during: entered for the time of each write.
+    """
+
+    def __init__(
+        self,
+        by: Writing,
+        targets: KnownTargets | None = None,
+        *,
+        given: Given | None = None,
+        totals: WriteTotals | None = None,
+        rejects_path: str | None = None,
+        prepared: PreparedWrites | None = None,
+        during: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        self.by = by
+        self.targets = targets or KnownTargets(commit.QueryWrites(by.query_id, by.token))
+        self.given = given or Given()
+        self.totals = totals or WriteTotals()
+        self.rejects_path = rejects_path
+        self._prepared = prepared or NothingPrepared()
+        self.during = during
+        self._writes: Counter[tuple[str, str]] = Counter()
+        self._changing = RLock()
+
+    @property
+    def writes(self) -> int:
+        """How many writes have begun."""
+        return self._writes.total()
+
+    def begin_attempt(self) -> None:
+        """Begin the batch, or begin it again; what an earlier attempt wrote and this one does not is taken back."""
+        self.targets.tables.begin_attempt(self.by.batch_id)
+
+    def settle(self) -> None:
+        """End the batch: what only earlier attempts wrote is taken back."""
+        self.targets.tables.settle()
+
+    def next_write(self, place: str, transformation_ctx: str) -> Manifest:
+        """Return what is known of the next write before it runs.
+
+        Args:
+            place: the one spelling of the target. Writes are counted for each target by itself, so that a retry may
+                come to its targets in another order.
+            transformation_ctx: as the script gives it.
+        """
+        with self._changing:
+            planned = self.upcoming(place, transformation_ctx)
+            self._writes[place, transformation_ctx] += 1
+            return planned
+
+    def upcoming(self, place: str, transformation_ctx: str) -> Manifest:
+        """Return what `next_write` would."""
+        label = write_label(transformation_ctx, self._writes[place, transformation_ctx] + 1)
+        key = CommitKey(self.by.query_id, self.by.batch_id, label, commit.place_digest(place))
+        return Manifest(key, (), self.given.ranges, self.given.digest, self.by.token)
+
+    def write(
+        self,
+        spark: SparkSession,
+        pipeline: Pipeline,
+        target: FileTarget | JdbcWriteSettings | RecordSink,
+        transformation_ctx: str,
+    ) -> None:
+        """Run a pipeline into a target and make it visible, once.
+
+        Records that are sent to a stream cannot be taken back; a retry sends them again.
+
+        Raises:
+            ConfigError: the target cannot be written, or does not fit the rows.
+            CheckpointError: the query does not go on from what the table holds.
+            Exception: what failed in the tasks or in publishing; nothing of the write is visible then, except for
+                records that were sent.
+        """
+        with self.during():
+            match target:
+                case FileTarget():
+                    self._write_files(spark, pipeline, target, transformation_ctx)
+                case JdbcWriteSettings():
+                    self._write_table(spark, pipeline, target, transformation_ctx)
+                case _:
+                    self._write_records(spark, pipeline, target, transformation_ctx)
+
+    def append(
+        self, frame: DataFrame, table: DeltaTable | IcebergTable, options: Mapping[str, Any], transformation_ctx: str
+    ) -> None:
+        """Append rows to a table of a lake; a micro-batch that the table holds already is left out.
+
+        Args:
+            frame: the rows.
+            table: of the lake.
+            options: Spark's, for the table.
+            transformation_ctx: as the script gives it.
+
+        Raises:
+            CheckpointError: the table holds the batch with other records, or later batches of the query.
+            Exception: whatever failed the Spark job; the table is as it was then.
+        """
+        with self.during():
+            planned = self.next_write(table.name, transformation_ctx)
+            self._append_rows(frame, table, options, planned)
+
+    def stage(self, write: RepeatedWrite, pipeline: Pipeline) -> execute.Staged:
+        """Run a pipeline up to where it would be published, into the target of a write of an earlier batch."""
+        settings, ctx = write.settings, write.ctx
+        planned = self.upcoming(place_of(settings.path), ctx)
+        sink = settings.sink(planned.key, ctx, self.rejects_path)
+        target = commit.open_target(sink)
+        sink = sink.knowing(self.targets.columns.before(target, planned.key))
+        return execute.stage_write(write.spark, pipeline, sink, target, planned)
+
+    def _write_files(self, spark: SparkSession, pipeline: Pipeline, settings: FileTarget, ctx: str) -> None:
+        place = place_of(settings.path)
+        planned = self.next_write(place, ctx)
+        sink = settings.sink(planned.key, ctx, self.rejects_path)
+        planned = replace(planned, work=work_of(pipeline, sink))
+        target = commit.open_target(sink)
+        if settings.catalog is not None:
+            catalog_update.check(settings.catalog.open(), settings.catalog.table)
+        rejects = "" if sink.rejects_root == sink.root else sink.rejects_root
+        columns = self.targets.columns
+
+        def begin(published: commit.Published) -> None:
+            sink.check()
+            columns.begin(target, planned.key, published)
+
+        write = commit.Write(commit.FILES, place, planned.key.ctx, rejects)
+        table = self.targets.tables.open(target, planned, write, begin)
+        planned = table.linked(planned)
+        # A batch with dead letters lacks them on purpose, also where an earlier try published them. That they are in
+        # the checkpoint shows that it is the query's own.
+        if self.by.origin is not None and not self.totals.rows_aside:
+            table.check(planned, self.by.origin)
+        sink = sink.knowing(columns.before(target, planned.key))
+        self._publish_files(spark, FileWrite(pipeline, settings, ctx, place, planned, sink, target, table))
+
+    def _publish_files(self, spark: SparkSession, write: FileWrite) -> None:
+        planned, sink, target = write.planned, write.sink, write.target
+        staged = self._prepared.staged(write.pipeline, sink)
+        outcome, parts = execute.write(spark, write.pipeline, sink, target, planned, staged)
+        if is_own_work(write.pipeline.steps):  # what a script's function does twice may be seen
+            self._prepared.wrote(RepeatedWrite(write.pipeline.steps, spark, write.settings, write.ctx))
+        if (entry := write.settings.catalog) is not None:
+            catalog_update.update(entry.open(), entry.table, outcome.files, parts)
+        self.targets.columns.learn(target, planned.key, parts)
+        self.totals.add(outcome, parts, target, folder_dataset(target.table.url))
+        self.totals.rows_in_table[target.table.url] = write.table.count(planned.key, outcome.rows)
+        self._published(planned.key, write.settings.path, outcome.rows, len(outcome.files))
+
+    def _write_records(self, spark: SparkSession, pipeline: Pipeline, sink: RecordSink, ctx: str) -> None:
+        kind = repr(sink)
+        self.next_write(kind, ctx)
+        if kind not in self.targets.checked:
+            sink.check()
+            self.targets.checked.add(kind)
+        self._send_records(spark, pipeline, sink)
+
+    def _send_records(self, spark: SparkSession, pipeline: Pipeline, sink: RecordSink) -> None:
+        parts = execute.send(spark, pipeline, sink)
+        self.totals.add(Committed((), sum(part.rows_out for part in parts)), parts)
+
+    def _write_table(self, spark: SparkSession, pipeline: Pipeline, settings: JdbcWriteSettings, ctx: str) -> None:
+        # The driver of the database takes its time to load.
+        from gluepot.connectors.jdbc.postgresql.publish import find_table  # noqa: PLC0415
+
+        settings.require_native()
+        name = find_table(settings)
+        planned = self.next_write(f"{settings.endpoint.shown} {name.qualified}", ctx)
+        self._publish_table(spark, pipeline, settings, name, planned)
+
+    def _publish_table(
+        self,
+        spark: SparkSession,
+        pipeline: Pipeline,
+        settings: JdbcWriteSettings,
+        name: TableName,
+        planned: Manifest,
+    ) -> None:
+        from gluepot.connectors.jdbc.postgresql.publish import find_table  # noqa: PLC0415  as above
+        from gluepot.engine.jdbc_output import take_back_table, write_table  # noqa: PLC0415
+
+        database = f"{settings.endpoint.shown} "
+        place = database + name.qualified
+
+        def undo(write: commit.Write, key: CommitKey) -> bool:
+            if not write.place.startswith(database):
+                return False
+            mode = Mode(write.mode) if write.mode else settings.mode
+            theirs = replace(settings, table=write.place.removeprefix(database), mode=mode)
+            try:
+                take_back_table(theirs, find_table(theirs), key, planned.token)
+            except ConfigError:
+                if write.place == place:
+                    raise
+                return False  # the user of this write may not do it, or the table is gone
+            return True
+
+        write = commit.Write(POSTGRESQL, place, planned.key.ctx, mode=settings.mode.value)
+        self.targets.tables.announce(write, planned.key.batch_id, undo)
+        outcome, parts = write_table(spark, pipeline, settings, name, planned)
+        self.totals.add(outcome, parts, dataset=table_dataset(settings.endpoint.url, settings.table))
+        self._published(planned.key, f"{settings.endpoint.shown} {settings.table}", outcome.rows, 0)
+
+    def _append_rows(
+        self, frame: DataFrame, table: DeltaTable | IcebergTable, options: Mapping[str, Any], planned: Manifest
+    ) -> None:
+        text = input_text(planned.input_ranges, planned.offsets_digest)
+        if table.append(frame, LakeCommit(planned.key, sha256(text.encode()).hexdigest()), options):
+            reach("lake.appended")
+        else:
+            log.info("batch_already_in_table", table=table.name, write=planned.key.ctx)
+
+    def _published(self, key: CommitKey, target: str, rows: int, files: int) -> None:
+        """Take note of a write that is visible now; a run with bookmarks notes it in the ledger."""

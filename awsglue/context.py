@@ -14,9 +14,9 @@ from pyspark.sql.types import StructType
 from awsglue import catalog_reads, catalog_writes, data_catalog, lake_tables
 from awsglue.collection import DynamicFrameCollection
 from awsglue.dynamicframe import DynamicFrame
-from awsglue.file_reads import FILE_TYPES, file_frame, file_settings
+from awsglue.file_reads import file_frame, file_settings
 from awsglue.lake_catalogs import use_local_catalogs
-from awsglue.lake_tables import LAKE_TYPES, LakeTarget
+from awsglue.lake_tables import LakeTarget
 from awsglue.options import as_options, stream_source
 from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame
 from awsglue.resolving import as_spec
@@ -25,9 +25,9 @@ from awsglue.sources import DataSource, StreamingDataSource
 from awsglue.unsupported import GLUE_CONTEXT, NotSupportedHere, missing
 from awsglue.writing import current_writer
 from gluepot.catalog.connections import jdbc_connection, load
-from gluepot.connectors.jdbc.endpoint import JDBC_TYPES
-from gluepot.connectors.registry import STREAM_SOURCES
+from gluepot.connectors.registry import Access, connector, types_that
 from gluepot.core.logging import get_logger
+from gluepot.engine.pipeline import Pipeline, SplitInput
 from gluepot.streaming.micro_batch.frames import new_stream
 from gluepot.streaming.query import session
 from gluepot.streaming.query.run import for_each_batch
@@ -99,15 +99,16 @@ class GlueContext(SQLContext):
         **kwargs: Any,
     ) -> DataFrame:
         """Return the streaming DataFrame of a Kafka topic or a Kinesis stream (glue-api 3), or a table of a lake."""
-        if connection_type.lower() in LAKE_TYPES:
+        known = connector(connection_type)
+        if known.reads is Access.LAKE:
             table = lake_tables.of_options(connection_type, as_options(connection_options))
             return catalog_reads.of_lake(self.spark_session, table, push_down_predicate)
         if (stand_in := session.current().stand_in) is not None:
             return stand_in(self.spark_session, connection_type, as_options(connection_options))
-        if connection_type.lower() not in STREAM_SOURCES:
+        if not known.stream_source:
             raise NotSupportedHere(
                 f"create_data_frame.from_options(connection_type={connection_type!r})",
-                "Use 'kafka', 'kinesis', 'iceberg' or 'delta'.",
+                f"Use one of {types_that(lambda one: one.stream_source or one.reads is Access.LAKE)}.",
             )
         options = {**as_options(connection_options), **session.current().stream_options}
         return new_stream(self.spark_session, stream_source(connection_type, options))
@@ -123,26 +124,28 @@ class GlueContext(SQLContext):
         **kwargs: Any,
     ) -> DynamicFrame:
         """Return the records of files, those that are new with bookmarks, of a stream up to its end, or of a lake."""
-        if connection_type.lower() in LAKE_TYPES:
-            lake = lake_tables.of_options(connection_type, as_options(connection_options))
-            rows = catalog_reads.of_lake(self.spark_session, lake, push_down_predicate)
-            return DynamicFrame.fromDF(rows, self, transformation_ctx)
-        if connection_type.lower() in FILE_TYPES:
-            options = as_options(connection_options)
-            settings = file_settings(connection_type, options, format, as_options(format_options), push_down_predicate)
-            return DynamicFrame(file_frame(self.spark_session, settings, transformation_ctx), self, transformation_ctx)
-        if connection_type.lower() in JDBC_TYPES:
-            from awsglue.jdbc_reads import jdbc_frame  # noqa: PLC0415  drivers of databases take their time to load
-
-            options = {**kwargs, **as_options(connection_options)}
-            pipeline = jdbc_frame(self.spark_session, options, transformation_ctx)
-            return DynamicFrame(pipeline, self, transformation_ctx)
-        if connection_type.lower() not in STREAM_SOURCES:
+        known, options = connector(connection_type), as_options(connection_options)
+        if known.reads is None:
             raise NotSupportedHere(
                 f"create_dynamic_frame.from_options(connection_type={connection_type!r})",
-                "Use 's3', 'file', 'kafka', 'kinesis', 'iceberg', 'delta' or a database such as 'postgresql'.",
+                f"Use one of {types_that(lambda one: one.reads)}.",
             )
-        pipeline = batch_frame(stream_source(connection_type, as_options(connection_options)))
+        if known.reads is Access.LAKE:
+            lake = lake_tables.of_options(connection_type, options)
+            rows = catalog_reads.of_lake(self.spark_session, lake, push_down_predicate)
+            return DynamicFrame.fromDF(rows, self, transformation_ctx)
+        if known.reads is Access.FILES:
+            settings = file_settings(connection_type, options, format, as_options(format_options), push_down_predicate)
+            pipeline = file_frame(self.spark_session, settings, transformation_ctx)
+        elif known.reads is Access.DATABASE:
+            from awsglue.jdbc_reads import jdbc_frame  # noqa: PLC0415  drivers of databases take their time to load
+
+            pipeline = jdbc_frame(self.spark_session, {**kwargs, **options}, transformation_ctx)
+        elif known.batch_source:
+            read = known.new_batch_read(options)
+            pipeline = Pipeline(SplitInput(read.source, read.splits, read.schema))
+        else:
+            pipeline = batch_frame(stream_source(connection_type, options))
         return DynamicFrame(pipeline, self, transformation_ctx)
 
     def create_dynamic_frame_from_catalog(

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 FORMAT_TYPES = ("parquet", "orc")
 """Connection types that are formats: Glue's own library replaces `s3` by them (glue-api 1.1)."""
 
-FILE_TYPES = ("s3", "file", *FORMAT_TYPES)
-
 
 def file_settings(
     connection_type: str,

@@ -15,9 +15,6 @@ from gluepot.connectors.lake.delta import DeltaTable
 from gluepot.connectors.lake.iceberg import IcebergTable
 from gluepot.core.errors import ConfigError
 
-LAKE_TYPES = ("delta", "iceberg", "custom.spark", "marketplace.spark")
-"""Connection types that are tables of a lake: by themselves, or as a connector that `className` names."""
-
 _CONNECTOR_OPTIONS = frozenset({"path", "className", "connectionName"})
 _PROVIDER = "spark.sql.sources.provider"
 

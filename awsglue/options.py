@@ -11,7 +11,7 @@ from awsglue.declared import declared_payload
 from gluepot.catalog.connections import kafka_options, load
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.ports import PlannedSource, RecordSink
-from gluepot.connectors.registry import RECORD_SINKS, STREAM_SOURCES
+from gluepot.connectors.registry import connector
 
 
 def as_options(options: object) -> dict[str, Any]:
@@ -42,22 +42,22 @@ def stream_source(connection_type: str, options: Mapping[str, Any]) -> PlannedSo
     """Return the source of a stream, with the properties of its connection below the script's options.
 
     Raises:
-        KeyError: there is no such type of stream.
         ConfigError: the connection is not in the connections file, or an option is wrong.
     """
-    kind = connection_type.lower()
-    return STREAM_SOURCES[kind](_with_connection(options) if kind == "kafka" else options, declared_payload)
+    return connector(connection_type).new_stream_source(_given(connection_type, options), declared_payload)
 
 
 def record_sink(connection_type: str, options: Mapping[str, Any]) -> RecordSink:
     """Return the sink of a stream, with the properties of its connection below the script's options.
 
     Raises:
-        KeyError: there is no such type of sink.
         ConfigError: the connection is not in the connections file, or an option is wrong.
     """
-    kind = connection_type.lower()
-    return RECORD_SINKS[kind](_with_connection(options) if kind == "kafka" else options)
+    return connector(connection_type).new_record_sink(_given(connection_type, options))
+
+
+def _given(connection_type: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    return _with_connection(options) if connection_type.lower() == "kafka" else options
 
 
 def _with_connection(options: Mapping[str, Any], connections_file: Path | None = None) -> dict[str, Any]:

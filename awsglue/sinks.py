@@ -10,14 +10,12 @@ from awsglue import lake_tables
 from awsglue.catalog_writes import catalog_entry
 from awsglue.collection import DynamicFrameCollection
 from awsglue.jdbc_connection import write_settings
-from awsglue.lake_tables import LAKE_TYPES
 from awsglue.options import record_sink
 from awsglue.unsupported import NotSupportedHere
 from awsglue.writing import current_writer
-from gluepot.connectors.jdbc.endpoint import JDBC_TYPES
 from gluepot.connectors.jdbc.target import JdbcWriteSettings
 from gluepot.connectors.ports import RecordSink
-from gluepot.connectors.registry import RECORD_SINKS, SINKS
+from gluepot.connectors.registry import SINKS, Access, connector, types_that
 from gluepot.connectors.streams.options import warn_ignored
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.logging import get_logger
@@ -52,10 +50,10 @@ def file_target(
         NotSupported: the target is no folder of files.
         ConfigError: path or format is missing or not known.
     """
-    if connection_type.lower() != "s3":
+    if connector(connection_type).writes is not Access.FILES:
         raise NotSupportedHere(
             f"writing to connection_type {connection_type!r}",
-            "Use 's3' (also for a local folder), 'iceberg', 'delta', 'kafka', 'kinesis' or a database, 'postgresql'.",
+            f"Use one of {types_that(lambda one: one.writes)}; 's3' is also for a local folder.",
         )
     warn_ignored(log, options, KNOWN_OPTIONS)
     path = str(options.get("path") or "")
@@ -116,13 +114,14 @@ class DataSink:
         """Write a frame."""
         spark, kind = self._glue_context.spark_session, self._connection_type.lower()
         target: FileTarget | JdbcWriteSettings | RecordSink
-        if kind in LAKE_TYPES:
+        writes = connector(kind).writes
+        if writes is Access.LAKE:
             of_lake = lake_tables.of_options(self._connection_type, self._options)
             current_writer().append(dynamic_frame.toDF(), of_lake.table, of_lake.options, self._ctx)
             return dynamic_frame
-        if kind in RECORD_SINKS:
+        if writes is Access.RECORDS:
             target = record_sink(self._connection_type, self._options)
-        elif kind in JDBC_TYPES:
+        elif writes is Access.DATABASE:
             target = write_settings(self._options)
         else:
             target = file_target(self._connection_type, self._options, self._format, self._format_options)
@@ -147,7 +146,7 @@ class DataSink:
         return self.writeFrame(dynamic_frame_or_dfc, info)
 
     def _below(self, name: str) -> DataSink:
-        if self._connection_type.lower() in JDBC_TYPES:
+        if connector(self._connection_type).writes is Access.DATABASE:
             options = {**self._options, "dbtable": name}
         else:
             options = {**self._options, "path": f"{str(self._options.get('path', '')).rstrip('/')}/{name}"}

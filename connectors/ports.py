@@ -297,6 +297,21 @@ class BatchSource(Protocol[SplitT_contra]):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class BatchRead:
+    """A bounded read.
+
+    Args:
+        source: reads a split in the worker.
+        splits: one task each.
+        schema: of every record, where the source knows it beforehand; None where the records tell.
+    """
+
+    source: BatchSource[Any]
+    splits: tuple[InputSplit, ...]
+    schema: pa.Schema | None = None
+
+
 @runtime_checkable
 class ColumnarSource(Protocol):
     """A batch source that can leave columns out."""

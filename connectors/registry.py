@@ -1,14 +1,18 @@
-"""Which source and sink belongs to which name. A connector is imported when it is first needed."""
+"""The table of connection types, and that of file formats. A connector is imported when it is first needed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
 from importlib import import_module
 from typing import Any, BinaryIO, Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
-from gluepot.connectors.ports import PlannedSource, RecordSink, Sink
+from gluepot.connectors.jdbc.endpoint import JDBC_TYPES
+from gluepot.connectors.ports import BatchRead, PlannedSource, RecordSink, Sink
 from gluepot.connectors.streams.options import Declare
 from gluepot.connectors.streams.positions import StreamPositions
 
@@ -70,30 +74,122 @@ READERS: Mapping[str, FileReader] = _OnDemand(
     }
 )
 
-# function(options of the script, the connection's properties among them) -> the source, as Glue would read it
-STREAM_SOURCES: Mapping[str, Callable[[Mapping[str, Any], Declare], PlannedSource]] = _OnDemand(
-    {
-        "kafka": ("gluepot.connectors.kafka.source", "kafka_source"),
-        "kinesis": ("gluepot.connectors.kinesis.source", "kinesis_source"),
-    }
-)
 
-# function(options of the script, the connection's properties among them) -> the sink
-RECORD_SINKS: Mapping[str, Callable[[Mapping[str, Any]], RecordSink]] = _OnDemand(
-    {
-        "kafka": ("gluepot.connectors.kafka.sink", "kafka_sink"),
-        "kinesis": ("gluepot.connectors.kinesis.sink", "kinesis_sink"),
-    }
-)
+class Access(StrEnum):
+    """Which part of the engine reads or writes a connection type."""
 
-_POSITIONS: Mapping[str, type[StreamPositions[Any]]] = _OnDemand(
-    {
-        "kafka": ("gluepot.connectors.kafka.positions", "Positions"),
-        "kinesis": ("gluepot.connectors.kinesis.positions", "Positions"),
-    }
-)
+    FILES = "files"
+    """Folders of files, in the formats of `SINKS` and `gluepot.connectors.files.formats`."""
+    DATABASE = "database"
+    """Tables of a database behind a JDBC driver."""
+    LAKE = "lake"
+    """Tables of Iceberg and Delta, through Spark."""
+    RECORDS = "records"
+    """Whatever a connector of its own makes records of, or sends records to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connector:
+    """What can be done with one connection type. What is left out cannot be done.
+
+    A package of its own adds a type by an entry point of the group `gluepot.connectors`: its name is the connection
+    type, and it leads to a `Connector`. Functions are named `module:function` and imported when they are first called.
+
+    Args:
+        reads: what makes a bounded read.
+        writes: what makes a write.
+        stream_source: `function(options, declare) -> PlannedSource`, as Glue would read the stream. A bounded read of
+            the type then reads up to the stream's end, unless `batch_source` is given.
+        positions: the class of the stream's entries in the offset log, a `StreamPositions`.
+        batch_source: `function(options) -> BatchRead`, for a bounded read.
+        record_sink: `function(options) -> RecordSink`.
+    """
+
+    reads: Access | None = None
+    writes: Access | None = None
+    stream_source: str = ""
+    positions: str = ""
+    batch_source: str = ""
+    record_sink: str = ""
+
+    def new_stream_source(self, options: Mapping[str, Any], declare: Declare) -> PlannedSource:
+        """Return the source of a stream.
+
+        Args:
+            options: of the script, the properties of its connection among them.
+            declare: reads the schema that the options declare, if any.
+        """
+        source: PlannedSource = _imported(self.stream_source)(options, declare)
+        return source
+
+    def new_batch_read(self, options: Mapping[str, Any]) -> BatchRead:
+        """Return what a bounded read is made of."""
+        read: BatchRead = _imported(self.batch_source)(options)
+        return read
+
+    def new_record_sink(self, options: Mapping[str, Any]) -> RecordSink:
+        """Return the sink that records are sent to."""
+        sink: RecordSink = _imported(self.record_sink)(options)
+        return sink
+
+
+_FILES = Connector(Access.FILES, Access.FILES)
+_READ_AS_FORMAT = Connector(Access.FILES)
+_DATABASE = Connector(Access.DATABASE, Access.DATABASE)
+_LAKE = Connector(Access.LAKE, Access.LAKE)
+
+
+def _stream(name: str) -> Connector:
+    package = f"gluepot.connectors.{name}"
+    return Connector(
+        Access.RECORDS,
+        Access.RECORDS,
+        stream_source=f"{package}.source:{name}_source",
+        positions=f"{package}.positions:Positions",
+        record_sink=f"{package}.sink:{name}_sink",
+    )
+
+
+_OWN: Mapping[str, Connector] = {
+    "s3": _FILES,
+    "file": _READ_AS_FORMAT,
+    "parquet": _READ_AS_FORMAT,  # Glue's own library reads these two formats when it is asked for S3
+    "orc": _READ_AS_FORMAT,
+    **dict.fromkeys(JDBC_TYPES, _DATABASE),
+    **dict.fromkeys(("delta", "iceberg", "custom.spark", "marketplace.spark"), _LAKE),
+    "kafka": _stream("kafka"),
+    "kinesis": _stream("kinesis"),
+}
+
+ENTRY_POINTS = "gluepot.connectors"
+
+
+def connector(connection_type: str) -> Connector:
+    """Return what can be done with a connection type, in any letter case; nothing with a type that is not known."""
+    name = connection_type.lower()
+    return _OWN.get(name) or _added().get(name) or Connector()
+
+
+def types_that(can: Callable[[Connector], object]) -> str:
+    """Return the connection types with which something can be done, as a message lists them."""
+    return ", ".join(repr(name) for name, one in {**_added(), **_OWN}.items() if can(one))
 
 
 def positions_class(source: str) -> type[StreamPositions[Any]] | None:
     """Return what reads a source's entries of the offset log; None for a source that is not ours."""
-    return _POSITIONS.get(source)
+    place = connector(source).positions
+    found: type[StreamPositions[Any]] | None = _imported(place) if place else None
+    return found
+
+
+@cache
+def _added() -> Mapping[str, Connector]:
+    """Return the types of other packages. Looking for them takes a while, so types of our own are asked for first."""
+    from importlib.metadata import entry_points  # noqa: PLC0415  as above
+
+    return {one.name.lower(): one.load() for one in entry_points(group=ENTRY_POINTS)}
+
+
+def _imported(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)

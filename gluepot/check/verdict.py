@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from awsglue import lake_tables
-from awsglue.file_reads import FILE_TYPES, file_settings
-from awsglue.lake_tables import LAKE_TYPES
+from awsglue.file_reads import file_settings
 from awsglue.sinks import file_target
 from awsglue.unboxing import box_format
 from awsglue.unsupported import GLUE_CONTEXT
 from gluepot.check.calls import TRANSFORM, Call
 from gluepot.check.finding import Finding, Level
 from gluepot.check.kinds import CLASSES
-from gluepot.connectors.jdbc.endpoint import JDBC_TYPES
-from gluepot.connectors.registry import RECORD_SINKS, STREAM_SOURCES
+from gluepot.connectors.registry import Access, Connector, connector
 from gluepot.core.errors import ConfigError, NotSupported
 from gluepot.frames.transforms import ApplyMapping, CompareRows, ResolveChoice
 
@@ -27,11 +25,11 @@ NOT_THERE = {
 }
 """Facades and transforms that have the name and refuse the call."""
 
-READABLE = {
-    "DataFrameReader": frozenset({*STREAM_SOURCES, *LAKE_TYPES}),
-    "DynamicFrameReader": frozenset({*STREAM_SOURCES, *FILE_TYPES, *JDBC_TYPES, *LAKE_TYPES}),
+READS: Mapping[str, Callable[[Connector], object]] = {
+    "DataFrameReader": lambda one: one.stream_source or one.reads is Access.LAKE,
+    "DynamicFrameReader": lambda one: one.reads,
 }
-"""Connection types that each reader takes."""
+"""Whether each reader takes a connection type."""
 
 _ONLY_THE_RUN = "?"
 _TABLES = "the tables are in Spark's storage, not below staging_path, and their ids start anew each run"
@@ -124,12 +122,12 @@ def _read_rows(call: Call) -> None:
 def _read(call: Call) -> None:
     kind = literal(call, "connection_type", "kafka")
     _readable(kind, "DynamicFrameReader")
-    if kind.lower() in FILE_TYPES:
+    if connector(kind).reads is Access.FILES:
         file_settings(kind, {"paths": ["?"]}, literal(call, "format"), {"rowTag": "?"}, "")
 
 
 def _readable(kind: str, reader: str) -> None:
-    if kind.lower() not in READABLE[reader]:
+    if not READS[reader](connector(kind)):
         raise NotSupported(f"reading connection_type {kind!r}")
 
 
@@ -138,24 +136,24 @@ def _source(call: Call) -> None:
 
 
 def _write(call: Call) -> None:
-    if literal(call, "connection_type", "s3").lower() in RECORD_SINKS:
+    if connector(literal(call, "connection_type", "s3")).writes is Access.RECORDS:
         return
     options = literal(call, "connection_options", {"path": "?"})
     if not isinstance(options, dict):
         raise _Unknown
     given = {name: options[name] for name in ("path", "partitionKeys") if name in options}
     kind = literal(call, "connection_type", "s3")
-    if kind.lower() in LAKE_TYPES:
+    if connector(kind).writes is Access.LAKE:
         if options.get("className") == _ONLY_THE_RUN:
             raise _Unknown
         lake_tables.of_options(kind, options)
-    elif kind.lower() not in JDBC_TYPES:
+    elif connector(kind).writes is not Access.DATABASE:
         file_target(kind, given, literal(call, "format"), {})
 
 
 def _sink(call: Call) -> None:
     kind = literal(call, "connection_type", "s3")
-    if kind.lower() not in {*RECORD_SINKS, *JDBC_TYPES, *LAKE_TYPES}:
+    if connector(kind).writes in {None, Access.FILES}:
         file_target(kind, {"path": "?"}, "json", {})
 
 

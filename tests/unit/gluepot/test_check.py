@@ -11,8 +11,9 @@ from awsglue.readers import DataFrameReader, DynamicFrameReader
 from awsglue.sinks import DynamicFrameWriter
 from gluepot.check import Level, check_script
 from gluepot.check.calls import TRANSFORM
-from gluepot.check.verdict import NOT_THERE, READABLE
+from gluepot.check.verdict import NOT_THERE, READS
 from gluepot.cli.main import UNSUPPORTED, main
+from gluepot.connectors.registry import connector
 from gluepot.core.errors import ConfigError, NotSupported
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.py"))
@@ -207,7 +208,7 @@ def test_connection_types_are_refused_by_the_check_as_they_are_by_the_run(owner,
     with pytest.raises(ConfigError) as raised:
         FACADES[owner].from_options(connection_type=kind, connection_options={})
 
-    assert isinstance(raised.value, NotSupported) == (kind not in READABLE[owner])
+    assert isinstance(raised.value, NotSupported) == (not READS[owner](connector(kind)))
 
 
 def test_the_command_ends_with_its_own_code_and_writes_json(tmp_path, capsys):

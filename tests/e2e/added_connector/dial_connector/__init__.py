@@ -1,0 +1,57 @@
+"""A connection type of a package of its own: numbers come out of a dial, and rows go into a file, line by line."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from gluepot.connectors.ports import BatchRead, Outgoing, RecordShape
+from gluepot.connectors.registry import Access, Connector
+from gluepot.frames.chunk import Chunk
+
+
+@dataclass(frozen=True)
+class Turn:
+    first: int
+    end: int
+    size_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Dial:
+    guarantee: str = "each number once"
+
+    def read(self, split: Turn) -> Iterator[Chunk]:
+        yield Chunk(pa.record_batch({"n": pa.array(range(split.first, split.end), pa.int64())}))
+
+
+@dataclass(frozen=True)
+class Lines:
+    path: str
+    shape: RecordShape = RecordShape()
+    guarantee: str = "at least once"
+
+    def check(self) -> None:
+        Path(self.path).touch()
+
+    def send(self, records: Iterator[Outgoing]) -> int:
+        lines = [record.value or b"" for record in records]
+        with Path(self.path).open("ab") as file:
+            file.write(b"".join(line + b"\n" for line in lines))
+        return len(lines)
+
+
+def read(options: Mapping[str, Any]) -> BatchRead:
+    half, upto = int(options["upto"]) // 2, int(options["upto"])
+    return BatchRead(Dial(), (Turn(0, half), Turn(half, upto)), pa.schema([("n", pa.int64())]))
+
+
+def sink(options: Mapping[str, Any]) -> Lines:
+    return Lines(str(options["path"]))
+
+
+CONNECTOR = Connector(
+    Access.RECORDS, Access.RECORDS, batch_source="dial_connector:read", record_sink="dial_connector:sink"
+)

@@ -1,7 +1,7 @@
 """A connection type of a package of its own: numbers come out of a dial, and rows go into a file, line by line."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ class Dial:
 @dataclass(frozen=True)
 class Lines:
     path: str
-    shape: RecordShape = RecordShape()
+    shape: RecordShape = field(default_factory=RecordShape)
     guarantee: str = "at least once"
 
     def check(self) -> None:

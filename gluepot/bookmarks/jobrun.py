@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from gluepot.bookmarks.ledger import BegunRun, Change, LedgerWrite, RunStart
-from gluepot.bookmarks.ledger.values import TTL_SECS
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError, EtlError
 from gluepot.core.failpoints import reach
+from gluepot.core.leases import TTL_SECS
 from gluepot.core.logging import get_logger
 
 if TYPE_CHECKING:

@@ -9,16 +9,15 @@ from __future__ import annotations
 import json
 import sys
 import traceback
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import App, CycloptsError, Parameter, UnknownOptionError
 
 from gluepot.cli import servers
-from gluepot.connectors.lake import AWS
 from gluepot.core import logging
 from gluepot.core.errors import ConfigError, EtlError, LeaseHeld
+from gluepot.job.options import DEFAULT_OPTIONS, RunOptions
 
 DONE, FAILED, USAGE, UNSUPPORTED, OTHER_DRIVER = 0, 1, 2, 3, 4
 
@@ -56,30 +55,7 @@ app.command("gluepot.cli.bench:bench_script", name="bench", help=BENCH_HELP)
 def run(
     script: Path,
     *arguments: str,
-    master: str = "local[*]",
-    until_caught_up: bool = False,
-    max_batches: int | None = None,
-    metrics_port: Annotated[int | None, Parameter(env_var="GLUEPOT_METRICS_PORT")] = None,
-    metrics_host: Annotated[str, Parameter(env_var="GLUEPOT_METRICS_HOST")] = "127.0.0.1",
-    metrics_token: Annotated[str | None, Parameter(env_var="GLUEPOT_METRICS_TOKEN")] = None,
-    metrics_by_partition: Annotated[bool, Parameter(env_var="GLUEPOT_METRICS_BY_PARTITION")] = False,
-    cloudwatch_names: Annotated[bool, Parameter(env_var="GLUEPOT_CLOUDWATCH_NAMES")] = False,
-    push_gateway: Annotated[str | None, Parameter(env_var="GLUEPOT_PUSH_GATEWAY")] = None,
-    lease_secs: float = 15.0,
-    connections: Path | None = None,
-    transforms: Annotated[str | None, Parameter(env_var="GLUEPOT_TRANSFORMS")] = None,
-    jars_dir: Annotated[Path | None, Parameter(env_var="GLUEPOT_JARS_DIR")] = None,
-    aws: Annotated[bool, Parameter(env_var=AWS)] = False,
-    glue_version: str | None = None,
-    on_batch_failure: Literal["fail", "quarantine"] = "fail",
-    after: list[str] | None = None,
-    after_secs: float = 3600.0,
-    advice_log: Path | None = None,
-    stream_option: list[str] | None = None,
-    batch_option: list[str] | None = None,
-    max_workers: int | None = None,
-    advisor: list[str] | None = None,
-    compact_every: int | None = None,
+    options: Annotated[RunOptions, Parameter(name="*")] = DEFAULT_OPTIONS,
     verbose: Annotated[bool, Parameter(alias="-v")] = False,
 ) -> None:
     """Run a job script as AWS Glue does.
@@ -87,86 +63,12 @@ def run(
     Args:
         script: the script, unchanged.
         arguments: what the script gets, after `--`: Glue's job parameters and its own.
-        master: Spark master: local[*], spark://host:port, k8s://...
-        until_caught_up: end when everything the source held at the start is committed.
-        max_batches: end after so many batches.
-        metrics_port: serve the job's page, Prometheus metrics and health on this port; 0 takes a free one.
-        metrics_host: address of those pages; any but loopback needs a token.
-        metrics_token: what their readers must bring: file:/path or env:NAME of it. Probes without details need none.
-        metrics_by_partition: show lag by partition, too.
-        cloudwatch_names: show AWS Glue's own metrics, too, as Prometheus' exporter for CloudWatch names them.
-        push_gateway: URL of a Prometheus push gateway that gets the metrics when the run ends, for short jobs.
-        lease_secs: a driver not heard of for so long may be replaced by another one on the same checkpoint.
-        connections: the connections file, if it is none of the usual ones.
-        transforms: a folder of custom visual transforms, local or s3://; each is a JSON and a Python file.
-        jars_dir: a folder with the archives of --datalake-formats, as `gluepot jars fetch --jars-dir` fills it.
-        aws: use the Glue catalogs that the script names for Iceberg; without it a local one takes their place.
-        glue_version: whose behaviour the script sees: 3.0, 4.0, 5.0, 5.1 or 6.0.
-        on_batch_failure: what follows when the retries of a batch are used up: the job fails, or the records it fails
-            on become dead letters and the stream goes on.
-        after: begin when this job has committed something that the last run of this one has not seen; both have
-            bookmarks in one ledger. May be repeated.
-        after_secs: how long to wait for that.
-        advice_log: append what the advisor sees and says after each batch, for `gluepot advise`.
-        stream_option: NAME=VALUE; wins over what the script says of its streams, such as maxOffsetsPerTrigger=50000.
-            Without a value it takes an option of the script away. May be repeated.
-        batch_option: NAME=VALUE; wins over what the script gives forEachBatch, such as windowSize="10 seconds". May be
-            repeated.
-        max_workers: most workers that the advice, and with --enable-auto-scaling true after `--` the job, may come to.
-            Each is a Spark executor.
-        advisor: NAME=VALUE of the advice: sla_secs, min_workers, hold_secs, catch_up_secs, worker_start_secs,
-            cool_down_secs, ... May be repeated.
-        compact_every: after so many batches that wrote to a table, put few large files in the place of its many small
-            ones, as `gluepot table compact` does.
+        options: of the run.
         verbose: stack traces.
     """
-    from gluepot.job.run import RunSettings  # noqa: PLC0415  metrics and live view are not needed by the other commands
-    from gluepot.job.run import run as run_script  # noqa: PLC0415
-    from gluepot.streaming.query.session import Drain  # noqa: PLC0415
+    from gluepot.job.run import run as run_script  # noqa: PLC0415  the other commands need neither metrics nor Spark
 
-    if max_batches is not None and max_batches < 1:
-        raise ConfigError(f"--max-batches is {max_batches}; use 1 or more.")
-    if lease_secs < 1:
-        raise ConfigError(f"--lease-secs is {lease_secs}; use 1 or more.")
-    if compact_every is not None and compact_every < 1:
-        raise ConfigError(f"--compact-every is {compact_every}; use 1 or more.")
-    run_script(
-        RunSettings(
-            script=script,
-            arguments=arguments,
-            master=master,
-            glue_version=glue_version,
-            connections=connections,
-            transforms=transforms,
-            jars_dir=jars_dir,
-            aws=aws,
-            metrics_port=metrics_port,
-            metrics_host=metrics_host,
-            metrics_token=metrics_token,
-            metrics_by_partition=metrics_by_partition,
-            cloudwatch_names=cloudwatch_names,
-            push_gateway=push_gateway,
-            drain=Drain(until_caught_up, max_batches),
-            on_batch_failure=on_batch_failure,
-            after=tuple(after or ()),
-            after_secs=after_secs,
-            lease_secs=lease_secs,
-            advice_log=advice_log,
-            stream_options=_pairs("--stream-option", stream_option, "maxOffsetsPerTrigger=50000"),
-            batch_options=_pairs("--batch-option", batch_option, 'windowSize="10 seconds"'),
-            advisor=_pairs("--advisor", advisor, "sla_secs=60")
-            | ({} if max_workers is None else {"max_workers": str(max_workers)}),
-            compact_every=compact_every,
-            live=sys.stderr.isatty() and not verbose,
-        ),
-    )
-
-
-def _pairs(option: str, texts: Sequence[str] | None, example: str) -> dict[str, str]:
-    wrong = next((text for text in texts or () if "=" not in text.lstrip("=")), None)
-    if wrong is not None:
-        raise ConfigError(f"{option} is {wrong!r}; write NAME=VALUE, for example {example}.")
-    return {name: value for name, _, value in (text.partition("=") for text in texts or ())}
+    run_script(script, arguments, options, live=sys.stderr.isatty() and not verbose)
 
 
 @app.command

@@ -12,6 +12,9 @@ from typing import TypeVar
 
 from gluepot.core.clock import Clock
 
+TTL_SECS = 15.0
+"""After so many seconds without a sign of life another owner may take a lease over."""
+
 _WATCHES = 5
 """Looks at an owner's sign of life per lease time."""
 

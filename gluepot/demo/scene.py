@@ -10,8 +10,9 @@ from pathlib import Path
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import ConfigError
 from gluepot.demo.check import TableCheck, check_table
-from gluepot.demo.stage import STAGES, Stage
-from gluepot.job.run import RunSettings, run
+from gluepot.demo.stage import STAGES
+from gluepot.job.options import RunOptions
+from gluepot.job.run import run
 from gluepot.produce import Produced, Steady, produce
 from gluepot.produce.click_events import BROKEN_EVERY, events
 from gluepot.streaming.progress import BatchStats, duration_quantile
@@ -114,7 +115,9 @@ def run_demo(seconds: int, rate: int, *, live: bool, source: str = "kafka") -> D
         sending = threading.Thread(target=send, daemon=True)
         began = clock.epoch()
         sending.start()
-        run(_settings(stage, folder, table, live=live), streams)
+        arguments = ("--JOB_NAME", "clickstream", "--TempDir", str(folder / "temp"), "--output_path", str(table))
+        options = RunOptions(connections=stage.connections)
+        run(stage.script, (*arguments, *stage.arguments), options, streams, live=live)
         sending.join()
     if failures:
         raise failures[0]
@@ -128,11 +131,4 @@ def run_demo(seconds: int, rate: int, *, live: bool, source: str = "kafka") -> D
         p50_batch_seconds=round(duration_quantile(ending.history, 0.5) or 0.0, 3),
         first_commit_seconds=round(ending.history[0].committed_epoch - began, 1) if ending.history else 0.0,
         script=stage.script,
-    )
-
-
-def _settings(stage: Stage, folder: Path, table: Path, *, live: bool) -> RunSettings:
-    arguments = ("--JOB_NAME", "clickstream", "--TempDir", str(folder / "temp"), "--output_path", str(table))
-    return RunSettings(
-        script=stage.script, arguments=(*arguments, *stage.arguments), connections=stage.connections, live=live
     )

@@ -8,9 +8,9 @@ import shutil
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,12 +23,12 @@ from gluepot.core.job_parameters import JobParameters
 from gluepot.core.logging import bind_process, get_logger
 from gluepot.datalake import archives_of, with_formats
 from gluepot.job.endings import AtEnd, lineage_until_end, push_at_end
+from gluepot.job.options import DEFAULT_OPTIONS, RunOptions, declared
 from gluepot.job.spark_conf import job_conf, properties_text
 from gluepot.spark import early_jvm
 from gluepot.spark.spark_env import prepare
-from gluepot.streaming.checkpoints.lease import TTL_SECS
 from gluepot.streaming.query import session
-from gluepot.streaming.query.session import ENDLESS, Drain, StreamSession
+from gluepot.streaming.query.session import Drain, StreamSession
 from gluepot.streaming.query.stopping import stop_on_signals
 
 if TYPE_CHECKING:
@@ -37,134 +37,76 @@ if TYPE_CHECKING:
     from gluepot.job.custom_transforms import CustomTransform
     from gluepot.ops.start import Opened, OpsSettings
     from gluepot.streaming.advisor import AdviceLog
-    from gluepot.streaming.settings import OnBatchFailure
 
 log = get_logger(__name__)
 
 OWN_PACKAGES = ("gluepot", "awsglue", "awsglueml")
-_FROM_ENVIRONMENT = frozenset(
-    {
-        "metrics_port",
-        "metrics_host",
-        "metrics_by_partition",
-        "cloudwatch_names",
-        "push_gateway",
-        "transforms",
-        "jars_dir",
-        "aws",
-    }
-)
 
 
-@dataclass(frozen=True, slots=True)
-class RunSettings:
-    """How a script is run.
+def run(
+    script: Path,
+    arguments: Sequence[str] = (),
+    options: RunOptions = DEFAULT_OPTIONS,
+    streams: StreamSession | None = None,
+    *,
+    live: bool = False,
+) -> None:
+    """Run a script to its end, in this process.
 
     Args:
         script: the job script.
         arguments: what the script finds in `sys.argv`, after its own name.
-        master: Spark master.
-        glue_version: whose behaviour a script sees.
-        connections: connections file; None to look in the usual places.
-        transforms: folder of custom visual transforms, local or `s3://`; None for none but those of --extra-py-files.
-        jars_dir: folder of the archives of --datalake-formats; None for our cache.
-        aws: Iceberg catalogs of AWS are meant as they are named.
-        metrics_port: port of the ops server; None for none, 0 for a free one.
-        metrics_host: address it listens on.
-        metrics_token: what its readers must bring, or a reference to it; None for nothing, on loopback only.
-        metrics_by_partition: show lag by partition, too.
-        cloudwatch_names: show AWS Glue's own metrics, too.
-        push_gateway: URL of the Prometheus push gateway that gets the metrics when the run ends; None for none.
-        drain: when streams end by themselves.
-        lease_secs: after how long without a sign of life another driver may take a stream over.
-        on_batch_failure: what follows when the retries of a batch are used up, unless the script says it.
-        after: jobs whose progress is waited for.
-        after_secs: how long.
-        advice_log: file that observations and advice are appended to after each batch; None for none.
-        advisor: fields of `AdvisorSettings`, for the advice and for the workers with --enable-auto-scaling.
-        stream_options: of streams, by name; win over the script's. An empty text takes an option of the script away.
-        batch_options: of `forEachBatch`, by name; win over the script's.
-        compact_every: batches that wrote to a table, from one compaction of it to the next; None for no compaction.
-        live: show one live line per query.
-    """
-
-    script: Path
-    arguments: Sequence[str] = ()
-    master: str = "local[*]"
-    glue_version: str | None = None
-    connections: Path | None = None
-    transforms: str | None = None
-    jars_dir: Path | None = None
-    aws: bool = False
-    metrics_port: int | None = None
-    metrics_host: str = "127.0.0.1"
-    metrics_token: str | None = field(default=None, repr=False)
-    metrics_by_partition: bool = False
-    cloudwatch_names: bool = False
-    push_gateway: str | None = None
-    drain: Drain = ENDLESS
-    lease_secs: float = TTL_SECS
-    on_batch_failure: OnBatchFailure = "fail"
-    after: tuple[str, ...] = ()
-    after_secs: float = 0.0
-    advice_log: Path | None = None
-    advisor: Mapping[str, str] = field(default_factory=dict)
-    stream_options: Mapping[str, str] = field(default_factory=dict)
-    batch_options: Mapping[str, str] = field(default_factory=dict)
-    compact_every: int | None = None
-    live: bool = False
-
-
-def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
-    """Run a script to its end, in this process.
-
-    Args:
-        settings: how.
+        options: how it is run.
         streams: a session prepared by the caller, who may watch it or end it; None makes one.
+        live: show one live line per query.
 
     Raises:
         ConfigError: the script is not there, or a parameter is wrong.
         TransientError: a job that is waited for made no progress in time.
         Exception: whatever the script raised.
     """
-    if not settings.script.is_file():
-        raise ConfigError(f"There is no script {settings.script}; give the path of a Python file.")
-    argv = [str(settings.script), *settings.arguments]
-    parameters = JobParameters.parse(argv, settings.glue_version or DEFAULT_GLUE_VERSION)
+    if not script.is_file():
+        raise ConfigError(f"There is no script {script}; give the path of a Python file.")
+    argv = [str(script), *arguments]
+    parameters = JobParameters.parse(argv, options.glue_version or DEFAULT_GLUE_VERSION)
     bind_process(job=parameters.job_name, run_id=parameters.run_id[:12])
     for ignored in parameters.ignored:
         log.info("parameter_ignored", parameter=ignored.name, reason=ignored.reason)
     streams = streams or StreamSession()
-    streams.job, streams.drain, streams.lease_secs = parameters.job_name, settings.drain, settings.lease_secs
-    streams.on_batch_failure = settings.on_batch_failure
-    streams.stream_options, streams.batch_options = settings.stream_options, settings.batch_options
-    if settings.after:
-        _wait_for_jobs(parameters.job_name, settings, streams.clock)
+    streams.job, streams.drain, streams.lease_secs = (
+        parameters.job_name,
+        Drain(options.until_caught_up, options.max_batches),
+        options.lease_secs,
+    )
+    streams.on_batch_failure = options.on_batch_failure
+    streams.stream_options, streams.batch_options = options.stream_options, options.batch_options
+    if options.after:
+        _wait_for_jobs(parameters.job_name, options, streams.clock)
     with ExitStack() as stack:
         files = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gluepot-files-")))
-        parameters, transforms = _with_transforms(parameters, settings.transforms, files)
-        stack.enter_context(_environment(parameters, settings, streams.clock))
-        advice = _advice_log(settings, parameters, streams)
+        parameters, transforms = _with_transforms(parameters, options.transforms, files)
+        stack.enter_context(_environment(parameters, script, options, streams.clock))
+        advice = _advice_log(options, parameters, streams)
         if advice is not None:
             streams.watchers.append(advice.update)
         registry = None
-        if settings.metrics_port is not None or parameters.enable_metrics:
-            opened = _open_ops(settings, parameters, streams, advice)
+        if options.metrics_port is not None or parameters.enable_metrics:
+            opened = _open_ops(options, parameters, streams, advice)
             stack.callback(opened.stop)
             registry = opened.registry
-        push = None if settings.push_gateway is None else _push(settings, parameters, streams, registry)
+        push = None if options.push_gateway is None else _push(options, parameters, streams, registry)
         if advice is not None and streams.metrics is not None:
             advice.followers.append(streams.metrics.advise)
-        if settings.live:
+        if live:
             from rich.console import Console  # noqa: PLC0415  nothing else needs it, and it takes its time to load
 
             from gluepot.job.live import LiveView  # noqa: PLC0415
 
             streams.watchers.append(stack.enter_context(LiveView(Console(stderr=True))).update)
-        if settings.compact_every is not None:
+        if options.compact_every is not None:
             from gluepot.job.compacting import compacting  # noqa: PLC0415  most jobs do not
 
-            watch = compacting(settings.compact_every, streams.clock, streams.side_task_failed)
+            watch = compacting(options.compact_every, streams.clock, streams.side_task_failed)
             streams.watchers.append(stack.enter_context(watch))
         session.install(streams)
         stack.callback(_stop_spark)
@@ -175,76 +117,71 @@ def run(settings: RunSettings, streams: StreamSession | None = None) -> None:
         with (
             stop_on_signals(streams),
             _arguments(parameters.argv),
-            _import_path(settings.script, parameters.extra_py_files),
+            _import_path(script, parameters.extra_py_files),
             _attached(transforms),
         ):
-            runpy.run_path(str(settings.script), run_name="__main__")
+            runpy.run_path(str(script), run_name="__main__")
 
 
-def _advice_log(settings: RunSettings, parameters: JobParameters, streams: StreamSession) -> AdviceLog | None:
-    if settings.advice_log is None and not parameters.enable_auto_scaling:
+def _advice_log(options: RunOptions, parameters: JobParameters, streams: StreamSession) -> AdviceLog | None:
+    if options.advice_log is None and not parameters.enable_auto_scaling:
         return None
     from gluepot.job.scaling import advisor  # noqa: PLC0415  numpy takes its time to load
 
-    chosen, ended = settings.advisor, streams.status.ended
+    chosen, ended = options.advisor_fields, streams.status.ended
     failed = streams.side_task_failed
-    return advisor(settings.master, parameters, settings.advice_log, chosen, streams.clock, ended, failed)
+    return advisor(options.master, parameters, options.advice_log, chosen, streams.clock, ended, failed)
 
 
 def _open_ops(
-    settings: RunSettings, parameters: JobParameters, streams: StreamSession, advice: AdviceLog | None
+    options: RunOptions, parameters: JobParameters, streams: StreamSession, advice: AdviceLog | None
 ) -> Opened:
     """Serve metrics, health and the page."""
     from gluepot.ops.page.origins import RunOption  # noqa: PLC0415  as below
     from gluepot.ops.start import start  # noqa: PLC0415  HTTP and metrics libraries take their time to load
 
     own = [
-        RunOption(
-            one.name,
-            _plain(getattr(settings, one.name)),
-            _plain(one.default if one.default_factory is MISSING else one.default_factory()),
-            f"GLUEPOT_{one.name.upper()}" if one.name in _FROM_ENVIRONMENT else "",
-        )
-        for one in fields(RunSettings)
-        if one.name not in {"arguments", "metrics_token", "stream_options", "batch_options"}
+        RunOption(one.name, _plain(getattr(options, one.name)), _plain(one.default), one.variable)
+        for one in declared()
+        if one.name not in {"metrics_token", "stream_option", "batch_option"}
     ]
-    opened = start(_ops(settings), parameters, own, streams, advice.newest if advice else None)
+    opened = start(_ops(options), parameters, own, streams, advice.newest if advice else None)
     log.info("metrics", url=opened.server.url, page=opened.server.page_url)
     return opened
 
 
-def _ops(settings: RunSettings) -> OpsSettings:
+def _ops(options: RunOptions) -> OpsSettings:
     from gluepot.ops.start import OpsSettings  # noqa: PLC0415  as above
 
     return OpsSettings(
-        port=settings.metrics_port or 0,
-        host=settings.metrics_host,
-        token=settings.metrics_token,
-        by_partition=settings.metrics_by_partition,
-        cloudwatch_names=settings.cloudwatch_names,
+        port=options.metrics_port or 0,
+        host=options.metrics_host,
+        token=options.metrics_token,
+        by_partition=options.metrics_by_partition,
+        cloudwatch_names=options.cloudwatch_names,
     )
 
 
 def _push(
-    settings: RunSettings, parameters: JobParameters, streams: StreamSession, registry: CollectorRegistry | None
+    options: RunOptions, parameters: JobParameters, streams: StreamSession, registry: CollectorRegistry | None
 ) -> AtEnd:
     """Return what pushes the metrics when the run ends."""
     from gluepot.ops.start import registered  # noqa: PLC0415  as above
 
-    metrics = registered(_ops(settings), parameters, streams) if registry is None else registry
-    return push_at_end(settings.push_gateway or "", parameters.job_name, metrics, streams.clock)
+    metrics = registered(_ops(options), parameters, streams) if registry is None else registry
+    return push_at_end(options.push_gateway or "", parameters.job_name, metrics, streams.clock)
 
 
 def _plain(value: object) -> bool | float | str | None:
     return value if isinstance(value, bool | int | float | None) else str(value)
 
 
-def _wait_for_jobs(job: str, settings: RunSettings, clock: Clock) -> None:
+def _wait_for_jobs(job: str, options: RunOptions, clock: Clock) -> None:
     from gluepot.bookmarks.ledger import ledger_url, open_ledger  # noqa: PLC0415
     from gluepot.bookmarks.upstream_jobs import wait_for  # noqa: PLC0415  most jobs wait for none
 
     with closing(open_ledger(ledger_url(os.environ), clock)) as ledger:
-        wait_for(ledger, job, settings.after, clock, settings.after_secs)
+        wait_for(ledger, job, options.after, clock, options.after_secs)
 
 
 def _with_transforms(
@@ -271,12 +208,12 @@ def _attached(transforms: Sequence[CustomTransform]) -> AbstractContextManager[N
 
 
 @contextmanager
-def _environment(parameters: JobParameters, settings: RunSettings, clock: Clock) -> Iterator[None]:
+def _environment(parameters: JobParameters, script: Path, options: RunOptions, clock: Clock) -> Iterator[None]:
     """Set what the driver's process hands to Spark, and take it back; start Spark's JVM."""
-    conf = job_conf(parameters, settings.master)
+    conf = job_conf(parameters, options.master)
     formats = parameters.datalake_formats
-    conf = with_formats(conf, formats, archives_of(formats, parameters.extra_jars, settings.jars_dir))
-    own = {AWS: "true"} if settings.aws else {}
+    conf = with_formats(conf, formats, archives_of(formats, parameters.extra_jars, options.jars_dir))
+    own = {AWS: "true"} if options.aws else {}
     conf |= localized(conf, {**os.environ, **own})
     before = dict(os.environ)
     os.environ.update(own)
@@ -285,11 +222,11 @@ def _environment(parameters: JobParameters, settings: RunSettings, clock: Clock)
     properties.write_text(properties_text(conf))
     os.environ.pop("SPARK_REMOTE", None)  # a classic session, as Glue's
     os.environ["GLUEPOT_GLUE_VERSION"] = parameters.glue_version
-    os.environ["GLUEPOT_SCRIPT_FOLDER"] = str(settings.script.resolve().parent)  # for workers on this machine
+    os.environ["GLUEPOT_SCRIPT_FOLDER"] = str(script.resolve().parent)  # for workers on this machine
     # For the lines of Spark's log, as bind_process does for ours.
     os.environ["GLUEPOT_JOB"], os.environ["GLUEPOT_RUN_ID"] = parameters.job_name, parameters.run_id[:12]
-    if settings.connections:
-        os.environ["GLUEPOT_CONNECTIONS"] = str(settings.connections)
+    if options.connections:
+        os.environ["GLUEPOT_CONNECTIONS"] = str(options.connections)
     os.environ.update(parameters.driver_env_vars)
     try:
         prepare(os.environ, properties)

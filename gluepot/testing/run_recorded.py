@@ -7,9 +7,9 @@ from pathlib import Path
 from cyclopts import App
 
 from gluepot.cli.main import outcome
-from gluepot.job.run import RunSettings
+from gluepot.job.options import RunOptions
 from gluepot.job.run import run as run_script
-from gluepot.streaming.query.session import Drain, StreamSession
+from gluepot.streaming.query.session import StreamSession
 from gluepot.testing.streams import RecordedStreams
 
 app = App(name="gluepot.testing.run_recorded")
@@ -37,10 +37,8 @@ def run(
         transforms: folder of custom visual transforms.
     """
     recorded = None if recorded_streams is None else RecordedStreams(recorded_streams)
-    settings = RunSettings(
-        script, arguments, master, glue_version, transforms=transforms, drain=Drain(max_batches=max_batches)
-    )
-    run_script(settings, StreamSession(stand_in=recorded))
+    options = RunOptions(master=master, glue_version=glue_version, transforms=transforms, max_batches=max_batches)
+    run_script(script, arguments, options, StreamSession(stand_in=recorded))
 
 
 if __name__ == "__main__":

@@ -22,12 +22,11 @@ from typing import Self
 from gluepot.core.clock import Clock
 from gluepot.core.errors import CheckpointError, EtlError, LeaseHeld
 from gluepot.core.failpoints import reach
-from gluepot.core.leases import Free, Taken, Unclear, is_gone, watch
+from gluepot.core.leases import TTL_SECS, Free, Taken, Unclear, is_gone, watch
 from gluepot.core.logging import get_logger
 from gluepot.core.storage import FileLock, Storage
 
 FOLDER = "gluepot/lease"
-TTL_SECS = 15.0
 _KEPT = 2  # owners whose files stay, for people who wonder
 
 log = get_logger(__name__)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.datasets import Dataset
+from gluepot.core.leases import TTL_SECS
 from gluepot.streaming import side_tasks
-from gluepot.streaming.checkpoints.lease import TTL_SECS
 from gluepot.streaming.observe.status import JobStatus
 from gluepot.streaming.query.pausing import Pauses
 

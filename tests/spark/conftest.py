@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gluepot.core.clock import Clock, SystemClock
-from gluepot.streaming.checkpoints.lease import TTL_SECS
+from gluepot.core.leases import TTL_SECS
 from gluepot.streaming.query import session
 from gluepot.streaming.query.session import Drain, StreamSession
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gluepot.job.run import RunSettings
+from gluepot.job.options import RunOptions
 from gluepot.ops.access import checked_token
 from tests.exposed import exposed
 
@@ -71,7 +71,7 @@ def test_the_job_is_started_with_options_that_it_has():
     own = [token for token in SERVICES["job"]["command"] if token.startswith("--")]
     given = {token[2:].partition("=")[0].replace("-", "_") for token in own[: own.index("--")]}
     assert given
-    assert given <= set(RunSettings.__slots__)
+    assert given <= set(RunOptions.__slots__)
 
 
 def test_prometheus_reads_the_alerts_and_scrapes_the_job():

@@ -12,10 +12,10 @@ import threading
 
 from gluepot.bookmarks.ledger.ledger import Ledger, lease_held
 from gluepot.bookmarks.ledger.owner_lock import OwnerLock
-from gluepot.bookmarks.ledger.values import TTL_SECS, BegunRun, Held, Owner, RunStart
+from gluepot.bookmarks.ledger.values import BegunRun, Held, Owner, RunStart
 from gluepot.core.clock import Clock
 from gluepot.core.errors import EtlError
-from gluepot.core.leases import Free, Taken, is_gone, watch
+from gluepot.core.leases import TTL_SECS, Free, Taken, is_gone, watch
 from gluepot.core.logging import get_logger
 
 _BEATS_PER_TTL = 3

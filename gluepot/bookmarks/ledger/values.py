@@ -10,9 +10,6 @@ RUNNING, COMMITTED, FAILED = "running", "committed", "failed"
 STREAM = "stream"
 """Cause of a change that mirrors the checkpoint of a running stream."""
 
-TTL_SECS = 15.0
-"""How long a run's lease outlives its last sign of life."""
-
 
 class VersionMismatch(LeaseHeld):
     """Another run changed the job's entry since this one began; its commit is refused."""

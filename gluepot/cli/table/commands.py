@@ -155,7 +155,8 @@ def optimize(
         master: Spark master.
     """
     from gluepot.datalake.optimize import JOB, job_arguments  # noqa: PLC0415  as below
-    from gluepot.job.run import RunSettings, run  # noqa: PLC0415  what runs jobs takes its time; the others read files
+    from gluepot.job.options import RunOptions  # noqa: PLC0415  as below
+    from gluepot.job.run import run  # noqa: PLC0415  what runs jobs takes its time; the others read files
 
     arguments = job_arguments(table, conf or (), keep_days, orphan_days, dry_run=dry_run)
-    run(RunSettings(JOB, arguments, master=master, jars_dir=jars_dir, aws=aws))
+    run(JOB, arguments, RunOptions(master=master, jars_dir=jars_dir, aws=aws))

@@ -6,7 +6,8 @@ import pytest
 
 from gluepot.cli.advise import advise_from
 from gluepot.core.errors import ConfigError
-from gluepot.job.run import RunSettings, run
+from gluepot.job.options import RunOptions
+from gluepot.job.run import run
 from gluepot.streaming.advisor import AdviceLog, AdvisorSettings
 from gluepot.streaming.advisor.glue_cost import USD_PER_DPU_HOUR, WORKER_TYPES, glue_cost, worker_type
 from gluepot.streaming.advisor.log import recorded
@@ -110,4 +111,4 @@ def test_an_advice_log_on_a_cluster_needs_the_cores_of_a_worker(tmp_path):
     script = tmp_path / "job.py"
     script.write_text("raise SystemExit(9)")
     with pytest.raises(ConfigError, match="--executor-cores"):
-        run(RunSettings(script, master="spark://somewhere:7077", advice_log=tmp_path / "advice.jsonl"))
+        run(script, options=RunOptions(master="spark://somewhere:7077", advice_log=tmp_path / "advice.jsonl"))

@@ -1,0 +1,149 @@
+"""The options of `gluepot run`. A field declares one option for all: command line, environment, ops page, programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_type_hints
+
+from cyclopts import Parameter
+
+from gluepot.connectors.lake import AWS
+from gluepot.core.errors import ConfigError
+from gluepot.core.leases import TTL_SECS
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a script is run.
+
+    Args:
+        master: Spark master: local[*], spark://host:port, k8s://...
+        until_caught_up: end when everything the source held at the start is committed.
+        max_batches: end after so many batches.
+        metrics_port: serve the job's page, Prometheus metrics and health on this port; 0 takes a free one.
+        metrics_host: address of those pages; any but loopback needs a token.
+        metrics_token: what their readers must bring: file:/path or env:NAME of it. Probes without details need none.
+        metrics_by_partition: show lag by partition, too.
+        cloudwatch_names: show AWS Glue's own metrics, too, as Prometheus' exporter for CloudWatch names them.
+        push_gateway: URL of a Prometheus push gateway that gets the metrics when the run ends, for short jobs.
+        lease_secs: a driver not heard of for so long may be replaced by another one on the same checkpoint.
+        connections: the connections file, if it is none of the usual ones.
+        transforms: a folder of custom visual transforms, local or s3://; each is a JSON and a Python file.
+        jars_dir: a folder with the archives of --datalake-formats, as `gluepot jars fetch --jars-dir` fills it.
+        aws: use the Glue catalogs that the script names for Iceberg; without it a local one takes their place.
+        glue_version: whose behaviour the script sees: 3.0, 4.0, 5.0, 5.1 or 6.0.
+        on_batch_failure: what follows when the retries of a batch are used up: the job fails, or the records it fails
+            on become dead letters and the stream goes on.
+        after: begin when this job has committed something that the last run of this one has not seen; both have
+            bookmarks in one ledger. May be repeated.
+        after_secs: how long to wait for that.
+        advice_log: append what the advisor sees and says after each batch, for `gluepot advise`.
+        stream_option: NAME=VALUE; wins over what the script says of its streams, such as maxOffsetsPerTrigger=50000.
+            Without a value it takes an option of the script away. May be repeated.
+        batch_option: NAME=VALUE; wins over what the script gives forEachBatch, such as windowSize="10 seconds". May be
+            repeated.
+        max_workers: most workers that the advice, and with --enable-auto-scaling true after `--` the job, may come to.
+            Each is a Spark executor.
+        advisor: NAME=VALUE of the advice: sla_secs, min_workers, hold_secs, catch_up_secs, worker_start_secs,
+            cool_down_secs, ... May be repeated.
+        compact_every: after so many batches that wrote to a table, put few large files in the place of its many small
+            ones, as `gluepot table compact` does.
+
+    Raises:
+        ConfigError: a number is too small, or a pair is not NAME=VALUE.
+    """
+
+    master: str = "local[*]"
+    until_caught_up: bool = False
+    max_batches: int | None = None
+    metrics_port: Annotated[int | None, Parameter(env_var="GLUEPOT_METRICS_PORT")] = None
+    metrics_host: Annotated[str, Parameter(env_var="GLUEPOT_METRICS_HOST")] = "127.0.0.1"
+    metrics_token: Annotated[str | None, Parameter(env_var="GLUEPOT_METRICS_TOKEN")] = field(default=None, repr=False)
+    metrics_by_partition: Annotated[bool, Parameter(env_var="GLUEPOT_METRICS_BY_PARTITION")] = False
+    cloudwatch_names: Annotated[bool, Parameter(env_var="GLUEPOT_CLOUDWATCH_NAMES")] = False
+    push_gateway: Annotated[str | None, Parameter(env_var="GLUEPOT_PUSH_GATEWAY")] = None
+    lease_secs: float = TTL_SECS
+    connections: Path | None = None
+    transforms: Annotated[str | None, Parameter(env_var="GLUEPOT_TRANSFORMS")] = None
+    jars_dir: Annotated[Path | None, Parameter(env_var="GLUEPOT_JARS_DIR")] = None
+    aws: Annotated[bool, Parameter(env_var=AWS)] = False
+    glue_version: str | None = None
+    on_batch_failure: Literal["fail", "quarantine"] = "fail"
+    after: Sequence[str] = ()
+    after_secs: float = 3600.0
+    advice_log: Path | None = None
+    stream_option: Sequence[str] = ()
+    batch_option: Sequence[str] = ()
+    max_workers: int | None = None
+    advisor: Sequence[str] = ()
+    compact_every: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (
+            ("max-batches", self.max_batches),
+            ("lease-secs", self.lease_secs),
+            ("compact-every", self.compact_every),
+        ):
+            if value is not None and value < 1:
+                raise ConfigError(f"--{name} is {value}; use 1 or more.")
+        for name, texts, example in (
+            ("stream-option", self.stream_option, "maxOffsetsPerTrigger=50000"),
+            ("batch-option", self.batch_option, 'windowSize="10 seconds"'),
+            ("advisor", self.advisor, "sla_secs=60"),
+        ):
+            wrong = next((text for text in texts if "=" not in text.lstrip("=")), None)
+            if wrong is not None:
+                raise ConfigError(f"--{name} is {wrong!r}; write NAME=VALUE, for example {example}.")
+
+    @property
+    def stream_options(self) -> Mapping[str, str]:
+        """Options of streams by name, which win over the script's. An empty text takes an option away."""
+        return _by_name(self.stream_option)
+
+    @property
+    def batch_options(self) -> Mapping[str, str]:
+        """Options of `forEachBatch` by name, which win over the script's."""
+        return _by_name(self.batch_option)
+
+    @property
+    def advisor_fields(self) -> Mapping[str, str]:
+        """Fields of `AdvisorSettings`, for the advice and for the workers with --enable-auto-scaling."""
+        return _by_name(self.advisor) | ({} if self.max_workers is None else {"max_workers": str(self.max_workers)})
+
+
+DEFAULT_OPTIONS = RunOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What is declared of one option.
+
+    Args:
+        name: of the field.
+        default: of the option.
+        variable: of the environment, whose value the option takes where the command line gives none; empty for none.
+    """
+
+    name: str
+    default: Any
+    variable: str
+
+
+def declared() -> list[Declared]:
+    """Return the options as they are declared, in their order."""
+    hints = get_type_hints(RunOptions, include_extras=True)
+    return [
+        Declared(one.name, None if one.default is MISSING else one.default, _variable(hints[one.name]))
+        for one in fields(RunOptions)
+    ]
+
+
+def _variable(hint: Any) -> str:
+    named = [one.env_var for one in getattr(hint, "__metadata__", ()) if isinstance(one, Parameter) and one.env_var]
+    return str(named[0][0]) if named else ""
+
+
+def _by_name(texts: Sequence[str]) -> dict[str, str]:
+    return {name: value for name, _, value in (text.partition("=") for text in texts)}

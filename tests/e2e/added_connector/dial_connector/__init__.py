@@ -7,9 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from gluepot.connectors.ports import BatchRead, Outgoing, RecordShape
-from gluepot.connectors.registry import Access, Connector
-from gluepot.frames.chunk import Chunk
+from gluepot.connector_api import Access, BatchRead, Chunk, Connector, Outgoing, RecordShape
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,15 @@ setup: ## install the locked packages and fetch the broker, once
 demo: setup ## click events through a Glue script into a table, live; ARGS="--seconds 20"
 	@$(BIN)/gluepot demo $(ARGS)
 
-test: lint ## all that CI runs: lint and every test
+test: setup ## all that CI runs: lint and every test
 	@# In two parts, so that the processes of the second, which start servers and jobs, hold no Spark of the first.
-	@rm -rf $(TIMES); failed=0; \
+	@# Lint runs beside the first, which waits for the disk and for Spark now and then; its lines follow at the end.
+	@rm -rf $(TIMES); mkdir $(TIMES); failed=0; \
+	$(MAKE) lint > $(TIMES)/lint.txt 2>&1 & lint=$$!; \
 	$(BIN)/pytest --numprocesses 2 $(LONGEST_FIRST) --junitxml $(TIMES)/1.xml tests/unit tests/spark || failed=1; \
+	wait $$lint || failed=1; \
 	$(BIN)/pytest --numprocesses 3 $(LONGEST_FIRST) --junitxml $(TIMES)/2.xml --ignore tests/unit --ignore tests/spark -m "not long" || failed=1; \
-	$(BIN)/python -m scripts.test_times $(TIMES)/1.xml $(TIMES)/2.xml; exit $$failed
+	cat $(TIMES)/lint.txt; $(BIN)/python -m scripts.test_times $(TIMES)/1.xml $(TIMES)/2.xml; exit $$failed
 
 test-long: setup ## long repetitions, before a release: random kills, wrong versions under kills, kills of lake examples; some twenty minutes
 	@$(BIN)/pytest --numprocesses 2 --dist loadfile tests/crash tests/e2e -m long

@@ -5,7 +5,9 @@ A package names its connector in an entry point, whose name is the connection ty
 [project.entry-points."gluepot.connectors"]
 dial = "dial_connector:CONNECTOR"
 
-CONNECTOR = Connector(Access.RECORDS, Access.RECORDS, batch_source="dial_connector:read", record_sink="dial_connector:sink")
+CONNECTOR = Connector(
+    Access.RECORDS, Access.RECORDS, batch_source="dial_connector:read", record_sink="dial_connector:sink"
+)
 
 From then on scripts read and write `connection_type="dial"`, `gluepot check` accepts it, and messages list it.
 """

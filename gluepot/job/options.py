@@ -141,8 +141,10 @@ def declared() -> list[Declared]:
 
 
 def _variable(hint: Any) -> str:
-    named = [one.env_var for one in getattr(hint, "__metadata__", ()) if isinstance(one, Parameter) and one.env_var]
-    return str(named[0][0]) if named else ""
+    for one in getattr(hint, "__metadata__", ()):
+        if isinstance(one, Parameter) and one.env_var:
+            return one.env_var if isinstance(one.env_var, str) else next(iter(one.env_var))
+    return ""
 
 
 def _by_name(texts: Sequence[str]) -> dict[str, str]:

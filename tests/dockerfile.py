@@ -80,9 +80,9 @@ def parse_dockerfile(text: str) -> list[Stage]:
 
 
 def build_context(repository: Path = REPOSITORY) -> list[Path]:
-    """Return the files that .dockerignore lets into a build, relative to the repository, as Docker's own client reads it."""
+    """Return the files and links that .dockerignore lets into a build, relative to the repository, as Docker's own client reads it."""
     patterns = (repository / ".dockerignore").read_text().splitlines()
     rules = [line.strip() for line in patterns if line.strip() and not line.startswith("#")]
     # The client sends these two whether they are ignored or not, for the builder's own use.
     sent = exclude_paths(str(repository), rules) - {"Dockerfile", ".dockerignore"}
-    return sorted(Path(name) for name in sent if (repository / name).is_file())
+    return sorted(Path(name) for name in sent if (repository / name).is_symlink() or (repository / name).is_file())

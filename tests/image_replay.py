@@ -96,10 +96,10 @@ class Replay:
 
 
 def copy_files(repository: Path, files: list[Path], target: Path) -> None:
-    """Copy files of a repository with their folders."""
+    """Copy files and links of a repository with their folders."""
     for file in files:
         (target / file).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(repository / file, target / file)
+        shutil.copy(repository / file, target / file, follow_symlinks=False)
 
 
 def set_writable(folder: Path, *, writable: bool) -> None:

@@ -43,7 +43,7 @@ from core.names import NAMES, names_of
 
 rows = glue_context.spark_session.createDataFrame([(1,), (2,)], ["n"])
 glue_context.write_dynamic_frame.from_options(
-    DynamicFrame.fromDF(rows, glue_context, "rows"), "s3", {"path": sys.argv[1]}, "glueparquet"
+    DynamicFrame.fromDF(rows, glue_context, "rows"), "s3", {"path": sys.argv[sys.argv.index("--table") + 1]}, "glueparquet"
 )
 in_worker = spark_context.parallelize([0], 1).map(names_of).first()
 print(json.dumps({"driver": NAMES, "worker": in_worker}), flush=True)
@@ -94,19 +94,23 @@ def assert_own(job, table):
 
 
 def test_run_with_modules_beside_the_script(launch, beside, tmp_path):
-    assert_own(launch.gluepot("run", beside, "--master", "local[2]", "--", tmp_path / "table"), tmp_path / "table")
+    assert_own(
+        launch.gluepot("run", beside, "--master", "local[2]", "--", "--table", tmp_path / "table"), tmp_path / "table"
+    )
 
 
 def test_run_with_extra_py_files(launch, alone, archive, tmp_path):
     job = launch.gluepot(
-        "run", alone(), "--master", "local[2]", "--", tmp_path / "table", "--extra-py-files", archive
+        "run", alone(), "--master", "local[2]", "--", "--table", tmp_path / "table", "--extra-py-files", archive
     )  # fmt: skip
     assert_own(job, tmp_path / "table")
 
 
 def test_python_with_modules_beside_the_script(launch, beside, tmp_path):
     path = os.pathsep.join([str(beside.parent), os.environ.get("PYTHONPATH", "")])  # for the workers
-    assert_own(launch(sys.executable, beside, tmp_path / "table", env={"PYTHONPATH": path}), tmp_path / "table")
+    assert_own(
+        launch(sys.executable, beside, "--table", tmp_path / "table", env={"PYTHONPATH": path}), tmp_path / "table"
+    )
 
 
 @pytest.mark.parametrize("beside_the_script", [True, False])
@@ -114,6 +118,6 @@ def test_spark_submit_with_py_files(launch, beside, alone, archive, tmp_path, be
     script = beside if beside_the_script else alone(early="")
     env = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
     job = launch(
-        SPARK_SUBMIT, "--master", "local[2]", "--py-files", archive, script, tmp_path / "table", env=env
+        SPARK_SUBMIT, "--master", "local[2]", "--py-files", archive, script, "--table", tmp_path / "table", env=env
     )  # fmt: skip
     assert_own(job, tmp_path / "table")

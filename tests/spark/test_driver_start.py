@@ -26,7 +26,7 @@ def test_workers_are_forked_with_the_modules_of_a_task_loaded(glue_context):
         return [sorted({"gluepot.engine.task", "gluepot.connectors.kafka.source"} & set(sys.modules))]
 
     found = glue_context.spark_session.sparkContext.parallelize([0], 1).mapPartitions(loaded).collect()
-    assert found == [["gluepot.engine.task", "gluepot.connectors.kafka.source"]]
+    assert found == [["gluepot.connectors.kafka.source", "gluepot.engine.task"]]
 
 
 def test_a_workers_path_has_no_archive_that_every_task_would_read_again(glue_context):

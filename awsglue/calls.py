@@ -1,4 +1,4 @@
-"""What every transform is told beside its own arguments: `transformation_ctx`, `info` and thresholds (glue-api 6.1)."""
+"""What every transform takes beside its own arguments: `transformation_ctx`, `info`, thresholds (docs/glue 6.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several frames by name (glue-api 6.8)."""
+"""Several frames by name (docs/glue 6.8)."""
 
 from __future__ import annotations
 

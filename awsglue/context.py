@@ -98,7 +98,7 @@ class GlueContext(SQLContext):
         push_down_predicate: str = "",
         **kwargs: Any,
     ) -> DataFrame:
-        """Return the streaming DataFrame of a Kafka topic or a Kinesis stream (glue-api 3), or a table of a lake."""
+        """Return the streaming DataFrame of a Kafka topic or a Kinesis stream (docs/glue 3), or a table of a lake."""
         known = connector(connection_type)
         if known.reads is Access.LAKE:
             table = lake_tables.of_options(connection_type, as_options(connection_options))
@@ -161,7 +161,7 @@ class GlueContext(SQLContext):
     ) -> DynamicFrame:
         """Return the records of a table of the catalog, those that are new with bookmarks."""
         where = data_catalog.names(database, table_name, catalog_id, kwargs)
-        # Articles about bookmarks pass options of the source as arguments, which Glue does not have (glue-api 4.6).
+        # Articles about bookmarks pass options of the source as arguments, which Glue does not have (docs/glue 4.6).
         further = {name: value for name, value in kwargs.items() if name != "name_space"}
         options = {**further, **as_options(additional_options)}
         return catalog_reads.dynamic_frame(self, *where, options, push_down_predicate, transformation_ctx)
@@ -382,7 +382,7 @@ class GlueContext(SQLContext):
         batch_function: Callable[[DataFrame, int], Any],
         options: Mapping[str, Any] = {},
     ) -> None:
-        """Run a function on every micro-batch of a stream (glue-api 2). Returns only when the job ends its streams."""
+        """Run a function on every micro-batch of a stream (docs/glue 2). Returns only when the job ends its streams."""
         use_local_catalogs(self.spark_session)
         streams = session.current()
         wanted = {**as_options(options), **streams.batch_options}
@@ -406,7 +406,7 @@ class GlueContext(SQLContext):
         return as_spec(path, action, target)
 
     def extract_jdbc_conf(self, connection_name: str, catalog_id: str | None = None) -> dict[str, str]:
-        """Return where a connection's database is and who asks (glue-api 1.3)."""
+        """Return where a connection's database is and who asks (docs/glue 1.3)."""
         return jdbc_connection(load().get(connection_name)).to_glue()
 
     def purge_table(

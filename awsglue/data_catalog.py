@@ -39,7 +39,7 @@ def names(
     """Return the database and the table of a call, in Glue's two spellings.
 
     Raises:
-        Exception: as Glue's own library does, with its texts (glue-api 1.1).
+        Exception: as Glue's own library does, with its texts (docs/glue 1.1).
     """
     name_space = further.get("name_space")
     if name_space is not None and database is not None:

@@ -1,4 +1,4 @@
-"""The `schema` option of a stream, by its classification (glue-api 3.1, 3.4)."""
+"""The `schema` option of a stream, by its classification (docs/glue 3.1, 3.4)."""
 
 from __future__ import annotations
 

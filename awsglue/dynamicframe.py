@@ -250,7 +250,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> DynamicFrame:
-        """Choose, rename, move and cast fields (glue-api 6.3)."""
+        """Choose, rename, move and cast fields (docs/glue 6.3)."""
         return self._then(
             ApplyMapping(tuple(mappings), case_sensitive),
             called(transformation_ctx, info, stageThreshold, totalThreshold),
@@ -272,7 +272,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         totalThreshold: int = 0,
         catalog_id: str | None = None,
     ) -> DynamicFrame:
-        """Make one type, or one column per type, of fields that have several (glue-api 6.4).
+        """Make one type, or one column per type, of fields that have several (docs/glue 6.4).
 
         Glue takes either `specs` or `choice`; here specs go first and the choice is for all other fields.
 
@@ -337,7 +337,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> DynamicFrameCollection:
-        """Return the records as flat tables that can be joined: the root table and one per array (glue-api 6.6).
+        """Return the records as flat tables that can be joined: the root table and one per array (docs/glue 6.6).
 
         Reads all records at once. The tables are kept in Spark's storage, not below `staging_path`.
         """
@@ -445,7 +445,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         return shuffled_steps.partitions_of(self._spark, self.pipeline)
 
     def errorsAsDynamicFrame(self) -> DynamicFrame:
-        """Return the records that could not go on, one struct `error` each (glue-api 6.5)."""
+        """Return the records that could not go on, one struct `error` each (docs/glue 6.5)."""
         return self._derived(lambda: self._unchecked().then(ErrorRows()), called("", "", 0, 0))
 
     def write(

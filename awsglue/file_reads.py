@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gluepot.catalog.store import Catalog
 
 FORMAT_TYPES = ("parquet", "orc")
-"""Connection types that are formats: Glue's own library replaces `s3` by them (glue-api 1.1)."""
+"""Connection types that are formats: Glue's own library replaces `s3` by them (docs/glue 1.1)."""
 
 
 def file_settings(

@@ -1,4 +1,4 @@
-"""`awsglue.functions`, as job scripts import it: expressions over columns of a DataFrame (glue-api 6.9)."""
+"""`awsglue.functions`, as job scripts import it: expressions over columns of a DataFrame (docs/glue 6.9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`awsglue.gluetypes`, as job scripts import it: the types of a DynamicFrame's schema (glue-api 6.9)."""
+"""`awsglue.gluetypes`, as job scripts import it: the types of a DynamicFrame's schema (docs/glue 6.9)."""
 
 from __future__ import annotations
 

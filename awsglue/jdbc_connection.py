@@ -39,7 +39,7 @@ def write_settings(options: Mapping[str, Any]) -> JdbcWriteSettings:
 
 
 def _connection(options: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the options that `connectionName` stands for (glue-api 11.5), references followed."""
+    """Return the options that `connectionName` stands for (docs/glue 11.5), references followed."""
     name = str(options.get("connectionName") or "")
     given = load().get(name).properties if name else {}
     owner = f"connection {name!r}"

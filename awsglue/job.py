@@ -43,7 +43,7 @@ class Job:
         self._name: str | None = None
 
     def init(self, job_name: str, args: Mapping[str, Any] = {}) -> None:
-        """Begin the job; with bookmarks enabled or paused, read where it stands (glue-api 4).
+        """Begin the job; with bookmarks enabled or paused, read where it stands (docs/glue 4).
 
         Streams keep their progress in their checkpoint, whatever this says.
 

@@ -1,4 +1,4 @@
-"""How `toDF` resolves a choice (glue-api 6.2)."""
+"""How `toDF` resolves a choice (docs/glue 6.2)."""
 
 from __future__ import annotations
 

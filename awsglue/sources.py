@@ -1,4 +1,4 @@
-"""What `getSource` and `getStreamingSource` return: they are given a format and asked for a frame (glue-api 1.1)."""
+"""What `getSource` and `getStreamingSource` return: they are given a format and asked for a frame (docs/glue 1.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spigot: a sample of the records that pass by, as a file (glue-api 6.2)."""
+"""Spigot: a sample of the records that pass by, as a file (docs/glue 6.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The format and options of Unbox, as scripts give them (glue-api 5.2, 6.2)."""
+"""The format and options of Unbox, as scripts give them (docs/glue 5.2, 6.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transforms from and to collections of frames (glue-api 7)."""
+"""Transforms from and to collections of frames (docs/glue 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transforms that choose, name and convert fields (glue-api 7)."""
+"""Transforms that choose, name and convert fields (docs/glue 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transforms of records: choose, replace, move, join and sample them (glue-api 7)."""
+"""Transforms of records: choose, replace, move, join and sample them (docs/glue 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The base of all transforms (glue-api 7)."""
+"""The base of all transforms (docs/glue 7)."""
 
 from __future__ import annotations
 

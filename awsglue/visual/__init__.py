@@ -1,4 +1,4 @@
-"""The visual transforms that Glue Studio packages: `frame.gs_now(...)` and its like (glue-api 13.2).
+"""The visual transforms that Glue Studio packages: `frame.gs_now(...)` and its like (docs/glue 13.2).
 
 Each is a function over a DataFrame, Spark SQL all through. `awsglue.visual.methods` makes methods of DynamicFrame of
 them; the modules `gs_now`, `gs_derived`, ..., which generated scripts import, give them to DataFrame, too.

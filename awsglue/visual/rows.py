@@ -1,4 +1,4 @@
-"""Studio's transforms that change which rows and columns there are (glue-api 13.2)."""
+"""Studio's transforms that change which rows and columns there are (docs/glue 13.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Studio's transforms of texts and arrays: concatenate, split, take apart, parse (glue-api 13.2)."""
+"""Studio's transforms of texts and arrays: concatenate, split, take apart, parse (docs/glue 13.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Studio's transforms of times (glue-api 13.2)."""
+"""Studio's transforms of times (docs/glue 13.2)."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
-    """What a script may say about it (glue-api 4.5, 5.1).
+    """What a script may say about it (docs/glue 4.5, 5.1).
 
     Args:
         max_band_ms: how old a file may be for Glue to find it all the same; older ones count as late.

@@ -1,6 +1,6 @@
 """Push-down predicates: SQL over partition columns, decided folder by folder, as soon as enough columns are known.
 
-Understood is what the catalog's partition expressions know (glue-api 11.4): `= == <> != < <= > >=`, AND, OR, NOT, IN,
+Understood is what the catalog's partition expressions know (docs/glue 11.4): `= == <> != < <= > >=`, AND, OR, NOT, IN,
 BETWEEN, LIKE, IS NULL, parentheses; texts, numbers, true and false. Values of folders are texts: compared with a
 number they are numbers, and null where they are none, as in Spark.
 """

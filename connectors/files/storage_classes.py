@@ -1,4 +1,4 @@
-"""Objects of S3 by their storage class: `excludeStorageClasses` (glue-api 5.1).
+"""Objects of S3 by their storage class: `excludeStorageClasses` (docs/glue 5.1).
 
 The listings of obstore do not tell it, so the folder is listed once more, by boto3, where a script asks for it.
 """

@@ -40,7 +40,7 @@ def table_read(table: Table, partitions: Iterable[Partition], options: Mapping[s
     Args:
         table: of files.
         partitions: all of the table's; of those that the predicate leaves out no folder is listed.
-        options: `additional_options`; they go before what the table's parameters say (glue-api 5.1).
+        options: `additional_options`; they go before what the table's parameters say (docs/glue 5.1).
         predicate: `push_down_predicate`.
 
     Raises:

@@ -70,7 +70,7 @@ class FileVersion(NamedTuple):
 class FilesState:
     """Which versions of which files were read, by identity: no clock decides, so none can be wrong.
 
-    Glue remembers the time of the last run and the names of its last `maxBand` (glue-api 4.5); a file that arrives
+    Glue remembers the time of the last run and the names of its last `maxBand` (docs/glue 4.5); a file that arrives
     with an older time than that is never read. Remembering all of them costs some 60 bytes per file in
     the ledger.
 

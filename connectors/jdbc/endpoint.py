@@ -62,7 +62,7 @@ class JdbcEndpoint:
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> JdbcEndpoint:
-        """Read Glue's options (glue-api 5.7).
+        """Read Glue's options (docs/glue 5.7).
 
         Raises:
             ConfigError: there is no URL, or it is none of JDBC.

@@ -49,7 +49,7 @@ def find_column(wanted: str, option: str, names: Sequence[str], relation: str) -
 def read_relation(options: Mapping[str, Any]) -> Table | Query:
     """Read `dbtable`, `query` or `sampleQuery`.
 
-    Glue wants a partitioned `sampleQuery` to end with `where` or `and`, so that it can append to it (glue-api 5.7); we
+    Glue wants a partitioned `sampleQuery` to end with `where` or `and`, so that it can append to it (docs/glue 5.7); we
     put the query in brackets instead and leave that word out.
 
     Raises:

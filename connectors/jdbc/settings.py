@@ -12,7 +12,7 @@ from gluepot.connectors.streams.options import warn_ignored
 from gluepot.core.errors import ConfigError
 from gluepot.core.logging import get_logger
 
-HASH_PARTITIONS = 7  # Glue's default (glue-api 5.7)
+HASH_PARTITIONS = 7  # Glue's default (docs/glue 5.7)
 
 _ENDPOINT = ("url", "user", "password", "database", "driver", "customJdbcDriverS3Path", "customJdbcDriverClassName")
 _CONNECTION = ("connectionName", "useConnectionProperties", "connectionType", "className")

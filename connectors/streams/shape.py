@@ -1,4 +1,4 @@
-"""The columns of a streaming frame, as Glue makes them (glue-api 3.5)."""
+"""The columns of a streaming frame, as Glue makes them (docs/glue 3.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file format of a table: what its parameters and SerDe say, and what a new table says of it (glue-api 5.1)."""
+"""The file format of a table: what its parameters and SerDe say, and what a new table says of it (docs/glue 5.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables that stand for a stream: what they say of it, as the options of a read (glue-api 3.6)."""
+"""Tables that stand for a stream: what they say of it, as the options of a read (docs/glue 3.6)."""
 
 from __future__ import annotations
 

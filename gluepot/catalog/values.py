@@ -1,4 +1,4 @@
-"""Databases, tables and partitions as Glue describes them (glue-api 11.4).
+"""Databases, tables and partitions as Glue describes them (docs/glue 11.4).
 
 What is kept of each is the JSON that GetDatabase, GetTable and GetPartition answer with, so that nothing of a dump made
 on AWS is lost; what this runtime understands of it are properties.
@@ -221,7 +221,7 @@ def partition_of(plain: Mapping[str, Any]) -> Partition:
 
 
 def catalog_name(given: object) -> str:
-    """Return a name as the catalog keeps it: in lower case, for Hive's sake (glue-api 11.1).
+    """Return a name as the catalog keeps it: in lower case, for Hive's sake (docs/glue 11.1).
 
     Raises:
         ConfigError: it is no text of 1 to 255 characters.

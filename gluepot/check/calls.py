@@ -84,7 +84,7 @@ class _Reader(ast.NodeVisitor):
     """Goes through a script in its order.
 
     Methods that a script adds to a class itself are its own affair, and so are those called like a module it imports:
-    that is how custom visual transforms attach themselves (glue-api 13.4). The packaged ones are there anyway.
+    that is how custom visual transforms attach themselves (docs/glue 13.4). The packaged ones are there anyway.
     """
 
     batch_functions: frozenset[str]

@@ -1,4 +1,4 @@
-"""What often goes wrong with scripts that run (glue-api 14)."""
+"""What often goes wrong with scripts that run (docs/glue 14)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a write makes known to the Data Catalog once it is published: table, columns, partitions (glue-api 5.6).
+"""What a write makes known to the Data Catalog once it is published: table, columns, partitions (docs/glue 5.6).
 
 Called after every publish, and again where a batch is replayed: what is known already stays as it is.
 """

@@ -1,4 +1,4 @@
-"""Transforms that put records of several tasks together, or move them between tasks (glue-api 6.2, 6.6, 6.7).
+"""Transforms that put records of several tasks together, or move them between tasks (docs/glue 6.2, 6.6, 6.7).
 
 Where no values are compared, chunks travel packed (`gluepot/frames/packing.py`), so that no schema has to be found
 first and neither choices nor errors are lost. A join needs rows of Spark: the errors of its inputs stay with these, as

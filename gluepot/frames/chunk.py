@@ -101,7 +101,7 @@ def _is_small(positions: Sequence[int]) -> TypeGuard[range]:
 
 @dataclass(frozen=True, slots=True)
 class CallSite:
-    """The call of a transform, as error records tell of it (glue-api 6.5).
+    """The call of a transform, as error records tell of it (docs/glue 6.5).
 
     Args:
         site: file, line and function of the script.

@@ -1,4 +1,4 @@
-"""Names of Glue's internal columns on streaming frames (glue-api 3.5)."""
+"""Names of Glue's internal columns on streaming frames (docs/glue 3.5)."""
 
 from __future__ import annotations
 

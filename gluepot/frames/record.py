@@ -1,4 +1,4 @@
-"""The record that functions given to Filter and Map see (glue-api 6.9)."""
+"""The record that functions given to Filter and Map see (docs/glue 6.9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deleting old files of a path or a table, as `purge_s3_path` and `purge_table` do (glue-api 1.3).
+"""Deleting old files of a path or a table, as `purge_s3_path` and `purge_table` do (docs/glue 1.3).
 
 Names that begin with `_` or `.` stay, as no reader takes them for data: what jobs have published is noted there, and a
 checkpoint may lie there. In a table that our jobs write a record says which files are gone (`gluepot.tables.purging`),

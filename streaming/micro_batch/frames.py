@@ -181,7 +181,7 @@ def kept_at(settings: StreamSettings) -> StorageLevel | None:
 
 
 def new_stream(spark: SparkSession, source: PlannedSource) -> StreamFrame:
-    """Make the streaming DataFrame of a source, with the columns Glue would give (glue-api 3.5).
+    """Make the streaming DataFrame of a source, with the columns Glue would give (docs/glue 3.5).
 
     With a schema the payload is decoded into its columns; without one it stays in one column.
     """

@@ -20,7 +20,7 @@ log = get_logger(__name__)
 def shuffle_partitions(master: str, cpus: int, settings: Mapping[str, str]) -> int | None:
     """Return the pieces that suit the batches of a session, None where its setting is to stay as it is.
 
-    On one machine they follow from its task slots, as Glue derives them from its workers (glue-api 10.2). A cluster
+    On one machine they follow from its task slots, as Glue derives them from its workers (docs/glue 10.2). A cluster
     keeps Spark's: its workers may still be to come.
 
     Args:

@@ -123,7 +123,7 @@ class _Drain:
 
 
 class Query:
-    """A streaming query of a job, run as Glue's `forEachBatch` runs it (glue-api 2).
+    """A streaming query of a job, run as Glue's `forEachBatch` runs it (docs/glue 2).
 
     Args:
         frame: a streaming DataFrame; one of ours keeps its offset ranges.

@@ -1,4 +1,4 @@
-"""CSV: every value a text, lines that do not fit set aside (glue-api 5.2)."""
+"""CSV: every value a text, lines that do not fit set aside (docs/glue 5.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ion, as text or binary: a struct is a record; its values have types of their own (glue-api 5.2)."""
+"""Ion, as text or binary: a struct is a record; its values have types of their own (docs/glue 5.2)."""
 
 from __future__ import annotations
 

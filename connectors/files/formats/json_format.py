@@ -1,4 +1,4 @@
-"""JSON: a document per line, or documents of any shape with a path to the records in them (glue-api 5.2)."""
+"""JSON: a document per line, or documents of any shape with a path to the records in them (docs/glue 5.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Option values as scripts spell them: Glue takes texts, booleans and numbers alike (glue-api, typing of options)."""
+"""Option values as scripts spell them: Glue takes texts, booleans and numbers alike.
+
+The rule is in docs/glue/README.md, under "Typing of option values".
+"""
 
 from __future__ import annotations
 

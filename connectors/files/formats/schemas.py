@@ -1,4 +1,4 @@
-"""The option `withSchema`: columns that a script gives, so that no record has to tell them (glue-api 5.2)."""
+"""The option `withSchema`: columns that a script gives, so that no record has to tell them (docs/glue 5.2)."""
 
 from __future__ import annotations
 

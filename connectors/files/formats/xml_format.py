@@ -1,4 +1,4 @@
-"""XML: an element of the row tag is a record; attributes, text and child elements are its fields (glue-api 5.2).
+"""XML: an element of the row tag is a record; attributes, text and child elements are its fields (docs/glue 5.2).
 
 A value is a text, for no schema of the document is read; `withSchema`, or the columns of a catalog's table, give types.
 What is repeated within an element becomes an array. Namespaces are left out of names.

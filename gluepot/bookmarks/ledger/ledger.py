@@ -412,7 +412,7 @@ def _line(parents: Mapping[int, int | None]) -> list[int]:
 
 
 def _mismatch(run: BegunRun, job: Job) -> VersionMismatch:
-    # The first sentence is the one scripts and dashboards know from Glue (glue-api 4.3).
+    # The first sentence is the one scripts and dashboards know from Glue (docs/glue 4.3).
     return VersionMismatch(
         "Continuation update failed due to version mismatch."
         f" Expected version {run.job.version} but found version {job.version}."

@@ -17,7 +17,7 @@ class VersionMismatch(LeaseHeld):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job's entry (glue-api 4.3).
+    """A job's entry (docs/glue 4.3).
 
     Args:
         name: as given to `Job.init`.

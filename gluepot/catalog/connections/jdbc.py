@@ -1,4 +1,4 @@
-"""A Glue connection of type JDBC as plain values (glue-api 11.5)."""
+"""A Glue connection of type JDBC as plain values (docs/glue 11.5)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class JdbcConnection:
         return found[0] if found else self.url
 
     def to_options(self) -> dict[str, str]:
-        """Return the options of a read or a write that say the same (glue-api 5.7)."""
+        """Return the options of a read or a write that say the same (docs/glue 5.7)."""
         options = {
             "url": self.url,
             "user": self.user,
@@ -82,7 +82,7 @@ class JdbcConnection:
         return {name: value for name, value in options.items() if value}
 
     def to_glue(self) -> dict[str, str]:
-        """Return what `extract_jdbc_conf` answers (glue-api 1.3)."""
+        """Return what `extract_jdbc_conf` answers (docs/glue 1.3)."""
         return {
             "user": self.user,
             "password": self.password,

@@ -1,4 +1,4 @@
-"""The types of connections and the properties of each (glue-api 3.2, 11.5)."""
+"""The types of connections and the properties of each (docs/glue 3.2, 11.5)."""
 
 from __future__ import annotations
 

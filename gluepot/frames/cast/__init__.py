@@ -1,4 +1,4 @@
-"""Casts that never fail: what cannot be converted is null (glue-api 6.3)."""
+"""Casts that never fail: what cannot be converted is null (docs/glue 6.3)."""
 
 from __future__ import annotations
 

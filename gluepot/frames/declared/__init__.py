@@ -1,4 +1,4 @@
-"""Payloads whose columns a script declares (`schema` with `inferSchema` false, glue-api 3.5)."""
+"""Payloads whose columns a script declares (`schema` with `inferSchema` false, docs/glue 3.5)."""
 
 from gluepot.frames.declared.avro_records import DeclaredAvro
 from gluepot.frames.declared.csv_records import DeclaredCsv

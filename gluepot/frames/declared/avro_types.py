@@ -1,4 +1,7 @@
-"""The columns of an Avro schema (glue-api 3.4): an enum is a string, a fixed is binary, a type or null is that type."""
+"""The columns of an Avro schema (docs/glue 3.4).
+
+An enum is a string, a fixed is binary, and a union of a type with null is that type.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Lines of separated values read into the columns a script declares for them.
 
 A record is one line, a value may be in double quotes, and two double quotes in it are one, as in Glue's csv reader
-(glue-api 5.2). Empty values are null. The rest is what Spark's `from_csv` does in its permissive mode: a value that
+(docs/glue 5.2). Empty values are null. The rest is what Spark's `from_csv` does in its permissive mode: a value that
 does not fit is null and the row stays, values missing at the end are null, values beyond the last column disappear.
 Unlike there
 

@@ -1,4 +1,4 @@
-"""Glue's names for types (glue-api 6.3, 6.9), to Arrow and back."""
+"""Glue's names for types (docs/glue 6.3, 6.9), to Arrow and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ApplyMapping: pick, rename, move and cast fields (glue-api 6.3)."""
+"""ApplyMapping: pick, rename, move and cast fields (docs/glue 6.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be made of a choice: one type, one column per type, a struct of all types (glue-api 6.4)."""
+"""What can be made of a choice: one type, one column per type, a struct of all types (docs/glue 6.4)."""
 
 from __future__ import annotations
 

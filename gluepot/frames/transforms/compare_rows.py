@@ -1,4 +1,4 @@
-"""SplitRows: records that fulfil comparisons, or those that do not (glue-api 6.2)."""
+"""SplitRows: records that fulfil comparisons, or those that do not (docs/glue 6.2)."""
 
 from __future__ import annotations
 

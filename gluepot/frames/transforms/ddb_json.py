@@ -1,4 +1,4 @@
-"""DynamoDB's JSON, where every value says its type (`{"S": "text"}`), as plain records (glue-api 6.2).
+"""DynamoDB's JSON, where every value says its type (`{"S": "text"}`), as plain records (docs/glue 6.2).
 
 The table export and streams of DynamoDB write it so. Numbers stay text: DynamoDB writes them as text because they have
 38 digits. Binary values stay base64.

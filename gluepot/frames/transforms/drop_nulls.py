@@ -1,4 +1,4 @@
-"""DropNullFields: fields that have no value in any record (glue-api 7)."""
+"""DropNullFields: fields that have no value in any record (docs/glue 7)."""
 
 from __future__ import annotations
 

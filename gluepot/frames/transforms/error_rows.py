@@ -1,4 +1,4 @@
-"""Error records as records (glue-api 6.5)."""
+"""Error records as records (docs/glue 6.5)."""
 
 from __future__ import annotations
 

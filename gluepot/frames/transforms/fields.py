@@ -1,4 +1,4 @@
-"""Steps that choose and name fields and leave values alone (glue-api 6.2)."""
+"""Steps that choose and name fields and leave values alone (docs/glue 6.2)."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Mapping:
 
 
 def parse_mapping(entry: Any) -> Mapping:
-    """Read (source, target), (source, target, type) or (source, source type, target, target type); glue-api 6.3.
+    """Read (source, target), (source, target, type) or (source, source type, target, target type); docs/glue 6.3.
 
     Raises:
         TypeError: not a tuple.

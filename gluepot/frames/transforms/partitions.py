@@ -1,4 +1,4 @@
-"""A user's function over all records of a task (glue-api 6.2, mapPartitions)."""
+"""A user's function over all records of a task (docs/glue 6.2, mapPartitions)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps that call the user's Python function for every row (glue-api 6.2)."""
+"""Steps that call the user's Python function for every row (docs/glue 6.2)."""
 
 from __future__ import annotations
 

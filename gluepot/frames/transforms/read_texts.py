@@ -1,4 +1,4 @@
-"""Texts that a catalog declares to be something else: columns of CSV, names of partition folders (glue-api 5.2)."""
+"""Texts that a catalog declares to be something else: columns of CSV, names of partition folders (docs/glue 5.2)."""
 
 from __future__ import annotations
 

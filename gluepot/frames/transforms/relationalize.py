@@ -1,4 +1,4 @@
-"""Relationalize: nested records as flat tables that can be joined again (glue-api 6.6).
+"""Relationalize: nested records as flat tables that can be joined again (docs/glue 6.6).
 
 The root table has the records with structs taken apart, and a key where an array was. Each array is a table of its own:
 `id`, which the key joins to, `index` of the element, and the element as `<array>.val` or, taken apart, as

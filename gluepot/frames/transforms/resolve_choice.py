@@ -1,4 +1,4 @@
-"""ResolveChoice: what becomes of fields with several types (glue-api 6.4)."""
+"""ResolveChoice: what becomes of fields with several types (docs/glue 6.4)."""
 
 from __future__ import annotations
 

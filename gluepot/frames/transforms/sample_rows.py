@@ -1,4 +1,4 @@
-"""A random sample of rows (glue-api 6.2, spigot)."""
+"""A random sample of rows (docs/glue 6.2, spigot)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rule that a value counts only if it has the type its mapping declares (glue-api 6.3)."""
+"""The rule that a value counts only if it has the type its mapping declares (docs/glue 6.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Unbox: a field that holds a document as text becomes the document (glue-api 6.2)."""
+"""Unbox: a field that holds a document as text becomes the document (docs/glue 6.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Unnest: structs taken apart into fields with dotted names (glue-api 6.2)."""
+"""Unnest: structs taken apart into fields with dotted names (docs/glue 6.2)."""
 
 from __future__ import annotations
 

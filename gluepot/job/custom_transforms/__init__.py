@@ -1,4 +1,4 @@
-"""Custom visual transforms: a JSON descriptor and a Python file that gives DynamicFrame a method (glue-api 13.4).
+"""Custom visual transforms: a JSON descriptor and a Python file that gives DynamicFrame a method (docs/glue 13.4).
 
 Glue Studio keeps both in `s3://aws-glue-assets-.../transforms/`, lists the Python files in `--extra-py-files` and lets
 the script import them. Here the descriptor beside such a file is read, too, and the arguments of each call are held

@@ -9,6 +9,7 @@ import json
 import platform
 import subprocess
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -19,6 +20,17 @@ from tests.crash.outcome import Outcome
 from tests.crash.points import POINTS
 
 BEGIN, END = "<!-- results: written by `make crash`, not by hand -->", "<!-- end of results -->"
+COLUMNS = 100
+
+DID = {"Campaign": "---", "Lane": "---", "Script": "---"} | dict.fromkeys(
+    ("Kills", "Reshards", "Starts", "Failed starts"), "---:"
+)
+FOUND = {"Campaign": "---"} | dict.fromkeys(
+    ("Batches", "Attempts", "Records", "Lost", "Doubled", "Invented", "Looks", "Faults"), "---:"
+)
+ABSENT = "-"
+NEAREST = "A point is the thing itself, but for these:"
+
 PACKAGES = ("gluepot", "pyspark", "pyarrow", "obstore", "confluent-kafka", "kafka-python", "duckdb", "moto")
 
 
@@ -53,35 +65,31 @@ def as_json(seed: int, outcomes: Sequence[Outcome], secs: float, stated: Mapping
 
 
 def as_markdown(report: str) -> str:
-    """The tables of a run, from the text of `as_json`."""
+    """The tables of a run, from the text of `as_json`; no line has more than 100 columns."""
     run = json.loads(report)
     stated = ", ".join(f"{name} {value}" for name, value in run["versions"].items())
-    lines = [
-        f"Run of {run['ended']}, seed {run['seed']}, {run['secs']} s. {stated}.",
-        "",
-        "| Campaign | Lane | Script | Kills | Reshards | Starts | Failed starts | Batches | Attempts | Records | Lost | Doubled | Invented | Looks | Faults |",
-        "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    faults = [f"{one['name']}: {fault}" for one in run["outcomes"] for fault in one["faults"]]
+    parts = [
+        _wrapped(f"Run of {run['ended']}, seed {run['seed']}, {run['secs']} s. {stated}."),
+        *_campaigns(run["outcomes"]),
+        *_points(run["outcomes"]),
+        *_victims(run["outcomes"]),
+        *(["Faults:", _items(faults)] if faults else []),
     ]
-    for one in run["outcomes"]:
-        found = [max(one["by_folder"][name], one["by_manifest"][name]) for name in ("lost", "doubled", "invented")]
+    return "\n\n".join(parts) + "\n"
+
+
+def _campaigns(outcomes: Sequence[dict]) -> list[str]:
+    """What each campaign did, and what was found: two tables, because one of both would be too wide to read."""
+    did, found = [], []
+    for one in outcomes:
         fired = sum(kill["fired"] for kill in one["kills"])
-        cells = [
-            one["name"],
-            one["lane"],
-            one["script"],
-            fired,
-            one.get("reshards", 0),
-            one["starts"],
-            one["failed_starts"],
-            one["batches"],
-            one.get("attempts") or "",
-            one["records"],
-        ]
-        cells += [*found, one["looks"], len(one["faults"])]
-        lines.append(f"| {' | '.join(map(str, cells))} |")
-    lines += ["", *_points(run["outcomes"]), "", *_victims(run["outcomes"])]
-    faults = [f"- {one['name']}: {fault}" for one in run["outcomes"] for fault in one["faults"]]
-    return "\n".join([*lines, *(["", "Faults:", "", *faults] if faults else [])]) + "\n"
+        starts = (fired, one.get("reshards", 0), one["starts"], one["failed_starts"])
+        did.append((one["name"], one["lane"], one["script"], *starts))
+        wrong = (max(one["by_folder"][name], one["by_manifest"][name]) for name in ("lost", "doubled", "invented"))
+        read = (one["batches"], one.get("attempts") or "", one["records"])
+        found.append((one["name"], *read, *wrong, one["looks"], len(one["faults"])))
+    return [_table(DID, did), _table(FOUND, found)]
 
 
 def _points(outcomes: Sequence[dict]) -> list[str]:
@@ -89,32 +97,48 @@ def _points(outcomes: Sequence[dict]) -> list[str]:
     if not met:
         return []
     lanes = sorted({one["lane"] for one in met})
-    lines = [
-        f"| Kill point | Failpoint | {' | '.join(f'Fired, {lane}' for lane in lanes)} | What it stands for |",
-        f"| --- | --- | {' | '.join('---:' for _ in lanes)} | --- |",
-    ]
+    rows, notes = [], []
     for point in POINTS:
         name = f"{point.number} {point.what}"
         times = [
             sum(kill["fired"] and kill["what"] == name for one in met if one["lane"] == lane for kill in one["kills"])
             if any(point.is_met(lane, one["script"]) for one in met if one["lane"] == lane)
-            else "none there"
+            else ABSENT
             for lane in lanes
         ]
-        if set(times) == {"none there"}:
+        if set(times) == {ABSENT}:
             continue
-        lines.append(
-            f"| {name} | `{point.failpoint}` | {' | '.join(map(str, times))} | {point.nearest or 'the thing itself'} |"
-        )
-    return lines
+        rows.append((name, f"`{point.failpoint}`", *times))
+        if point.nearest:
+            notes.append(f"{name}: {point.nearest}")
+    heads = {"Kill point": "---", "Failpoint": "---"} | {f"Fired, {lane}": "---:" for lane in lanes}
+    return [_table(heads, rows), *_notes(rows, notes)]
+
+
+def _notes(rows: Sequence[Sequence[object]], notes: Sequence[str]) -> list[str]:
+    """What the table of kill points does not say: lanes without a point, and points that stand for others."""
+    absent = [f"A lane with `{ABSENT}` does not have the point."] if any(ABSENT in row for row in rows) else []
+    return absent + ([NEAREST, _items(notes)] if notes else [])
 
 
 def _victims(outcomes: Sequence[dict]) -> list[str]:
     kills = [kill["what"] for one in outcomes for kill in one["kills"] if kill["fired"] and not kill["where"]]
-    if not kills:
-        return []
-    lines = ["| Killed at a random moment | Times |", "| --- | ---: |"]
-    return lines + [f"| {victim} | {kills.count(victim)} |" for victim in sorted(set(kills))]
+    rows = [(victim, kills.count(victim)) for victim in sorted(set(kills))]
+    return [_table({"Killed at a random moment": "---", "Times": "---:"}, rows)] if rows else []
+
+
+def _table(heads: Mapping[str, str], rows: Sequence[Sequence[object]]) -> str:
+    """A table; `heads` has the alignment of each column."""
+    lines = [heads, heads.values(), *rows]
+    return "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in lines)
+
+
+def _items(texts: Sequence[str]) -> str:
+    return "\n".join(_wrapped(f"- {text}", indent="  ") for text in texts)
+
+
+def _wrapped(text: str, indent: str = "") -> str:
+    return textwrap.fill(text, COLUMNS, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def write_into(document: Path, results: str, *, keep: bool = False) -> None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import statistics
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
+
+_COLUMNS = 100
+_AT_BLANKS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 _LEAST_CPU_SECS = 0.1
 """Of a process that is shown."""
@@ -20,26 +24,29 @@ Written by `python -m benchmarks.page` from the files in `benchmarks/results`, n
 
 A topic is drained into a Parquet table, partitioned by one column, snappy:
 
-- **gluepot**: a Glue script with `if count() > 0` and `write_dynamic_frame`, schema unknown, exactly-once.
+- **gluepot**: a Glue script with `if count() > 0` and `write_dynamic_frame`, schema unknown,
+  exactly-once.
 - **stock**: PySpark in the shape of Glue's library: persist, count, infer, write.
 - **tuned**: PySpark with a schema by hand, nothing read twice, checkpoint files without processes.
 - **loop**: confluent-kafka and pyarrow in two processes, without Spark, at least once.
-- **flink**: Flink SQL with a schema by hand, exactly-once, a checkpoint each second; timed from when its job runs.
-- **connect**: Kafka Connect with Iceberg's sink, schema unknown, exactly-once, a commit each second; timed from
-  when its table appears.
+- **flink**: Flink SQL with a schema by hand, exactly-once, a checkpoint each second; timed from
+  when its job runs.
+- **connect**: Kafka Connect with Iceberg's sink, schema unknown, exactly-once, a commit each
+  second; timed from when its table appears.
 
-All sides in one run on one broker, in turns. A side's table is read with DuckDB and compared column by column before
-its time counts. Each side has worked for half a minute before its first round. Times are those of a running stream:
-from the first call of the batch function to the end. A ratio is the median over the rounds of how many times as long
-the other side takes. Goals are the project's own; those that are missed say so. Other measurements follow below.
+All sides in one run on one broker, in turns. A side's table is read with DuckDB and compared column
+by column before its time counts. Each side has worked for half a minute before its first round.
+Times are those of a running stream: from the first call of the batch function to the end. A ratio
+is the median over the rounds of how many times as long the other side takes. Goals are the
+project's own; those that are missed say so. Other measurements follow below.
 """
 
 
-def main(page: Path, results: Sequence[Path]) -> None:
-    """Write the page anew."""
+def document(results: Sequence[Path]) -> str:
+    """Return docs/performance.md."""
     found = [(one, json.loads(one.read_text())) for one in sorted(results)]
     sections = [SECTIONS[kind](result) for kind in SECTIONS for one, result in found if one.stem.startswith(kind)]
-    page.write_text("\n".join([HEAD, *("\n".join([*lines, ""]) for lines in sections)]))
+    return "\n".join([HEAD, *("\n".join([*map(_fitted, lines), ""]) for lines in sections)])
 
 
 def _drain(result: Mapping[str, Any]) -> Iterator[str]:
@@ -123,7 +130,7 @@ def _drift(result: Mapping[str, Any]) -> Iterator[str]:
         f" and further fields in an object; beside records of one shape. {result['records']:,} records of {sizes}"
         f" bytes; every value was found by DuckDB.",
     )
-    yield from _rounds(result)
+    yield from _rounds(result["secs"])
     yield f"- {result['rate']} of the rate, {_goal(result['goal'], is_missed=result['rate'] < result['goal'])}"
 
 
@@ -134,7 +141,7 @@ def _sql(result: Mapping[str, Any]) -> Iterator[str]:
         f"`DynamicFrame.fromDF(frame).toDF()` and SQL like a MERGE, on batches of {result['batch_rows']:,}; seconds of"
         f" {result['records']:,} records.",
     )
-    yield from _rounds(result)
+    yield from _rounds(result["secs"])
     goal = _goal(result["goal"], is_missed=result["times"] < result["goal"])
     yield f"- stock takes {result['times']} times as long, {goal}"
 
@@ -146,7 +153,7 @@ def _merge(result: Mapping[str, Any]) -> Iterator[str]:
         f"{result['batches']} batches of {result['batch_rows']:,} changes into {result['rows']:,} rows, by the same"
         " statements on both sides; PyIceberg reads the tables, which must be what DuckDB makes of the changes.",
     )
-    yield from _rounds(result)
+    yield from _rounds(result["secs"])
     goal = _goal(result["goal"], is_missed=result["time"] > result["goal"])
     yield f"- {result['time']} of stock's time, {goal}"
 
@@ -175,16 +182,19 @@ def _startup(result: Mapping[str, Any]) -> Iterator[str]:
         " manifest."
         " **old** is another checkout. Processor time is that of all processes until they have ended.",
     )
-    yield _row(("Start of a", "Side", "Seconds of each round", "Processor time, s", "Of old or stock", "Goal, s"))
-    yield _row(("---", "---", "---", "---", "---:", "---"))
     for name, case in result["cases"].items():
-        median, goal = statistics.median(case["secs"]["gluepot"]), case["goal_secs"]
-        for side, secs in case["secs"].items():
-            wanted = _unless_missed(goal, is_missed=median > goal) if side == "gluepot" else ""
-            cpu = ", ".join(map(str, case["cpu_secs"][side]))
-            yield _row((name, side, ", ".join(map(str, secs)), cpu, str(case["time"].get(side, "")), str(wanted)))
-    for name, case in result["cases"].items():
+        goal = case["goal_secs"]
+        missed = ", missed" if statistics.median(case["secs"]["gluepot"]) > goal else ""
+        yield f"Start of a {name}, seconds of each round; goal {goal} s{missed}:"
         yield ""
+        for side, secs in case["secs"].items():
+            cpu = ", ".join(map(str, case["cpu_secs"][side]))
+            of_side = f"; gluepot takes {case['time'][side]} of its time" if side in case["time"] else ""
+            yield f"- {side}: {', '.join(map(str, secs))}; processor time {cpu}{of_side}"
+        yield ""
+    for number, (name, case) in enumerate(result["cases"].items()):
+        if number:
+            yield ""
         yield f"One more start of a {name}, watched: its phases, and its processes with their begin and processor time."
         yield ""
         yield _row(("Phase", "s", "Process", "From, s", "Processor time, s"))
@@ -235,6 +245,8 @@ def _head(result: Mapping[str, Any], title: str, text: str) -> Iterator[str]:
     yield ""
     yield f"{text} {_measured(result)}"
     yield ""
+    yield from _command(result["measured_with"]["command"])
+    yield ""
 
 
 def _measured(result: Mapping[str, Any]) -> str:
@@ -244,12 +256,28 @@ def _measured(result: Mapping[str, Any]) -> str:
     return (
         f"{machine['at']}: {machine['processor']}, {machine['cpus']} CPUs, {machine['memory_gb']} GB;"
         f" {packages}, {kernel} the JSON kernel, Python {machine['python']}, {machine['java']};"
-        f" commit {machine['commit']}. `{machine['command']}`"
+        f" commit {machine['commit']}."
     )
 
 
-def _rounds(result: Mapping[str, Any]) -> Iterator[str]:
-    for name, secs in result["secs"].items():
+def _command(command: str) -> Iterator[str]:
+    """Yield a command as a block of code, in as many lines as it needs."""
+    lines = textwrap.wrap(f"$ {command}", _COLUMNS - len(" \\"), subsequent_indent="    ", **_AT_BLANKS)
+    yield "```console"
+    yield from (f"{line} \\" for line in lines[:-1])
+    yield lines[-1]
+    yield "```"
+
+
+def _fitted(line: str) -> str:
+    """Break a paragraph or an item that is too wide; rows of tables cannot be broken."""
+    if line.startswith("|"):
+        return line
+    return textwrap.fill(line, _COLUMNS, subsequent_indent="  " if line.startswith("- ") else "", **_AT_BLANKS)
+
+
+def _rounds(times: Mapping[str, Sequence[float]]) -> Iterator[str]:
+    for name, secs in times.items():
         yield f"- {name}: {', '.join(map(str, secs))} s"
 
 
@@ -262,13 +290,15 @@ def _unless_missed(goal: object, *, is_missed: bool) -> str:
 
 
 def _table(result: Mapping[str, Any]) -> Iterator[str]:
-    columns = ("Side", "Records/s", "Seconds of each round", "CPU s a million", "Takes as long", "CPU ratio", "Goal")
-    yield _row(columns)
-    yield _row(("---", "---:", "---", "---:", "---:", "---:", "---"))
+    yield _row(("Side", "Records/s", "CPU s a million", "Takes as long", "CPU ratio", "Goal"))
+    yield _row(("---", "---:", "---:", "---:", "---:", "---"))
     for name, side in result["sides"].items():
-        rounds = ", ".join(map(str, side["secs"]))
-        figures = (f"{side['records_per_sec']:,}", rounds, str(side["cpu_secs_per_million"]))
+        figures = (f"{side['records_per_sec']:,}", str(side["cpu_secs_per_million"]))
         yield _row((name, *figures, *_ratios(result["ratios"].get(name))))
+    yield ""
+    yield "Seconds of each round:"
+    yield ""
+    yield from _rounds({name: side["secs"] for name, side in result["sides"].items()})
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -285,4 +315,4 @@ def _ratios(ratio: Mapping[str, Any] | None) -> tuple[str, str, str]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), [Path(one) for one in sys.argv[2:]])
+    Path(sys.argv[1]).write_text(document([Path(one) for one in sys.argv[2:]]))

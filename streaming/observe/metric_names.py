@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 
 PREFIX = "gluepot_"
+_COLUMNS = 100
 MOST_LABEL_VALUES = 50
 """Distinct values of one label that a query may show; what comes later is counted under `other`."""
 
@@ -232,40 +234,50 @@ def document() -> str:
         ("Counters of the moment", "Likewise; exposed with the suffix `_total`.", COUNTED_AT_SCRAPE, "_total"),
     )
     return _HEAD + "".join(
-        f"\n## {title}\n\n{said}\n\n{_table(metrics, suffix)}" for title, said, metrics, suffix in sections
+        f"\n## {title}\n\n{said}\n\n{_list(metrics, suffix)}" for title, said, metrics, suffix in sections
     )
 
 
 _HEAD = f"""<!-- Made from streaming/observe/metric_names.py by `python -m scripts.documents`; do not edit. -->
 # Metrics
 
-`gluepot run --metrics-port 9400` serves them at `/metrics`, as OpenMetrics or Prometheus text, whichever is asked for.
-`job` is the job's name, `query` that of a stream: scrape with `honor_labels: true`, or Prometheus renames the first.
-`reason` shows at most {MOST_LABEL_VALUES} values; what comes later is `other`.
-Metrics with the label `partition` are there with `--metrics-by-partition` only.
-With `--cloudwatch-names`, AWS Glue's own metrics are there too, as Prometheus' exporter for CloudWatch names them
+`gluepot run --metrics-port 9400` serves them at `/metrics`, as OpenMetrics or Prometheus text,
+whichever is asked for. Below, the labels of a metric are in parentheses: `job` is the job's name,
+`query` that of a stream: scrape with `honor_labels: true`, or Prometheus renames the first.
+`reason` shows at most {MOST_LABEL_VALUES} values; what comes later is `other`. Metrics with the label `partition`
+are there with `--metrics-by-partition` only. With `--cloudwatch-names`, AWS Glue's own metrics are
+there too, as Prometheus' exporter for CloudWatch names them
 (`glue_glue_driver_streaming_num_records_average`): boards made of those need no change.
 
-A counter counts what this process committed. An attempt that failed adds to `failures_total` and to nothing else; what
-it had published counts once, with the attempt that succeeds. Over restarts, count rows with
-`gluepot_rows_committed_total`, which agrees with the table's manifests (`gluepot table history`).
+A counter counts what this process committed. An attempt that failed adds to `failures_total` and to
+nothing else; what it had published counts once, with the attempt that succeeds. Over restarts,
+count rows with `gluepot_rows_committed_total`, which agrees with the table's manifests
+(`gluepot table history`).
 """
 
 _LASTING = f"""\
-Exposed with the suffix `_total`; there from the first batch of a run on, and then at what all runs of the query have
-published. So `increase()` is right over restarts, and counts what a process did that died before it was scraped. The
-{MOST_LABEL_VALUES} tables written to last are shown. It begins anew with a query, as when a checkpoint is rewound."""
+Exposed with the suffix `_total`; there from the first batch of a run on, and then at what all runs
+of the query have published. So `increase()` is right over restarts, and counts what a process did
+that died before it was scraped. The {MOST_LABEL_VALUES} tables written to last are shown. It begins anew with a
+query, as when a checkpoint is rewound."""
 
 _LOOKED = """\
-The ends of the streams less what is committed, asked for about once a second while batches run, hang or fail. That
-takes 2 % of a core at most: with thousands of partitions it is done every 15 s. A batch in between takes what it
-committed off what was seen, and what came since counts from the next time on. Absent until a batch is committed."""
+The ends of the streams less what is committed, asked for about once a second while batches run,
+hang or fail. That takes 2 % of a core at most: with thousands of partitions it is done every 15 s.
+A batch in between takes what it committed off what was seen, and what came since counts from the
+next time on. Absent until a batch is committed."""
 
 
-def _table(metrics: tuple[Metric, ...], suffix: str) -> str:
-    rows = [
-        f"| `{PREFIX}{one.name}{suffix}` | {', '.join(f'`{label}`' for label in one.labels)}"
-        f"{' (opt-in)' if one.opt_in else ''} | {one.meaning} | {f'`{one.glue}`' if one.glue else ''} |\n"
-        for one in metrics
-    ]
-    return "| Name | Labels | Meaning | AWS Glue's name |\n| --- | --- | --- | --- |\n" + "".join(rows)
+def _list(metrics: tuple[Metric, ...], suffix: str) -> str:
+    """Return an item for each metric, in lines of at most `_COLUMNS`."""
+    return "".join(f"{_wrapped(f'- {_said(one, suffix)}', indent='  ')}\n" for one in metrics)
+
+
+def _said(one: Metric, suffix: str) -> str:
+    labels = ", ".join(f"`{label}`" for label in one.labels) + (", opt-in" if one.opt_in else "")
+    glue = f" AWS Glue's name: `{one.glue}`." if one.glue else ""
+    return f"**`{PREFIX}{one.name}{suffix}`** ({labels}): {one.meaning}{glue}"
+
+
+def _wrapped(text: str, indent: str = "") -> str:
+    return textwrap.fill(text, _COLUMNS, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

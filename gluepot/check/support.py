@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from awsglue.unsupported import GLUE_CONTEXT
 from gluepot.check.calls import TRANSFORM
@@ -19,14 +21,16 @@ HEADS = {
     "DynamicFrameWriter": "`glueContext.write_dynamic_frame`",
     TRANSFORM: "`awsglue.transforms`, `awsglueml.transforms`",
 }
+_COLUMNS = 100
+
 # There for our own modules; Glue has no such methods.
 _OURS = frozenset({"DynamicFrame.drop_null_fields"})
 
 _PREFACE = """# What works
 
-Made from the code by `python -m gluepot.check.support`; a test compares it, another one makes every call that is said
-to work. Options that are not there and values that differ: [limits.md](limits.md). `gluepot check SCRIPT` says the same
-of a script, with its own arguments.
+Made from the code by `python -m gluepot.check.support`; a test compares it, another one makes every
+call that is said to work. Options that are not there and values that differ:
+[limits.md](limits.md). `gluepot check SCRIPT` says the same of a script, with its own arguments.
 """
 
 
@@ -61,15 +65,35 @@ def entries() -> Iterator[Entry]:
 
 def support_table() -> str:
     """Return the document."""
-    lines = [_PREFACE]
-    owner = ""
-    for one in entries():
-        if one.owner != owner:
-            owner = one.owner
-            lines += ["", f"## {HEADS.get(owner, f'`{owner}`')}", "", "| Name | Works | |", "| --- | --- | --- |"]
-        works = {Level.SUPPORTED: "yes", Level.PARTLY: "partly"}.get(one.level, "no")
-        lines.append(f"| `{one.name}` | {works} | {one.note} |")
-    return "\n".join(lines).replace("\n\n\n", "\n\n") + "\n"
+    parts = [_PREFACE]
+    for owner, group in groupby(entries(), key=lambda one: one.owner):
+        names = list(group)
+        parts += [f"## {HEADS.get(owner, f'`{owner}`')}\n", _table(names), *_notes(names)]
+    return "\n".join(parts)
+
+
+def _table(names: Sequence[Entry]) -> str:
+    words = {Level.SUPPORTED: "yes", Level.PARTLY: "partly"}
+    rows = (f"| `{one.name}` | {words.get(one.level, 'no')} |\n" for one in names)
+    return "| Name | Works |\n| --- | --- |\n" + "".join(rows)
+
+
+def _notes(names: Sequence[Entry]) -> Iterator[str]:
+    """Yield what is missing of these, below their table: beside the names it would be too wide."""
+    items = (
+        textwrap.fill(
+            f"- `{one.name}`: {one.note}",
+            _COLUMNS,
+            subsequent_indent="  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for one in names
+        if one.note
+    )
+    text = "\n".join(items)
+    if text:
+        yield f"What is missing:\n\n{text}\n"
 
 
 def _is_glues(cls: type, name: str) -> bool:

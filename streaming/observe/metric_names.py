@@ -242,7 +242,7 @@ _HEAD = f"""<!-- Made from streaming/observe/metric_names.py by `python -m scrip
 # Metrics
 
 `gluepot run --metrics-port 9400` serves them at `/metrics`, as OpenMetrics or Prometheus text,
-whichever is asked for. Below, the labels of a metric are in parentheses: `job` is the job's name,
+whichever is asked for. Below, the labels of a metric are in parentheses. `job` is the job's name,
 `query` that of a stream: scrape with `honor_labels: true`, or Prometheus renames the first.
 `reason` shows at most {MOST_LABEL_VALUES} values; what comes later is `other`. Metrics with the label `partition`
 are there with `--metrics-by-partition` only. With `--cloudwatch-names`, AWS Glue's own metrics are

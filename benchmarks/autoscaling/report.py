@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +25,7 @@ from benchmarks.autoscaling.rivals import OURS, RIVALS
 from gluepot.bench.svg_chart import Axis, Line, chart
 
 SHIPPED = OURS.published
+COLUMNS = 100
 NEVER = 1e-4
 """Where the plot shows runs that never broke the SLO."""
 
@@ -71,7 +74,7 @@ def goals(judged: Judged, families: Sequence[str]) -> list[Goal]:
         found.append(Goal(f"worker-seconds, of {name}'s at equal SLO", limit, figure, against=against))
     changes = ours.changes_per_hour / hpa.changes_per_hour
     broken = f"80 %, which breaks the SLO {hpa.broken:.0%} of the time"
-    return [*found, Goal("changes, of those of HPA at 80 %", GOAL_CHANGES_OF_HPA, changes, against=broken)]
+    return [*found, Goal("changes, of HPA's", GOAL_CHANGES_OF_HPA, changes, against=broken)]
 
 
 def goals_text(judged: Judged) -> str:
@@ -108,13 +111,13 @@ def families_text(judged: Judged) -> str:
         )
     head = [
         "load",
-        "cost / oracle",
+        "cost/oracle",
         "SLO broken",
         "p99 lag",
         "changes/h",
         "oracle's",
         "reversals",
-        "changes after jump",
+        "after a jump",
     ]
     return _table(head, rows)
 
@@ -140,8 +143,8 @@ def rivals_text(judged: Judged) -> str:
 
 
 def document(judged: Judged, command: str) -> str:
-    """Return the report in Markdown."""
-    return f"""# How many workers: the rule against others
+    """Return the report in Markdown, in lines of at most 100 columns."""
+    text = f"""# How many workers: the rule against others
 
 `{command}` makes this document; the same figures come out every time. No Spark runs: the stream is simulated, so what
 is judged is the rule, not the engine.
@@ -172,6 +175,8 @@ for all of them.
 ![cost and broken SLO of every rule and setting](plots/autoscaling-pareto.svg)
 
 ## By load
+
+"After a jump" is the number of changes in the hour after the largest jump of the load.
 
 {families_text(judged)}
 
@@ -205,6 +210,25 @@ Real clusters. Workers of one speed and a plant that follows the rule's own form
 starts, suit a rule that fits that formula; HPA, KEDA and Flink's rule were made for other machines. Whether a real
 job follows the formula is for the fit check on recorded runs, which is not here yet.
 """
+    return "\n\n".join(_fitted(block) for block in text.strip().split("\n\n")) + "\n"
+
+
+def _fitted(block: str) -> str:
+    """Break the lines of a paragraph or a list where it is wide enough; figures have made them longer or shorter."""
+    if block.startswith(("#", "|", "!", "    ")):
+        return block
+    return "\n".join(_wrapped(one) for one in re.split(r"\n(?=- )", block))
+
+
+def _wrapped(text: str) -> str:
+    indent = "  " if text.startswith("- ") else ""
+    return textwrap.fill(
+        " ".join(text.split()),
+        COLUMNS,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def misses_text(judged: Judged) -> str:
@@ -217,8 +241,8 @@ def misses_text(judged: Judged) -> str:
         if best and ours.cost > limit * best[1].cost:
             lines.append(
                 f"- {name} at `{best[0]}` costs {best[1].cost:.2f} of the oracle and breaks the SLO "
-                f"{best[1].broken:.2%} of the time; {limit:.2f} of that is {limit * best[1].cost:.2f}; "
-                f"ours costs {ours.cost:.2f}."
+                f"{best[1].broken:.2%} of the time; {limit:.2f} of that is {limit * best[1].cost:.2f} of the oracle. "
+                f"Ours costs {ours.cost:.2f}."
             )
     if ours.changes_per_hour > GOAL_CHANGES_OF_HPA * hpa.changes_per_hour:
         lines.append(

@@ -1,8 +1,87 @@
+"""What can be said of the documents without reading them: made pages, lines, links, and references of the code."""
+
 from __future__ import annotations
 
+import re
+import subprocess
+from pathlib import Path
+
+from benchmarks import page
 from gluepot.streaming.observe.metric_names import document
 from scripts.documents import METRICS
+
+REPOSITORY = Path(__file__).parents[2]
+COLUMNS = 100
+# Both are being rewritten; they leave this set when they are done.
+WIDE_FOR_NOW = {REPOSITORY / "CHANGELOG.md", REPOSITORY / "ARCHITECTURE.md"}
+
+REFERENCE = re.compile(r"docs/glue[\s#]+(\d+(?:\.\d+)*(?:,\s+\d+(?:\.\d+)*)*)")
+CODE = re.compile(r"^```.*?^```$|``.+?``|`[^`]+`", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def files(*patterns):
+    """The files of the repository with names like these, also those that are not committed yet."""
+    asked = ("git", "ls-files", "--cached", "--others", "--exclude-standard", *patterns)
+    names = subprocess.run(asked, cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout.splitlines()
+    return [path for name in names if (path := REPOSITORY / name).is_file()]
+
+
+def anchors(path):
+    """What a link may name within a document: its headings, as GitHub writes them."""
+    headings = re.findall(r"^#+ (.*)$", path.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def leads_somewhere(path, link):
+    """Whether a link in this document, relative to it, names a file or folder that is there, and a heading in it."""
+    name, _, anchor = link.partition("#")
+    target = path.parent / name if name else path
+    return target.exists() and (not anchor or anchor in anchors(target))
 
 
 def test_the_page_of_metrics_is_that_of_the_code():
     assert METRICS.read_text(encoding="utf-8") == document(), "run `python -m scripts.documents`"
+
+
+def test_the_page_of_benchmarks_is_that_of_their_results():
+    made = page.document([*(REPOSITORY / "benchmarks/results").glob("*.json")])
+    assert (REPOSITORY / "docs/performance.md").read_text() == made, (
+        "run `python -m benchmarks.page`, see its docstring"
+    )
+
+
+def test_every_reference_to_a_fact_about_glue_leads_to_a_section():
+    pages = (REPOSITORY / "docs/glue").glob("*.md")
+    sections = {
+        number for path in pages for number in re.findall(r"^#+ (\d+(?:\.\d+)*)\.? ", path.read_text(), re.MULTILINE)
+    }
+    references = [
+        (path.relative_to(REPOSITORY), number)
+        for path in files("*.py", "*.md", "*.toml", "*.conf")
+        for numbers in REFERENCE.findall(path.read_text(encoding="utf-8"))
+        for number in re.split(r",\s+", numbers)
+    ]
+    assert references
+    assert [one for one in references if one[1] not in sections] == []
+
+
+def test_no_line_of_a_document_is_wider_than_a_page():
+    lines = [
+        (f"{path.relative_to(REPOSITORY)}:{number}", len(line))
+        for path in files("*.md")
+        if path not in WIDE_FOR_NOW
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+    ]
+    assert [one for one in lines if one[1] > COLUMNS] == []
+
+
+def test_every_link_within_the_repository_leads_somewhere():
+    links = [
+        (path, link)
+        for path in files("*.md")
+        for link in LINK.findall(CODE.sub("", path.read_text(encoding="utf-8")))
+        if not re.match(r"[a-z]+:", link)
+    ]
+    assert links
+    assert [(str(path), link) for path, link in links if not leads_somewhere(path, link)] == []

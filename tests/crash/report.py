@@ -10,7 +10,7 @@ import platform
 import subprocess
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -81,7 +81,8 @@ def as_markdown(report: str) -> str:
 
 def _campaigns(outcomes: Sequence[dict]) -> list[str]:
     """What each campaign did, and what was found: two tables, because one of both would be too wide to read."""
-    did, found = [], []
+    did: list[tuple[object, ...]] = []
+    found: list[tuple[object, ...]] = []
     for one in outcomes:
         fired = sum(kill["fired"] for kill in one["kills"])
         starts = (fired, one.get("reshards", 0), one["starts"], one["failed_starts"])
@@ -97,7 +98,8 @@ def _points(outcomes: Sequence[dict]) -> list[str]:
     if not met:
         return []
     lanes = sorted({one["lane"] for one in met})
-    rows, notes = [], []
+    rows: list[tuple[object, ...]] = []
+    notes: list[str] = []
     for point in POINTS:
         name = f"{point.number} {point.what}"
         times = [
@@ -129,7 +131,7 @@ def _victims(outcomes: Sequence[dict]) -> list[str]:
 
 def _table(heads: Mapping[str, str], rows: Sequence[Sequence[object]]) -> str:
     """A table; `heads` has the alignment of each column."""
-    lines = [heads, heads.values(), *rows]
+    lines: list[Iterable[object]] = [heads, heads.values(), *rows]
     return "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in lines)
 
 

@@ -14,8 +14,8 @@ from gluepot.connectors.kinesis.positions import Positions
 from gluepot.connectors.kinesis.readahead import ReadAhead
 from gluepot.connectors.kinesis.service import StreamFacts, patient_facts
 from gluepot.connectors.kinesis.settings import KinesisReadSettings
+from gluepot.connectors.kinesis.shard_ends import ShardEnd, write_shard_ends
 from gluepot.connectors.kinesis.spool import SpoolWriter
-from gluepot.connectors.kinesis.tips import Tip, write_tips
 from gluepot.core.clock import Clock
 from gluepot.core.errors import DataLoss, TransientError
 from gluepot.core.logging import get_logger
@@ -66,7 +66,7 @@ class KinesisPlanner:
         self._stream_id = ""
         self._reading: ReadAhead | None = None
         self._confirmed_entries = 0
-        self._told: dict[str, Tip] = {}
+        self._told: dict[str, ShardEnd] = {}
 
     def initial(self) -> Positions:
         """Return where a query without history starts; asked once, the same answer from then on."""
@@ -102,9 +102,9 @@ class KinesisPlanner:
                 self._confirmed_entries = entries
             self._last = planned
             reading.planned(planned)
-        if (tips := reading.tips()) != self._told:
-            write_tips(self._folder, self._stream_id, tips)
-            self._told = tips
+        if (ends := reading.ends()) != self._told:
+            write_shard_ends(self._folder, self._stream_id, ends)
+            self._told = ends
         return planned
 
     def committed(self, batch: Positions) -> None:
@@ -169,4 +169,4 @@ class KinesisPlanner:
 
     def _filling(self, reading: ReadAhead) -> bool:
         most = self._settings.max_records_per_shard
-        return any(tip.behind_ms > 0 and tip.unplanned < most for tip in reading.tips().values())
+        return any(one.behind_ms > 0 and one.unplanned < most for one in reading.ends().values())

@@ -16,8 +16,8 @@ from gluepot.connectors.kinesis.plan import Ahead, finished, place_of
 from gluepot.connectors.kinesis.positions import Positions, position
 from gluepot.connectors.kinesis.service import list_shards
 from gluepot.connectors.kinesis.settings import KinesisReadSettings
+from gluepot.connectors.kinesis.shard_ends import ShardEnd
 from gluepot.connectors.kinesis.spool import SpoolWriter
-from gluepot.connectors.kinesis.tips import Tip
 from gluepot.connectors.kinesis.topology import Shard, readable
 from gluepot.core.clock import Clock
 from gluepot.core.errors import DataLoss, EtlError, PermanentError, TransientError
@@ -125,13 +125,13 @@ class ReadAhead:
         with self._changed:
             return self._entries
 
-    def tips(self) -> dict[str, Tip]:
+    def ends(self) -> dict[str, ShardEnd]:
         """Return how far each shard has been read; one that must wait for its parents is in it, too."""
         with self._changed:
             done = self._finished()
-            waiting = {shard.id: Tip(0, 0.0, 0, 1) for shard in self._shards if shard.id not in done}
+            waiting = {shard.id: ShardEnd(0, 0.0, 0, 1) for shard in self._shards if shard.id not in done}
             return waiting | {
-                name: Tip(
+                name: ShardEnd(
                     one.end or 0,
                     one.tip_epoch,
                     sum(block.records for block in one.blocks),

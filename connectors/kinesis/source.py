@@ -18,7 +18,7 @@ from gluepot.connectors.kinesis.planner import KinesisPlanner, refuse_losses
 from gluepot.connectors.kinesis.positions import Note, Positions
 from gluepot.connectors.kinesis.service import stream_facts
 from gluepot.connectors.kinesis.settings import FromHorizon, FromLatest, KinesisReadSettings
-from gluepot.connectors.kinesis.tips import read_tips
+from gluepot.connectors.kinesis.shard_ends import read_shard_ends
 from gluepot.connectors.ports import RawBatch, SourceRange
 from gluepot.connectors.streams.dead_letters import OriginalRecord
 from gluepot.connectors.streams.options import Declare
@@ -159,21 +159,21 @@ class KinesisSource:
         """Return the records fetched and in no batch, by `stream-shard`; one at least where more are to be fetched."""
         if self.folder is None:
             return {}
-        _, tips = read_tips(self.folder)
+        _, ends = read_shard_ends(self.folder)
         name = self.settings.address.name
-        return {f"{name}-{shard}": max(tip.unplanned, int(tip.behind_ms > 0)) for shard, tip in tips.items()}
+        return {f"{name}-{shard}": max(one.unplanned, int(one.behind_ms > 0)) for shard, one in ends.items()}
 
     def ends_at(self, epoch_secs: float) -> dict[tuple[str, str], int | None] | None:
         """See `PlannedSource`: known of a shard once a read that began later has found nothing behind it."""
-        stream_id, tips = read_tips(self.folder) if self.folder else ("", {})
-        if not tips:
+        stream_id, ends = read_shard_ends(self.folder) if self.folder else ("", {})
+        if not ends:
             return None
-        return {(stream_id, shard): tip.end if tip.seen_epoch >= epoch_secs else None for shard, tip in tips.items()}
+        return {(stream_id, shard): one.end if one.seen_epoch >= epoch_secs else None for shard, one in ends.items()}
 
     def throttled_reads(self) -> int:
         """See `ThrottledSource`."""
-        _, tips = read_tips(self.folder) if self.folder else ("", {})
-        return sum(tip.throttled for tip in tips.values())
+        _, ends = read_shard_ends(self.folder) if self.folder else ("", {})
+        return sum(one.throttled for one in ends.values())
 
     def bounded(self) -> list[SourceRange]:
         """Return the ranges of a batch read, from startingPosition (the oldest record unless given) to now."""

@@ -1,4 +1,4 @@
-"""Gates between jobs: one job waits until another has made progress that it has not seen, told by the ledger alone."""
+"""Waiting for other jobs: a job begins when an upstream job has committed something that it has not seen yet."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Data Catalog: connections today, databases, tables and partitions to come."""
+"""The Data Catalog: databases, tables, partitions, connections."""

@@ -65,7 +65,7 @@ class StreamMark:
         )
 
 
-class Mirror:
+class LedgerPositions:
     """Notes a query's progress where its job has bookmarks enabled.
 
     Args:

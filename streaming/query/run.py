@@ -42,7 +42,7 @@ from gluepot.streaming.observe.lag import Lag, LagWatch
 from gluepot.streaming.progress import BatchStats
 from gluepot.streaming.quarantine.isolate import Quarantine
 from gluepot.streaming.query import retry
-from gluepot.streaming.query.ledger_positions import Mirror
+from gluepot.streaming.query.ledger_positions import LedgerPositions
 from gluepot.streaming.query.pausing import rest
 from gluepot.streaming.query.session import ENDLESS, StreamSession
 from gluepot.streaming.query.stopping import stop_on_signals
@@ -161,7 +161,7 @@ class Query:
         self._run = _Run()
         self._quarantine = Quarantine(self._stream, function, settings, self._end_search_if_stopping)
         self._drain: _Drain | None = None
-        self._mirror = Mirror(name, settings.checkpoint_location, session.clock)
+        self._ledger_positions = LedgerPositions(name, settings.checkpoint_location, session.clock)
         self._lease: lease.Lease | None = None
         self._origin: Origin | None = None
 
@@ -177,7 +177,7 @@ class Query:
             self._own() as self._lease,
             ExitStack() as watching,
         ):
-            watching.callback(self._beside, "ledger_positions", self._mirror.note)
+            watching.callback(self._beside, "ledger_positions", self._ledger_positions.note)
             self._tell(lease="held")
             self._before_first_start()
             watching.enter_context(self._lag_shown())
@@ -375,7 +375,7 @@ class Query:
         run.last_held = held
         run.done_batches += filled
         run.finished = batch_id, filled
-        self._beside("ledger_positions", lambda: self._mirror.done(query_id, batch_id, held))
+        self._beside("ledger_positions", lambda: self._ledger_positions.done(query_id, batch_id, held))
         self._beside("lag", lambda: self._lag.committed(held, context.totals.newest_epoch_ms))
         self._beside("group_commits", lambda: self._tell_groups(held))
         self._beside("rollups", self._roll_up)

@@ -17,7 +17,7 @@ from gluepot.connectors.streams.start import read_start
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import TransientError
 from gluepot.core.storage import open_storage
-from gluepot.streaming.query.ledger_positions import EVERY_SECS, Mirror
+from gluepot.streaming.query.ledger_positions import EVERY_SECS, LedgerPositions
 from tests.unit.checkpoints.made import QUERY, checkpoint, positions
 
 STREAM = "clicks"
@@ -30,7 +30,7 @@ class Streaming:
     ledger: Ledger
     clock: FakeClock
     location: Path
-    mirror: Mirror
+    mirror: LedgerPositions
 
     def batches(self, *numbers: int, secs: float = EVERY_SECS) -> None:
         for n in numbers:
@@ -54,7 +54,7 @@ def streaming(tmp_path, monkeypatch):
     run = ledger.begin(RunStart("job", "jr_1", "enable"), Owner("h", 1), None)
     marks = jobrun.Bookmarks(ledger, run, Heartbeat(ledger, run, ttl_secs=3600))
     monkeypatch.setattr(jobrun, "_current", jobrun.JobRun("job", "jr_1", None, marks))
-    yield Streaming(ledger, clock, location, Mirror(STREAM, str(location), clock))
+    yield Streaming(ledger, clock, location, LedgerPositions(STREAM, str(location), clock))
     marks.heartbeat.stop()
     ledger.close()
 

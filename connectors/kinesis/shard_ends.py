@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
-class Tip:
+class ShardEnd:
     """How far the reading of a shard has come.
 
     Args:
@@ -27,17 +27,17 @@ class Tip:
     throttled: int = 0
 
 
-def write_tips(folder: Path, stream_id: str, tips: Mapping[str, Tip]) -> None:
+def write_shard_ends(folder: Path, stream_id: str, ends: Mapping[str, ShardEnd]) -> None:
     """Tell them."""
-    part = folder / "tips.part"
-    part.write_text(json.dumps({"id": stream_id, "shards": {name: astuple(tip) for name, tip in tips.items()}}))
-    part.replace(folder / "tips.json")
+    part = folder / "shard_ends.part"
+    part.write_text(json.dumps({"id": stream_id, "shards": {name: astuple(one) for name, one in ends.items()}}))
+    part.replace(folder / "shard_ends.json")
 
 
-def read_tips(folder: Path) -> tuple[str, dict[str, Tip]]:
-    """Return the stream's id and the tips by shard; empty before the first were told."""
+def read_shard_ends(folder: Path) -> tuple[str, dict[str, ShardEnd]]:
+    """Return the stream's id and the ends by shard; empty before the first were told."""
     try:
-        plain = json.loads((folder / "tips.json").read_text())
+        plain = json.loads((folder / "shard_ends.json").read_text())
     except FileNotFoundError:
         return "", {}
-    return plain["id"], {name: Tip(*tip) for name, tip in plain["shards"].items()}
+    return plain["id"], {name: ShardEnd(*one) for name, one in plain["shards"].items()}

@@ -11,7 +11,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from awsglue.unsupported import NotSupportedHere
-from gluepot.connectors.streams.options import PayloadSettings
+from gluepot.connectors.options import PayloadSettings
 from gluepot.core.errors import ConfigError
 from gluepot.frames.declared import DeclaredAvro, DeclaredCsv, DeclaredJson, DeclaredPayload
 

@@ -14,9 +14,9 @@ from awsglue.options import record_sink
 from awsglue.unsupported import NotSupportedHere
 from awsglue.writing import current_writer
 from gluepot.connectors.jdbc.target import JdbcWriteSettings
+from gluepot.connectors.options import warn_ignored
 from gluepot.connectors.ports import RecordSink
 from gluepot.connectors.registry import SINKS, Access, connector, types_that
-from gluepot.connectors.streams.options import warn_ignored
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.logging import get_logger
 from gluepot.engine.file_target import FileTarget

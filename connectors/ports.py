@@ -16,8 +16,8 @@ from gluepot.core.datasets import Dataset
 from gluepot.frames.chunk import Chunk, ErrorRecord
 
 if TYPE_CHECKING:
+    from gluepot.connectors.positions import StreamPositions
     from gluepot.connectors.streams.dead_letters import OriginalRecord
-    from gluepot.connectors.streams.positions import StreamPositions
     from gluepot.core.checkpoint import Checkpoint, OffsetEntry
     from gluepot.frames.declared import DeclaredPayload
 

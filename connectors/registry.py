@@ -11,10 +11,9 @@ from typing import Any, BinaryIO, Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
-from gluepot.connectors.jdbc.endpoint import JDBC_TYPES
+from gluepot.connectors.options import Declare
 from gluepot.connectors.ports import BatchRead, PlannedSource, RecordSink, Sink
-from gluepot.connectors.streams.options import Declare
-from gluepot.connectors.streams.positions import StreamPositions
+from gluepot.connectors.positions import StreamPositions
 
 T = TypeVar("T")
 
@@ -155,7 +154,7 @@ _OWN: Mapping[str, Connector] = {
     "file": _READ_AS_FORMAT,
     "parquet": _READ_AS_FORMAT,  # Glue's own library reads these two formats when it is asked for S3
     "orc": _READ_AS_FORMAT,
-    **dict.fromkeys(JDBC_TYPES, _DATABASE),
+    **dict.fromkeys(("postgresql", "mysql", "sqlserver", "oracle", "redshift", "jdbc", "custom.jdbc"), _DATABASE),
     **dict.fromkeys(("delta", "iceberg", "custom.spark", "marketplace.spark"), _LAKE),
     "kafka": _stream("kafka"),
     "kinesis": _stream("kinesis"),

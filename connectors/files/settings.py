@@ -16,7 +16,7 @@ from gluepot.connectors.files.plan import MAX_BAND_MS, PlanOptions
 from gluepot.connectors.files.predicate import parse_predicate
 from gluepot.connectors.files.source import FilesSource
 from gluepot.connectors.files.storage_classes import read_classes
-from gluepot.connectors.streams.options import warn_ignored
+from gluepot.connectors.options import warn_ignored
 from gluepot.core.errors import ConfigError
 from gluepot.core.logging import get_logger
 from gluepot.core.storage import canonical_url

@@ -12,8 +12,6 @@ from gluepot.core.errors import ConfigError
 from gluepot.core.logging import get_logger
 
 POSTGRESQL = "postgresql"
-JDBC_TYPES = (POSTGRESQL, "mysql", "sqlserver", "oracle", "redshift", "jdbc", "custom.jdbc")
-"""Connection types that are databases behind a JDBC driver."""
 
 _JDBC = re.compile(r"jdbc:([a-zA-Z0-9]+):.+", re.DOTALL)
 _POSTGRESQL = re.compile(r"(?:jdbc:)?postgres(?:ql)?:(?://(?P<hosts>[^/?]*))?/?(?P<database>[^?]*)(?:\?(?P<query>.*))?")

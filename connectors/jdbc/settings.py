@@ -8,7 +8,7 @@ from typing import Any
 
 from gluepot.connectors.jdbc.endpoint import JdbcEndpoint, without_secrets
 from gluepot.connectors.jdbc.relation import Query, Table, read_relation
-from gluepot.connectors.streams.options import warn_ignored
+from gluepot.connectors.options import warn_ignored
 from gluepot.core.errors import ConfigError
 from gluepot.core.logging import get_logger
 

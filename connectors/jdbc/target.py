@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any
 
 from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
-from gluepot.connectors.streams.options import warn_ignored
+from gluepot.connectors.options import warn_ignored
 from gluepot.core.errors import ConfigError, NotSupported, did_you_mean
 from gluepot.core.logging import get_logger
 

@@ -31,7 +31,7 @@ from gluepot.connectors.kafka.settings import (
     Pattern,
     Topics,
 )
-from gluepot.connectors.streams.positions import Span
+from gluepot.connectors.positions import Span
 from gluepot.core.errors import ConfigError, did_you_mean
 
 TOPICS_NAMED = 20

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 from gluepot.connectors.ports import SourceRange
-from gluepot.connectors.streams.positions import Span, StreamPositions
+from gluepot.connectors.positions import Span, StreamPositions
 from gluepot.core.errors import DataLoss
 
 SOURCE = "kafka"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from gluepot.connectors.kafka.client import librdkafka_config
-from gluepot.connectors.streams.options import ScriptOptions, epoch_ms
+from gluepot.connectors.options import ScriptOptions, epoch_ms
 from gluepot.core.errors import ConfigError
 
 EARLIEST, LATEST = -2, -1  # as Spark's per-partition JSON spells them

@@ -26,9 +26,9 @@ from gluepot.connectors.kafka.positions import (
 from gluepot.connectors.kafka.reader import begin_range, count_range, first_of, original, read_range
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.kafka.shape import kafka_added, kafka_payload
+from gluepot.connectors.options import Declare
 from gluepot.connectors.ports import RawBatch, SourceRange
 from gluepot.connectors.streams.dead_letters import OriginalRecord
-from gluepot.connectors.streams.options import Declare
 from gluepot.connectors.streams.start import of_stream, read_start
 from gluepot.core.checkpoint import Checkpoint, OffsetEntry
 from gluepot.core.clock import Clock

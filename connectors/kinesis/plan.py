@@ -10,7 +10,7 @@ from gluepot.connectors.kinesis.cursor import After, AtHorizon, AtTime, Place
 from gluepot.connectors.kinesis.positions import FINGERPRINT_MODULUS, Note, Positions, sequence_before
 from gluepot.connectors.kinesis.settings import FromHorizon, FromTime, Start
 from gluepot.connectors.kinesis.topology import Shard, vanished
-from gluepot.connectors.streams.positions import Span
+from gluepot.connectors.positions import Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gluepot.connectors.streams.positions import StreamPositions
+from gluepot.connectors.positions import StreamPositions
 from gluepot.core.errors import CheckpointError
 
 SOURCE = "kinesis"

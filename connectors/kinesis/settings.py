@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gluepot.connectors.streams.options import ScriptOptions, epoch_ms
+from gluepot.connectors.options import ScriptOptions, epoch_ms
 from gluepot.core.errors import ConfigError
 
 # Glue's names and, where it differs, the older open connector's; Glue's own wins where a script gives both.

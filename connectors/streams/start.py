@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from gluepot.connectors.positions import StreamPositions
 from gluepot.connectors.registry import positions_class
-from gluepot.connectors.streams.positions import StreamPositions
 from gluepot.core.errors import CheckpointError
 from gluepot.core.storage import Storage
 

@@ -10,7 +10,7 @@ from gluepot.commit.overlap import History, Skipped, Twice
 from gluepot.commit.overlap import judge as judge_write
 from gluepot.commit.record import CommitRecord
 from gluepot.connectors.ports import CommitKey, Manifest, SourceRange, coalesced, ranges_digest
-from gluepot.connectors.streams.positions import Span
+from gluepot.connectors.positions import Span
 from gluepot.connectors.streams.start import START_FILE
 from gluepot.streaming.checkpoints.chain import Chain, judge
 from gluepot.streaming.checkpoints.contents import OffsetFile, QueryId

@@ -1,6 +1,6 @@
 """How the entries of an offset log hang together. Pure.
 
-Every entry of ours holds the checksum of the one before (`connectors/streams/positions.py`). So an entry in the place
+Every entry of ours holds the checksum of the one before (`connectors/positions.py`). So an entry in the place
 of another is told from a jump that the user accepted with failOnDataLoss=false, and an entry that is gone can be
 written anew where both of its neighbours are there: the one behind proves whether the result is what was lost.
 """
@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gluepot.connectors.streams.positions import Span, StreamPositions
+from gluepot.connectors.positions import Span, StreamPositions
 from gluepot.streaming.checkpoints.contents import Damage, OffsetFile
 
 

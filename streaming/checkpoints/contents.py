@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
+from gluepot.connectors.positions import StreamPositions
 from gluepot.connectors.registry import positions_class
-from gluepot.connectors.streams.positions import StreamPositions
 from gluepot.core.errors import CheckpointError
 
 _OFFSETS_VERSIONS = ("v1",)

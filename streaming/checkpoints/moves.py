@@ -9,7 +9,7 @@ from typing import Any
 
 from gluepot.commit.record import CommitRecord
 from gluepot.connectors.kafka.positions import SOURCE, Positions
-from gluepot.connectors.streams.positions import StreamPositions
+from gluepot.connectors.positions import StreamPositions
 from gluepot.core.errors import ConfigError
 from gluepot.streaming.checkpoints.chain import judge
 from gluepot.streaming.checkpoints.snapshot import Snapshot

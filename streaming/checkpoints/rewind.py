@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from gluepot.connectors.streams.positions import StreamPositions, one_place
+from gluepot.connectors.positions import StreamPositions, one_place
 from gluepot.connectors.streams.start import START_FILE, write_start
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from gluepot.connectors.streams.positions import StreamPositions
+from gluepot.connectors.positions import StreamPositions
 from gluepot.core.clock import Clock
 from gluepot.core.logging import get_logger
 

@@ -16,7 +16,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from gluepot.commit import Journal, Origin, QueryWrites
 from gluepot.commit.recorded_columns import TableColumns
 from gluepot.connectors.ports import DivisibleSource, SourceRange, coalesced
-from gluepot.connectors.streams.positions import StreamPositions
+from gluepot.connectors.positions import StreamPositions
 from gluepot.connectors.streams.rejects import discard, rejects_root
 from gluepot.connectors.streams.start import read_start
 from gluepot.core.checkpoint import Checkpoint

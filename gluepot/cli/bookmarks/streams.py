@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gluepot.bookmarks.ledger import Ledger
+from gluepot.connectors.positions import StreamPositions, one_place
 from gluepot.connectors.registry import positions_class
-from gluepot.connectors.streams.positions import StreamPositions, one_place
 from gluepot.connectors.streams.start import write_start
 from gluepot.core.clock import Clock
 from gluepot.core.errors import CheckpointError, ConfigError

@@ -14,7 +14,7 @@ from gluepot.connectors.kinesis.plan import Ahead, initial, place_of, plan
 from gluepot.connectors.kinesis.positions import Positions, behind, position
 from gluepot.connectors.kinesis.settings import FromLatest
 from gluepot.connectors.kinesis.topology import Shard
-from gluepot.connectors.streams.positions import one_place
+from gluepot.connectors.positions import one_place
 from gluepot.connectors.streams.start import of_stream, read_start, write_start
 from gluepot.core.errors import CheckpointError, ConfigError
 from gluepot.streaming.checkpoints import moves

@@ -11,7 +11,7 @@ from gluepot.connectors.kinesis.plan import Ahead, finished, initial, losses, pl
 from gluepot.connectors.kinesis.positions import Note, Positions, behind, position
 from gluepot.connectors.kinesis.settings import FromHorizon, FromLatest, FromTime
 from gluepot.connectors.kinesis.topology import Shard
-from gluepot.connectors.streams.positions import Span
+from gluepot.connectors.positions import Span
 
 S = "clicks"
 EMPTY = Positions({S: "1"})

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gluepot.connectors.kinesis.positions import Note, Positions, behind, fingerprint, position, sequence_before
 from gluepot.connectors.ports import SourceRange
-from gluepot.connectors.streams.positions import Span
+from gluepot.connectors.positions import Span
 from gluepot.core.errors import CheckpointError
 
 SEQUENCES = st.integers(1, 10**56)

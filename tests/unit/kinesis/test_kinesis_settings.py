@@ -3,7 +3,7 @@
 import pytest
 
 from gluepot.connectors.kinesis.settings import OLDER_NAMES, FromHorizon, FromLatest, FromTime, KinesisReadSettings
-from gluepot.connectors.streams.options import ScriptOptions
+from gluepot.connectors.options import ScriptOptions
 from gluepot.core.errors import ConfigError
 
 ARN = "arn:aws:kinesis:eu-west-1:123456789012:stream/clicks"

@@ -1,0 +1,67 @@
+"""What is installed: one import package of ours, beside the names that Glue demands, whichever way the wheel is built."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from scripts.bootstrap import REPOSITORY, find_uv
+from tests.image_replay import copy_files
+
+GLUE_NAMES = {"awsglue", "awsglueml", *(path.name for path in (REPOSITORY / "studio").glob("gs_*.py"))}
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    """A copy of the repository: to build compiles the kernel in the place that other tests load it from."""
+    listed = subprocess.check_output(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=REPOSITORY, text=True
+    )
+    copied = tmp_path_factory.mktemp("sources")
+    names = [Path(name) for name in listed.splitlines()]
+    copy_files(REPOSITORY, [name for name in names if os.path.lexists(REPOSITORY / name)], copied)
+    return copied
+
+
+def build(sources: Path, folder: Path, *options: str) -> Path:
+    """Build with uv, from its cache if that has what builds the wheel; return the wheel."""
+    for offline in ("1", "0"):
+        built = subprocess.run(
+            [find_uv(), "build", *options, "--out-dir", folder],
+            cwd=sources,
+            env={**os.environ, "UV_OFFLINE": offline},
+            capture_output=True,
+            check=False,
+            text=True,
+        )
+        if built.returncode == 0:
+            (wheel,) = folder.glob("*.whl")
+            return wheel
+    raise AssertionError(built.stderr)
+
+
+def contents(wheel: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist() if not name.endswith("/RECORD")}
+
+
+@pytest.fixture(scope="module")
+def wheel(sources, tmp_path_factory):
+    return contents(build(sources, tmp_path_factory.mktemp("wheel"), "--wheel"))
+
+
+def test_the_wheel_installs_these_names_and_no_other(wheel):
+    tops = {name.partition("/")[0] for name in wheel}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"gluepot", *GLUE_NAMES}
+
+
+def test_the_folders_at_the_root_are_parts_of_the_package(wheel):
+    assert {"gluepot/streaming/query/run.py", "gluepot/connectors/kafka/source.py"} <= set(wheel)
+
+
+def test_a_wheel_that_is_built_from_the_source_distribution_is_the_same(wheel, sources, tmp_path):
+    assert contents(build(sources, tmp_path)) == wheel

@@ -1,1 +1,1 @@
-"""What is known or prepared before a batch function asks for it."""
+"""Counts that also do the work which the batch function is expected to do next."""

@@ -1,4 +1,4 @@
-"""Counts of which only one thing is asked: `if data_frame.count() > 0`, as nearly all batch functions begin."""
+"""Recognises counts that only check for emptiness: `if data_frame.count() > 0`, as nearly all batch functions begin."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _BESIDE = frozenset({"CACHE", "EXTENDED_ARG"})
 
 
 def is_compared_with_zero(caller: FrameType | None) -> bool:
-    """Tell whether what a call returns is compared with 0 and then gone, so that any positive number will do.
+    """Tell whether the caller only compares the call's result with 0, so that any positive number will do.
 
-    It is read from the instructions that will run, not from the source, which may have changed since. What is not known
-    for certain is False: `0 < count()`, a variable in between, other numbers, instructions of another Python.
+    This reads the caller's bytecode, not its source file, which may have changed since. The answer is False in all
+    uncertain cases: `0 < count()`, a variable in between, other numbers, unknown bytecode of another Python version.
 
     Args:
         caller: the frame that waits for the call.

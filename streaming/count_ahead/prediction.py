@@ -1,4 +1,4 @@
-"""What a batch function is expected to do, from what it did with the batches before. Pure."""
+"""Predicts what a batch function will do from what it did with earlier batches. Pure."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _MOST_MISSES = 10
 class Prediction(Generic[WriteT]):
     """The write that a function is expected to make of its next batch.
 
-    Most functions count their batch and then write it, the same way each time. Expecting that is worth the work of a
-    count; expecting it in vain costs the work of a write. So a function that did otherwise is expected to do nothing
-    for a while: two batches, and after each further time in a row twice as many, 1,024 at most.
+    Most functions count their batch and then write it, in the same way each time. A right prediction saves the work of
+    a count; a wrong one costs the work of a write. So after a wrong prediction nothing is predicted for two batches,
+    and after each further wrong prediction in a row for twice as many, at most 1,024.
 
     Attributes:
-        writes: that the function made of its last batch.
+        writes: number of writes that the function made of its last batch.
     """
 
     def __init__(self) -> None:
@@ -27,16 +27,16 @@ class Prediction(Generic[WriteT]):
         self._rest_batches = 0
 
     def expected(self) -> WriteT | None:
-        """Return the write to prepare; None where none is expected."""
+        """Return the write to prepare; None if no write is predicted."""
         return None if self._rest_batches else self._last
 
     def learn(self, seen: WriteT | None, came: bool | None, writes: int = 1) -> None:
-        """Take note of what a function did with a batch.
+        """Learn from what a function did with a batch.
 
         Args:
-            seen: the write it made, if that is what may be expected next.
-            came: whether the write that was prepared is the one it made; None where none was prepared.
-            writes: all that it made.
+            seen: the write to predict for the next batch; None to predict none.
+            came: whether the function made the write that was prepared; None if none was prepared.
+            writes: number of all writes that the function made.
         """
         self._last, self.writes = seen, writes
         if came is None:

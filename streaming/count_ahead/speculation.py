@@ -1,7 +1,8 @@
-"""What a count does ahead of time: what the batch function did with the records after its last count.
+"""Count-ahead: a count that also does what the batch function did after counting its last batch.
 
-A count reads every record, and so does what follows it. So the count does that, where it is known (decision 0021): it
-stages the write that the last batch made, or decodes the records that the last batch used as rows.
+A count reads every record, and the operation after it reads them all again. So the count does that operation at once
+if it is predictable (decision 0021): it stages the same write as in the last batch, or it decodes the records if the
+last batch used them as rows.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The records are used as rows of Spark."""
+    """The function uses the records as Spark rows."""
 
 
 Use = RepeatedWrite | Rows
 
 
 class Speculation:
-    """What is done for one call of a batch function before it asks.
+    """The count-ahead of one call of a batch function.
 
     Args:
-        prediction: what the query's function does with its batches.
+        prediction: predicts what the query's function does with its batches.
     """
 
     def __init__(self, prediction: Prediction[Use]) -> None:
@@ -44,14 +45,14 @@ class Speculation:
         self._taking = Lock()
 
     def count(self, given: Pipeline, writer: TableWriter) -> int | None:
-        """Count the records of a batch by what the function is expected to do with them.
+        """Count the records of a batch by doing the work that the function is expected to do next.
 
         Args:
             given: the batch, without steps.
-            writer: of the batch.
+            writer: the table writer of the batch.
 
         Returns:
-            the number of records; None where nothing is expected, and where that cannot be done.
+            The number of records; None if nothing is predicted, or if the predicted work fails.
         """
         self._counted = given
         if writer.writes:
@@ -64,21 +65,21 @@ class Speculation:
                     return sum(part.rows_in for part in self._staged.parts)
                 case Rows() if given.kept is not None:
                     return given.kept.count()
-        except Exception as failed:  # noqa: BLE001  the function has not asked for it; where it does, it will be told
+        except Exception as failed:  # noqa: BLE001  if the function does ask for this work, it gets the error then
             log.info("not_done_with_count", reason=str(failed))
         return None
 
     @property
     def answers_emptiness_checks(self) -> bool:
-        """Whether it is as well if nothing is counted where only emptiness is asked for (decision 0026).
+        """Whether a count that only checks for emptiness may skip the counting (decision 0026).
 
-        A count keeps the records on this machine, which is of use where they are then read more than once.
+        A count keeps the records on this machine. That pays only if the function then reads them more than once.
         """
         return self._prediction.writes <= 1
 
     def staged(self, pipeline: Pipeline, sink: Sink) -> execute.Staged | None:
-        """Return what `count` staged, if it is exactly this write; the caller publishes it or takes it back."""
-        with self._taking:  # of two threads that write the same only one may publish it
+        """Return what `count` staged if it is exactly this write; the caller then publishes or discards it."""
+        with self._taking:  # if two threads make the same write, only one may publish the staged files
             found = self._staged
             if found is None or (found.pipeline, found.sink) != (pipeline, sink):
                 return None
@@ -86,16 +87,21 @@ class Speculation:
             return found
 
     def wrote(self, write: RepeatedWrite) -> None:
-        """Take note of a write that the function may make of its next batch, too."""
+        """Remember a write that the function may repeat for its next batch."""
         self._write = write
 
     def end(self, writer: TableWriter, *, done: bool) -> None:
-        """Tell the query what its function did, and whether it came to its end; what it did not want goes."""
+        """Teach the prediction what the function did, and discard staged files that it did not use.
+
+        Args:
+            writer: the table writer of the batch.
+            done: whether the function returned without an error.
+        """
         kept = None if self._counted is None else self._counted.kept
         rows_came = kept is not None and kept.is_used
         seen: Use | None = None
-        # After a count only: without one nothing is gained. One write only: others would have to read again what the
-        # count keeps for them.
+        # Predict only after a count, because without a count nothing is gained. Predict only a single write: for
+        # several, it is better that the count keeps the records, so that no write has to read them again.
         if done and self._counted is not None:
             if self._write is not None and writer.writes == 1:
                 seen = self._write

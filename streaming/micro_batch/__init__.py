@@ -1,1 +1,1 @@
-"""One micro-batch: the frames that the batch function gets, and what it writes."""
+"""One micro-batch: the frames that the batch function gets, and the writes that it makes."""

@@ -1,4 +1,4 @@
-"""One micro-batch: what the user's function is given, and what its writes add up to."""
+"""One micro-batch: runs the batch function on it and holds the totals of its writes."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from gluepot.streaming.micro_batch import scopes
 from gluepot.streaming.micro_batch.frames import BatchFrame, StreamFrame
 from gluepot.streaming.settings import StreamSettings
 
+# The side task that releases the rows cached for the function.
 RELEASE = "release_rows"
-"""The side task of letting go of rows that were kept for the function."""
 
 BatchFunction = Callable[[Any, int], Any]
 
@@ -38,11 +38,11 @@ class BatchContext:
     """The running micro-batch. The user's function reaches it through Glue's own signatures only.
 
     Args:
-        writer: of its writes.
-        storage_level: where records are kept that are used again and again; None to read them each time.
-        speculation: what is done for the function before it asks.
+        writer: the table writer of the batch.
+        storage_level: where Spark caches records that are used repeatedly; None to read them again for each use.
+        speculation: the work that a count does ahead for the function.
         scope: which threads write as part of the batch.
-        beside: does what is no part of the batch, by the name of a side task; in a query it raises nothing.
+        beside: runs a side task under its name; in a query it raises nothing.
     """
 
     writer: TableWriter
@@ -59,15 +59,15 @@ class BatchContext:
 
     @property
     def totals(self) -> WriteTotals:
-        """What the writes add up to."""
+        """The totals of all writes of the batch."""
         return self.writer.totals
 
     def count(self, given: Pipeline) -> int | None:
-        """Count the records of the batch by what the function is expected to do with them, see `Speculation.count`."""
+        """Count the records by doing the work that the function is expected to do next; see `Speculation.count`."""
         return self.speculation.count(given, self.writer)
 
     def pipeline(self, given: FrameInput) -> Pipeline:
-        """Return a pipeline over rows whose documents are decoded once, as long as the batch lasts."""
+        """Return a pipeline over rows whose documents are decoded only once during the batch."""
         if self.storage_level is None:
             return Pipeline(given)
         kept = KeptRecords(given.frame.sparkSession, given, self.storage_level)
@@ -75,16 +75,16 @@ class BatchContext:
         return Pipeline(given, kept=kept)
 
     def release(self) -> None:
-        """Let go of what was kept for the function."""
+        """Release the records that were cached for the function."""
         while self._kept:
             self._kept.pop().release()
 
 
 def current_batch() -> BatchContext | None:
-    """Return the micro-batch whose function this thread runs, or was started by; None outside of one.
+    """Return the micro-batch whose function runs in this thread or started it; None outside of a batch function.
 
     Raises:
-        PermanentError: a function of a query has started this thread, and no batch of the query is running any more.
+        PermanentError: a batch function started this thread, and its query runs no batch any more.
     """
     scope = scopes.current()
     if scope is None:
@@ -95,7 +95,7 @@ def current_batch() -> BatchContext | None:
             " already; wait for the thread in the function, for example with join()."
         )
         raise scope.late
-    assert isinstance(scope.batch, BatchContext)  # nobody else runs a function in a scope
+    assert isinstance(scope.batch, BatchContext)  # only `run_known` and `run_rows` open a scope
     return scope.batch
 
 
@@ -109,17 +109,17 @@ def run_known(
     rows: Callable[[], DataFrame] | None = None,
     counted: int | None = None,
 ) -> None:
-    """Run the function on the ranges of a micro-batch, or some of them.
+    """Run the function on all ranges of a micro-batch, or on some of them.
 
     Args:
-        stream: what the batch is of.
-        frame: what Spark gave for the batch.
-        ranges: what the function is given.
-        function: the query's.
-        context: of the batch.
-        settings: of the query.
-        rows: makes the DataFrame of the ranges if they are not all of the batch.
-        counted: records of a batch that is small enough for the driver's process; None for Spark's.
+        stream: the stream that the batch comes from.
+        frame: the DataFrame that Spark made for the batch.
+        ranges: the ranges that the function gets.
+        function: the batch function.
+        context: the context of the batch.
+        settings: the settings of the query.
+        rows: makes the DataFrame of the ranges if they are only a part of the batch.
+        counted: number of records of a small batch, which the driver reads itself; None if Spark's tasks read it.
     """
     is_small = counted is not None
     source = stream.source.lean() if is_small else stream.source
@@ -148,9 +148,9 @@ def run_known(
 
 
 def run_rows(frame: DataFrame, function: BatchFunction, context: BatchContext) -> bool:
-    """Run the function on a micro-batch of any other stream, as Glue does it; False when it was empty.
+    """Run the function, as Glue does, on a micro-batch whose ranges are unknown; return False if it is empty.
 
-    With persistence the rows are counted, without it one row is looked for: the function never sees an empty batch.
+    With persistence this counts the rows; without it, this looks for one row. The function never gets an empty batch.
     """
     if context.storage_level is None:
         if not frame.take(1):

@@ -1,8 +1,8 @@
-"""The two frames a script meets: the stream it asks for, and the micro-batch its function is given.
+"""The two frames of a streaming script: the stream that it opens, and the micro-batch that its function gets.
 
-Both are real DataFrames. A stream that is handed to `forEachBatch` untouched is recognised by its class, because every
-DataFrame operation returns a plain DataFrame; its micro-batches then know their offset ranges, and build Spark rows
-only if the function asks for them.
+Both are real DataFrames. Every DataFrame operation returns a plain DataFrame, so the class shows whether the script
+passes a stream to `forEachBatch` unchanged. The micro-batches of such a stream know their offset ranges, and become
+Spark rows only if the function needs rows.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class StreamFrame(ClassicDataFrame):
 
     Args:
         frame: the DataFrame of `spark.readStream`.
-        source: what it reads.
-        handover: the folder its planner looks into.
-        json_column: the column of JSON texts that fromDF expands; None when the frame has none.
+        source: the source that it reads.
+        handover: the folder that its planner watches.
+        json_column: the column of JSON texts that fromDF expands; None if the frame has none.
     """
 
     def __new__(cls, *_: Any) -> Self:  # noqa: D102
@@ -48,12 +48,12 @@ class StreamFrame(ClassicDataFrame):
         self.extras = tuple(source.added.names)
 
     def batch(self, spark: SparkSession, ranges: Sequence[SourceRange], rejects_root: str | None = None) -> DataFrame:
-        """Return the rows of some ranges of the stream, in the stream's columns; nothing is read yet.
+        """Return the rows of some ranges of the stream, in the stream's columns, without reading them yet.
 
         Args:
             spark: the session.
-            ranges: one partition each.
-            rejects_root: where records are kept that a declared schema cannot decode; None where that was done already.
+            ranges: the ranges to read; each becomes one partition.
+            rejects_root: where to keep records that a declared schema cannot decode; None if that was done already.
         """
         register(spark, adapter.StreamDataSource)
         options = {
@@ -69,16 +69,17 @@ class BatchFrame(ClassicDataFrame):
     """One micro-batch of a `StreamFrame`, lazy: it becomes Spark rows on the first operation that needs them.
 
     Args:
-        frame: what Spark gave for the batch; nothing of it has been read yet.
+        frame: the DataFrame that Spark made for the batch; nothing has been read from it yet.
         batch_input: the ranges of the batch.
-        json_column: as of the stream.
-        storage_level: how the rows are kept once they are rows; None to read them anew for each action.
-        rows: makes the DataFrame of the ranges where they are only a part of what `frame` reads. Called when rows are
-            asked for.
-        counted: records in the ranges, where that is known.
-        count_otherwise: tells how many records a pipeline over the ranges has, if it knows a better way than reading.
-        answers_emptiness_checks: a count that is only compared with 0 reads nothing; otherwise it keeps what others
-            read then.
+        json_column: the stream's `json_column`.
+        storage_level: where Spark caches the rows; None to read them again for each action.
+        rows: makes the DataFrame of the ranges if they are only a part of what `frame` reads. Called when an operation
+            first needs rows.
+        counted: number of records in the ranges, if known.
+        count_otherwise: returns the number of records of a pipeline over the ranges; None if it has no better way
+            than reading them all.
+        answers_emptiness_checks: whether a count that is only compared with 0 reads nothing; otherwise such a count
+            reads and caches the records for later operations.
     """
 
     def __new__(cls, *_: Any, **__: Any) -> Self:  # noqa: D102
@@ -103,15 +104,15 @@ class BatchFrame(ClassicDataFrame):
         self._persisted = False
         self._counted = counted if batch_input.declared is None else None
         self._count_otherwise = count_otherwise
-        # The function is not called with a batch without records. A part of one may have none, and records that cannot
-        # be decoded into declared columns are no rows.
+        # The function is never called with an empty batch. But a part of a batch may be empty, and records that cannot
+        # be decoded into declared columns do not become rows.
         self._is_never_empty = rows is None and batch_input.declared is None
         self._answers_emptiness_checks = answers_emptiness_checks and self._is_never_empty
         self._kept = KeptRecords(frame.sparkSession, batch_input, storage_level) if storage_level else None
         self.batch_input = batch_input
         self.json_column = json_column
         self.rows_read = False
-        # What ClassicDataFrame.__init__ sets, but for _jdf.
+        # The attributes that ClassicDataFrame.__init__ sets, except for _jdf.
         self._sc = frame.sparkSession.sparkContext
         self._support_repr_html = False
         self.is_cached = False
@@ -134,8 +135,8 @@ class BatchFrame(ClassicDataFrame):
     def count(self) -> int:
         """Count the rows in the workers; no payload becomes a Spark row.
 
-        Every record is a row, but for those that cannot be decoded into declared columns. Where the caller only asks
-        whether there is one, as in `count() > 0`, nothing is counted and the answer is some number above 0.
+        Every record is a row, except for records that cannot be decoded into declared columns. If the caller only asks
+        whether there is a row, as in `count() > 0`, this may count nothing and return some number above 0.
         """
         caller = getattr(inspect.currentframe(), "f_back", None)
         if self._counted is None and self._answers_emptiness_checks and is_compared_with_zero(caller):
@@ -149,17 +150,17 @@ class BatchFrame(ClassicDataFrame):
         return self._counted
 
     def isEmpty(self) -> bool:  # noqa: N802
-        """Tell whether the batch has no row."""
+        """Tell whether the batch has no rows."""
         return not (self._is_never_empty or self.count())
 
     def pipeline(self) -> Pipeline | None:
-        """Return the batch as a pipeline over its ranges; None where payloads stay as they are and have no fields."""
+        """Return the batch as a pipeline over its ranges; None if payloads are not decoded and so have no fields."""
         if self.batch_input.declared is not None:
             return Pipeline(self.batch_input, rows=self)
         return Pipeline(self.batch_input, kept=self._kept) if self.json_column else None
 
     def release(self) -> None:
-        """Drop the rows and chunks that were kept."""
+        """Drop the cached rows and chunks."""
         if self._kept is not None:
             self._kept.release()
         if self._persisted:
@@ -167,12 +168,12 @@ class BatchFrame(ClassicDataFrame):
             self._persisted = False
 
 
-# By handover folder: how a frame that was transformed is traced back to the stream it reads.
+# All opened streams by handover folder. With it we trace a transformed frame back to the streams that it reads.
 opened_streams: dict[str, StreamFrame] = {}
 
 
 def kept_at(settings: StreamSettings) -> StorageLevel | None:
-    """Return where a batch is kept while its function runs; None where it is not."""
+    """Return where Spark caches a batch while its function runs; None if it does not."""
     if not settings.persist:
         return None
     level = getattr(StorageLevel, settings.storage_level)

@@ -1,4 +1,4 @@
-"""The streams of ours that one query reads: one, several for a union or a join, none for a foreign source."""
+"""The streams of our sources that one query reads: one, several for a union or a join, none for a foreign source."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from gluepot.core.errors import EtlError
 from gluepot.core.logging import get_logger
 from gluepot.streaming.micro_batch.frames import StreamFrame, opened_streams
 
+# The most streams that a log line names; a topic pattern may cover hundreds.
 MOST_NAMED = 5
-"""Streams that a log line names; a pattern may cover hundreds."""
 
 log = get_logger(__name__)
 
 
 def streams_of(frame: DataFrame) -> list[StreamFrame]:
-    """Return our streams at the leaves of a frame's plan, whatever the script did with them since."""
+    """Return our streams at the leaves of a frame's plan, whatever transforms the script applied to them."""
     if isinstance(frame, StreamFrame):
         return [frame]
     leaves = frame._jdf.queryExecution().logical().collectLeaves()  # noqa: SLF001  Python has no other view of a plan
@@ -38,11 +38,11 @@ def streams_of(frame: DataFrame) -> list[StreamFrame]:
 
 
 class Inputs:
-    """What a query asks of its sources.
+    """The sources that a query reads, and everything that the query asks them.
 
     Args:
-        frame: the frame handed to `forEachBatch`.
-        checkpoint: of the query.
+        frame: the frame that the script gave to `forEachBatch`.
+        checkpoint: the checkpoint of the query.
     """
 
     def __init__(self, frame: DataFrame, checkpoint: Checkpoint) -> None:
@@ -54,12 +54,12 @@ class Inputs:
         return bool(self._streams)
 
     def check(self) -> None:
-        """Reach every source, and make sure the checkpoint is theirs.
+        """Connect to every source, and make sure that the checkpoint belongs to these streams.
 
         Raises:
-            ConfigError, TransientError: a source is not there.
+            ConfigError, TransientError: a source cannot be reached.
             CheckpointError: the checkpoint belongs to other streams.
-            DataLoss: records went that were never read.
+            DataLoss: the source deleted records that the query has not read.
         """
         newest = self._checkpoint.newest_offsets() if self._streams else None
         for stream in self._streams:
@@ -73,19 +73,19 @@ class Inputs:
             stream.handover.begin(self._checkpoint.location)
 
     def ask_stop(self) -> None:
-        """Let the planners plan no further batch."""
+        """Ask the planners to plan no further batch."""
         for stream in self._streams:
             stream.handover.ask_stop()
 
     def reported(self) -> EtlError | None:
-        """Return the error a planner raised, as it was."""
+        """Return the original error that a planner raised, None if no planner raised one."""
         return next((error for stream in self._streams if (error := stream.handover.reported())), None)
 
     def held(self, batch_id: int) -> list[StreamPositions[Any]]:
-        """Return what a batch holds, one entry per stream, from the offset log.
+        """Return the positions of a batch from the offset log, one entry per stream.
 
-        Several streams, or state that is waited for, make batches in which a stream has nothing new: its entry is that
-        of the batch before, letter for letter, and the batch holds none of it.
+        In a query with several streams or with state, a batch may hold nothing new of a stream. That stream's entry is
+        then an exact copy of the previous batch's entry, and the positions returned for it hold no records.
         """
         now = self._logged(batch_id)
         if self._untouched or batch_id == 0:
@@ -98,12 +98,12 @@ class Inputs:
         return [stream.source.positions(entry, self._checkpoint.location) for stream in self._streams]
 
     def ranges(self, held: Sequence[StreamPositions[Any]]) -> tuple[SourceRange, ...]:
-        """Return what a batch holds as ranges, coalesced."""
+        """Return the ranges of a batch, coalesced."""
         pairs = zip(self._streams, held, strict=True)
         return tuple(coalesced(one for stream, batch in pairs for one in stream.source.split(batch)))
 
     def digest(self, batch_id: int) -> str:
-        """Return text that is equal for batches of equal offsets, whatever their sources are."""
+        """Return a digest that is equal for batches with equal offsets; it works for foreign sources, too."""
         before = self._checkpoint.offsets(batch_id - 1).sources if batch_id else ()
         text = json.dumps([before, self._checkpoint.offsets(batch_id).sources], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
@@ -128,14 +128,14 @@ class Inputs:
         return found
 
     def datasets(self, held: Sequence[StreamPositions[Any]]) -> list[Dataset]:
-        """Return the names that the streams of a batch have where lineage is kept."""
+        """Return the lineage names of the streams of a batch."""
         pairs = zip(self._streams, held, strict=True)
         return sorted({stream.source.dataset(name) for stream, batch in pairs for name in batch.streams()})
 
     def commit_groups(self, held: Sequence[StreamPositions[Any]]) -> tuple[int, list[Exception]]:
-        """Tell consumer groups where a published batch ends; return how many were told, and why others were not.
+        """Commit the ends of a published batch to consumer groups; return the number of commits, and the errors.
 
-        Only tools look there, so that a failure is a warning and the stream goes on.
+        Only monitoring tools read these offsets, so a failure is logged as a warning and the stream continues.
         """
         told, failures = 0, list[Exception]()
         for stream, batch in zip(self._streams, held, strict=True):
@@ -145,23 +145,23 @@ class Inputs:
             try:
                 source.commit_group(batch)
                 told += 1
-            except Exception as refused:  # noqa: BLE001  whatever it is, the groups of other streams are told
+            except Exception as refused:  # noqa: BLE001  the groups of other streams must still commit
                 failures.append(refused)
                 log.warning("group_commit_failed", group=source.group, reason=str(refused))
         return told, failures
 
     def throttled_reads(self) -> list[int]:
-        """Return how many reads were refused because they came too often, of each source that has such a limit."""
+        """Return the number of throttled reads of each source that has a limit on reads."""
         return [one.source.throttled_reads() for one in self._streams if isinstance(one.source, ThrottledSource)]
 
     def backlog(self, held: Sequence[StreamPositions[Any]]) -> dict[str, int]:
-        """Return the records behind a batch by `stream-shard`; an EtlError while a source is away."""
+        """Return the number of records after a batch, by `stream-shard`; raise EtlError if a source is unreachable."""
         pairs = zip(self._streams, held, strict=True)
         return {shard: n for stream, batch in pairs for shard, n in stream.source.backlog(batch).items()}
 
 
 def named(held: Sequence[StreamPositions[Any]]) -> dict[str, str]:
-    """Return what the log lines of a batch say of its streams: `stream`, their names; nothing for foreign sources."""
+    """Return the log fields of a batch: `stream` with the names of its streams; empty for foreign sources."""
     names = sorted({stream for one in held for stream in one.streams()})
     more = [f"and {len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
     return {"stream": ", ".join([*names[:MOST_NAMED], *more])} if names else {}

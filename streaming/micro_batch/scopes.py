@@ -1,9 +1,9 @@
-"""Which micro-batch a thread works for: that of the query whose batch function runs in it, or has started it.
+"""Finds the micro-batch that a thread works for: the one whose batch function runs in the thread or started it.
 
-Python's threads do not inherit context variables (before 3.14, and there only if told to), and an executor's thread may
-be older than the task it runs. So a thread remembers the query of the thread that started it, and a task that is given
-to an executor or a thread pool goes to work for the query of the thread that gave it. It is the query and not the batch
-that is inherited, because a pool may live longer than a batch.
+Python's threads do not inherit context variables (before 3.14 never, since then only on request), and an executor's
+thread may be older than the task that it runs. So a thread remembers the query of the thread that started it, and a
+task submitted to an executor or a thread pool works for the query of the thread that submitted it. Threads and tasks
+inherit the query, not the batch, because a pool may live longer than a batch.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from gluepot.core.logging import get_logger
 
 _ATTRIBUTE = "_gluepot_scope"
 _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+# The longest time that a batch waits for a thread of its function that is not writing. Later writes of it are refused.
 LONGEST_WAIT_SECS = 5.0
-"""How long a batch waits for a thread of its function that does not write; what it still writes later is refused."""
 
 log = get_logger(__name__)
 
@@ -34,17 +34,17 @@ _POOL_METHODS = ("apply_async", "_map_async", "imap", "imap_unordered")
 
 @dataclass(eq=False, slots=True)
 class Scope:
-    """One query's batch functions.
+    """The threads, tasks and writes of one query's batch function.
 
     Args:
-        batch: the running one; None between two.
-        late: what was raised for a write that came when no batch was running any more.
-        threads: that the running function has started, those of libraries left out.
-        tasks: that it has given to executors and that have not come to their end.
-        results: of what it has given to thread pools, which keep those that are not there yet.
-        failed_writes: what writes have raised.
-        uncaught: what has ended threads and tasks of the function.
-        writing: how many writes are going on.
+        batch: the running batch; None between two batches.
+        late: the error raised for a write that came when no batch was running any more.
+        threads: the threads that the running function started, without threads of libraries.
+        tasks: the unfinished tasks that the function submitted to executors.
+        results: the results of calls to thread pools. The set is weak; the pools keep unfinished results alive.
+        failed_writes: the errors that writes raised.
+        uncaught: the errors that ended threads and tasks of the function.
+        writing: number of writes in progress.
         changed: held while that number changes.
     """
 
@@ -60,13 +60,13 @@ class Scope:
 
     @contextmanager
     def write(self) -> Iterator[None]:
-        """Count a write of this thread while it goes on, and keep what it raises."""
+        """Count a write of this thread as in progress, and keep the error that it raises."""
         with self.changed:
             self.writing += 1
         try:
             yield
         except BaseException as error:
-            if self.batch is not None:  # outside of one nobody asks
+            if self.batch is not None:  # outside of a batch nothing reads the list
                 self.failed_writes.append(error)
             raise
         finally:
@@ -75,7 +75,7 @@ class Scope:
                 self.changed.notify_all()
 
     def give(self, task: Future[Any]) -> None:
-        """Take note of a task that an executor has been given, until it has come to its end."""
+        """Remember a task that was submitted to an executor until the task ends."""
         self.tasks.add(task)
         task.add_done_callback(self._ended)
 
@@ -85,18 +85,19 @@ class Scope:
         self.tasks.discard(task)
 
     def wait(self) -> None:
-        """Wait for the threads and tasks that the function has left behind, and for writes that are in progress.
+        """Wait for the threads and tasks that the function left running, and for writes in progress.
 
-        A thread that does not write, and tasks of which none ends, are waited for `LONGEST_WAIT_SECS`.
+        The wait for a thread that is not writing, or for tasks of which none ends, is at most `LONGEST_WAIT_SECS`.
 
         Raises:
-            BaseException: what a write in one of them has raised and nobody has caught.
+            BaseException: the error of a write in one of them that the script did not catch.
         """
         while self.threads:
             thread = self.threads.pop()
             thread.join(LONGEST_WAIT_SECS)
             while thread.is_alive() and self._wait_for_writes():
-                thread.join(LONGEST_WAIT_SECS)  # what its write has raised is known when the thread has ended
+                # Only when the thread ends do we know whether it caught the error of its write.
+                thread.join(LONGEST_WAIT_SECS)
             if thread.is_alive():
                 log.warning("thread_outlives_its_batch", thread=thread.name)
         while tasks := set(self.tasks):
@@ -117,19 +118,19 @@ class Scope:
             raise lost[0]
 
     def _wait_for_writes(self) -> bool:
-        """Wait until no write is in progress; False if none was."""
+        """Wait until no write is in progress; return False if none was."""
         with self.changed:
             waits = self.writing > 0
             self.changed.wait_for(lambda: self.writing == 0)
         return waits
 
     def refuse_late_writes(self) -> None:
-        """Raise what a write of a thread that outlived its batch has raised there, where nobody may have seen it."""
+        """Raise again the error of a late write; it was first raised in a thread where it may have gone unnoticed."""
         if self.late is not None:
             raise self.late
 
     def forget(self) -> None:
-        """Let go of what the function has left behind."""
+        """Drop all references to the function's threads, tasks, results and errors."""
         for held in (self.threads, self.tasks, self.results, self.failed_writes, self.uncaught):
             held.clear()
 
@@ -140,17 +141,17 @@ _installed = False
 
 
 def current() -> Scope | None:
-    """Return the query that this thread works for; None for a thread that no batch function has started."""
+    """Return the scope of the query that this thread works for; None if no batch function started the thread."""
     scope: Scope | None = _scope.get() or getattr(threading.current_thread(), _ATTRIBUTE, None)
     return scope
 
 
 @contextmanager
 def running(scope: Scope, batch: object) -> Iterator[None]:
-    """Let this thread, and those that work for the same query, write as part of a batch while this is open.
+    """Let this thread, and all threads that work for the same query, write as part of a batch while this is open.
 
-    When it closes, it waits for threads and tasks that were started meanwhile (see `Scope.wait`), so that none of them
-    writes into the next attempt or batch.
+    On exit, wait for the threads and tasks that were started meanwhile (see `Scope.wait`), so that none of them writes
+    into the next attempt or batch.
     """
     _install()
     token = _scope.set(scope)
@@ -159,7 +160,7 @@ def running(scope: Scope, batch: object) -> Iterator[None]:
         try:
             yield
         except BaseException:
-            with suppress(BaseException):  # what the function has raised is the error to report
+            with suppress(BaseException):  # the function's own error is the one to report
                 scope.wait()
             raise
         scope.wait()
@@ -170,8 +171,8 @@ def running(scope: Scope, batch: object) -> Iterator[None]:
 
 
 def _install() -> None:
-    """Make threads and pools of this process pass the query on; once is enough."""
-    global _installed  # noqa: PLW0603  the classes that are changed are the process's, too
+    """Patch the thread and pool classes of this process, once, so that new threads and tasks inherit the query."""
+    global _installed  # noqa: PLW0603  the patched classes are global, too
     with _installing:
         if _installed:
             return
@@ -225,7 +226,7 @@ def _pass_on_to_pools() -> None:
             if scope is None or scope.batch is None:
                 return _method(self, _working_for(scope, func), *args, **kwargs)
             result = _method(self, _working_for(scope, _watched(scope, func)), *args, **kwargs)
-            if isinstance(result, AsyncResult):  # what is handed out one by one tells nobody when it has ended
+            if isinstance(result, AsyncResult):  # the iterators of `imap` do not report their end
                 scope.results.add(result)
             return result
 
@@ -233,7 +234,7 @@ def _pass_on_to_pools() -> None:
 
 
 def _working_for(scope: Scope | None, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function as one that runs for a query in whichever thread it is called."""
+    """Wrap a function so that it works for a query in any thread that calls it."""
     if scope is None:
         return function
 
@@ -250,7 +251,7 @@ def _working_for(scope: Scope | None, function: Callable[..., Any]) -> Callable[
 def _is_of_script(thread: threading.Thread) -> bool:
     """Tell whether a thread runs a function of the script, and not the loop of an executor or a library.
 
-    Whether it is a daemon says nothing: threads take that over from Spark's, in which batch functions run.
+    The daemon flag does not help: threads inherit it from Spark's thread, in which batch functions run.
     """
     work: Any = getattr(thread, "_target", None) or type(thread).run
     while isinstance(work, partial):
@@ -260,7 +261,7 @@ def _is_of_script(thread: threading.Thread) -> bool:
 
 
 def _watched(scope: Scope, work: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the work of a thread, or of a pool, as one that tells its query what has ended it."""
+    """Wrap the work of a thread or a pool so that its query learns of the error that ended it."""
 
     def watched(*args: Any, **kwargs: Any) -> Any:
         try:

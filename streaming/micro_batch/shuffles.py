@@ -1,4 +1,4 @@
-"""How many pieces a batch is shuffled into: Spark's 200 are for nights of data, not for seconds (decision 0023)."""
+"""The number of shuffle partitions for micro-batches: Spark's 200 suit large batch jobs (decision 0023)."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from gluepot.core.logging import get_logger
 from gluepot.streaming.observe.capacity import is_local, local_slots
 
 SETTING = "spark.sql.shuffle.partitions"
+# The shuffle partitions for each slot. Adaptive execution coalesces partitions of unequal size into even tasks.
 PER_SLOT = 4
-"""Adaptive execution makes tasks of equal size from pieces that are not."""
 
 log = get_logger(__name__)
 
 
 def shuffle_partitions(master: str, cpus: int, settings: Mapping[str, str]) -> int | None:
-    """Return the pieces that suit the batches of a session, None where its setting is to stay as it is.
+    """Return the number of shuffle partitions for micro-batches; None if the session's setting stays as it is.
 
-    On one machine they follow from its task slots, as Glue derives them from its workers (docs/glue 10.2). A cluster
-    keeps Spark's: its workers may still be to come.
+    On one machine the number follows from the task slots, as Glue derives it from its workers (docs/glue 10.2). On a
+    cluster Spark's setting stays, because some workers may not have started yet.
 
     Args:
-        master: Spark's.
+        master: Spark's master URL.
         cpus: processors of this machine.
-        settings: what the session was told, by `--conf` or by the script.
+        settings: the session's settings that `--conf` or the script set.
     """
     if SETTING in settings or not is_local(master):
         return None
@@ -34,7 +34,7 @@ def shuffle_partitions(master: str, cpus: int, settings: Mapping[str, str]) -> i
 
 
 def suit_batches(spark: SparkSession) -> None:
-    """Let the shuffles of a session suit micro-batches; this stays when the stream has ended."""
+    """Set a session's shuffle partitions to suit micro-batches; the setting stays after the stream has ended."""
     wanted = shuffle_partitions(str(spark.sparkContext.master), os.cpu_count() or 1, spark.conf.getAll)
     if wanted is not None:
         spark.conf.set(SETTING, wanted)

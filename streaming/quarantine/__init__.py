@@ -1,1 +1,1 @@
-"""Records that a batch function fails on: found by halving the batch, kept as dead letters."""
+"""Finds the records that make a batch function fail, by halving the batch, and keeps them as dead letters."""

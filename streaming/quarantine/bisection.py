@@ -1,4 +1,4 @@
-"""Which records a batch fails on: a decision over ranges, made by trying parts of them."""
+"""Searches the ranges of a batch for the records that make its function fail, by trying parts of them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Ranges = tuple[SourceRange, ...]
 
 @dataclass(frozen=True, slots=True)
 class Guilty:
-    """A position the function fails on when given nothing else.
+    """A position on which the function fails when it gets nothing else.
 
     Args:
         at: a range of one position.
-        message: what the function raised.
+        message: the error that the function raised.
     """
 
     at: SourceRange
@@ -27,7 +27,7 @@ class Guilty:
 
 @dataclass(frozen=True, slots=True)
 class TooMany:
-    """More records are guilty than may be set aside; `found` of them are known, the search went no further."""
+    """More records are guilty than may be set aside; the search stopped when it knew of `found` of them."""
 
     found: int
 
@@ -37,23 +37,23 @@ def find_guilty(
 ) -> Generator[Ranges, str | None, tuple[Guilty, ...] | TooMany]:
     """Find the positions that fail alone, in ranges that fail together.
 
-    Yields a part of the ranges at a time and is sent what trying it raised, or None when it passed. Breadth first, so
-    that a fault of everything (a database that is away) is told from a few bad records after some `4 * limit` tries:
-    the parts that fail do not overlap, and each holds one guilty record or more. One guilty record among n takes at
-    most `2 * log2(n) + 1` tries.
+    The generator yields one part of the ranges at a time. The caller tries the part and sends the error that it raised,
+    or None if it passed. The search is breadth first: the failing parts do not overlap and each holds at least one
+    guilty record, so after some `4 * limit` tries it can tell a general fault (such as an unreachable database) from a
+    few bad records. One guilty record among n takes at most `2 * log2(n) + 1` tries.
 
-    A record is blamed when it has failed alone twice: once may have been the machine's fault.
+    A record is guilty only if it fails alone twice, because a single failure may be the machine's fault.
 
-    Where the first half of a failing part passes, the second must fail; it is cut without being tried. So what is
-    returned failed by itself, always, while a part that fails only as a whole, in two records that do not get on with
-    each other, gives nothing.
+    If the first half of a failing part passes, the second half must fail, so it is divided without being tried. Every
+    position that is returned has failed alone. A part that fails only as a whole, because of two records that conflict
+    with each other, yields no guilty position.
 
     Args:
-        suspects: one position or more, known to fail.
-        limit: most records that may be guilty.
+        suspects: one position or more that fail together.
+        limit: the largest number of guilty records.
 
     Returns:
-        The guilty positions in the order of the ranges, perhaps none.
+        The guilty positions in the order of the ranges, possibly none; `TooMany` if there are more than `limit`.
     """
     guilty: list[Guilty] = []
     failing: deque[Ranges] = deque([tuple(suspects)])
@@ -73,7 +73,7 @@ def find_guilty(
 
 
 def _try(part: Ranges, failing: deque[Ranges], guilty: list[Guilty]) -> Generator[Ranges, str | None, bool]:
-    """Try a part, note down what came of it, and return whether it passed."""
+    """Try a part, add it to `failing` or `guilty` if it fails, and return whether it passed."""
     message = yield part
     if message is not None and width(part) == 1:
         message = yield part

@@ -1,8 +1,8 @@
-"""The dead letters of a query: records its function failed on, published like any other write of the batch.
+"""The dead letters of a query: records on which its function failed, published like any other write of the batch.
 
-They lie in `<checkpoint>/gluepot/dead_letters`, which is laid out as a table is, with its manifests; the files
-themselves lie there too, or in `rejectsPath`. A manifest here is also the decision that its records are out of the
-batch: a replay reads it and runs the function on the others.
+The folder `<checkpoint>/gluepot/dead_letters` has the layout of a table, with manifests. The files with the records lie
+there too, or in `rejectsPath`. A manifest here also decides that its records no longer belong to the batch: a replay
+reads the manifest and runs the function on the other records.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _CTX = "dead_letters"
 
 
 class DeadLetters:
-    """Dead letters of one query, in rounds: a batch that fails again without those of round 1 gets a round 2.
+    """The dead letters of one query, in rounds: a batch that fails again without the records of round 1 gets a round 2.
 
     Args:
         checkpoint: the query's checkpoint, path or URL.
-        rejects_path: where the files go; None for beside the manifests.
+        rejects_path: where the files go; None to put them beside the manifests.
         query_id: Spark's id of the query.
-        token: of the driver; an earlier driver can decide nothing any more once this one has taken over.
+        token: the driver's lease token. Once this driver has taken over, earlier drivers can decide nothing more.
     """
 
     def __init__(self, checkpoint: str, rejects_path: str | None, query_id: str, token: int) -> None:
@@ -45,16 +45,16 @@ class DeadLetters:
         self._token = token
 
     def decided(self, batch_id: int) -> list[Ranges]:
-        """Return the positions set aside in each round so far; none for a round that was taken back, or only sealed."""
+        """Return the positions set aside in each round; empty for a round that was taken back or only sealed."""
         found: list[Ranges] = []
         while (record := published(self._target, self._key(batch_id, len(found) + 1))) is not None:
             found.append(tuple(record.ranges))
         return found
 
     def take_over(self, batch_id: int) -> list[Ranges]:
-        """Return the same, after making sure that an earlier driver adds nothing to it.
+        """Return the same as `decided`, after making sure that an earlier driver can add nothing.
 
-        Each round, and one more that is empty, gets a record of this driver.
+        For this, each round gets a record of this driver, and so does one more, empty round.
 
         Raises:
             LeaseHeld: a later driver has taken over.
@@ -73,19 +73,19 @@ class DeadLetters:
     def publish(
         self, batch_id: int, nth: int, letters: Iterable[DeadLetter], ranges: Sequence[SourceRange]
     ) -> list[WrittenFile]:
-        """Make the dead letters of a round visible and the decision final, both or neither.
+        """Publish the dead letters of a round, which makes them visible and the decision final in one step.
 
         Args:
-            batch_id: of the batch.
+            batch_id: the number of the batch.
             nth: the round, counted from 1.
-            letters: the records in the ranges; none takes a round back.
-            ranges: their positions.
+            letters: the records in the ranges; an empty iterable takes the round back.
+            ranges: the positions of the records.
 
         Returns:
-            The files of the letters.
+            The files that hold the letters.
 
         Raises:
-            EtlError: as the storage or the source raises; nothing is decided then.
+            EtlError: the storage or the source failed; nothing is decided then.
         """
         key, attempt = self._key(batch_id, nth), f"{self._token}/{uuid4().hex}"
         folder = f"{REJECTS}/" if self._target.rejects == self._target.table else ""

@@ -1,4 +1,4 @@
-"""What an exception says, in one line: out of a worker, or out of Java, it comes with stacks around it."""
+"""Reduces an exception to one line, because errors from a worker or from Java come with stack traces."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ LONGEST_CHARS = 2_000
 
 
 def failure_text(error: BaseException) -> str:
-    """Return `Type: message`; of an error that a worker's Python raised, that one's.
+    """Return `Type: message`; if Python in a worker raised the error, the type and message are the worker's.
 
     Args:
-        error: of the batch function.
+        error: the error of the batch function.
     """
     text = _from_worker(str(error)) or f"{type(error).__name__}: {_first_line(str(error))}"
     return text[:LONGEST_CHARS]
 
 
 def _from_worker(text: str) -> str | None:
-    """Return the exception at the end of the last Python traceback in a text, None where there is none."""
+    """Return the exception line after the last Python traceback in a text; None if there is none."""
     _, found, trace = text.rpartition(_TRACEBACK)
     if not found:
         return None

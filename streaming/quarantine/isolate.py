@@ -1,10 +1,10 @@
-"""Batches the function cannot get through: find the records it fails on, keep them as dead letters, run the others.
+"""Quarantine: finds the records on which the function fails, keeps them as dead letters, and runs the other records.
 
-The search tries the function on parts of the batch; what it writes through `write_dynamic_frame` is staged then and
-taken back, so a search that dies has changed nothing. Its outcome is decided in one step, the publishing of the dead
-letters. Before that, what failed attempts have published of this batch is taken back; after it the function runs on the
-batch without those records, under the batch's own commit keys. A replay finds the dead letters and goes straight to
-that run. So once the batch is done, written + dead letters = input, wherever a driver died on the way.
+The search tries the function on parts of the batch. Writes through `write_dynamic_frame` are then only staged and taken
+back, so a search whose driver dies has changed nothing. A search first takes back what failed attempts published from
+this batch. Then publishing the dead letters decides its outcome in one step. After that the function runs on the batch
+without those records, under the batch's own commit keys. A replay finds the dead letters and goes straight to that run.
+So when the batch is done, written + dead letters = input, even if a driver died at any point on the way.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ log = get_logger(__name__)
 
 
 class Quarantine:
-    """What a query does about records its function fails on.
+    """Isolates the records on which a query's function fails.
 
     Args:
-        stream: what the query reads; None when its ranges are not known.
-        function: the query's.
-        settings: of the query.
+        stream: the stream that the query reads; None if its ranges are not known.
+        function: the batch function.
+        settings: the settings of the query.
         before_each_try: called before the function is tried on a part; may raise to end the search.
     """
 
@@ -58,7 +58,7 @@ class Quarantine:
         self._fruitless: int | None = None
 
     def check(self) -> None:
-        """Make sure that records can be told apart, where that is asked for.
+        """If quarantine is configured, make sure that the offsets of records are known.
 
         Raises:
             ConfigError: `onBatchFailure` is `quarantine` and the offsets of a batch's records are not known.
@@ -70,13 +70,14 @@ class Quarantine:
             )
 
     def takes(self, batch_id: int | None, failure: BaseException) -> bool:
-        """Decide whether a batch whose retries are used up is searched when it runs next.
+        """Decide whether to search a batch, whose retries are used up, when it runs next.
 
-        Not for an error of ours, which is never a record's fault, and not again after a search that found nothing.
+        There is no search after one of Gluepot's own errors, which no record causes, and no second search after one
+        that found nothing.
 
         Args:
-            batch_id: of the batch whose function raised; None when something else failed.
-            failure: what it raised.
+            batch_id: the batch whose function raised; None if something else failed.
+            failure: the error.
         """
         wanted = self._settings.on_batch_failure == "quarantine" and isinstance(failure, Exception)
         if not wanted or batch_id is None or batch_id == self._fruitless or is_ours(failure):
@@ -87,13 +88,13 @@ class Quarantine:
     def good(
         self, stream: StreamFrame, frame: DataFrame, ranges: Sequence[SourceRange], context: BatchContext
     ) -> Sequence[SourceRange]:
-        """Return what the function is to run on: the batch less the records that are, or now become, dead letters.
+        """Return the ranges to run the function on: the batch without the records that are or now become dead letters.
 
         Args:
-            stream: what the batch is of.
-            frame: what Spark gave for the batch.
-            ranges: all of the batch.
-            context: of the batch; told how many records are dead letters.
+            stream: the stream that the batch comes from.
+            frame: the DataFrame that Spark made for the batch.
+            ranges: all ranges of the batch.
+            context: the context of the batch; its totals get the number of dead letters.
 
         Raises:
             PermanentError: more records are guilty than `quarantineLimit` allows.
@@ -118,9 +119,9 @@ class Quarantine:
         return without(ranges, aside)
 
     def _rounds(self, ranges: Sequence[SourceRange], context: BatchContext) -> tuple[Ranges, ...]:
-        """Return what was set aside of this batch before.
+        """Return the ranges that earlier rounds of this batch set aside.
 
-        The checkpoint is asked for the first batch alone: of later ones this driver knows what it published itself.
+        Only for the first batch does this read the checkpoint. All rounds of later batches come from this driver.
         """
         batch_id = context.batch_id
         if self._decided is None:
@@ -129,7 +130,7 @@ class Quarantine:
             rounds = letters.take_over(batch_id) if searching else letters.decided(batch_id)
             for n, held in enumerate(rounds):
                 if width(common(held, ranges)) < width(held):
-                    # The batch was planned anew and lacks some of them: those come in another batch, which decides.
+                    # The batch was planned again and lacks some of these records. The batch that holds them decides.
                     letters.publish(batch_id, n + 1, (), ())
                     rounds[n] = ()
             self._decided = batch_id, tuple(rounds)
@@ -168,7 +169,7 @@ class Quarantine:
     def _decide(
         self, stream: StreamFrame, rounds: tuple[Ranges, ...], guilty: Sequence[Guilty], context: BatchContext
     ) -> None:
-        """Publish the dead letters of a new round, which takes their records out of the batch for good."""
+        """Publish the dead letters of a new round, which permanently removes their records from the batch."""
         at = tuple(one.at for one in guilty)
         letters = (
             DeadLetter(record, REASON, one.message)

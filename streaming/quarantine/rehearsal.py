@@ -1,4 +1,4 @@
-"""Trying a batch function on a part of its batch, so that nothing it writes through us becomes visible."""
+"""Tries a batch function on a part of its batch; nothing that it writes through Gluepot becomes visible."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from gluepot.streaming.settings import StreamSettings
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """One batch function tried on parts of one batch.
+    """Tries one batch function on parts of one batch.
 
     Args:
-        stream: what the batch is of.
-        frame: what Spark gave for the batch.
-        function: the query's; its writes by other means than `write_dynamic_frame` do happen.
-        settings: of the query.
-        context: of the batch.
-        writes: the writes the function has reached so far.
+        stream: the stream that the batch comes from.
+        frame: the DataFrame that Spark made for the batch.
+        function: the batch function. Its writes by other means than `write_dynamic_frame` take effect.
+        settings: the settings of the query.
+        context: the context of the batch.
+        writes: the writes that the function has reached so far.
     """
 
     stream: StreamFrame
@@ -40,10 +40,10 @@ class Rehearsal:
     writes: Reached = field(default_factory=dict)
 
     def failure(self, part: Ranges) -> str | None:
-        """Return what the function raises when it gets nothing but this part of the batch; None when it passes.
+        """Return the error text of the function on this part of the batch alone; None if it passes.
 
         Raises:
-            Exception: an error that is no record's fault: one of ours.
+            Exception: one of Gluepot's own errors, which no record causes.
         """
         if not self.stream.source.any_record(part):
             return None
@@ -63,9 +63,9 @@ class Rehearsal:
         return None
 
     def take_back(self) -> None:
-        """Take back what attempts at the whole batch have published under the writes that were reached here.
+        """Take back what attempts at the whole batch published under the writes that this rehearsal reached.
 
-        The run that follows without the guilty records may not get to all of these writes.
+        The following run without the guilty records may not reach all of these writes.
         """
         for (_, key), target in self.writes.items():
             if (record := published(target, key)) is not None and record.files:

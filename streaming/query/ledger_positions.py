@@ -1,6 +1,6 @@
-"""Where a query stands, noted in the job's ledger now and then, so that bookmarks of streams can be seen and moved.
+"""Notes a query's positions in the job's ledger from time to time, so that users can see and move stream bookmarks.
 
-The checkpoint stays the authority: nothing reads the note to go on, and no batch fails of what goes wrong here.
+The checkpoint stays the authority: a query never reads the note to continue, and an error here fails no batch.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ _VERSION = 1
 
 
 class Place(Protocol):
-    """What a source calls a place in its stream."""
+    """The positions of a source in its streams."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return its form in the checkpoint."""
+        """Return the positions in the form that the checkpoint uses."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamMark:
-    """A query as the ledger knows it.
+    """The note that the ledger keeps of a query.
 
     Args:
-        checkpoint: its `checkpointLocation`.
-        query_id: Spark's.
-        batch_id: of the batch that was done last.
-        places: what that batch held, one entry per stream, as in the offset log.
+        checkpoint: the query's `checkpointLocation`.
+        query_id: Spark's id of the query.
+        batch_id: the number of the last completed batch.
+        places: the positions of that batch, one entry per stream, as in the offset log.
     """
 
     checkpoint: str
@@ -43,16 +43,16 @@ class StreamMark:
     places: Sequence[Mapping[str, Any]]
 
     def to_body(self) -> str:
-        """Return the text that goes into the ledger."""
+        """Return the text that the ledger stores."""
         plain = {"checkpoint": self.checkpoint, "query_id": self.query_id, "batch_id": self.batch_id}
         return json.dumps({"kind": KIND, "version": _VERSION, **plain, "places": list(self.places)})
 
     @classmethod
     def from_body(cls, body: str) -> StreamMark:
-        """Read it back.
+        """Read a note back from the ledger's text.
 
         Raises:
-            CheckpointError: it is none of ours, or was written by a newer Gluepot.
+            CheckpointError: the text is not a note of ours, or a newer Gluepot wrote it.
         """
         try:
             plain = json.loads(body)
@@ -66,12 +66,12 @@ class StreamMark:
 
 
 class LedgerPositions:
-    """Notes a query's progress where its job has bookmarks enabled.
+    """Notes a query's progress in the ledger if its job has bookmarks enabled.
 
     Args:
-        name: of the query; its bookmark's.
-        checkpoint: its `checkpointLocation`.
-        clock: for the time between two notes.
+        name: the name of the query, and of its bookmark.
+        checkpoint: the query's `checkpointLocation`.
+        clock: measures the time between two notes.
     """
 
     def __init__(self, name: str, checkpoint: str, clock: Clock) -> None:
@@ -82,7 +82,7 @@ class LedgerPositions:
         self._noted_at: float | None = None
 
     def done(self, query_id: str, batch_id: int, held: Sequence[Place]) -> None:
-        """Take down that a batch is done; it is noted at once, or with a later one; raises as `note` does."""
+        """Record that a batch is done; the ledger gets the note now or with a later batch. Raises as `note` does."""
         if not held:
             return
         self._pending = StreamMark(self._checkpoint, query_id, batch_id, [one.to_json() for one in held])
@@ -90,15 +90,16 @@ class LedgerPositions:
             self.note()
 
     def note(self) -> None:
-        """Note what has not been noted; called at the query's end, too.
+        """Write the pending note to the ledger; also called at the query's end.
 
         Raises:
-            EtlError: the ledger is away, or no longer this run's. It is asked again with a batch a minute later.
+            EtlError: the ledger is unreachable, or no longer belongs to this run. A batch a minute later tries again.
         """
         run = jobrun.current()
         marks = run.bookmarks if run else None
         if self._pending is None or marks is None or not marks.run.saves:
             return
-        self._noted_at = self._clock.monotonic()  # of a failed try, too: a ledger that hangs holds up few batches
+        # Also set for a failed try, so that a ledger that hangs delays few batches.
+        self._noted_at = self._clock.monotonic()
         marks.ledger.mirror(marks.run, self._name, self._pending.to_body())
         self._pending = None

@@ -1,4 +1,4 @@
-"""Queries that are to begin no further batch for a while: asked for from outside, kept between two batches."""
+"""Pauses of queries: somebody outside requests a pause, and the query waits between two batches."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ LOOK_SECS = 0.1
 
 @dataclass(slots=True)
 class Pauses:
-    """Which queries of a job are asked to pause. Safe to use from any thread, without waiting.
+    """The queries of a job that are asked to pause. Safe to use from any thread, without waiting.
 
-    A query that runs a batch ends it first; it keeps its lease, so that no other driver takes over what only rests.
+    A query first ends its running batch. It keeps its lease, so that no other driver takes over a paused query.
     """
 
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -27,23 +27,23 @@ class Pauses:
             self._asked.add(query)
 
     def resume(self, query: str) -> None:
-        """Let a query go on; one that does not pause goes on anyway."""
+        """Let a query continue; this has no effect on a query that is not paused."""
         with self._lock:
             self._asked.discard(query)
 
     def hold(self, query: str) -> bool:
-        """Tell whether a query may begin no batch."""
+        """Tell whether a query is asked to pause, so that it may not begin a batch."""
         with self._lock:
             return query in self._asked
 
 
 def rest(held: Callable[[], bool], ending: Callable[[], bool], clock: Clock) -> float:
-    """Wait until a pause or the query ends; return how long that took, in seconds.
+    """Wait until the pause or the query ends; return how long that took, in seconds.
 
     Args:
-        held: tells whether the pause goes on.
-        ending: tells whether the query is to end, which no pause puts off.
-        clock: waits.
+        held: tells whether the pause continues.
+        ending: tells whether the query has to end; a pause does not delay that.
+        clock: measures the time and waits.
     """
     began = clock.monotonic()
     while held() and not ending():

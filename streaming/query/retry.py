@@ -1,4 +1,4 @@
-"""What follows a failed micro-batch, by Glue's rule (`forEachBatch`: 1, 2, then 5 s between tries)."""
+"""Decides what follows a failed micro-batch, by Glue's rule (`forEachBatch` waits 1, 2, then 5 s between tries)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gluepot.streaming.settings import StreamSettings
 WAITS_SECS = {1: 1.0, 2: 2.0}
 LATER_WAITS_SECS = 5.0
 
-# Glue re-raises this one at once. It has no type of its own on the Python side, so its text must decide.
+# Glue re-raises this error at once. It has no type of its own in Python, so we recognise it by its text.
 CHECKPOINT_METADATA_NOT_FOUND = "CheckpointMetadataNotFound"
 
 
@@ -29,7 +29,7 @@ class GiveUp:
 
 
 def after_failure(failures_in_a_row: int, settings: StreamSettings) -> RetryAfter | GiveUp:
-    """Decide what follows the `failures_in_a_row`-th failure; the count starts over after a good batch.
+    """Decide what follows a number of consecutive failures; the caller counts from 0 again after a good batch.
 
     Args:
         failures_in_a_row: 1 for the first failure.

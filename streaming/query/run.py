@@ -1,4 +1,4 @@
-"""One query: start it, keep it going through failures, end it between two batches."""
+"""Runs one query: starts it, retries it after failures, and ends it between two batches."""
 
 from __future__ import annotations
 
@@ -58,24 +58,24 @@ T = TypeVar("T")
 
 
 class StopBetweenBatches(Exception):
-    """Raised where a batch would begin after the end was asked for: its offsets are planned, nothing of it has run."""
+    """Raised when a batch begins after a stop was requested; its offsets are planned, but its function has not run."""
 
 
 @dataclass(slots=True)
 class _Run:
-    """What the batch callback and the waiting thread share.
+    """The state that the batch callback and the waiting thread share.
 
     Args:
-        gate: held while a batch begins, and while the end is decided.
+        gate: held while a batch begins and while the query decides whether to stop.
         stopping: whether no further batch may begin.
         in_function: whether a batch is running.
-        done_batches: whose function has returned; what Spark could not commit does not count.
-        finished: the batch whose function has returned last, as long as nobody has seen that Spark committed it, and
-            whether it held records.
-        failures: of the batch that is tried, or of the attempts to plan one, in a row.
-        error: what the last batch has raised.
-        last_started_epoch: when the last batch began.
-        last_held: what the last batch held.
+        done_batches: number of non-empty batches whose function returned, without those that Spark could not commit.
+        finished: the batch whose function returned last, and whether it held records; None once it is known whether
+            Spark committed that batch.
+        failures: consecutive failures of the current batch, or of planning it.
+        error: what the last batch raised.
+        last_started_epoch: when the last batch began, in seconds since 1970 UTC.
+        last_held: the positions of the last batch.
         failed_batch: the batch whose function failed last.
     """
 
@@ -92,11 +92,11 @@ class _Run:
 
 
 class _Drain:
-    """The end of a drain: everything the streams held when it began.
+    """The positions at which a drain ends: the ends of the streams when the drain began.
 
     Args:
-        inputs: of the query.
-        began_epoch: in seconds since 1970 UTC.
+        inputs: the streams of the query.
+        began_epoch: when the drain began, in seconds since 1970 UTC.
     """
 
     def __init__(self, inputs: Inputs, began_epoch: float) -> None:
@@ -106,7 +106,7 @@ class _Drain:
         self._known = False
 
     def look(self) -> bool:
-        """Find out ends that are not known yet; True once all are. The first end found of a shard counts."""
+        """Ask for the ends that are still unknown; return whether all are known. A known end never changes."""
         if not self._known and (found := self._inputs.ends_at(self._began_epoch)) is not None:
             self._ends = {
                 shard: end if self._ends.get(shard) is None else self._ends[shard] for shard, end in found.items()
@@ -115,7 +115,7 @@ class _Drain:
         return self._known
 
     def is_reached(self, held: Sequence[StreamPositions[Any]]) -> bool:
-        """Tell whether a batch, the last one done, ends at or after all ends."""
+        """Tell whether the last completed batch, which held these positions, reaches the ends of all shards."""
         if not self.look():
             return False
         reached = {shard: end for one in held for shard, end in one.ends_by_id().items()}
@@ -126,11 +126,11 @@ class Query:
     """A streaming query of a job, run as Glue's `forEachBatch` runs it (docs/glue 2).
 
     Args:
-        frame: a streaming DataFrame; one of ours keeps its offset ranges.
-        function: `(data_frame, batch_id)`.
-        settings: of the query.
+        frame: a streaming DataFrame; for a `StreamFrame` the offset ranges of each batch are known.
+        function: the batch function, called with `(data_frame, batch_id)`.
+        settings: the settings of the query.
         session: the job's services.
-        name: for logs and metrics.
+        name: the name of the query in logs and metrics.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class Query:
         self._origin: Origin | None = None
 
     def run(self) -> None:
-        """Run until the job ends it, a drain is reached, or a batch fails for good.
+        """Run until the job stops the query, a drain is complete, or a batch fails for good.
 
         Raises:
             Exception: what the batch function raised in its last attempt, or what the source reported.
@@ -193,7 +193,7 @@ class Query:
                 self._run.failures += 1
                 self._tell(failures_in_a_row=self._run.failures)
                 self._count("failure")
-                # A batch that fails after the end was asked for is not tried again, and the end is no success.
+                # A batch that fails after a stop was requested is not retried, and the query ends with its error.
                 final = retry.is_final(failure) or self._session.stop.is_set()
                 match retry.after_failure(self._run.failures, self._settings):
                     case retry.RetryAfter(wait_secs) if not final:
@@ -209,12 +209,12 @@ class Query:
                     case _:
                         log.error("query_failed", attempts=self._run.failures, reason=str(failure))
                         raise failure
-            self._lease.check()  # it may be lost while no attempt runs: before the next one, or in a pause
+            self._lease.check()  # the lease may be lost while no attempt runs: before the next attempt, or in a pause
 
     def _judge_finished(self) -> None:
-        """Find out, when a query has failed, whether the batch whose function returned last is committed.
+        """After a failure, find out whether Spark committed the batch whose function returned last.
 
-        If not, its function runs again, and that counts as another failure of the same batch.
+        If Spark did not, the function runs again, and the failure counts as another failure of the same batch.
         """
         finished, self._run.finished = self._run.finished, None
         if finished is None:
@@ -222,7 +222,7 @@ class Query:
         batch_id, filled = finished
         try:
             newest = self._checkpoint.newest_commit()
-        except (EtlError, OSError):  # the same trouble that kept Spark from writing there
+        except (EtlError, OSError):  # the storage fault that kept Spark from committing may last
             newest = None
         if newest is not None and newest >= batch_id:
             self._run.failures = 0
@@ -230,7 +230,7 @@ class Query:
             self._run.done_batches -= filled
 
     def _pause(self) -> None:
-        """Rest between two batches, with the lease, until somebody lets the query go on or it is to end."""
+        """Wait between two batches, holding the lease, until the query is resumed or has to end."""
         log.info("query_paused")
         self._tell(paused=True)
         try:
@@ -258,7 +258,7 @@ class Query:
             self._drain.look()
 
     def _attempt(self) -> BaseException | None:
-        """Start the query and wait for its end; return what ended it, None for an end or a pause asked for."""
+        """Start the query and wait for its end; return its error, or None after a requested stop or pause."""
         self._run.error = None
         self._run.failed_batch = None
         self._run.stopping = False
@@ -279,11 +279,11 @@ class Query:
             self._tell_throttled(anew=True)
 
     def _wait(self, query: StreamingQuery) -> BaseException | None:
-        """Wait for the query's end, and bring it about between two batches when that, or a pause, is asked for.
+        """Wait until the query ends, or until it can be stopped between two batches for a requested stop or pause.
 
-        `stop()` while the batch function runs interrupts Python in mid-call and can end the stream's thread with a
-        StackOverflowError (Spark 4.1), so it is called only while no batch is running; a batch that begins in the same
-        instant ends itself with `StopBetweenBatches`.
+        Calling `stop()` while the batch function runs interrupts Python in mid-call and can end the stream's thread
+        with a StackOverflowError (Spark 4.1). The caller therefore stops the query only while no batch is running; a
+        batch that begins at the same instant ends itself with `StopBetweenBatches`.
         """
         while True:
             self._tell_throttled()
@@ -292,7 +292,7 @@ class Query:
                     return None
             except StreamingQueryException as failure:
                 return self._cause(failure)
-            # Planners told to stop plan nothing more, so a pause that is taken back in this moment is carried out too.
+            # Once asked to stop, planners plan nothing more. So `stopping` stays set even if a pause is cancelled now.
             if not (self._run.stopping or self._ending() or self._pausing()):
                 continue
             with self._run.gate:
@@ -303,7 +303,7 @@ class Query:
                 return None
 
     def _cause(self, failure: StreamingQueryException) -> BaseException | None:
-        """Return the error as it was raised, not the text of it that came back through the JVM."""
+        """Return the error as it was raised in Python, not its text as it came back through the JVM."""
         if isinstance(self._run.error, StopBetweenBatches):
             return None
         return self._run.error or self._inputs.reported() or failure
@@ -325,12 +325,12 @@ class Query:
 
     def _on_batch(self, frame: DataFrame, batch_id: int) -> None:
         with self._run.gate:
-            # Asked here too: the next batch may begin before the waiting thread looks again.
+            # Checked here too, because the next batch may begin before the waiting thread checks again.
             if self._run.stopping or self._ending() or self._pausing():
                 self._run.error = StopBetweenBatches()
                 raise self._run.error
             self._run.in_function = True
-            if self._run.finished is not None:  # Spark begins a batch when the one before is committed
+            if self._run.finished is not None:  # Spark begins a batch only after it has committed the previous one
                 self._run.finished, self._run.failures = None, 0
         try:
             self._scope.refuse_late_writes()
@@ -367,7 +367,7 @@ class Query:
             during=self._scope.write,
         )
         context = BatchContext(writer, kept_at(self._settings), speculation, self._scope, self._beside)
-        writer.begin_attempt()  # here, too: the function is not called if all records are dead letters
+        writer.begin_attempt()  # needed here too, because the function is not called if all records are dead letters
         filled = self._fill(frame, held, context)
         writer.settle()
         reach("batch.settled")
@@ -403,7 +403,7 @@ class Query:
         began_epoch: float,
         duration_secs: float,
     ) -> BatchStats:
-        """Return a committed batch in numbers; they do not depend on whether its names for lineage can be told."""
+        """Return the numbers of a committed batch; if its lineage names cannot be found, they are left out."""
         totals, now_epoch = writer.totals, self._session.clock.epoch()
         ages = {shard: max(0.0, now_epoch - newest / 1000) for shard, newest in totals.newest_epoch_ms.items()}
         return BatchStats(
@@ -438,10 +438,10 @@ class Query:
         )
 
     def _beside(self, task: str, action: Callable[[], T]) -> T | None:
-        """Do something that is no part of the batch: its errors are told and counted, and the batch goes on."""
+        """Run a side task; its errors are logged and counted, and the batch continues. Return None after an error."""
         try:
             return action()
-        except Exception as failed:  # noqa: BLE001  whatever it is, the batch has done its work
+        except Exception as failed:  # noqa: BLE001  no error of a side task may fail the batch
             self._failed_beside(task, failed)
             return None
 
@@ -449,14 +449,14 @@ class Query:
         self._session.side_task_failed(self._name, task, failed)
 
     def _targets(self, query_id: str, token: int) -> KnownTargets:
-        """Return what this driver knows of the query's targets; the first call opens the journal of the checkpoint."""
+        """Return what this driver knows about the query's targets; the first call opens the checkpoint's journal."""
         if self._tables is None or self._tables.query_id != query_id:
             journal = Journal(self._checkpoint.storage, token)
             self._tables = QueryWrites(query_id, token, journal, self._checkpoint.replaced_query_ids())
         return KnownTargets(self._tables, self._columns, self._checked)
 
     def _roll_up(self) -> None:
-        """Begin to roll up manifests where that is due; it takes seconds where the table is in S3."""
+        """Start rolling up manifests in a thread if that is due, because it takes seconds for a table in S3."""
         tables = self._tables
         if tables is None or not tables.has_to_roll_up() or (self._rolling and self._rolling.is_alive()):
             return
@@ -472,7 +472,7 @@ class Query:
         return isinstance(source, DivisibleSource) and task_ranges.is_divided(records, source.least_piece)
 
     def _fill(self, frame: DataFrame, held: Sequence[StreamPositions[Any]], context: BatchContext) -> bool:
-        """Run the function on a batch; False if it turned out to be empty and the function was not called."""
+        """Run the function on a batch; return False, without calling the function, if the batch is empty."""
         if self._stream is None:
             return run_rows(frame, self._function, context)
         (span,) = held
@@ -500,7 +500,10 @@ class Query:
         good: Sequence[SourceRange],
         context: BatchContext,
     ) -> None:
-        """Run the function on what is left of a batch, whose pieces have rejects files of their own."""
+        """Run the function on a batch without its dead letters.
+
+        Rejects files of the whole batch's ranges are discarded, because the remaining pieces get files of their own.
+        """
         root = rejects_root(stream.source.rejects_path, self._settings.checkpoint_location)
         if root is not None:
             discard(root, ranges)
@@ -532,7 +535,7 @@ class Query:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """Let the job's status know of the query while this is open, and of its end."""
+        """Report the query to the job's status when this opens, and its end when this closes."""
         settings = self._settings.model_dump()
         self._tell(window_secs=self._settings.window_size_secs, settings=settings, ended=False)
         try:
@@ -542,12 +545,12 @@ class Query:
 
     @contextmanager
     def _lag_shown(self) -> Iterator[None]:
-        """Show the lag at every moment while this is open, not only when a batch ends: the worst one has none."""
+        """Show the lag continuously while this is open, because a batch that hangs never ends and would show none."""
         metrics = self._session.metrics
         if metrics is None or not self._inputs:
             yield
             return
-        # What the checkpoint says of the past is not needed to go on.
+        # The checkpoint's earlier positions only improve the first lag shown, so an error here must not stop the query.
         self._beside("lag", lambda: self._lag.committed(self._inputs.committed(), {}))
 
         def show(lag: Lag) -> None:
@@ -563,7 +566,7 @@ class Query:
         self._beside("throttled_reads", lambda: self._tell(throttled_reads=self._throttling.look(anew=anew)))
 
     def _tell_groups(self, held: Sequence[StreamPositions[Any]]) -> None:
-        """Tell consumer groups of a batch, after its publish: a group must never be ahead of the table."""
+        """Commit the ends of a published batch to consumer groups; a group must never be ahead of the table."""
         told, failures = self._inputs.commit_groups(held)
         for failed in failures:
             self._failed_beside("group_commits", failed)
@@ -579,7 +582,8 @@ def for_each_batch(frame: Any, function: BatchFunction, settings: StreamSettings
     """Run a query to its end; see `Query`.
 
     Raises:
-        EtlError: with the query's name added, or whatever the batch function raised.
+        EtlError: with the query's name and checkpoint added as a note.
+        Exception: what the batch function raised.
     """
     try:
         with stop_on_signals(session):

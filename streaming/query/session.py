@@ -1,4 +1,4 @@
-"""What a job gives all of its queries: clock, metrics, live view, and when to end."""
+"""The services that a job gives to all of its queries: clock, metrics, live view, and the rule when they end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gluepot.streaming.query.pausing import Pauses
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    # Their libraries take time to load, and this module is loaded before Spark's JVM is started.
+    # These modules load large libraries, and this module is imported before Spark's JVM starts.
     from gluepot.streaming.observe.metrics import StreamMetrics
     from gluepot.streaming.progress import BatchStats
     from gluepot.streaming.settings import OnBatchFailure
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Drain:
-    """When queries end by themselves. Glue's never do; with both fields at rest ours do not either.
+    """When queries end by themselves. Glue's queries never do; neither do ours with the default values.
 
     Args:
-        until_caught_up: end when everything the source held at the start is committed.
-        max_batches: end after so many committed batches; None for no limit.
+        until_caught_up: end when all records that the source held at the start are committed.
+        max_batches: end after this many committed batches; None for no limit.
     """
 
     until_caught_up: bool = False
@@ -45,20 +45,20 @@ class StreamSession:
     """The services of one job.
 
     Args:
-        job: its name; a label of metrics and logs.
-        clock: all waiting and all time stamps.
-        metrics: None where nobody asked for them.
+        job: the name of the job, a label of metrics and logs.
+        clock: used for all waiting and all time stamps.
+        metrics: the job's metrics; None if the user did not ask for them.
         status: what the queries are doing now.
-        watchers: told of every committed batch; what they raise is a side task's failure.
+        watchers: called after every committed batch; an error that they raise counts as a side task's failure.
         drain: when queries end by themselves.
-        on_batch_failure: `onBatchFailure` of queries whose options do not say it.
-        lease_secs: after how long without a sign of life another driver may take a query over.
-        stream_options: win over those that scripts give their streams; an empty text takes the script's away.
-        batch_options: win over those that scripts give `forEachBatch`.
-        stand_in: makes the streams that scripts ask for, of connection type and options, in a test; None for real ones.
+        on_batch_failure: `onBatchFailure` of queries whose options do not set it.
+        lease_secs: after how many seconds without a renewed lease another driver may take over a query.
+        stream_options: override the options that scripts give to their streams; an empty text removes the script's.
+        batch_options: override the options that scripts give to `forEachBatch`.
+        stand_in: in a test, makes a script's streams from connection type and options; None for real streams.
         stop: set to end every query after its running batch.
-        pauses: which queries are to begin no further batch for a while.
-        read: what was read outside of streams, by the names of lineage.
+        pauses: which queries are asked to pause.
+        read: the datasets that were read outside of streams, by their lineage names.
     """
 
     job: str = "job"
@@ -77,7 +77,7 @@ class StreamSession:
     read: set[Dataset] = field(default_factory=set)
 
     def side_task_failed(self, query: str, task: str, error: Exception) -> None:
-        """Log and count an error in what goes on beside the batches; safe to call from any thread, raises nothing."""
+        """Log and count an error of a side task; safe to call from any thread, raises nothing."""
         side_tasks.warn(query, task, error)
         if self.metrics is not None:
             with suppress(Exception):  # the metrics may be what fails
@@ -88,11 +88,11 @@ _current = StreamSession()
 
 
 def install(session: StreamSession) -> None:
-    """Make a session the one that `forEachBatch` uses; the job runner calls it once, before the script starts."""
+    """Set the session that `forEachBatch` uses; the job runner calls this once, before the script starts."""
     global _current  # noqa: PLW0603  a script reaches the engine only through Glue's signatures
     _current = session
 
 
 def current() -> StreamSession:
-    """Return the installed session, or a plain one when a script runs without the job runner."""
+    """Return the installed session, or a default one if a script runs without the job runner."""
     return _current

@@ -1,4 +1,4 @@
-"""Signals: the first one ends the job between two batches, the second one at once."""
+"""Handles signals: the first one ends the job between two batches, the second one ends it at once."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ log = get_logger(__name__)
 
 @contextmanager
 def stop_on_signals(session: StreamSession) -> Iterator[None]:
-    """Let SIGTERM and SIGINT end the session's queries while this is open; only the main thread can do so.
+    """Let SIGTERM and SIGINT end the session's queries while this is open; this has an effect in the main thread only.
 
-    Spark's own SIGINT handler, set by each SparkContext, cancels the running jobs; it is put back afterwards.
+    Each SparkContext sets a SIGINT handler that cancels the running jobs. That handler is restored afterwards.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

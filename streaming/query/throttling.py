@@ -1,4 +1,4 @@
-"""How often sources asked to be read less often: looked at now and then, also while a batch runs or none comes."""
+"""Counts the reads that sources throttled; the counts are polled at intervals, whether or not a batch runs."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Callable, Sequence
 
 from gluepot.core.clock import Clock
 
+# The seconds between two polls, well below a usual scrape interval of metrics.
 LOOK_SECS = 5.0
-"""Well below the interval at which metrics are asked for."""
 
 
 class Throttling:
-    """A count over all planners of a query, each of which begins at 0.
+    """The number of throttled reads over all planners of a query; each planner counts from 0.
 
     Args:
-        counts: asks each source that has a limit for its planner's count.
-        clock: for pacing.
+        counts: returns the planner's count of each source that has a limit.
+        clock: measures the time between two polls.
     """
 
     def __init__(self, counts: Callable[[], Sequence[int]], clock: Clock) -> None:
@@ -29,7 +29,7 @@ class Throttling:
         """Return the total; None if no source has a limit.
 
         Args:
-            anew: ask the sources even if the last time is not long ago.
+            anew: poll the sources even if the last poll was less than `LOOK_SECS` ago.
         """
         now = self._clock.monotonic()
         if anew or now >= self._due:
@@ -42,5 +42,5 @@ class Throttling:
 
 
 def _added(before: int, now: int) -> int:
-    """Return what came since; a count that is lower than before is another planner's."""
+    """Return the increase since the last poll; a count that went down comes from a new planner."""
     return now - before if now >= before else now

@@ -1,4 +1,4 @@
-"""The contracts every connector keeps, and the plain values that travel between planner, task and driver."""
+"""The contracts that every connector keeps, and the plain values that planner, tasks and driver exchange."""
 
 from __future__ import annotations
 
@@ -27,23 +27,24 @@ _EXACT_IN_JSON = 2**53
 
 @dataclass(frozen=True, order=True, slots=True)
 class SourceRange:
-    """Exactly which input a task reads; what checkpoint, manifest and bookmark have in common.
+    """The exact input that a task reads. Checkpoint, manifest and bookmark all describe input in this form.
 
     For Kafka: `stream` is the topic, `stream_id` the id the broker gave it, `shard` the partition, and the records are
     those with `start <= offset < end`. There may be fewer than `end - start` (transaction markers, compaction).
 
-    For Kinesis the positions are sequence numbers, of which nearly all in between were never given to a record
+    For Kinesis the positions are sequence numbers, and nearly all numbers between two records belong to no record
     (`gluepot.connectors.kinesis.positions`).
 
     Args:
         source: the kind, such as `kafka`.
         stream: its name.
-        stream_id: tells it from others of its name.
+        stream_id: distinguishes the stream from others of the same name.
         shard: partition or shard.
         start: first position.
         end: one past the last position.
-        proof: what the source wrote down of the records when it planned the range, so that a reader can tell that it
-            has the same ones; empty where nothing was, or only a piece is wanted. No part of what makes ranges equal.
+        proof: what the source recorded about the records when it planned the range, so that a reader can check that it
+            got the same ones. It is empty if the source recorded nothing, and for a piece of a range. Equality of
+            ranges ignores it.
     """
 
     source: str
@@ -57,7 +58,7 @@ class SourceRange:
     def to_json(self) -> dict[str, Any]:
         """Return the plain form that goes into manifests.
 
-        Positions that a double does not hold exactly are text: most readers of JSON but Python's would round them.
+        Positions that a double cannot hold exactly become text: most JSON readers, unlike Python's, would round them.
         """
         plain = asdict(self)
         for name in ("start", "end"):
@@ -81,13 +82,13 @@ class SourceRange:
         )
 
     def piece(self, start: int, end: int) -> SourceRange:
-        """Return a part of the range; what is proven of the whole says nothing of it."""
+        """Return a part of the range, without a proof: the proof of the whole does not cover a part."""
         return self if (start, end) == (self.start, self.end) else replace(self, start=start, end=end, proof="")
 
 
 @dataclass(frozen=True, slots=True)
 class RawBatch:
-    """Records as the source holds them, in order, of one range.
+    """Records of one range in order, as the source holds them.
 
     Args:
         values: payloads; None where the source has a key and no value.
@@ -118,21 +119,25 @@ class StreamSource(Protocol):
 
     @property
     def guarantee(self) -> str:
-        """What a reader may rely on, one sentence."""
+        """One sentence that says what a reader may rely on."""
 
     def check(self) -> None:
-        """Reach the source and find the stream, once, before data flows; ConfigError or TransientError otherwise."""
+        """Make sure, once and before data flows, that the source answers and has the stream.
+
+        Raises:
+            ConfigError, TransientError: it does not.
+        """
 
     def read(self, wanted: SourceRange) -> Iterator[RawBatch]:
         """Yield every record of the range, in order, in bounded batches. Called in the worker; may block.
 
         Raises:
             DataLoss: the range is no longer there.
-            TransientError: the source was away for longer than its deadline.
+            TransientError: the source was unreachable for longer than its deadline.
         """
 
     def count(self, wanted: SourceRange) -> int:
-        """Return the number of records in the range, without handing any over; raises as `read` does."""
+        """Return the number of records in the range without returning the records; raises as `read` does."""
 
 
 @runtime_checkable
@@ -140,56 +145,59 @@ class AheadSource(Protocol):
     """A stream source that can be told which ranges a task reads next."""
 
     def begin(self, wanted: SourceRange) -> None:
-        """Start to fetch a range; does not wait, and reads nothing that `read` would not. Called in the worker."""
+        """Start to fetch a range. The call does not wait, and reads nothing that `read` would not read.
+
+        It is called in the worker.
+        """
 
 
 @runtime_checkable
 class DivisibleSource(Protocol):
-    """A stream source whose ranges can be read in pieces, each as if it had been planned so: positions are records."""
+    """A stream source whose ranges can be read in pieces, because each position stands for at most one record."""
 
     @property
     def least_piece(self) -> int:
-        """Positions of the smallest piece that is worth a task of its own."""
+        """Number of positions in the smallest piece that is worth a task of its own."""
 
 
 class Planner(Protocol):
     """Decides what each micro-batch of a query holds. Lives in a process beside the driver, as long as the query."""
 
     def initial(self) -> StreamPositions[Any]:
-        """Return where a query without history starts; the same answer however often it is asked."""
+        """Return where a query without history starts; every call gives the same answer."""
 
     def latest(self) -> StreamPositions[Any]:
-        """Return the next batch, or the last one again when there is nothing to read. Waits little.
+        """Return the next batch, or the last one again if there is nothing to read. The call waits only briefly.
 
         Raises:
-            DataLoss: records went before they were read, and the user has not accepted that.
-            TransientError: the source was away for longer than its deadline.
+            DataLoss: records vanished before they were read, and the user has not accepted that.
+            TransientError: the source was unreachable for longer than its deadline.
         """
 
     def committed(self, batch: StreamPositions[Any]) -> None:
         """Take note that a batch is done and will not be read again."""
 
     def close(self) -> None:
-        """Let go of everything; called once, if the process ends in good order."""
+        """Release all resources. Called once, if the process ends normally."""
 
 
 class PlannedSource(StreamSource, Protocol):
-    """A stream source that decides what its micro-batches hold: what `forEachBatch` asks of it.
+    """A stream source that also decides what its micro-batches hold, as `forEachBatch` needs it.
 
-    Its methods run on the driver, but for those of `StreamSource`.
+    Its methods run on the driver, except for the methods of `StreamSource`.
     """
 
     @property
     def declared(self) -> DeclaredPayload | None:
-        """What the payload of each record is decoded into in the worker; None: it stays as it is."""
+        """The columns into which the worker decodes each payload; None leaves the payload as it is."""
 
     @property
     def classification(self) -> str:
-        """Format of the payload, lower case; empty when not given."""
+        """Format of the payload in lower case; empty if the script gives none."""
 
     @property
     def payload(self) -> pa.Field:
-        """The column of the payload where none are declared."""
+        """The column that holds the payload if the script declares no columns."""
 
     @property
     def added(self) -> pa.Schema:
@@ -197,68 +205,78 @@ class PlannedSource(StreamSource, Protocol):
 
     @property
     def rejects_path(self) -> str | None:
-        """Where records go that a DataFrame has no row for; None: below the checkpoint."""
+        """The folder for records that cannot become rows of a DataFrame; None stands for one below the checkpoint."""
 
     def dataset(self, stream: str) -> Dataset:
-        """Return the name that a stream has where lineage is kept."""
+        """Return the name of a stream in lineage events."""
 
     def told(self, folder: Path) -> Self:
-        """Return the source for one query, whose driver, planner and local workers share a folder."""
+        """Return the source for one query, whose driver, planner and local workers share `folder`."""
 
     def lean(self) -> Self:
         """Return the source for small batches that are read in the driver's process: it fetches little ahead."""
 
     def planner(self, checkpoint: Checkpoint | None, clock: Clock) -> Planner:
-        """Return the planner of a query; `checkpoint` is None for one that was not started by us."""
+        """Return the planner of a query; `checkpoint` is None for a query that Gluepot did not start."""
 
     def parsed(self, plain: Mapping[str, Any]) -> StreamPositions[Any]:
-        """Read one entry of the offset log; CheckpointError as `StreamPositions.from_json`."""
+        """Read one entry of the offset log; raises CheckpointError as `StreamPositions.from_json` does."""
 
     def positions(self, entry: OffsetEntry, checkpoint: str) -> StreamPositions[Any]:
-        """Return this stream's part of a batch; CheckpointError if the entry is of another stream."""
+        """Return this stream's part of a batch; raises CheckpointError if the entry belongs to another stream."""
 
     def check_position(self, held: StreamPositions[Any]) -> None:
-        """Make sure that what comes after a batch is still there; DataLoss if not, unless the user accepts that."""
+        """Make sure that the source still has the records after a batch.
+
+        Raises:
+            DataLoss: it does not, and the user has not accepted that.
+        """
 
     def split(self, batch: StreamPositions[Any]) -> list[SourceRange]:
-        """Return what the tasks of a batch read."""
+        """Return the ranges that the tasks of a batch read."""
 
     def records(self, batch: StreamPositions[Any]) -> int:
         """Return how many records a batch holds, or an upper bound."""
 
     def any_record(self, ranges: Iterable[SourceRange]) -> bool:
-        """Tell whether ranges hold a record at all."""
+        """Tell whether the ranges hold at least one record."""
 
     def originals(self, ranges: Iterable[SourceRange]) -> Iterator[OriginalRecord]:
-        """Yield the first record of each range as the source holds it; nothing for an empty one."""
+        """Yield the first record of each range as the source holds it; an empty range yields nothing."""
 
     def backlog(self, batch: StreamPositions[Any]) -> dict[str, int]:
-        """Return the records behind a batch, by `stream-shard`; TransientError if that cannot be told now."""
+        """Return the number of records that come after a batch, by `stream-shard`.
+
+        Raises:
+            TransientError: the numbers cannot be found out now.
+        """
 
     def ends_at(self, epoch_secs: float) -> Mapping[tuple[str, Any], int | None] | None:
-        """Return an end by stream id and shard: every record of before a moment lies before it.
+        """Return, by stream id and shard, a position before which all records from before the given moment lie.
 
-        None for a shard of which it is not known yet, or as long as the shards are not; a later call may know it.
+        A shard's position is None while it is unknown. The result is None while the shards themselves are unknown.
+        A later call may know more.
         """
 
     def bounded(self) -> list[SourceRange]:
-        """Return the ranges of a batch read; ConfigError where the source has no end to stop at."""
+        """Return the ranges of a batch read; raises ConfigError if the source has no end at which to stop."""
 
 
 @runtime_checkable
 class GroupedSource(Protocol):
-    """A stream source whose position other tools look for where the source keeps those of groups of consumers."""
+    """A stream source that keeps positions of consumer groups, where other tools look for a query's progress."""
 
     @property
     def group(self) -> str:
-        """The group to write to; empty for none."""
+        """The group whose positions are written; empty for none."""
 
     def commit_group(self, batch: StreamPositions[Any]) -> None:
-        """Write down the end of a batch as the group's position; nothing reads it to go on.
+        """Write the end of a batch as the group's position. No query reads it back in order to continue.
 
         Raises:
-            TransientError: the source was away.
-            PermanentError, ConfigError: it refuses; the group has members of its own, or may not be written to.
+            TransientError: the source was unreachable.
+            PermanentError, ConfigError: the source refuses, because the group has members of its own or the caller may
+                not write to it.
         """
 
 
@@ -267,15 +285,15 @@ class ThrottledSource(Protocol):
     """A stream source whose service refuses reads that come too often."""
 
     def throttled_reads(self) -> int:
-        """Return how many reads it has refused since the query's planner began; called on the driver."""
+        """Return how many reads the service has refused since the query's planner began; called on the driver."""
 
 
 class InputSplit(Protocol):
-    """What one task reads of a batch source; small, picklable."""
+    """The part of a batch source that one task reads. Small and picklable."""
 
     @property
     def size_bytes(self) -> int:
-        """Its size as far as it is known, 0 where it is not."""
+        """The size of the part; 0 if it is unknown."""
 
 
 SplitT_contra = TypeVar("SplitT_contra", bound=InputSplit, contravariant=True)
@@ -286,14 +304,14 @@ class BatchSource(Protocol[SplitT_contra]):
 
     @property
     def guarantee(self) -> str:
-        """What a reader may rely on, one sentence."""
+        """One sentence that says what a reader may rely on."""
 
     def read(self, split: SplitT_contra) -> Iterator[Chunk]:
         """Yield every record of a split, in order, in bounded chunks. Called in the worker; may block.
 
         Raises:
             PermanentError: the input cannot be read.
-            TransientError: the source was away for longer than its deadline.
+            TransientError: the source was unreachable for longer than its deadline.
         """
 
 
@@ -303,8 +321,8 @@ class BatchRead:
 
     Args:
         source: reads a split in the worker.
-        splits: one task each.
-        schema: of every record, where the source knows it beforehand; None where the records tell.
+        splits: each becomes one task.
+        schema: the schema of every record, if the source knows it beforehand; None if only the records tell.
     """
 
     source: BatchSource[Any]
@@ -317,7 +335,7 @@ class ColumnarSource(Protocol):
     """A batch source that can leave columns out."""
 
     def only(self, columns: frozenset[str]) -> BatchSource[Any]:
-        """Return the source that need give no other columns than these, named in lower case; it may give more."""
+        """Return a source that needs to deliver only these columns, named in lower case; it may deliver more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,13 +343,13 @@ class StagedFile:
     """A complete file that no reader sees yet.
 
     Args:
-        staged: where it is now, relative to the table's root.
-        final: where publishing puts it, relative to the table's root.
+        staged: the file's present path, relative to the table's root.
+        final: the path to which publishing moves it, relative to the table's root.
         size_bytes: its length.
-        rows: records in it; rejected records when `rejects`.
+        rows: number of records in it; rejected records if `rejects`.
         crc32: zlib CRC-32 of its bytes.
         rejects: True for a file of rejected records.
-        encoding: what a reader must know beside the bytes, see `gluepot.connectors.filesink.format`.
+        encoding: what a reader must know besides the bytes, see `gluepot.connectors.filesink.format`.
     """
 
     staged: str
@@ -345,22 +363,23 @@ class StagedFile:
 
 @dataclass(frozen=True, slots=True)
 class ManifestPart:
-    """What one task did: the staged files and what went in and out.
+    """What one task reports: its staged files, its input, and counts of records in and out.
 
     Args:
         files: staged files, data and rejects.
-        ranges: the input of the task; empty when it came through a DataFrame.
+        ranges: the input of the task; empty if the input came through a DataFrame.
         schema: Arrow schema of the rows as written (IPC bytes), or None when nothing was written.
         rows_in: records read.
         rows_out: records written.
         rows_dropped: records that steps such as Filter left out.
         bytes_in: payload bytes read.
-        rejected: records diverted, by reason.
+        rejected: number of rejected records, by reason.
         phase_secs: seconds spent by phase: fetch, parse, transform, write.
         newest_epoch_ms: newest record time stamp per shard.
-        source_schema: Arrow schema of the records as parsed, before transforms (IPC bytes), or None; what makes the
-            stream's schema sticky.
-        columns: what the task adds to the table's columns, in the sink's own form; None if the sink keeps no account.
+        source_schema: Arrow schema of the records as parsed, before transforms (IPC bytes), or None. The stream's
+            sticky schema grows from it.
+        columns: what the task adds to the table's columns, in the sink's own form; None if the sink does not track
+            columns.
     """
 
     files: Sequence[StagedFile] = ()
@@ -379,15 +398,15 @@ class ManifestPart:
 
 @dataclass(frozen=True, order=True, slots=True)
 class CommitKey:
-    """What makes one write of one batch unique within its target, for ever: never a job's name.
+    """The key that identifies one write of one batch in its target for ever. It never contains a job's name.
 
     Args:
-        query_id: Spark's own query id, from the checkpoint; for a job with bookmarks the id the ledger gave it.
+        query_id: Spark's own query id, from the checkpoint; for a job with bookmarks, its id in the ledger.
         batch_id: number of the micro-batch; for a job with bookmarks the number of its run.
         ctx: which write to the target, see `write_label`.
-        target: tells the target from others where several share one place: a folder of rejects, or the table of
-            commits in a database. It is not part of equality, because a record in a table's own folder belongs to that
-            table wherever the folder is moved.
+        target: distinguishes targets that share one place: a folder of rejects, or the table of commits in a database.
+            Equality ignores it, because a record in a table's own folder belongs to that table wherever the folder is
+            moved.
     """
 
     query_id: str
@@ -402,8 +421,8 @@ _ORDINAL = re.compile(r"\.[0-9]+$")
 def write_label(transformation_ctx: str, nth: int) -> str:
     """Return the name of the n-th write that a batch makes to one target under one `transformation_ctx`.
 
-    Different arguments give different names: `sink` and 2 give `sink.2`, and so a ctx that is called `sink.2` itself
-    gives `sink.2.1`.
+    Different arguments give different names: `sink` and 2 give `sink.2`, so a ctx whose own name is `sink.2` gives
+    `sink.2.1`.
 
     Args:
         transformation_ctx: as the script gives it; may be empty.
@@ -415,18 +434,19 @@ def write_label(transformation_ctx: str, nth: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Everything one write publishes, at once or not at all.
+    """Everything that one write publishes, at once or not at all.
 
     Args:
-        key: of the write.
+        key: the commit key of the write.
         parts: one per task; none before the tasks have run.
-        ranges: what the micro-batch holds that the write belongs to; parts that read ranges themselves say it better.
-        offsets_digest: text that is equal for equal input, where a foreign source has no ranges to tell of.
-        token: of the driver, see `Lease`; 0 where nobody else can use the key, as in a batch job.
-        work: text that is equal only where the same is done with the input, see `gluepot.engine.pipeline.work_of`.
-            Empty where the key alone says that.
-        previous: the batch of the query's write before this one to the same target under the same ctx, -1 if this is
-            the first; None where nobody keeps account of it.
+        ranges: the ranges of the micro-batch to which the write belongs. If parts have ranges of their own, those are
+            more exact.
+        offsets_digest: text that is equal for equal input, for a foreign source without ranges.
+        token: the driver's token, see `Lease`; 0 if no other driver can use the key, as in a batch job.
+        work: text that is equal only if the same steps are applied to the input, see `gluepot.engine.pipeline.work_of`.
+            Empty if the key alone determines the steps.
+        previous: the batch of the query's previous write to the same target under the same ctx; -1 if this is the
+            first, None if the previous batch is not tracked.
     """
 
     key: CommitKey
@@ -439,13 +459,13 @@ class Manifest:
 
     @property
     def input_ranges(self) -> Sequence[SourceRange]:
-        """What was read, coalesced."""
+        """The ranges that were read, coalesced."""
         return coalesced([one for part in self.parts for one in part.ranges] or self.ranges)
 
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The manifest is there now; `files` are the final paths, `rejects` those of rejected records."""
+    """The manifest now exists. `files` are the final paths of data files, `rejects` of files with rejected records."""
 
     files: Sequence[str]
     rows: int
@@ -454,7 +474,7 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class AlreadyCommitted:
-    """A manifest of the same key and the same ranges was there before; nothing was changed."""
+    """A manifest with the same key and the same ranges existed already; nothing was changed."""
 
     files: Sequence[str]
     rows: int
@@ -466,11 +486,11 @@ class Outgoing:
     """A record to send.
 
     Args:
-        value: the payload; None for a key without a value, where the target knows such records.
-        key: what decides the partition; None leaves that to the target.
-        headers: in order, a name perhaps more than once; for targets that have them.
-        topic: where to, for a sink that has no target of its own.
-        partition: of the topic; None leaves that to the key.
+        value: the payload; None for a key without a value, if the target allows such records.
+        key: decides the partition; None lets the target choose.
+        headers: in order, names may repeat; for targets that have headers.
+        topic: the topic to send to, for a sink without a fixed target.
+        partition: partition of the topic; None lets the key decide.
     """
 
     value: bytes | None
@@ -482,11 +502,12 @@ class Outgoing:
 
 @dataclass(frozen=True, slots=True)
 class RecordShape:
-    """Which columns of a row make up the record that is sent.
+    """Which columns of a row make up the record to send.
 
     Args:
-        key_column: whose value is the key; None for the column `key` of a row that has the columns of a record.
-        classification: format of the payload; a row that has a column `value` and otherwise only `key`, `topic`,
+        key_column: the column whose value is the key; None for the column `key` of a row that has the columns of a
+            record.
+        classification: format of the payload. A row that has a column `value` and otherwise only `key`, `topic`,
             `partition` and `headers` is a record already, and its value is sent as it is.
     """
 
@@ -499,21 +520,21 @@ class RecordSink(Protocol):
 
     @property
     def guarantee(self) -> str:
-        """What a consumer of the target may rely on, one sentence."""
+        """One sentence that says what a consumer of the target may rely on."""
 
     @property
     def shape(self) -> RecordShape:
         """How rows become records."""
 
     def check(self) -> None:
-        """Find the target, before data flows; ConfigError or TransientError otherwise."""
+        """Make sure, before data flows, that the target exists; raises ConfigError or TransientError if not."""
 
     def send(self, records: Iterator[Outgoing]) -> int:
         """Send records in order and return how many, once all are acknowledged. Called in the worker; blocks.
 
         Raises:
-            TransientError: the target was away for longer than its deadline; some may have arrived.
-            PermanentError: it refuses a record.
+            TransientError: the target was unreachable for longer than its deadline; some records may have arrived.
+            PermanentError: the target refuses a record.
         """
 
 
@@ -536,36 +557,35 @@ class TaskSink(Protocol):
 class Sink(TaskSink, Protocol):
     """A target for chunks. Picklable: tasks get a copy.
 
-    A sink only stages. Making the staged files visible, exactly once per key, is `gluepot.commit`'s part, written once
-    for all of them.
+    A sink only stages files. `gluepot.commit` makes them visible, exactly once per key, for all sinks alike.
     """
 
     @property
     def guarantee(self) -> str:
-        """What readers may rely on after a recovery, e.g. `exactly-once`."""
+        """What readers may rely on after a recovery, such as `exactly-once`."""
 
     @property
     def key(self) -> CommitKey:
-        """The write this sink was made for."""
+        """The write for which this sink was made."""
 
     @property
     def root(self) -> str:
-        """URL of the folder that the paths of staged data files are relative to."""
+        """URL of the folder to which the paths of staged data files are relative."""
 
     @property
     def rejects_root(self) -> str:
-        """URL of the folder that the paths of staged rejects files are relative to; often the same."""
+        """URL of the folder to which the paths of staged rejects files are relative; often the same as `root`."""
 
     def check(self) -> None:
-        """Make sure the target can be written, before data flows; ConfigError otherwise."""
+        """Make sure, before data flows, that the target can be written; raises ConfigError if not."""
 
     def knowing(self, history: Iterable[bytes]) -> Sink:
         """Return the sink for a table to which earlier writes have added the `columns` of their parts, oldest first."""
 
     def again(self, parts: Sequence[ManifestPart]) -> Sink | None:
-        """Return None if the parts fit together; otherwise the sink to run all tasks with once more.
+        """Return None if the parts fit together; otherwise return the sink with which all tasks must run once more.
 
-        Called by the driver with what every task staged, before anything is published.
+        The driver calls this with the parts of all tasks, before anything is published.
         """
 
 
@@ -587,9 +607,9 @@ def dump_errors(errors: Sequence[ErrorRecord]) -> pa.RecordBatch:
 
 
 def coalesced(ranges: Iterable[SourceRange]) -> list[SourceRange]:
-    """Return the same records in as few ranges as possible, sorted; overlapping ones stay apart.
+    """Return the same records in as few ranges as possible, sorted. Overlapping ranges stay apart.
 
-    How a batch is cut into tasks depends on the machine; what it holds does not. Empty ranges hold nothing.
+    How a batch is cut into tasks depends on the machine, but its records do not. Empty ranges are left out.
     """
     joined: list[SourceRange] = []
     for one in sorted(one for one in ranges if one.start < one.end):

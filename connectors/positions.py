@@ -1,10 +1,10 @@
-"""One entry of Spark's offset log, as every stream source of ours writes it.
+"""One entry of Spark's offset log, as all of Gluepot's stream sources write it.
 
-It carries both ends of the batch, so that any single `offsets/N` file says exactly which records batch N holds, and a
-replay reads the same ones whatever the script says by then about where to start.
+It holds both ends of the batch. So any single `offsets/N` file says exactly which records batch N holds, and a replay
+reads the same records even if the script's starting position has changed since.
 
-An entry proves itself: it holds a checksum of its own, and that of the entry before it. So a changed digit, and an
-entry in the place of another, are noticed on any storage.
+An entry holds its own checksum and the checksum of the entry before it. So a changed digit, or an entry in the place
+of another, is noticed on any storage.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ class Span:
 
     @property
     def width(self) -> int:
-        """Positions in the span: an upper bound of its records."""
+        """Number of positions in the span: an upper bound of its records."""
         return self.end - self.start
 
 
 @dataclass(frozen=True, slots=True)
 class StreamPositions(Generic[ShardT]):
-    """What a batch holds of one stream source; each source has a class of its own.
+    """The part of a batch that comes from one stream source. Each kind of source has its own subclass.
 
     Args:
-        stream_ids: the id the source gave each stream; it changes when a stream is deleted and created again.
-        spans: what the batch that ends here holds, by (stream, shard).
-        after: the `check` of the entry before; empty for the first one.
-        notes: what the source remembers of a shard beside its span, in words of its own.
+        stream_ids: the id that the source gave each stream; it changes if a stream is deleted and created again.
+        spans: the batch's start and end in each shard, by (stream, shard).
+        after: the `check` of the entry before; empty for the first entry.
+        notes: what the source remembers of a shard besides its span, as text in the source's own format.
     """
 
     stream_ids: Mapping[str, str] = field(default_factory=dict)
@@ -53,37 +53,37 @@ class StreamPositions(Generic[ShardT]):
     SOURCE: ClassVar[str]
     VERSION: ClassVar[int]
     STREAMS: ClassVar[str]
-    """What the entry calls its streams."""
+    """The name of the field that holds the streams in an entry."""
     DENSE: ClassVar[bool] = True
-    """Whether the width of a span is a bound of its records."""
+    """Whether the width of a span bounds the number of its records."""
 
     @classmethod
     def shard(cls, text: str) -> ShardT:
-        """Return a shard by the text it has in ranges and in the log."""
+        """Return the shard whose text in ranges and in the log is given."""
         raise NotImplementedError
 
     @classmethod
     def at(cls, stream_ids: Mapping[str, str], offsets: Mapping[tuple[str, ShardT], int]) -> Self:
-        """Return empty spans: places to start from."""
+        """Return empty spans at the given offsets, as places to start from."""
         return cls(dict(stream_ids), {shard: Span(offset, offset) for shard, offset in offsets.items()})
 
     @classmethod
     def spoken(cls, position: int) -> str:
-        """Return a position as people know it."""
+        """Return a position in the form in which the source's users know it."""
         return str(position)
 
     def place(self) -> Self:
-        """Return where the next batch starts: empty spans, and what holds beyond this batch."""
+        """Return where the next batch starts: empty spans, and the notes that hold beyond this batch."""
         spans = {shard: Span(end, end) for shard, end in self.ends().items()}
         return replace(self, spans=spans, after="", notes=self.lasting_notes())
 
     @property
     def check(self) -> str:
-        """Eight hex digits that change with anything the entry says."""
+        """The entry's checksum: eight hex digits that change if anything in the entry changes."""
         return _checksum(self._streams(), self.after)
 
     def ends(self) -> dict[tuple[str, ShardT], int]:
-        """Return where the next batch starts."""
+        """Return the end of each span, which is where the next batch starts."""
         return {shard: span.end for shard, span in self.spans.items()}
 
     def ends_by_id(self) -> dict[tuple[str, ShardT], int]:
@@ -99,11 +99,11 @@ class StreamPositions(Generic[ShardT]):
         return {}
 
     def width(self) -> int:
-        """Return an upper bound of the records in the batch; 0 for a batch that holds none."""
+        """Return an upper bound of the number of records in the batch; 0 for an empty batch."""
         return sum(span.width for span in self.spans.values())
 
     def ranges(self) -> list[SourceRange]:
-        """Return the spans that hold something, one range each."""
+        """Return one range for each span that is not empty."""
         return [
             SourceRange(
                 self.SOURCE,
@@ -143,7 +143,7 @@ class StreamPositions(Generic[ShardT]):
         """Read `to_json`'s form back.
 
         Raises:
-            CheckpointError: the entry was written by another source or version, or was changed since.
+            CheckpointError: another source or version wrote the entry, or it was changed since.
         """
         if plain.get("source") != cls.SOURCE or plain.get("version") != cls.VERSION:
             raise CheckpointError(
@@ -177,11 +177,11 @@ class StreamPositions(Generic[ShardT]):
 
         Args:
             entries: the parsed lines.
-            streams: the names this source reads; None for a pattern.
-            checkpoint: for the message.
+            streams: the names of the streams that this source reads; None for a pattern.
+            checkpoint: the checkpoint's location, for the error message.
 
         Raises:
-            CheckpointError: none of the lines is of this stream.
+            CheckpointError: none of the lines belongs to this stream.
         """
         found = [cls.from_json(entry) for entry in entries if entry.get("source") == cls.SOURCE]
         wanted = None if streams is None else set(streams)
@@ -198,13 +198,13 @@ class StreamPositions(Generic[ShardT]):
 
 
 def one_place(entries: Sequence[StreamPositions[Any]]) -> StreamPositions[Any]:
-    """Return where a query goes on behind a batch, all of its streams in one.
+    """Return where a query continues after a batch, with all of its streams in one entry.
 
     Args:
-        entries: what the batch held of each of them, one or more.
+        entries: one or more, each with the batch's part of some streams.
 
     Raises:
-        CheckpointError: they are of different kinds, so no one place can hold them.
+        CheckpointError: the entries are of different kinds, so that one entry cannot hold them.
     """
     kinds = {type(one) for one in entries}
     if len(kinds) != 1:

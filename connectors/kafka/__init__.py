@@ -1,1 +1,1 @@
-"""Kafka as a source: options, planning, reading."""
+"""Kafka as a source of streams, and as a sink."""

@@ -43,10 +43,10 @@ EARLIEST_SPEC, LATEST_SPEC = OffsetSpec.earliest(), OffsetSpec.latest()  # type:
 
 
 class Broker:
-    """One cluster, asked about the partitions of one subscription.
+    """Lookups at one cluster about the partitions of one subscription.
 
     Args:
-        settings: whose subscription and client configuration to use.
+        settings: give the subscription and the client configuration.
         timeout_secs: longest wait of one call.
     """
 
@@ -54,11 +54,11 @@ class Broker:
         self._settings = settings
         self._timeout_secs = timeout_secs
         config = with_callbacks(settings.client)
-        # Unreachable brokers are reported by us, once, in words; librdkafka would print each attempt.
+        # Gluepot reports an unreachable broker once, in words; librdkafka would print each attempt.
         self._admin = AdminClient({k: v for k, v in config.items() if k.startswith(ADMIN_KEYS)} | {"log_level": 0})
 
     def partitions(self) -> tuple[dict[str, str], list[tuple[str, int]]]:
-        """Return topic ids and the partitions the subscription takes in, right now.
+        """Return the present topic ids and the partitions that the subscription now covers.
 
         Raises:
             TransientError: the broker cannot be reached.
@@ -73,7 +73,7 @@ class Broker:
         return _ids(described), sorted(partition for partition in partitions if covers(*partition))
 
     def topic_ids(self, names: Iterable[str]) -> dict[str, str]:
-        """Return the ids of those topics that exist, right now.
+        """Return the ids of those topics that exist now.
 
         Raises:
             TransientError: the broker cannot be reached.
@@ -84,7 +84,7 @@ class Broker:
         """Make sure that every named topic and partition exists.
 
         Raises:
-            ConfigError: naming the topic, and the topics there are.
+            ConfigError: one does not; the message names it and lists existing topics.
             TransientError: the broker cannot be reached.
         """
         ids, partitions = self.partitions()
@@ -107,7 +107,7 @@ class Broker:
     def bounds(self) -> Bounds:
         """Return first and last offsets of every partition of the subscription.
 
-        The end is the last *stable* offset: what lies before it is decided, committed or aborted.
+        The end is the last *stable* offset: every transaction before it is committed or aborted.
         """
         ids, partitions = self.partitions()
         earliest = self._list(dict.fromkeys(partitions, EARLIEST_SPEC))
@@ -120,11 +120,11 @@ class Broker:
         return self._list(dict.fromkeys(partitions, LATEST_SPEC))
 
     def commit_group(self, group: str, ends: Mapping[tuple[str, int], int]) -> None:
-        """Write offsets of a consumer group that has no members.
+        """Write the offsets of a consumer group that has no members.
 
         Raises:
             TransientError: the broker cannot be reached.
-            PermanentError, ConfigError: it refuses.
+            PermanentError, ConfigError: the broker refuses.
         """
         wanted = [TopicPartition(topic, partition, end) for (topic, partition), end in ends.items()]
         request = [ConsumerGroupTopicPartitions(group, wanted)]
@@ -141,7 +141,7 @@ class Broker:
         """Turn a starting or ending option into positions, one empty span per partition.
 
         A time stamp later than every record means the end of the partition, as in Spark. An offset outside the log is
-        refused: starting elsewhere would lose or double records without a word.
+        refused, because starting elsewhere would silently lose or duplicate records.
         """
         match bound:
             case "earliest":
@@ -218,6 +218,6 @@ _brokers: dict[tuple[object, ...], Broker] = {}
 
 
 def broker_of(settings: KafkaReadSettings) -> Broker:
-    """Return this process's connection for lookups: opening one takes twenty times as long as a lookup."""
+    """Return this process's shared connection for lookups. Opening one takes twenty times as long as a lookup."""
     key = (settings.bootstrap, settings.subscription, *sorted(settings.client.items()))
     return _brokers.get(key) or _brokers.setdefault(key, Broker(settings))

@@ -1,4 +1,4 @@
-"""Java client properties, as Glue and Spark scripts spell them, to librdkafka's."""
+"""Translates the Java client properties of Glue and Spark scripts to librdkafka's properties."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from gluepot.core.errors import ConfigError, did_you_mean
 
-# Same name and meaning in both clients.
+# Properties with the same name and meaning in both clients.
 SAME = frozenset({
     "bootstrap.servers", "security.protocol", "sasl.mechanism", "sasl.kerberos.service.name", "client.id", "group.id",
     "client.rack", "isolation.level", "fetch.min.bytes", "fetch.max.bytes", "max.partition.fetch.bytes",
@@ -34,19 +34,19 @@ RENAMED = {
     "ssl.ca.location": "ssl.ca.location",
 }
 
-# Handled together, below.
+# Properties that are translated together, below.
 STORES = frozenset({
     "ssl.truststore.location", "ssl.truststore.type", "ssl.truststore.password",
     "ssl.keystore.location", "ssl.keystore.type", "ssl.keystore.password",
 })  # fmt: skip
 
-# Have no effect on what is read; the Java client needs them, ours does not.
+# Properties that only the Java client needs. They do not change which records are read.
 MEANINGLESS = frozenset({
     "sasl.client.callback.handler.class", "sasl.login.callback.handler.class", "max.poll.records",
     "ssl.protocol", "ssl.enabled.protocols", "ssl.provider",
 })  # fmt: skip
 
-# Spark refuses them too: where reading starts and what is committed is the engine's business.
+# Refused properties, as in Spark: the engine decides where reading starts and what is committed.
 ENGINE_OWNED = {
     "auto.offset.reset": "use startingOffsets",
     "enable.auto.commit": "offsets are kept in the checkpoint",
@@ -62,10 +62,10 @@ def librdkafka_config(java: Mapping[str, str]) -> dict[str, Any]:
     """Translate Java consumer properties.
 
     Args:
-        java: property names without the `kafka.` prefix.
+        java: the properties, by names without the `kafka.` prefix.
 
     Returns:
-        A configuration for confluent-kafka. `sasl.mechanism` AWS_MSK_IAM becomes OAUTHBEARER with the mark
+        A configuration for confluent-kafka. `sasl.mechanism` AWS_MSK_IAM becomes OAUTHBEARER with the marker
         `gluepot.iam`, which `with_callbacks` turns into a token callback in the process that connects.
 
     Raises:
@@ -94,7 +94,7 @@ def librdkafka_config(java: Mapping[str, str]) -> dict[str, Any]:
 
 
 def with_callbacks(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Add what cannot be pickled: the token callback of AWS_MSK_IAM."""
+    """Add the token callback of AWS_MSK_IAM, which cannot be pickled."""
     ready = dict(config)
     if ready.pop("gluepot.iam", None):
         ready["oauth_cb"] = _iam_token()
@@ -121,7 +121,7 @@ def _iam_token() -> Callable[[str], tuple[str, float]]:
 
 
 def _from_jaas(jaas: str) -> dict[str, str]:
-    """Take user and password out of a JAAS line; Kerberos and IAM lines carry neither."""
+    """Extract user and password from a JAAS line; Kerberos and IAM lines have neither."""
     if "IAMLoginModule" in jaas:
         return {}
     quoted = re.findall(r'(\w+)\s*=\s*"((?:[^"\\]|\\.)*)"', jaas)

@@ -1,10 +1,10 @@
-"""Records that were counted, kept on local disk until they are read: the broker sends a batch once.
+"""Keeps counted records on the local disk until they are read, so that the broker sends a batch only once.
 
     <folder>/counted/<topic>-<topic id>-<partition>/<start>-<end>.arrow
 
-Scripts guard their batches with `if data_frame.count() > 0`. Only reading tells how many records lie between two
-offsets (transactions and compaction leave gaps), so what was read for the count is kept for the write that follows.
-Nothing depends on it: without the file, as on another machine than the driver's, the range is read again.
+Scripts often begin a batch with `if data_frame.count() > 0`. Transactions and compaction leave gaps between offsets, so
+only reading tells how many records a range holds. The records that the count has read are kept for the write that
+follows. No reader depends on the file: without it, as on a machine other than the driver's, the range is read again.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ import pyarrow as pa
 from gluepot.connectors.ports import RawBatch, SourceRange
 
 MOST_BYTES = 1 << 30
-"""In the folder, near enough: tasks that begin at the same time do not see each other's files."""
+"""The approximate limit of the folder's size: tasks that begin at the same time do not see each other's files."""
 _VALUE, _POSITION, _NEWEST = "value", "position", b"newest_epoch_ms"
 
 
 class Keeping:
-    """The file of one range while it is written: there as a whole at the end of the context, or not at all.
+    """The file of one range while it is written. At the end of the context it is complete or does not exist.
 
     Args:
-        folder: of the stream on this machine; None, or one that is not there, keeps nothing.
+        folder: the stream's folder on this machine. If it is None or does not exist, no records are kept.
         wanted: the range.
-        most_bytes: of all files in the folder.
+        most_bytes: limit for the size of all files in the folder.
     """
 
     def __init__(self, folder: Path | None, wanted: SourceRange, most_bytes: int = MOST_BYTES) -> None:
@@ -63,11 +63,11 @@ class Keeping:
 
     @property
     def is_open(self) -> bool:
-        """Whether what is added is kept."""
+        """Whether records that are added are kept."""
         return self._file is not None
 
     def add(self, batch: RawBatch) -> None:
-        """Keep a batch if there is room for it; otherwise nothing of the range is kept."""
+        """Keep a batch if there is room for it; otherwise drop the whole range."""
         if self._file is None:
             return
         rows = pa.RecordBatch.from_arrays(
@@ -99,7 +99,7 @@ def is_counted(folder: Path | None, wanted: SourceRange) -> bool:
 
 
 def counted(folder: Path | None, wanted: SourceRange) -> Iterator[RawBatch] | None:
-    """Return the records of a range as they were counted; None if they were not kept."""
+    """Return the kept records of a range; None if they were not kept."""
     if folder is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""librdkafka's errors in our tree: what the caller does next decides the class."""
+"""Turns librdkafka's errors into Gluepot's error classes, chosen by what the caller should do next."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ FOREVER = frozenset({KafkaError._INVALID_ARG, KafkaError._NOT_IMPLEMENTED, Kafka
 
 
 def from_kafka(error: KafkaError, doing: str, bootstrap: str) -> EtlError:
-    """Turn an error of the client into ours.
+    """Turn an error of the Kafka client into an `EtlError`.
 
     Args:
         error: code and text of librdkafka; the text holds no secret.
-        doing: what was tried, for the sentence: `reading clicks-0 at offset 7`.
+        doing: the operation that failed, for the message, such as `reading clicks-0 at offset 7`.
         bootstrap: `host:port` list.
     """
     code = error.code()

@@ -1,4 +1,4 @@
-"""Records to a topic as fast as the client takes them; answers are not waited for one by one."""
+"""Sends records to a topic as fast as the client takes them, without waiting for each answer."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.core.errors import EtlError, TransientError
 
 LINGER_MS = 20
-"""Fuller requests; at the rates this is for they are full long before."""
+"""The client waits this long for a request to fill. At the rates for which this is made, requests fill much sooner."""
 FULL_WAIT_SECS = 0.01
 Taken = Callable[[int, int, int], None]
-"""Told of an acknowledged record: its number in order of sending from 0, partition, offset."""
+"""A function called for an acknowledged record with its number in order of sending from 0, partition and offset."""
 
 
 class KafkaFeed:
     """Sends to one topic. A record that is not acknowledged may still have arrived.
 
     Args:
-        settings: whose bootstrap servers and security settings are used.
-        topic: where to.
-        partition: of the topic; `ANY_PARTITION` leaves it to the key, or to chance without one.
-        taken: told of each acknowledged record; None saves half of the time, and only failures are reported then.
+        settings: give the bootstrap servers and the security settings.
+        topic: the topic to send to.
+        partition: partition of the topic; with `ANY_PARTITION` the key decides, or chance for a record without a key.
+        taken: called for each acknowledged record. None halves the time; then only failures are reported.
         timeout_secs: how long the broker may take for a record.
     """
 
@@ -54,10 +54,10 @@ class KafkaFeed:
         )
 
     def send(self, records: Iterable[tuple[bytes, bytes | None]]) -> None:
-        """Hand over records, each value and key; wait where the client's queue is full.
+        """Give records, each a value and a key, to the client; wait if the client's queue is full.
 
         Raises:
-            EtlError: one of those handed over before was not taken.
+            EtlError: the broker did not take one of the earlier records.
         """
         produce, topic, partition = self._producer.produce, self._topic, self._partition
         number = self._sent
@@ -78,7 +78,7 @@ class KafkaFeed:
         """Wait for the last answers; return how many records were sent, each of them acknowledged.
 
         Raises:
-            EtlError: one was not taken, or not in time.
+            EtlError: the broker did not take a record, or not in time.
         """
         unanswered = self._producer.flush(self._timeout_secs)
         self._raise()

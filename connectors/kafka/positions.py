@@ -1,4 +1,4 @@
-"""What a Kafka micro-batch holds, decided before it runs: pure functions over positions."""
+"""Plans which offsets a Kafka micro-batch holds, before it runs: pure functions on positions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SOURCE = "kafka"
 
 @dataclass(frozen=True, slots=True)
 class Positions(StreamPositions[int]):
-    """One entry of the offset log: topics, partitions by number, offsets."""
+    """One entry of the offset log: topics, partition numbers, offsets."""
 
     SOURCE: ClassVar[str] = SOURCE
     VERSION: ClassVar[int] = 2
@@ -30,11 +30,11 @@ class Positions(StreamPositions[int]):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What the broker holds at one moment.
+    """The offsets that the broker holds at one moment.
 
     Args:
         topic_ids: id by topic.
-        earliest: first offset still there, by (topic, partition).
+        earliest: first offset that the broker still has, by (topic, partition).
         latest: one past the last committed offset (the last stable offset for a reader of committed records).
     """
 
@@ -48,11 +48,11 @@ class Lost:
     """Records that were never read and are gone.
 
     Args:
-        topic: where.
-        partition: where; -1 for a whole topic.
+        topic: their topic.
+        partition: their partition; -1 for a whole topic.
         start: first offset that was wanted.
-        end: first offset there is.
-        why: one clause.
+        end: first offset that exists.
+        why: the reason, as one clause.
     """
 
     topic: str
@@ -69,9 +69,9 @@ class Lost:
 def resume(ends: Positions, now: Bounds) -> tuple[Positions, list[Lost]]:
     """Decide where the next batch starts, given where the last one ended.
 
-    A partition that was not there before starts at its first offset, so that nothing sent to it is missed. A topic
-    whose id changed, that vanished, or whose records expired below the position is a loss; the returned start is where
-    reading can go on if the user accepts it.
+    A new partition starts at its first offset, so that no record sent to it is missed. A topic counts as a loss if its
+    id changed, if it vanished, or if records from the position on have expired. From the returned start reading can
+    continue if the user accepts the loss.
 
     Returns:
         Empty spans at the start positions, linked to `ends`, and what was lost.
@@ -103,10 +103,10 @@ def resume(ends: Positions, now: Bounds) -> tuple[Positions, list[Lost]]:
 
 
 def refuse_loss(lost: Sequence[Lost]) -> None:
-    """Raise for losses the user has not accepted.
+    """Raise for losses that the user has not accepted.
 
     Raises:
-        DataLoss: with topic, partition, offsets and the way to accept it.
+        DataLoss: there are losses; the message gives topic, partition, offsets and the way to accept the loss.
     """
     if lost:
         raise DataLoss(
@@ -123,11 +123,11 @@ def plan(start: Positions, now: Bounds, limit: int | None) -> Positions:
     Args:
         start: empty spans, from `resume` or the initial offsets.
         now: the broker's bounds.
-        limit: most offsets in the batch, or None.
+        limit: largest number of offsets in the batch, or None.
 
     Returns:
-        The spans of the batch; the limit is shared over the partitions in proportion to their backlog, and every
-        partition with a backlog moves as long as the limit reaches (as Spark's own Kafka source does it).
+        The spans of the batch. The partitions share the limit in proportion to their backlog, and every partition with
+        a backlog gets at least one offset if the limit is large enough, as in Spark's own Kafka source.
     """
     backlog = {p: now.latest.get(p, span.start) - span.start for p, span in start.spans.items()}
     shares = share(backlog, limit)
@@ -135,19 +135,22 @@ def plan(start: Positions, now: Bounds, limit: int | None) -> Positions:
 
 
 def share(backlog: Mapping[tuple[str, int], int], limit: int | None) -> dict[tuple[str, int], int]:
-    """Split `limit` over the partitions: sums to min(limit, total backlog), never more than a partition has."""
+    """Split `limit` over the partitions.
+
+    The shares add up to min(limit, total backlog), and none is larger than the partition's backlog.
+    """
     wanted = {p: max(0, n) for p, n in backlog.items()}
     total = sum(wanted.values())
     if limit is None or total <= limit:
         return wanted
     waiting = sorted(p for p, n in wanted.items() if n)
     exact = {p: wanted[p] * limit / total for p in waiting}
-    # One at least, as far as the limit reaches, so that a small backlog is never starved by a large one.
+    # Each partition gets at least one if the limit allows, so that a large backlog never starves a small one.
     least = 1 if limit >= len(waiting) else 0
     given = dict.fromkeys(wanted, 0) | {p: max(least, int(exact[p])) for p in waiting}
     left = limit - sum(given.values())
-    # What rounding left over goes to the largest remainders, as far as they have a backlog; what the least ones took
-    # too much comes off the largest.
+    # The remainder after rounding goes to the partitions with the largest fractions that still have a backlog. If the
+    # guaranteed ones took too much, the excess is subtracted from the largest shares.
     for p in sorted(waiting, key=lambda p: (given[p] - exact[p], p)):
         if left > 0 and given[p] < wanted[p]:
             given[p] += 1
@@ -160,7 +163,7 @@ def share(backlog: Mapping[tuple[str, int], int], limit: int | None) -> dict[tup
 def split(batch: Positions, min_partitions: int | None = None) -> list[SourceRange]:
     """Cut a batch into the ranges its tasks read; empty spans give none.
 
-    With `min_partitions`, wide spans are cut further, in proportion to their width, until there are at least that many.
+    `min_partitions` cuts wide spans further, in proportion to their width, until there are at least that many ranges.
     """
     filled = {p: span for p, span in sorted(batch.spans.items()) if span.width > 0}
     total = sum(span.width for span in filled.values())
@@ -180,12 +183,13 @@ def replaced(ranges: Iterable[SourceRange], topic_ids: Mapping[str, str]) -> lis
     """Return the ranges whose topic no longer has the id that it had when the batch was planned.
 
     Args:
-        ranges: of a batch. Checkpoints of other engines hold no ids; such ranges are taken as they are.
-        topic_ids: id by topic, as the broker says now; a topic that was deleted is not in it.
+        ranges: the ranges of a batch. Checkpoints of other engines hold no ids; ranges without an id count as
+            unchanged.
+        topic_ids: the present id by topic; a topic that was deleted is missing.
     """
     return [one for one in ranges if one.stream_id and one.stream_id != topic_ids.get(one.stream)]
 
 
 def lag(ends: Mapping[tuple[str, int], int], latest: Mapping[tuple[str, int], int]) -> dict[str, int]:
-    """Return the records behind per partition, keyed `topic-partition`."""
+    """Return the lag of each partition in records, keyed `topic-partition`."""
     return {f"{t}-{p}": max(0, end - ends.get((t, p), 0)) for (t, p), end in sorted(latest.items())}

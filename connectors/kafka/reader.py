@@ -25,44 +25,44 @@ from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.errors import DataLoss, TransientError
 from gluepot.frames.magic import RECORD_TIMESTAMP
 
-# A confluent_kafka.Message. Its stubs make every field optional; a message without error has them.
+# A confluent_kafka.Message. Its type stubs make every field optional; a message without an error has all fields.
 Record = Any
-# For `map`, which calls them without bytecode in between.
+# Functions for `map`, which calls them without executing bytecode.
 _error: Callable[[Record], Any] = Message.error
 _offset: Callable[[Record], Any] = Message.offset
 _value: Callable[[Record], Any] = Message.value
 
-# Bytes of payload per RawBatch, near enough; bounds a task's memory whatever the size of the records.
+# The approximate number of payload bytes per RawBatch. It bounds a task's memory whatever the size of the records.
 TARGET_BATCH_BYTES = 4 * 1024 * 1024
 FIRST_BATCH_RECORDS = 64
-# Few enough to be in the processor's cache still when they are gone over again.
+# So few records are still in the processor's cache when the code goes over them again.
 MAX_BATCH_RECORDS = 4_096
-# One record in so many is asked for its size and its offset, where those of the others follow.
+# One record in so many is asked for its size and its offset, if the values of the others follow from these.
 _LOOKED_AT = 16
-# Consumers a process keeps open to read, and as many to peek. Each has its threads and its prefetch queue.
+# A process keeps this many consumers open to read, and as many to peek. Each has its own threads and prefetch queue.
 KEPT_CONSUMERS = 8
 POLL_SECS = 0.1
 
 CONSUMER_DEFAULTS: Mapping[str, Any] = {
-    "group.id": "gluepot",  # demanded by the client; never joined, because partitions are assigned
+    "group.id": "gluepot",  # The client demands a group. It is never joined, because partitions are assigned.
     "enable.auto.commit": False,
     "auto.offset.reset": "error",
     "isolation.level": "read_committed",
-    "enable.partition.eof": True,  # the only sign of life past a tail of aborted records
+    "enable.partition.eof": True,  # After trailing aborted records, nothing else shows that the broker answers.
     "fetch.wait.max.ms": 100,
-    # A broker cuts off what it sends at this many bytes, 1 MB unless told, and what is left of the producer's batch is
-    # sent again. Producers make batches of up to 1 MB, so that half of all bytes went over the wire twice.
+    # A broker cuts its answer off at this many bytes, 1 MB by default, and sends the producer batch that was cut once
+    # more. Producers make batches of up to 1 MB, so with the default half of all bytes went over the wire twice.
     "fetch.message.max.bytes": 4 * 1024 * 1024,
-    # What is fetched for a batch after this one is of use only if its task comes to the same worker.
+    # Records fetched for a later batch are of use only if that batch's task comes to the same worker.
     "queued.max.messages.kbytes": 4 * 1024,
-    # A full queue pauses fetching for this long, 1 s unless told, and a jump to another offset waits for it too.
+    # A full queue pauses fetching for this long, 1 s by default, and a seek to another offset waits for the pause too.
     "fetch.queue.backoff.ms": 5,
     "log_level": 0,
 }
 
 
 class PartitionReader:
-    """One consumer on one partition, reading on from where it stands when the next range starts there."""
+    """One consumer on one partition. If the next range starts at its position, it reads on without a seek."""
 
     def __init__(
         self, client: Mapping[str, Any], topic: str, partition: int, most_records: int = MAX_BATCH_RECORDS
@@ -77,16 +77,16 @@ class PartitionReader:
         self._record_bytes = TARGET_BATCH_BYTES // FIRST_BATCH_RECORDS
 
     def close(self) -> None:
-        """Leave the broker."""
+        """Close the consumer."""
         self._consumer.close()
 
     def turn_to(self, partition: int) -> None:
-        """Read another partition of the topic from now on, over the same connections."""
+        """Switch to another partition of the topic and keep the connections."""
         self.rest()
         self._partition = partition
 
     def begin(self, start: int) -> None:
-        """Have the broker send what lies at a position and after, if it does not do so already."""
+        """Let the broker send the records from a position on, unless it already does."""
         if start != self._position:
             self._consumer.assign([TopicPartition(self._topic, self._partition, start)])
             self._position = start
@@ -94,7 +94,7 @@ class PartitionReader:
             self._log_end = -1
 
     def rest(self) -> None:
-        """Stop fetching; the next read starts anew wherever it starts."""
+        """Stop fetching. The next read starts fetching again, whatever its start is."""
         self._consumer.unassign()
         self._position = -1
 
@@ -103,10 +103,10 @@ class PartitionReader:
 
         Raises:
             DataLoss: the broker no longer has `start`.
-            TransientError: nothing came for `deadline_secs`.
+            TransientError: no answer came for `deadline_secs`.
         """
         self.begin(start)
-        # The end of the log is told once. What lies before it and was not delivered by then holds no record.
+        # The client reports the end of the log once. Offsets before it that were not delivered by then hold no record.
         self._position = start if self._held else max(start, self._log_end)
         last_sign = clock.monotonic()
         while self._position < end:
@@ -116,9 +116,9 @@ class PartitionReader:
                 if error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001
                     self._give_up_if_final(error, bootstrap)
                 elif notice.partition() == self._partition:
-                    # The end of the log as it was then. Past aborted records or transaction markers it is beyond the
-                    # last record we saw; an older notice still in the queue is not. Nothing is to be concluded from the
-                    # end of a partition that was read before.
+                    # The notice gives the end of the log at its time. After aborted records or transaction markers this
+                    # end lies beyond the last record we saw; that of an older notice still in the queue does not. The
+                    # end of a partition that was read before says nothing about this one.
                     self._log_end = notice.offset()
                     self._position = max(self._position, self._log_end)
                     last_sign = clock.monotonic()
@@ -135,7 +135,7 @@ class PartitionReader:
                     f"Kafka at {bootstrap} sent nothing for {deadline_secs:.0f} s while reading"
                     f" {self._topic}-{self._partition} at offset {self._position}; is the broker running?",
                 )
-        # Whatever lies beyond is held or still to come, so the next range goes on from here.
+        # Records beyond `end` are held here or have yet to arrive, so the next range continues from here.
         self._position = end
 
     def _take(self, wanted: int) -> list[Record]:
@@ -143,7 +143,7 @@ class PartitionReader:
             held, self._held = self._held, []
             return held
         most = min(wanted, self._most_records, max(1, TARGET_BATCH_BYTES // self._record_bytes))
-        # Asks for no more than there is: consume() waits until it has that many, or for its time-out.
+        # Asks for no more records than there are: consume() waits until it has that many, or until its time-out.
         taken: list[Record] = self._consumer.consume(most, POLL_SECS)
         return taken
 
@@ -157,14 +157,14 @@ class PartitionReader:
 def _parted(messages: list[Record]) -> tuple[list[Record], list[Record]]:
     """Part what a consumer gave into records and notices, which are errors and ends of the log."""
     errors = list(map(_error, messages))
-    if all(map(is_, errors, repeat(None))):  # as good as always; the lists below take three times as long
+    if all(map(is_, errors, repeat(None))):  # This is nearly always so, and the lists below take three times as long.
         return messages, []
     told = list(zip(messages, errors, strict=True))
     return [one for one, error in told if error is None], [one for one, error in told if error is not None]
 
 
 def _cut(messages: list[Record], end: int) -> tuple[list[Record], list[Record]]:
-    """Part messages at `end`: those of the range, and those that belong to the next one."""
+    """Split messages at `end` into those of the range and those of the next range."""
     if messages[-1].offset() < end:
         return messages, []
     first_beyond = next(i for i, m in enumerate(messages) if m.offset() >= end)
@@ -174,21 +174,21 @@ def _cut(messages: list[Record], end: int) -> tuple[list[Record], list[Record]]:
 PEEK_LIMITS: Mapping[str, Any] = {"fetch.message.max.bytes": 16 * 1024, "fetch.wait.max.ms": 10}
 
 Key = tuple[str, str, str, str]
-"""Broker, topic, topic id and partition: a consumer never outlives the topic it was opened on."""
+"""Broker, topic, topic id and partition. The id ensures that no consumer outlives the topic for which it was opened."""
 KeyT = TypeVar("KeyT")
 
 _peekers: OrderedDict[tuple[object, ...], PartitionReader] = OrderedDict()
-"""By broker, topic, topic id and client properties: one consumer turns to whatever partition is peeked at."""
+"""Peekers by broker, topic, topic id and client properties. One consumer switches to each partition in question."""
 _handing_over = Lock()
-"""Held while a peeker is taken out or put back: several queries of a job have threads of their own."""
+"""Held while a peeker is taken out or put back, because the queries of a job run in different threads."""
 _readers: OrderedDict[Key, PartitionReader] = OrderedDict()
 
 
 def read_range(settings: KafkaReadSettings, wanted: SourceRange, folder: Path | None = None) -> Iterator[RawBatch]:
-    """Yield every record of a range, in order, from where `count_range` kept them or else from the broker.
+    """Yield every record of a range in order, from the file that `count_range` kept, or else from the broker.
 
-    The client follows a topic's name and says nothing when another topic has it. Once a task has read all its ranges,
-    `gluepot.connectors.streams.identity` checks that the topic is still the one that the batch was planned from.
+    The client follows a topic's name and does not report it if another topic takes that name. When a task has read all
+    its ranges, `gluepot.connectors.streams.identity` checks that the topic is still the one of the time of planning.
 
     Raises:
         DataLoss: the broker no longer has the records.
@@ -214,7 +214,7 @@ def count_range(settings: KafkaReadSettings, wanted: SourceRange, folder: Path |
 
 
 def begin_range(settings: KafkaReadSettings, wanted: SourceRange, folder: Path | None = None) -> None:
-    """Have the broker send a range that is read soon; a reader that turns to it waits for its last request, 0.1 s."""
+    """Let the broker send a range that is read soon; a reader that switches to it waits for its last request, 0.1 s."""
     if not is_counted(folder, wanted):
         key, reader = _reader(settings, wanted)
         reader.begin(wanted.start)
@@ -237,7 +237,7 @@ def _lists(settings: KafkaReadSettings, wanted: SourceRange) -> Iterator[list[Re
 
 
 def _reader(settings: KafkaReadSettings, wanted: SourceRange) -> tuple[Key, PartitionReader]:
-    """Take the reader of a partition out of those that are kept, or one that can turn to it, or a new one."""
+    """Return a reader for a partition: its own kept reader, or a kept one that can switch to it, or a new one."""
     key = (settings.bootstrap, wanted.stream, wanted.stream_id, wanted.shard)
     reader = _readers.pop(key, None) or _spare(key)
     return key, reader or PartitionReader(settings.client, wanted.stream, int(wanted.shard))
@@ -253,10 +253,10 @@ def _keep(kept: OrderedDict[KeyT, PartitionReader], key: KeyT, reader: Partition
 
 
 def _spare(wanted: Key) -> PartitionReader | None:
-    """Return the reader that was not needed for longest, if it can turn to a partition and as many as are kept exist.
+    """Return the least recently used reader, if it can switch to the partition and no further reader may be kept.
 
-    A worker that has more partitions to read than readers would open a connection for each of them in each batch. A
-    reader of another topic is left where it is: it makes room when a new one is kept.
+    Otherwise a worker with more partitions than readers would open a connection for each partition in each batch. A
+    reader of another topic stays where it is, and makes room when a new one is kept.
     """
     oldest = next(iter(_readers), None)
     if oldest is None or len(_readers) < KEPT_CONSUMERS or oldest[:-1] != wanted[:-1]:
@@ -268,9 +268,9 @@ def _spare(wanted: Key) -> PartitionReader | None:
 
 
 def first_of(settings: KafkaReadSettings, wanted: SourceRange) -> list[Record]:
-    """Return the first record of a range, if it holds any; fetches little more than that.
+    """Return the first record of a range, if it has any. The call fetches little more than that record.
 
-    A consumer has some four threads and eight descriptors, so a topic has one for all of its partitions, which fetches
+    A consumer has some four threads and eight file descriptors. So all partitions of a topic share one, which fetches
     nothing between two calls.
     """
     key = (settings.bootstrap, wanted.stream, wanted.stream_id, *sorted(settings.client.items()))
@@ -301,7 +301,7 @@ def _peeked(reader: PartitionReader, settings: KafkaReadSettings, wanted: Source
 
 
 def original(record: Record) -> OriginalRecord:
-    """Return a record with everything the broker keeps of it."""
+    """Return a record with everything that the broker keeps for it."""
     kind, epoch_ms = record.timestamp()
     return OriginalRecord(
         value=record.value(),
@@ -346,7 +346,7 @@ def _other_records(wanted: SourceRange, first: Record, last: Record) -> DataLoss
 
 
 def _positions(messages: list[Record]) -> tuple[Sequence[int], bool]:
-    """Return the offsets, and whether they are out of order; not all are asked for where none seems to be left out."""
+    """Return the offsets, and whether they are out of order. If no offset seems missing, not every record is asked."""
     dense = range(messages[0].offset(), messages[-1].offset() + 1)
     if len(dense) == len(messages) and list(map(_offset, messages[::_LOOKED_AT])) == list(dense[::_LOOKED_AT]):
         return dense, False

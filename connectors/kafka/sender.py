@@ -1,4 +1,4 @@
-"""Records to a topic, each one acknowledged by all replicas in sync."""
+"""Sends records to a topic; all in-sync replicas acknowledge each record."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.ports import Outgoing
 from gluepot.core.errors import ConfigError, EtlError, TransientError
 
-ANY_PARTITION = -1  # librdkafka's own way to leave it to the key
+ANY_PARTITION = -1  # With this value of librdkafka the key decides the partition.
 _GONE = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC})  # noqa: SLF001  librdkafka's own code
 
 
 @dataclass(slots=True)
 class Sent:
-    """What became of records.
+    """The result of sending records.
 
     Args:
-        acknowledged: their indices, in no promised order.
-        error: why the others are not among them; None when all are.
+        acknowledged: indices of the acknowledged records, in any order.
+        error: why the other records were not acknowledged; None if all were.
     """
 
     acknowledged: list[int] = field(default_factory=list)
@@ -33,16 +33,16 @@ class Sent:
 
 
 def producer_settings(settings: KafkaReadSettings, timeout_secs: float) -> dict[str, Any]:
-    """Return what a producer for a cluster is told.
+    """Return the configuration of a producer for a cluster.
 
     Args:
-        settings: whose bootstrap servers and security settings are used.
+        settings: give the bootstrap servers and the security settings.
         timeout_secs: how long the broker may take for a record.
     """
     client = {k: v for k, v in with_callbacks(settings.client).items() if k.startswith(ADMIN_KEYS)}
     return {
         **client,
-        "enable.idempotence": True,  # acks=all, and what the client sends twice is stored once
+        "enable.idempotence": True,  # This implies acks=all, and a record that the client sends twice is stored once.
         "delivery.timeout.ms": int(timeout_secs * 1000),
         "log_level": 0,
     }
@@ -52,7 +52,7 @@ class KafkaSender:
     """Sends to one cluster. A record that is not acknowledged may still have arrived.
 
     Args:
-        settings: whose bootstrap servers and security settings are used.
+        settings: give the bootstrap servers and the security settings.
         timeout_secs: how long a call waits for the broker.
     """
 
@@ -62,10 +62,10 @@ class KafkaSender:
         self._producer = Producer(producer_settings(settings, timeout_secs))
 
     def cluster_of(self, topic: str) -> str:
-        """Return the id of the cluster, after finding the topic there.
+        """Return the id of the cluster, and make sure that it has the topic.
 
         Raises:
-            ConfigError: there is no such topic.
+            ConfigError: the topic does not exist.
             TransientError: the broker cannot be reached.
         """
         try:
@@ -80,7 +80,10 @@ class KafkaSender:
         return str(found.cluster_id)
 
     def send(self, topic: str, records: Sequence[Outgoing]) -> Sent:
-        """Send records in order and wait for the answers; as many as the client's queue takes, 100,000 by default."""
+        """Send records in order and wait for the answers.
+
+        There may be as many records as the client's queue takes, 100,000 by default.
+        """
         sent = Sent()
 
         def answered(index: int, error: KafkaError | None) -> None:

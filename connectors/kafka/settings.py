@@ -14,7 +14,7 @@ from gluepot.core.errors import ConfigError
 
 EARLIEST, LATEST = -2, -1  # as Spark's per-partition JSON spells them
 
-# Options that mean something, by what they are for; the common ones are matched in any letter case.
+# Options that have an effect, grouped by purpose; the common ones are matched in any letter case.
 KNOWN = (
     "connectionName", "bootstrap.servers", "security.protocol", "topicName", "assign", "subscribe", "subscribePattern",
     "classification", "delimiter", "startingOffsets", "startingTimestamp", "endingOffsets",
@@ -23,7 +23,7 @@ KNOWN = (
     "addRecordTimestamp", "emitConsumerLagMetrics", "typeOfData", "rejectsPath",
     "commitGroupOffsets",
 )  # fmt: skip
-# Seen in scripts, without effect here: Spark and we control commits and fetch sizes ourselves.
+# Options of existing scripts that have no effect here: Spark and Gluepot control commits and fetch sizes themselves.
 HARMLESS = frozenset({"enable.auto.commit", "max.partition.fetch.bytes", "database", "tablename", "startingposition"})
 
 API_TIMEOUT = "default.api.timeout.ms"
@@ -38,7 +38,7 @@ class Topics:
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """Read given partitions only."""
+    """Read only the given partitions."""
 
     partitions: frozenset[tuple[str, int]]
 
@@ -52,14 +52,14 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class AtOffsets:
-    """Per partition; -2 earliest, -1 latest."""
+    """One offset for each partition; -2 means earliest, -1 latest."""
 
     offsets: Mapping[tuple[str, int], int]
 
 
 @dataclass(frozen=True, slots=True)
 class AtTime:
-    """The first record whose time stamp is not before this."""
+    """The first record whose time stamp is this time or later."""
 
     epoch_ms: int
 
@@ -74,21 +74,23 @@ class KafkaReadSettings:
         starting: where a query without a checkpoint starts.
         ending: where a batch read ends.
         max_offsets_per_trigger: most offsets in a micro-batch.
-        min_offsets_per_trigger: a micro-batch waits for as many, but no longer than `max_trigger_delay_secs`.
+        min_offsets_per_trigger: a micro-batch waits for this many, but no longer than `max_trigger_delay_secs`.
         max_trigger_delay_secs: see above; 15 minutes as in Spark.
-        min_partitions: least tasks per micro-batch.
-        fail_on_data_loss: False goes on from what the broker still has.
+        min_partitions: smallest number of tasks per micro-batch.
+        fail_on_data_loss: if False, reading continues with the records that the broker still has.
         include_headers: adds `glue_streaming_kafka_headers`.
         add_record_timestamp: adds `__src_timestamp`.
-        emit_consumer_lag: Glue's switch; ours always measures lag.
-        classification: format of the payload, lower case; empty when not given.
+        emit_consumer_lag: Glue's switch; Gluepot always measures lag.
+        classification: format of the payload in lower case; empty if not given.
         infer_schema: True gives the magic column that DynamicFrame.fromDF expands.
-        schema: DDL of the payload, used when `infer_schema` is False; empty when not given.
-        delimiter: of csv.
-        rejects_path: where records go that a DataFrame has no row for; None: below the checkpoint.
-        group: consumer group that is told of each committed batch, for tools that look there; empty for none.
-        retry_deadline_secs: how long an unreachable broker is waited for.
-        api_timeout_secs: how long the first answer of a broker that is just starting is waited for; the Java client's
+        schema: DDL of the payload, used if `infer_schema` is False; empty if not given.
+        delimiter: delimiter of csv.
+        rejects_path: folder for records that cannot become rows of a DataFrame; None stands for one below the
+            checkpoint.
+        group: consumer group to which the end of each committed batch is written, for tools that look there; empty
+            for none.
+        retry_deadline_secs: how long a read waits for an unreachable broker.
+        api_timeout_secs: how long the first call waits for a broker that is just starting; the Java client's
             `default.api.timeout.ms`.
     """
 
@@ -115,11 +117,11 @@ class KafkaReadSettings:
 
     @property
     def bootstrap(self) -> str:
-        """`host:port` list, for messages."""
+        """The `host:port` list, for messages."""
         return str(self.client["bootstrap.servers"])
 
     def topics(self) -> tuple[str, ...] | None:
-        """Return the topics named by the subscription; None for a pattern."""
+        """Return the topics that the subscription names; None for a pattern."""
         match self.subscription:
             case Topics(names):
                 return names
@@ -129,7 +131,7 @@ class KafkaReadSettings:
                 return None
 
     def covers(self, topic: str, partition: int) -> bool:
-        """Tell whether the subscription takes in a partition."""
+        """Tell whether the subscription includes a partition."""
         match self.subscription:
             case Topics(names):
                 return topic in names
@@ -143,7 +145,7 @@ class KafkaReadSettings:
         """Check the options of a script.
 
         Args:
-            options: as the script gave them, the connection's properties merged in; strings, bools and ints.
+            options: the script's options merged with the connection's properties; strings, bools and ints.
 
         Raises:
             ConfigError: an option is missing, contradicts another, or has a value outside what is allowed.
@@ -158,7 +160,7 @@ class KafkaReadSettings:
                 "No Kafka broker is named: give connectionName (looked up in the connections file) or"
                 " bootstrap.servers, for example 127.0.0.1:9092.",
             )
-        java.pop(API_TIMEOUT, None)  # ours to keep, not the client's
+        java.pop(API_TIMEOUT, None)  # Gluepot uses this value itself; the client does not get it.
         given.warn_unknown(KNOWN, HARMLESS, prefix="kafka.")
         classification = given.text("classification").lower()
         infer = given.flag("inferSchema", default=False)
@@ -186,7 +188,7 @@ class KafkaReadSettings:
 
 
 def _group(given: ScriptOptions, java: Mapping[str, str]) -> str:
-    """Return the group to commit to: only where the script asks, because Glue and Spark commit to none."""
+    """Return the group to commit to. It is empty unless the script asks, because Glue and Spark commit to no group."""
     if not given.flag("commitGroupOffsets", default=False):
         return ""
     if not java.get("group.id"):

@@ -1,4 +1,4 @@
-"""Rows to a Kafka topic."""
+"""Writes rows to a Kafka topic."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gluepot.connectors.ports import Outgoing, RecordShape
 from gluepot.core.errors import ConfigError, PermanentError
 
 SEND_AT_ONCE = 10_000
-"""Records handed to the client before their answers are waited for; its queue takes ten times as many."""
+"""The sink sends this many records before it waits for their answers; the client's queue takes ten times as many."""
 
 KNOWN = (
     "connectionName", "bootstrap.servers", "security.protocol", "topic", "topicName", "key", "classification",
@@ -27,8 +27,8 @@ class KafkaSink:
     """A `RecordSink` over Kafka.
 
     Args:
-        settings: whose brokers and security are used.
-        topic: where to, whatever the rows say; empty where each row says it.
+        settings: give the brokers and the security settings.
+        topic: the topic for all rows; empty if each row names its topic.
         shape: how rows become records.
         guarantee: see `RecordSink`.
     """
@@ -59,7 +59,7 @@ class KafkaSink:
 
 
 def kafka_sink(options: Mapping[str, Any]) -> KafkaSink:
-    """Return the sink of a script's options, the connection's properties among them.
+    """Return the sink for a script's options, which include the connection's properties.
 
     Raises:
         ConfigError: an option is missing, or has a value outside what is allowed.

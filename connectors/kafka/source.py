@@ -1,4 +1,4 @@
-"""The Kafka source: one subscription, planned on the driver, read in the workers."""
+"""The Kafka source reads one subscription: it is planned on the driver and read in the workers."""
 
 from __future__ import annotations
 
@@ -39,11 +39,12 @@ from gluepot.frames.declared import DeclaredPayload
 
 TRY_SECS = 5.0
 LEAN_CLIENT: Mapping[str, Any] = {"fetch.message.max.bytes": 1024 * 1024, "queued.max.messages.kbytes": 2048}
-"""Fetched at a time, and ahead, for each partition."""
+"""Limits for small batches: what is fetched at a time, and fetched ahead, for each partition."""
 LEAST_PIECE = 25_000
-"""Offsets of a range that are worth a jump of another consumer, some 10 ms; reading and writing them takes 100 ms."""
+"""The smallest piece that is worth the seek of another consumer: a seek takes some 10 ms, while reading and writing
+this many offsets takes 100 ms."""
 GROUP_SECS = 2.0
-"""Longest wait for a group commit: a batch does not wait long for what only tools look at."""
+"""Longest wait for a group commit. Only tools read the group's positions, so a batch does not wait long for them."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,10 @@ class KafkaSource:
     """A `StreamSource` over Kafka. Holds settings only; clients live in the process that uses them.
 
     Args:
-        settings: of the read.
-        declared: what the payload of each record is decoded into in the worker; None: it stays as it is.
+        settings: settings of the read.
+        declared: the columns into which the worker decodes each payload; None leaves the payload as it is.
         check_deadline_secs: how long `check` waits for a broker that is just starting.
-        folder: of one query on this machine, where records are kept that were counted; None keeps none.
+        folder: the query's folder on this machine, in which counted records are kept; None keeps none.
         guarantee: see `StreamSource`.
     """
 
@@ -65,7 +66,7 @@ class KafkaSource:
     guarantee: str = "every committed record from the start position on; the same records for the same range"
 
     def check(self) -> None:
-        """Reach the broker and find the topics, waiting for a broker that is just starting.
+        """Make sure that the broker answers and has the topics; wait for a broker that is just starting.
 
         Raises:
             TransientError: the broker was not reached within the deadline.
@@ -185,19 +186,19 @@ class KafkaSource:
         return batch.width()
 
     def backlog(self, ends: Positions) -> dict[str, int]:
-        """Return the records behind `ends`, by `topic-partition`, asked from the broker now."""
+        """Return the number of records after `ends`, by `topic-partition`; the broker is asked now."""
         return lag(ends.ends(), Broker(self.settings).latest())
 
     def ends_at(self, epoch_secs: float) -> dict[tuple[str, int], int | None]:  # noqa: ARG002  now is late enough
-        """See `PlannedSource`; asked from the broker now."""
+        """See `PlannedSource`; the broker is asked now."""
         now = Broker(self.settings).bounds()
         return {(now.topic_ids[topic], p): end for (topic, p), end in now.latest.items()}
 
     def check_position(self, held: Positions) -> None:
-        """Make sure that what comes after a batch is still there.
+        """Make sure that the broker still has the records after a batch.
 
         Raises:
-            DataLoss: it is not, and failOnDataLoss is true.
+            DataLoss: it does not, and failOnDataLoss is true.
         """
         if self.settings.fail_on_data_loss:
             _, lost = resume(held, Broker(self.settings).bounds())
@@ -213,17 +214,20 @@ class KafkaSource:
         Broker(self.settings, GROUP_SECS).commit_group(self.group, batch.ends())
 
     def any_record(self, ranges: Iterable[SourceRange]) -> bool:
-        """Tell whether ranges hold a record at all: they may hold nothing but transaction markers."""
+        """Tell whether the ranges hold at least one record: they may hold only transaction markers."""
         return any(first_of(self.settings, wanted) for wanted in self.remaining(list(ranges)))
 
     def originals(self, ranges: Iterable[SourceRange]) -> Iterator[OriginalRecord]:
-        """Yield the first record of each range as the broker holds it, read on the driver; nothing for an empty one."""
+        """Yield the first record of each range as the broker holds it; an empty range yields nothing.
+
+        The driver reads the records.
+        """
         for wanted in ranges:
             for record in first_of(self.settings, wanted):
                 yield original(record)
 
     def bounded(self) -> list[SourceRange]:
-        """Return the ranges of a batch read, from startingOffsets (earliest unless given) to endingOffsets."""
+        """Return the ranges of a batch read, from startingOffsets (earliest by default) to endingOffsets."""
         broker = Broker(self.settings)
         broker.require_topics()
         now = broker.bounds()
@@ -233,7 +237,11 @@ class KafkaSource:
 
 
 def kafka_source(options: Mapping[str, Any], declare: Declare) -> KafkaSource:
-    """Return the source of a script's options, the connection's properties among them; ConfigError as in settings."""
+    """Return the source for a script's options, which include the connection's properties.
+
+    Raises:
+        ConfigError: as `KafkaReadSettings.from_options` raises it.
+    """
     settings = KafkaReadSettings.from_options(options)
     return KafkaSource(settings, declare(settings, kafka_added(settings).names), settings.api_timeout_secs)
 
@@ -242,12 +250,12 @@ class Planner:
     """Decides what each micro-batch holds. Lives in the planner's process, as long as the query.
 
     Args:
-        source: what to plan for.
+        source: the source to plan for.
         clock: for `maxTriggerDelay` and the deadline of an outage.
         entry: newest entry of the offset log; None for a query without history.
-        checkpoint: its location, for messages.
-        broker: who to ask.
-        start: chosen start of a query without history; None to ask `startingOffsets`.
+        checkpoint: location of the checkpoint, for messages.
+        broker: answers lookups.
+        start: chosen start of a query without history; None to use `startingOffsets`.
     """
 
     def __init__(
@@ -271,7 +279,7 @@ class Planner:
         self._broker = broker
 
     def initial(self) -> Positions:
-        """Return where a query without history starts; asked once, the same answer from then on."""
+        """Return where a query without history starts; the first answer is kept for later calls."""
         if self._initial is None:
             self._broker.require_topics()
             now = self._broker.bounds()
@@ -282,13 +290,13 @@ class Planner:
         return self._initial
 
     def latest(self) -> Positions:
-        """Return the next batch, or the last one again when there is nothing (or not enough yet) to read.
+        """Return the next batch, or the last one again if there are no records to read, or not enough yet.
 
-        A broker that does not answer leaves the position where it is, until the deadline of the settings.
+        If the broker does not answer, the position stays where it is until the deadline of the settings.
 
         Raises:
-            DataLoss: records went before they were read, and failOnDataLoss is true.
-            TransientError: the broker was away for longer than the deadline.
+            DataLoss: records vanished before they were read, and failOnDataLoss is true.
+            TransientError: the broker was unreachable for longer than the deadline.
         """
         try:
             planned = self._plan()
@@ -304,10 +312,10 @@ class Planner:
         return planned
 
     def committed(self, batch: Positions) -> None:
-        """Keep nothing: the checkpoint is the authority."""
+        """Do nothing: the checkpoint is the authority."""
 
     def close(self) -> None:
-        """Hold nothing that needs releasing."""
+        """Do nothing: the planner holds no resources that need releasing."""
 
     def _plan(self) -> Positions:
         if self._last is None:

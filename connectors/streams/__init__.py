@@ -1,1 +1,1 @@
-"""What the sources of streams share: positions, ranges, planning, and the rows that they make."""
+"""Code that all stream sources share: ranges, planning, and turning records into rows."""

@@ -1,4 +1,4 @@
-"""A stream source as a Spark Python Data Source: the way a DataFrame reads it, and the planner of every query."""
+"""A stream source as a Spark Python data source. DataFrames read through it, and it runs the planner of every query."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from gluepot.frames.chunk import with_columns
 from gluepot.frames.declared import RecordDecoder
 
 FORMAT = "gluepot-stream"
-# The source itself travels in the options: Spark hands them to every process as they are. Hex, because options are
-# text; the settings hold secrets, and Spark redacts options whose name contains "secret".
+# The option holds the pickled source itself, because Spark hands options unchanged to every process. It is hex, because
+# options are text. Settings contain secrets, and Spark redacts options whose name contains "secret".
 SOURCE_OPTION = "gluepot.secret.source"
-# Of a bounded read: the ranges to read, instead of those from startingOffsets to endingOffsets.
+# The ranges that a bounded read takes, in place of those from startingOffsets to endingOffsets.
 RANGES_OPTION = "gluepot.ranges"
 REJECTS_OPTION = "gluepot.rejects"
 
@@ -48,7 +48,7 @@ def ranges_option(ranges: Sequence[SourceRange]) -> str:
 
 
 class StreamDataSource(DataSource):
-    """`spark.readStream.format("gluepot-stream")`, made by `awsglue` from the script's options."""
+    """`spark.readStream.format("gluepot-stream")`. `awsglue` makes it from the script's options."""
 
     @classmethod
     def name(cls) -> str:  # noqa: D102
@@ -67,7 +67,7 @@ class StreamDataSource(DataSource):
         return RangeReader(self._source(), ranges, self.options.get(REJECTS_OPTION))
 
     def _source(self) -> PlannedSource:
-        # Our own bytes, written by `to_option` in the driver of the same job; nothing from outside gets here.
+        # `to_option` wrote these bytes in the driver of the same job; no outside data gets here.
         source: PlannedSource = pickle.loads(bytes.fromhex(self.options[SOURCE_OPTION]))  # noqa: S301
         return source
 
@@ -77,8 +77,8 @@ class RangePartition(InputPartition):
     """One task's input.
 
     Args:
-        wanted: what it reads.
-        rejects_root: where records go that cannot be decoded; None where there is no such place.
+        wanted: the range that it reads.
+        rejects_root: the folder for records that cannot be decoded; None if there is no such folder.
     """
 
     wanted: SourceRange
@@ -112,7 +112,7 @@ def _decode(source: PlannedSource, decoder: RecordDecoder, partition: RangeParti
 
 
 class RangeReader(DataSourceReader):
-    """A bounded read: of given ranges, or from startingOffsets to endingOffsets."""
+    """A bounded read, either of given ranges or from startingOffsets to endingOffsets."""
 
     def __init__(
         self, source: PlannedSource, ranges: Sequence[SourceRange] | None, rejects_root: str | None = None
@@ -142,7 +142,10 @@ class RangeStreamReader(DataSourceStreamReader):
         return self._reporting(lambda planner: planner.initial().to_json())
 
     def latestOffset(self, *_: Any) -> dict[str, Any]:  # noqa: N802
-        """Return the end of the next batch. Spark 4.1 gives no arguments, 4.2 start and limit; both plan alike."""
+        """Return the end of the next batch.
+
+        Spark 4.1 passes no arguments, Spark 4.2 passes start and limit; planning is the same for both.
+        """
         if self._handover and self._handover.stop_asked() and self._newest is not None:
             return self._newest
         reach("plan.asked")
@@ -153,7 +156,7 @@ class RangeStreamReader(DataSourceStreamReader):
         return planned
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:  # noqa: ARG002
-        """Cut a batch; its end says where it starts (see `positions`)."""
+        """Cut a batch into partitions. The entry of its end also says where it starts (see `positions`)."""
         root = rejects_root(self._source.rejects_path, self._handover.checkpoint() if self._handover else None)
         return [RangePartition(wanted, root) for wanted in self._source.split(self._source.parsed(end))]
 
@@ -161,11 +164,11 @@ class RangeStreamReader(DataSourceStreamReader):
         return _read(self._source, partition)
 
     def commit(self, end: dict[str, Any]) -> None:
-        """Tell the planner that a batch is done. It may forget: the checkpoint is the authority."""
+        """Tell the planner that a batch is done. Losing this call does no harm: the checkpoint is the authority."""
         self._planning().committed(self._source.parsed(end))
 
     def stop(self) -> None:
-        """Let the planner go."""
+        """Close the planner."""
         if self._planner is not None:
             self._planner.close()
 
@@ -179,7 +182,7 @@ class RangeStreamReader(DataSourceStreamReader):
 
     def _planning(self) -> Planner:
         if self._planner is None:
-            configure_once()  # a process of its own: its warnings should look like the driver's
+            configure_once()  # The planner runs in its own process, whose warnings should look like the driver's.
             location = self._handover.checkpoint() if self._handover else None
             self._planner = self._source.planner(Checkpoint(location) if location else None, SystemClock())
         return self._planner

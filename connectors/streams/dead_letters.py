@@ -1,4 +1,4 @@
-"""Records set aside whole: as the source holds them, with everything it takes to send them again."""
+"""Dead letters: records kept as the source holds them, with everything that is needed to send them again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class OriginalRecord:
         position: its offset.
         epoch_ms: its time stamp; None where the source has none.
         key: its key, if it has one.
-        headers: in order, a name perhaps more than once.
+        headers: in order; names may repeat.
     """
 
     value: bytes | None
@@ -39,7 +39,7 @@ class OriginalRecord:
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A record with the reason why it was set aside; words as in `ErrorRecord`."""
+    """A record with the reason why it was set aside; `ErrorRecord` explains the fields."""
 
     record: OriginalRecord
     reason: str
@@ -47,7 +47,7 @@ class DeadLetter:
 
     @property
     def error(self) -> ErrorRecord:
-        """The part that every rejected record has."""
+        """The fields that every rejected record has."""
         held = self.record
         return ErrorRecord(
             held.value, self.reason, self.message, Coordinates(held.stream, held.shard, str(held.position))
@@ -55,7 +55,10 @@ class DeadLetter:
 
 
 def dump_dead_letters(letters: Sequence[DeadLetter]) -> pa.RecordBatch:
-    """Return dead letters in the columns of `dump_errors`, then timestamp, key binary, headers of key and value."""
+    """Return dead letters as a table with the columns of `dump_errors`, then timestamp, binary key, and headers.
+
+    A header has a key and a value.
+    """
     records = [letter.record for letter in letters]
     headers = [[{"key": name, "value": value} for name, value in held.headers] for held in records]
     return (

@@ -1,9 +1,9 @@
-"""What the driver and the planner of a source tell each other while a query runs.
+"""The folder through which the driver and a source's planner exchange messages while a query runs.
 
-On Spark 4.1 a Python streaming source is planned in a process of its own that is told neither the checkpoint nor the
-position to start from, and its exceptions reach the driver as text. A small folder on the driver's local disk, named in
-the source's options, carries both: the driver writes `checkpoint` before it starts the query and `stop` when no further
-batch may begin; the planner writes `error` before it raises.
+Spark 4.1 plans a Python streaming source in a separate process. It tells that process neither the checkpoint nor the
+starting position, and passes its exceptions to the driver only as text. So driver and planner share a small folder on
+the driver's local disk, whose path is in the source's options. The driver writes `checkpoint` before it starts the
+query, and `stop` when no further batch may begin. The planner writes `error` before it raises.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from gluepot.core.storage.filesystem import OsFileSystem
 OPTION = "gluepot.handover"
 _PREFIX = "gluepot-stream-"
 _OWNER = "owner"
-"""Locked by the driver as long as it lives; the kernel lets go of it however the driver ends."""
+"""The driver locks this file as long as it lives; the kernel releases the lock however the driver ends."""
 _YOUNG_SECS = 60.0
-"""A folder may be made and not yet locked."""
+"""A folder younger than this may exist without its lock, because its driver is just making it."""
 _owned: list[BinaryIO | None] = []
 _CLOCK = SystemClock()
 _DISK = OsFileSystem()
@@ -44,9 +44,9 @@ class Handover:
 
     @classmethod
     def create(cls, clock: Clock = _CLOCK) -> Handover:
-        """Make a new, empty one in the machine's temporary folder; it goes with this process.
+        """Make a new, empty folder in the machine's temporary folder. It is removed when this process ends.
 
-        One that was killed leaves its own behind: those go here.
+        A process that was killed leaves its folder behind; this call removes such folders.
         """
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -55,29 +55,29 @@ class Handover:
         return cls(folder)
 
     def begin(self, checkpoint: str) -> None:
-        """Name the checkpoint of the query about to start, and forget what an earlier attempt left."""
+        """Write the checkpoint of the query that is about to start, and remove what an earlier attempt left."""
         for name in ("stop", "error"):
             (self.folder / name).unlink(missing_ok=True)
         self._write("checkpoint", checkpoint)
 
     def checkpoint(self) -> str | None:
-        """Return the checkpoint location; None when the query was not started by us."""
+        """Return the checkpoint location; None if Gluepot did not start the query."""
         return self._read("checkpoint")
 
     def ask_stop(self) -> None:
-        """Let no further batch begin."""
+        """Ask the planner to begin no further batch."""
         self._write("stop", "")
 
     def stop_asked(self) -> bool:
-        """Tell whether a further batch may begin."""
+        """Tell whether the driver asked that no further batch begin."""
         return (self.folder / "stop").exists()
 
     def report(self, error: EtlError) -> None:
-        """Keep an error for the driver: its class and its sentence."""
+        """Keep an error for the driver: its class and its message."""
         self._write("error", json.dumps([type(error).__name__, str(error)]))
 
     def reported(self) -> EtlError | None:
-        """Return the error the planner raised, as it was."""
+        """Return the error that the planner raised, with its own class."""
         text = self._read("error")
         if text is None:
             return None
@@ -99,9 +99,9 @@ class Handover:
 
 
 def _remove_abandoned(folder: Path, now_epoch: float) -> None:
-    """Remove the folders of drivers that are gone; those of other users stay, and so do those without a lock.
+    """Remove the folders of drivers that no longer live. Folders of other users and folders without a lock stay.
 
-    Others can write into the machine's temporary folder, so only what this user has made there is opened at all.
+    Other users can write into the machine's temporary folder, so only folders that this user made are opened at all.
     """
     for other in folder.glob(f"{_PREFIX}*"):
         with suppress(OSError):

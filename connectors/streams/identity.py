@@ -1,4 +1,4 @@
-"""Whether a stream is still the one that a batch was planned from: it may be deleted and created again in between."""
+"""Checks that a stream was not deleted and created again between planning a batch and reading it."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ class IdentifiedSource(Protocol):
     """A stream source whose streams can be replaced by others of the same name. The worker calls its methods."""
 
     def remaining(self, load: Sequence[SourceRange]) -> Sequence[SourceRange]:
-        """Return the ranges to read: all of them, or those whose stream is still there if the user accepts losses."""
+        """Return the ranges to read: all, or, if the user accepts losses, those whose stream still exists."""
 
     def confirm(self, load: Sequence[SourceRange]) -> None:
-        """Make sure, once ranges have been read, that their streams still are those that the batch was planned from.
+        """Make sure, after ranges have been read, that their streams are still those of the time of planning.
 
         Ids of streams never come back. So a stream that has its planned id now has had it all the time, and every
         record that was read came from it.
 
         Raises:
-            DataLoss: a stream was deleted, or is another one.
-            TransientError: the same, if the user accepts losses: the next try leaves the stream out. Or the service
-                did not answer.
+            DataLoss: a stream was deleted or replaced.
+            TransientError: a stream was deleted or replaced and the user accepts losses, so that the next try leaves it
+                out; or the service did not answer.
         """
 
 

@@ -1,11 +1,11 @@
-"""Frames of Python sources that the driver makes, where Spark would start three processes for them.
+"""Makes DataFrames of Python data sources inside the driver, for which Spark would start three processes.
 
-Spark (4.1) looks for installed sources, makes an instance of a source, and has it plan its reads, each in a Python
-process of its own that loads pyspark and our modules again: three seconds of processor time before the first batch.
-The driver has all of that loaded. So it makes the instance and the read function itself and puts them where Spark keeps
-what those processes answer. Only the process that a running stream asks for its offsets is left.
+Spark 4.1 looks for installed sources, makes an instance of a source, and lets it plan its reads. It does each of these
+in a new Python process that loads pyspark and our modules again, which takes three seconds of processor time before the
+first batch. The driver has loaded all of that already. So it makes the instance and the read function itself, and puts
+them where Spark keeps the answers of those processes. Only the process that gives a running stream its offsets remains.
 
-Spark has no public call for this. With a Spark that has other inner classes than 4.1, frames are made the usual way.
+Spark has no public call for this. If Spark's internal classes differ from those of 4.1, frames are made the usual way.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from pyspark.worker_util import pickleSer
 from gluepot.core.logging import get_logger
 
 _INSTALLED_PREFIX = "pyspark_"
-"""By this Spark knows modules that bring sources of their own."""
+"""The prefix by which Spark recognizes modules that bring their own sources."""
 
 _ARROW_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _BINARY_AS_BYTES = "spark.sql.execution.pyspark.binaryAsBytes"
 
 _MADE_OTHERWISE = (Py4JError, TypeError)
-"""What py4j raises where a class or a method is not there, or takes something else."""
+"""What py4j raises if a class or method does not exist or takes other arguments. Frames are then made the usual way."""
 
 log = get_logger(__name__)
 
 
 def register(spark: SparkSession, source: type[DataSource]) -> bool:
-    """Make a source known to a session and the session active; return whether it was not known before.
+    """Register a source with a session and make the session active; return whether the source was new to it.
 
-    Sources of packages that are installed are looked for only where a module is named as theirs are.
+    Spark looks for sources of installed packages only if a module has the prefix of such packages.
     """
     registered = f"gluepot.registered.{source.name()}"
     if spark.conf.get(registered, ""):
         return False  # Spark would warn of a second registration
-    # Spark looks for a name that is taken in the active session, and refuses what another session has registered.
-    # pyspark has no public call for that; createDataFrame does it this way.
+    # Spark looks in the active session for a name that is taken, and refuses a name that another session registered.
+    # So the session must be the active one. pyspark has no public call for that; createDataFrame does it this way.
     sessions = SparkSession._get_j_spark_session_class(spark._jvm)  # noqa: SLF001
     sessions.setActiveSession(spark._jsparkSession)  # noqa: SLF001
     if not any(one.name.startswith(_INSTALLED_PREFIX) for one in pkgutil.iter_modules()):
@@ -58,8 +58,8 @@ def register(spark: SparkSession, source: type[DataSource]) -> bool:
 
 
 def _skip_lookup(spark: SparkSession) -> None:
-    """Have Spark take it that it has looked for installed sources and found none."""
-    jvm: Any = spark._jvm  # noqa: SLF001  the only way to the driver's JVM
+    """Make Spark believe that it has looked for installed sources and found none."""
+    jvm: Any = spark._jvm  # noqa: SLF001  there is no other way to the driver's JVM
     try:
         manager = _object(jvm, "org.apache.spark.sql.execution.datasources.DataSourceManager")
         if manager.dataSourceBuilders().isEmpty():
@@ -74,8 +74,8 @@ def stream_of(spark: SparkSession, source: type[DataSource], options: Mapping[st
 
     Args:
         spark: the session.
-        source: its schema is a StructType.
-        options: of the source.
+        source: a source whose schema is a StructType.
+        options: the options of the source.
     """
     return _loaded(spark, source, options, is_stream=True)
 
@@ -97,7 +97,7 @@ def _loaded(spark: SparkSession, source: type[DataSource], options: Mapping[str,
 
 @dataclass(frozen=True, slots=True)
 class _Planned:
-    """What Spark's processes would answer: a pickled source, what a worker runs for a partition, the partitions."""
+    """What Spark's processes would answer: the pickled source, the function that workers run, and the partitions."""
 
     name: str
     options: Mapping[str, str]

@@ -1,4 +1,7 @@
-"""Sets of source ranges: how wide they are, cut in half, less some records. Pure; positions of a shard are dense."""
+"""Pure functions on sets of source ranges: width, halves, differences, intersections.
+
+They assume that the positions of a shard are dense.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from gluepot.connectors.ports import SourceRange
 
 
 def width(ranges: Iterable[SourceRange]) -> int:
-    """Return the positions in the ranges: an upper bound of their records."""
+    """Return the number of positions in the ranges: an upper bound of their records."""
     return sum(one.end - one.start for one in ranges)
 
 
@@ -43,7 +46,7 @@ def without(ranges: Iterable[SourceRange], removed: Iterable[SourceRange]) -> tu
 
 
 def common(ranges: Iterable[SourceRange], others: Iterable[SourceRange]) -> tuple[SourceRange, ...]:
-    """Return the positions of `ranges` that are in `others` too, which do not overlap each other."""
+    """Return the positions of `ranges` that are also in `others`. The ranges in `others` must not overlap."""
     others = sorted(others)
     shared = [
         one.piece(max(one.start, other.start), min(one.end, other.end))

@@ -1,4 +1,4 @@
-"""Rows as records of a stream: the payload, and the columns that are no part of it."""
+"""Turns rows into records of a stream: a payload, and columns such as the key that are not part of it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gluepot.core.errors import ConfigError
 from gluepot.frames.chunk import Chunk
 
 RECORD_COLUMNS = frozenset({"key", "value", "topic", "partition", "headers"})
-"""What a row of Spark's Kafka sink may have (Spark's Kafka integration guide, "Writing Data to Kafka")."""
+"""The columns that a row of Spark's Kafka sink may have (Spark's Kafka integration guide, "Writing Data to Kafka")."""
 
 
 def outgoing(chunk: Chunk, shape: RecordShape) -> Iterator[Outgoing]:
-    """Yield the good records of a chunk as what is sent.
+    """Yield the good records of a chunk in the form in which they are sent.
 
     Raises:
         ConfigError: the row lacks the key's column, or a column of a record has a type that cannot be sent.

@@ -1,7 +1,8 @@
-"""Records that could not be decoded on their way into Spark rows: put aside in files of their own.
+"""Files of the records that could not be decoded into Spark rows.
 
-A read task knows no table, so the files lie below the query's checkpoint, or where the read option `rejectsPath` says.
-Their names are those of the range: a retry, or a second action on the same DataFrame, writes the same files again.
+A read task does not know the target table, so the files lie below the query's checkpoint, or in the folder that the
+read option `rejectsPath` names. Their names come from the range, so a retry, or a second action on the same DataFrame,
+writes the same files again.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from gluepot.core.storage import open_storage
 from gluepot.frames.chunk import ErrorRecord
 
 FOLDER = "gluepot/rejects"
-# Bounds the memory of a task: what comes beyond goes to a further file.
+# Bounds the memory of a task: a further file takes the records beyond this size.
 FILE_BYTES = 16 << 20
 
 
 def rejects_root(rejects_path: str | None, checkpoint: str | None) -> str | None:
-    """Return the folder of the files; None for a read with neither checkpoint nor `rejectsPath`."""
+    """Return the folder of the files; None for a read that has neither a checkpoint nor `rejectsPath`."""
     if rejects_path is not None or checkpoint is None:
         return rejects_path
     return f"{checkpoint.rstrip('/')}/{FOLDER}"
@@ -37,9 +38,9 @@ class Aside:
     """A file of records that were put aside.
 
     Args:
-        path: below the folder of such files.
+        path: relative to the folder of such files.
         size_bytes: its length.
-        by_reason: records in it, by reason.
+        by_reason: number of records in it, by reason.
     """
 
     path: str
@@ -48,7 +49,7 @@ class Aside:
 
 
 def put_aside(root: str, ranges: Sequence[SourceRange]) -> list[Aside]:
-    """Return the files of records of some ranges."""
+    """Return the files that hold records of the given ranges."""
     found = []
     for wanted in ranges:
         for number, content in enumerate(_files(root, wanted)):
@@ -58,7 +59,7 @@ def put_aside(root: str, ranges: Sequence[SourceRange]) -> list[Aside]:
 
 
 def discard(root: str, ranges: Sequence[SourceRange]) -> None:
-    """Remove what was put aside of some ranges, because they are about to be read in other pieces."""
+    """Remove the files of the given ranges, because the ranges are about to be read in other pieces."""
     storage = open_storage(root)
     for wanted in ranges:
         storage.delete([_key(wanted, number) for number, _ in enumerate(_files(root, wanted))])
@@ -80,12 +81,12 @@ def _key(wanted: SourceRange, number: int) -> str:
 
 
 class RejectsAside:
-    """The files of one range; a context that is left without an error completes them and says how many there are.
+    """The files of one range. Leaving the context without an error completes them and logs the number of records.
 
     Args:
-        root: their folder; None: the records are left out with a warning.
+        root: their folder; if None, the records are left out with a warning.
         wanted: the range.
-        file_bytes: what is gathered in memory before it becomes a file.
+        file_bytes: size in memory at which records are written to a file.
     """
 
     def __init__(self, root: str | None, wanted: SourceRange, file_bytes: int = FILE_BYTES) -> None:
@@ -97,7 +98,7 @@ class RejectsAside:
         self._by_reason: Counter[str] = Counter()
 
     def add(self, errors: Sequence[ErrorRecord]) -> None:
-        """Take records in."""
+        """Add records."""
         if not errors:
             return
         self._by_reason.update(error.reason for error in errors)
@@ -117,7 +118,7 @@ class RejectsAside:
             return
         if self._root is not None and self._gathered:
             self._write(self._root)
-        configure_once()  # a worker is a process of its own
+        configure_once()  # A worker is a separate process.
         range_text = f"{self._wanted.stream}-{self._wanted.shard} {self._wanted.start}-{self._wanted.end}"
         kept = self._root or "nowhere: the read has no checkpoint; rejectsPath names a folder"
         get_logger(__name__).warning("records_rejected", reasons=dict(self._by_reason), range=range_text, kept=kept)

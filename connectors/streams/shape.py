@@ -13,15 +13,14 @@ RECORD_TIMESTAMP_FIELD = pa.field(RECORD_TIMESTAMP, TIMESTAMP_TYPE)
 
 
 def payload_field(classification: str, *, infer_schema: bool, name: str = "data") -> pa.Field:
-    """Return the column that holds the payload where no schema is declared.
+    """Return the column that holds the payload if no schema is declared.
 
-    `inferSchema` gives the magic column that fromDF expands. Formats that are text come as strings, the others as
-    bytes.
+    With `inferSchema` it is the magic column that fromDF expands. Text formats become strings, other formats bytes.
 
     Args:
-        classification: format of the payload, lower case; empty when not given.
-        infer_schema: as the script says.
-        name: of the column without `inferSchema`.
+        classification: format of the payload in lower case; empty if not given.
+        infer_schema: the script's `inferSchema`.
+        name: name of the column without `inferSchema`.
     """
     if infer_schema:
         return pa.field(magic_column(classification or "json"), pa.string())
@@ -29,7 +28,7 @@ def payload_field(classification: str, *, infer_schema: bool, name: str = "data"
 
 
 def arrow_schema(source: PlannedSource) -> pa.Schema:
-    """Return the Arrow schema of a source's frame: what the payload gives, then what options add."""
+    """Return the Arrow schema of a source's frame: first the payload's columns, then those that options add."""
     declared = source.declared
     return pa.schema([*([source.payload] if declared is None else declared.schema), *source.added])
 
@@ -37,8 +36,8 @@ def arrow_schema(source: PlannedSource) -> pa.Schema:
 def to_arrow(raw: RawBatch, schema: pa.Schema) -> pa.RecordBatch:
     """Put raw records into the frame's columns.
 
-    Bytes go into a string column as they are, valid UTF-8 or not: Spark carries them unchanged, so that a record that
-    is broken is the same broken record on both ways.
+    Bytes go into a string column as they are, valid UTF-8 or not. Spark carries them unchanged, so a broken record has
+    the same bytes whether it is read through Spark rows or directly.
     """
     values = pa.array(raw.values, pa.binary())
     if pa.types.is_string(schema.field(0).type):

@@ -1,8 +1,8 @@
-"""The start file: where a query without history begins, if somebody has said so by `gluepot checkpoint rewind`.
+"""The start file: where a query without history begins, if a user chose that with `gluepot checkpoint rewind`.
 
     <checkpoint>/gluepot/start.json    empty spans at the chosen positions, in the form of the offset log
 
-It counts until the first entry of the offset log is there, and comes before `startingOffsets`.
+It is used until the offset log has its first entry, and takes precedence over `startingOffsets`.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ def read_start(storage: Storage) -> StreamPositions[Any] | None:
     """Return the chosen start; None if nobody chose one.
 
     Args:
-        storage: of the checkpoint.
+        storage: storage of the checkpoint.
 
     Raises:
-        CheckpointError: the file is there and cannot be trusted.
+        CheckpointError: the file exists but cannot be trusted.
     """
     try:
         return parse_start(storage.get(START_FILE))
@@ -46,7 +46,7 @@ def parse_start(text: bytes) -> StreamPositions[Any]:
     """Read a start file.
 
     Raises:
-        CheckpointError: it is not as it was written; the message is a clause that follows the file's name.
+        CheckpointError: the file was changed since it was written; the message is a clause that follows its name.
     """
     try:
         plain = json.loads(text)
@@ -58,7 +58,7 @@ def parse_start(text: bytes) -> StreamPositions[Any]:
 
 
 def write_start(storage: Storage, start: StreamPositions[Any]) -> None:
-    """Let the next query without history begin at the ends of `start`."""
+    """Write the start file, so that the next query without history begins at the ends of `start`."""
     storage.put(START_FILE, json.dumps(start.place().to_json()).encode())
 
 
@@ -71,13 +71,13 @@ def of_stream(
     """Return the part of a start that one stream source reads.
 
     Args:
-        start: of all streams of the query.
+        start: the start of all streams of the query.
         covers: tells whether the source reads a stream and shard.
-        streams: the names it reads; None for a pattern.
-        location: of the checkpoint, for the message.
+        streams: the names of the streams that it reads; None for a pattern.
+        location: location of the checkpoint, for the error message.
 
     Raises:
-        CheckpointError: a stream has no place to start.
+        CheckpointError: a stream has no starting position.
     """
     spans = {(stream, shard): span for (stream, shard), span in start.spans.items() if covers(stream, shard)}
     notes = {(stream, shard): note for (stream, shard), note in start.notes.items() if covers(stream, shard)}

@@ -155,7 +155,7 @@ class PartitionReader:
 
 
 def _parted(messages: list[Record]) -> tuple[list[Record], list[Record]]:
-    """Part what a consumer gave into records and notices, which are errors and ends of the log."""
+    """Separate a consumer's messages into records and notices, which are errors and ends of the log."""
     errors = list(map(_error, messages))
     if all(map(is_, errors, repeat(None))):  # This is nearly always so, and the lists below take three times as long.
         return messages, []

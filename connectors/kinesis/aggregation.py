@@ -1,4 +1,4 @@
-"""Records that the Kinesis Producer Library packed into one record of the stream, taken apart.
+"""Unpacks the records that the Kinesis Producer Library packed into one record of the stream.
 
 The format (awslabs/amazon-kinesis-producer, aggregation-format.md): four magic bytes, a protobuf message, the MD5 of
 the message.
@@ -8,7 +8,7 @@ the message.
     Record:           uint64 partition_key_index = 1; optional uint64 explicit_hash_key_index = 2; bytes data = 3;
                       repeated Tag tags = 4
 
-A record that begins like an aggregate and is not a whole one is a record like any other, as in Amazon's own library.
+A record that begins like an aggregate but is not a complete one counts as an ordinary record, as in Amazon's library.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What one read of a shard brought, as Arrow."""
+"""The records that one read of a shard returned, as Arrow."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ class Extent:
     """Which records of the stream a block holds: one or more.
 
     Args:
-        start: position behind the record before the first; that of the first where nothing is known before it.
-        first: sequence number of the first.
-        last: sequence number of the last.
-        records: how many.
+        start: position directly after the record before the first; the position of the first if none before it is
+            known.
+        first: sequence number of the first record.
+        last: sequence number of the last record.
+        records: their number.
         total: sum of their fingerprints.
     """
 
@@ -41,12 +42,12 @@ class Extent:
 
     @property
     def end(self) -> int:
-        """Position behind the last."""
+        """Position directly after the last record."""
         return behind(self.last)
 
 
 def to_arrow(records: Sequence[Mapping[str, Any]]) -> tuple[pa.RecordBatch, int]:
-    """Return the `Records` of an answer, as the service spells them, in order, and the sum of their fingerprints."""
+    """Return a service answer's `Records` in order, and the sum of their fingerprints."""
     sequences = [one["SequenceNumber"] for one in records]
     payloads = [b64decode(one["Data"], validate=True) for one in records]
     block = pa.RecordBatch.from_arrays(
@@ -67,11 +68,11 @@ def total_of(block: pa.RecordBatch) -> int:
 
 
 def extent_of(block: pa.RecordBatch, start: int, total: int) -> Extent:
-    """Return what a block holds.
+    """Return the extent of a block.
 
     Args:
         block: one record or more.
-        start: position behind the record before it.
+        start: position directly after the record before the block.
         total: sum of the fingerprints.
     """
     sequences = block.column("sequence")

@@ -1,7 +1,7 @@
 """Signed calls to the Kinesis API: botocore's credentials and signatures, urllib3's connections, orjson's parser.
 
-botocore's own client parses an answer at some 20 microseconds a record, which is most of what a read costs; this one
-hands out the parsed JSON as it is, `Data` still in base64.
+botocore's own client needs some 20 microseconds a record to parse an answer, which is most of the time of a read. This
+client returns the parsed JSON as it is, with `Data` still in base64.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _DEFAULT_REGION = "us-east-1"  # Glue's own default endpoint lies there
 
 
 class KinesisClient:
-    """One stream's service. Safe to be used by several threads.
+    """A client for one stream. Safe to use from several threads.
 
     Args:
-        address: of the stream.
-        connections: most connections kept open.
-        answer_secs: how long an answer is waited for.
+        address: address of the stream.
+        connections: largest number of connections that are kept open.
+        answer_secs: how long a call waits for an answer.
 
     Raises:
         ConfigError: there are no credentials.
@@ -60,7 +60,7 @@ class KinesisClient:
 
     @property
     def host(self) -> str:
-        """Host, and port if it has one, of the service."""
+        """Host of the service, with its port if the endpoint names one."""
         return urlsplit(self._endpoint).netloc
 
     def on_stream(self, operation: str, **parameters: Any) -> dict[str, Any]:
@@ -71,7 +71,7 @@ class KinesisClient:
         """Call an operation once.
 
         Returns:
-            The answer, parsed; empty for one without a body.
+            The parsed answer; empty if it has no body.
 
         Raises:
             EtlError: see `from_service`; TransientError if no answer came.
@@ -108,7 +108,7 @@ class KinesisClient:
 
 
 def _endpoint_of(session: Any, region: str) -> str:
-    """Return the endpoint the environment names (`AWS_ENDPOINT_URL_KINESIS`, `AWS_ENDPOINT_URL`), or the service's."""
+    """Return the environment's endpoint (`AWS_ENDPOINT_URL_KINESIS`, `AWS_ENDPOINT_URL`) or the service's own."""
     named = os.environ.get("AWS_ENDPOINT_URL_KINESIS") or os.environ.get("AWS_ENDPOINT_URL")
     if not named and session.profile:
         named = session.get_scoped_config().get("endpoint_url")

@@ -1,4 +1,4 @@
-"""Reading on in one shard: iterators are taken, used and renewed here."""
+"""Sequential reading of one shard: this module takes, uses and renews shard iterators."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class AtTime:
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """Begin with a record."""
+    """Begin with a given record."""
 
     sequence: int
 
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """Begin behind a record."""
+    """Begin after a given record."""
 
     sequence: int
 
@@ -43,7 +43,7 @@ Place = AtHorizon | AtTime | At | After
 
 
 def iterator_parameters(place: Place) -> dict[str, Any]:
-    """Return what GetShardIterator is told."""
+    """Return the parameters for GetShardIterator."""
     match place:
         case AtHorizon():
             return {"ShardIteratorType": "TRIM_HORIZON"}
@@ -62,8 +62,8 @@ class Fetched:
     Args:
         block: its records, perhaps none, in the columns of `blocks.SCHEMA`.
         total: sum of their fingerprints.
-        behind_ms: how far behind the newest record of the shard it ends.
-        closed: the shard has no further records, ever.
+        behind_ms: how many milliseconds the answer's end lies behind the newest record of the shard.
+        closed: True if the shard will never have further records.
     """
 
     block: pa.RecordBatch
@@ -73,16 +73,16 @@ class Fetched:
 
 
 class Cursor:
-    """A place in a shard that moves with what is read. Not for several threads at once.
+    """A place in a shard that moves as records are read. Not safe to use from several threads at once.
 
     Args:
-        client: of the stream.
-        shard: its id.
+        client: client of the stream.
+        shard: id of the shard.
         place: where to begin.
 
     Attributes:
-        entered_by_name: an iterator was taken by the names of stream and shard alone, so it may be of another stream of
-            the same name. Whoever makes sure that it is not sets this back.
+        entered_by_name: True if an iterator was taken by the names of stream and shard alone, so that it may belong to
+            another stream of the same name. The code that rules this out resets the flag.
     """
 
     def __init__(self, client: KinesisClient, shard: str, place: Place) -> None:
@@ -93,13 +93,13 @@ class Cursor:
         self._iterator: str | None = None
 
     def fetch(self, limit: int) -> Fetched:
-        """Read on once; the place moves only when an answer came.
+        """Read the next records with one call; the place moves only if an answer came.
 
         Args:
-            limit: most records.
+            limit: largest number of records.
 
         Raises:
-            EtlError: as the client raises. An iterator that has expired was renewed once already.
+            EtlError: as the client raises it. An expired iterator has been renewed once before that.
         """
         try:
             return self._fetch(limit)
@@ -116,7 +116,7 @@ class Cursor:
         except Throttled:
             raise
         except EtlError:
-            self._iterator = None  # whatever was wrong with it, the place is still known
+            self._iterator = None  # Whatever was wrong with the iterator, the place is still known.
             raise
         block, total = to_arrow(answer["Records"])
         if block.num_rows:

@@ -1,4 +1,4 @@
-"""The service's errors in our tree: what the caller does next decides the class."""
+"""Turns the service's errors into Gluepot's error classes, chosen by what the caller should do next."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Throttled(TransientError):
 
 
 class IteratorExpired(TransientError):
-    """A shard iterator is older than five minutes; a new one at the same position goes on."""
+    """A shard iterator is older than five minutes; reading continues with a new one at the same position."""
 
 
 class NoSuchStream(PermanentError):
@@ -49,14 +49,14 @@ class Refused(PermanentError):
 
 
 def from_service(operation: str, where: str, status: int, code: str, message: str) -> EtlError:
-    """Turn an answer that is no success into our error.
+    """Turn an answer that reports a failure into an `EtlError`.
 
     Args:
-        operation: as the service calls it.
-        where: stream and endpoint, for the sentence.
-        status: of HTTP.
+        operation: the service's name for the operation.
+        where: stream and endpoint, for the message.
+        status: HTTP status.
         code: `__type` without its namespace; empty if the answer has none.
-        message: the service's own words.
+        message: the service's own message.
     """
     said = f"{code or f'HTTP {status}'}: {message}" if message else code or f"HTTP {status}"
     if code in THROTTLED:
@@ -67,7 +67,7 @@ def from_service(operation: str, where: str, status: int, code: str, message: st
         return NoSuchStream(f"{where} is not there ({said}); create the stream, or correct its name.")
     if code in NOT_ALLOWED:
         return ConfigError(f"{where} refused {operation} ({said}); check credentials, role and region.")
-    # A token that has expired is renewed with the next call; a resource in use is free a moment later.
+    # The next call renews an expired token; a resource in use is free a moment later.
     if status >= AWAY_STATUS or code.startswith(("ExpiredToken", "RequestExpired", "ResourceInUse")):
         return TransientError(f"{where} could not do {operation} for now ({said}).")
     return Refused(f"{where} does not accept {operation} ({said}).")

@@ -1,4 +1,4 @@
-"""When a shard may be read next: the service's limits, and back-off. Pure."""
+"""Pure functions that say when a shard may be read next, from the service's limits and back-off."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ READS_PER_SEC = 5
 BYTES_PER_SEC = 2 * 1024 * 1024
 """Per shard, all consumers together."""
 TIP_SECS = 0.5
-"""Between two reads of a shard that has nothing new: two of its five reads a second, three are left to others."""
+"""Time between two reads of a shard that has no new records. They use two of its five reads a second and leave three to
+other consumers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +18,8 @@ class Read:
     """One answered GetRecords call.
 
     Args:
-        bytes: payload it brought.
-        at_tip: nothing was behind it.
+        bytes: size of the payload that it returned.
+        at_tip: True if the shard had no records after it.
     """
 
     bytes: int
@@ -26,20 +27,20 @@ class Read:
 
 
 def wait_secs(read: Read, idle_secs: float = 0.0) -> float:
-    """Return how long after the begin of a read the next one of the shard may begin.
+    """Return how long after the start of a read the next read of the shard may start.
 
     Args:
         read: the read.
-        idle_secs: what the script demands at least.
+        idle_secs: the shortest time that the script demands.
     """
     by_calls = TIP_SECS if read.at_tip else 1 / READS_PER_SEC
     return max(by_calls, read.bytes / BYTES_PER_SEC, idle_secs)
 
 
 def backoff_secs(attempt: int, base_secs: float, cap_secs: float, chance: float) -> float:
-    """Return how long to wait after the `attempt`-th failure in a row: full jitter.
+    """Return how long to wait after the `attempt`-th failure in a row, with full jitter.
 
-    Readers that were throttled together come back at different times (AWS Architecture Blog, "Exponential Backoff And
+    So readers that were throttled together retry at different times (AWS Architecture Blog, "Exponential Backoff And
     Jitter").
 
     Args:

@@ -1,4 +1,4 @@
-"""What a Kinesis micro-batch holds, decided before it runs: pure functions over positions and fetched blocks."""
+"""Plans what a Kinesis micro-batch holds, before it runs: pure functions on positions and fetched blocks."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from gluepot.connectors.positions import Span
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """What was fetched of a shard and is in no batch yet.
+    """The blocks of a shard that were fetched and are in no batch yet.
 
     Args:
         blocks: in order, each beginning where the one before ends.
-        closed: the shard ends with the last of them.
+        closed: True if the shard ends with the last of them.
     """
 
     blocks: Sequence[Extent] = ()
@@ -29,8 +29,8 @@ class Ahead:
 def initial(stream: str, stream_id: str, shards: Iterable[Shard], starting: Start, now_epoch_ms: int) -> Positions:
     """Return where a query without history starts.
 
-    `latest` is the moment of the first start, written down, so that a restart before the first record loses nothing. A
-    shard that appears later begins at its oldest record.
+    `latest` means the moment of the first start. That moment is recorded, so a restart before the first record loses
+    nothing. A shard that appears later begins at its oldest record.
     """
     if isinstance(starting, FromHorizon):
         return Positions({stream: stream_id})
@@ -40,7 +40,7 @@ def initial(stream: str, stream_id: str, shards: Iterable[Shard], starting: Star
 
 
 def place_of(stream: str, shard: str, held: Positions) -> Place:
-    """Return where reading a shard goes on behind a batch."""
+    """Return where reading a shard continues after a batch."""
     span = held.spans.get((stream, shard))
     if span is not None:
         return After(sequence_before(span.end))
@@ -54,7 +54,7 @@ def finished(stream: str, held: Positions) -> set[str]:
 
 
 def losses(stream: str, stream_id: str, shards: Iterable[Shard], held: Positions) -> list[str]:
-    """Return what is gone that a query would go on with, one clause each; none if all is there."""
+    """Return one clause for each loss of records with which a query would continue; none if the stream has them all."""
     known = held.stream_ids.get(stream)
     if known and known != stream_id:
         return [f"stream {stream} was deleted and created again"]
@@ -71,19 +71,19 @@ def plan(
     max_records_per_shard: int,
     after: str,
 ) -> Positions:
-    """Return the next batch; `last` itself, unchanged, when no record was fetched.
+    """Return the next batch; `last` itself, unchanged, if no record was fetched.
 
-    A shard joins once its parents have nothing left that is not in an earlier batch. What has ended is dropped when it
-    is no longer listed.
+    A shard joins the batch when all records of its parents are in earlier batches. A shard that has ended is dropped
+    when the service no longer lists it.
 
     Args:
         last: the batch before, or the initial positions.
-        stream: its name.
-        stream_id: what tells it from others of its name.
-        shards: all that are listed.
-        ahead: what was fetched behind `last`.
+        stream: name of the stream.
+        stream_id: distinguishes the stream from others of the same name.
+        shards: all shards that the service lists.
+        ahead: the blocks that were fetched after `last`.
         max_records_per_shard: a shard's part ends with the block that reaches this number.
-        after: the `check` of the entry before; empty if this is the first one.
+        after: the `check` of the entry before; empty if this is the first entry.
     """
     listed = {shard.id: shard for shard in shards}
     done = finished(stream, last) | {name for name, one in ahead.items() if one.closed and not one.blocks}

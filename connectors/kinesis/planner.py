@@ -1,4 +1,4 @@
-"""The planner of a query: lets the stream be read ahead, and cuts what has come into batches."""
+"""The planner of a query: it starts reading ahead, and cuts the fetched records into batches."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from gluepot.core.logging import get_logger
 
 
 def refuse_losses(lost: list[str]) -> None:
-    """Raise for losses the user has not accepted.
+    """Raise for losses that the user has not accepted.
 
     Raises:
-        DataLoss: with what is gone and the way to accept it.
+        DataLoss: there are losses; the message names them and the way to accept them.
     """
     if lost:
         raise DataLoss(
@@ -38,8 +38,8 @@ class KinesisPlanner:
     """Decides what each micro-batch of a query holds; see `gluepot.connectors.ports.Planner`.
 
     Args:
-        settings: of the read.
-        folder: shared with the tasks on this machine and with the driver.
+        settings: settings of the read.
+        folder: a folder that the driver and the tasks on this machine share.
         last: newest entry of the offset log, or a chosen start; None for a query that begins where the script says.
         clock: for pacing.
         wait: see `ReadAhead`.
@@ -69,29 +69,29 @@ class KinesisPlanner:
         self._told: dict[str, ShardEnd] = {}
 
     def initial(self) -> Positions:
-        """Return where a query without history starts; asked once, the same answer from then on."""
+        """Return where a query without history starts; the first answer is kept for later calls."""
         if self._initial is None:
             self._initial = self._first(self._facts())
         return self._initial
 
     def latest(self) -> Positions:
-        """Return the next batch: what was fetched, within the limits; the last one again if that is nothing.
+        """Return the next batch of the fetched records, within the limits; the last batch again if there are none.
 
-        While more is known to be there a batch is filled for a while (`maxFetchTimeInMs`).
+        While the stream is known to have more records, the call waits for up to `maxFetchTimeInMs` to fill the batch.
 
         Raises:
-            DataLoss: records went before they were read, and failOnDataLoss is true.
+            DataLoss: records vanished before they were read, and failOnDataLoss is true.
             TransientError: the service did not answer for longer than the deadline; or the stream was created again,
                 and failOnDataLoss is false.
         """
         reading = self._begun()
-        assert self._last is not None  # known once reading has begun
+        assert self._last is not None  # It is known once reading has begun.
         deadline = self._clock.monotonic() + self._settings.fill_secs
         while (left := deadline - self._clock.monotonic()) > 0 and self._filling(reading):
             reading.wait(left)
         shards, ahead = reading.ahead()
         entries = reading.entries()
-        # The first answer becomes the first entry of the log, empty or not; all others follow the one before.
+        # The first answer becomes the first entry of the log, even if it is empty; each later entry follows another.
         after = self._last.check if self._follows else self._last.after
         most = self._settings.max_records_per_shard
         planned = plan(self._last, self._stream, self._stream_id, shards, ahead, most, after)
@@ -108,7 +108,7 @@ class KinesisPlanner:
         return planned
 
     def committed(self, batch: Positions) -> None:
-        """Remove what was fetched for a batch that is done."""
+        """Remove the blocks of a batch that is done."""
         if self._reading is not None:
             self._reading.forget(batch)
 
@@ -136,10 +136,11 @@ class KinesisPlanner:
         return self._reading
 
     def _confirm_stream(self) -> None:
-        """Make sure that what was fetched comes from the stream that the planner began with.
+        """Make sure that the fetched records come from the stream with which the planner began.
 
-        The service refuses iterators and sequence numbers of an earlier stream. A shard that is entered at its oldest
-        record, or at a time, is found by name alone, and a stream that was created again has shards of the same names.
+        The service refuses iterators and sequence numbers of an earlier stream. But if reading a shard begins at its
+        oldest record, or at a time, the service finds the shard by name alone, and a stream that was created again has
+        shards of the same names.
         """
         if self._facts().id == self._stream_id:
             return
@@ -158,7 +159,7 @@ class KinesisPlanner:
         return initial(self._stream, facts.id, facts.shards, self._settings.starting, now_epoch_ms)
 
     def _without_lost(self, last: Positions, facts: StreamFacts) -> Positions:
-        """Return positions to go on from after an accepted loss: what is left of them in the stream as it is."""
+        """Return positions to continue from after an accepted loss: those that still exist in the present stream."""
         listed = {shard.id for shard in facts.shards} if last.stream_ids.get(self._stream) == facts.id else set()
         return replace(
             last,

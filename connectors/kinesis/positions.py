@@ -19,7 +19,7 @@ from gluepot.core.errors import CheckpointError
 
 SOURCE = "kinesis"
 SUBS = 10**7
-"""More records than fit into an aggregate: 10 MiB at two bytes each would be half of that."""
+"""More records than fit into an aggregate: 10 MiB of records of two bytes each would be half of this number."""
 
 FINGERPRINT_MODULUS = 1 << 64
 _NOTE = re.compile(
@@ -35,34 +35,35 @@ def position(sequence: int, sub: int = 0) -> int:
 
 
 def behind(sequence: int) -> int:
-    """Return the position directly behind a record of the stream and everything in it."""
+    """Return the position directly after a record of the stream, with all records that it holds."""
     return (sequence + 1) * SUBS
 
 
 def sequence_before(end: int) -> int:
-    """Return the sequence number of the record that ends at or holds the position before `end`."""
+    """Return the sequence number of the stream's record that holds the position before `end`."""
     return (end - 1) // SUBS
 
 
 def fingerprint(sequences: Iterable[str], payloads: Iterable[bytes]) -> int:
-    """Return a number that changes with any sequence number or byte of payload of some records.
+    """Return a number that changes if any sequence number or payload byte of the records changes.
 
-    That of a whole is the sum of those of its parts, so it is the same however the records were fetched.
+    The fingerprint of a whole is the sum of the fingerprints of its parts, so it does not depend on how the records
+    were fetched.
     """
     return sum(map(zlib.crc32, payloads, map(zlib.crc32, map(str.encode, sequences)))) % FINGERPRINT_MODULUS
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What an entry of the offset log says of a shard beside its span.
+    """What an entry of the offset log says about a shard besides its span.
 
     Args:
         begins: for a shard of which no record was read yet: `horizon`, or the time in milliseconds since 1970 UTC from
-            which on its records count; empty once one was read.
-        records: records of the stream in the span, aggregates counted as one.
+            which on its records count; empty once a record was read.
+        records: number of the stream's records in the span; an aggregate counts as one.
         total: sum of their fingerprints.
-        first: sequence number of the first.
-        closed: the shard has ended with the span, nothing will come any more.
+        first: sequence number of the first record.
+        closed: True if the shard ended with the span, so that no further records will come.
     """
 
     begins: str = ""
@@ -72,7 +73,7 @@ class Note:
     closed: bool = False
 
     def to_text(self) -> str:
-        """Return the form for the log and for ranges; empty if there is nothing to say."""
+        """Return the form for the log and for ranges; empty for a note without content."""
         parts = []
         if self.begins:
             parts.append(f"begins={self.begins}")
@@ -102,7 +103,7 @@ class Note:
 
     @property
     def lasting(self) -> Note:
-        """What of it holds beyond the batch."""
+        """The part of the note that holds beyond the batch."""
         return Note(begins=self.begins, closed=self.closed)
 
 
@@ -110,7 +111,7 @@ class Note:
 class Positions(StreamPositions[str]):
     """One entry of the offset log: one stream, its shards, positions.
 
-    A shard that is not in it has not been begun, and begins at its oldest record.
+    A shard that is missing from the entry has not been read yet; its reading begins at its oldest record.
     """
 
     SOURCE: ClassVar[str] = SOURCE
@@ -125,11 +126,11 @@ class Positions(StreamPositions[str]):
 
     @classmethod
     def spoken(cls, position: int) -> str:
-        """Return the sequence number before a position."""
+        """Return the sequence number of the record before a position."""
         return f"behind {sequence_before(position)}"
 
     def lasting_notes(self) -> dict[tuple[str, str], str]:
-        """Return which shards have ended and where those begin that have no record yet."""
+        """Return notes that say which shards have ended, and where shards begin of which no record was read yet."""
         lasting = {shard: Note.parse(note).lasting.to_text() for shard, note in self.notes.items()}
         return {shard: note for shard, note in lasting.items() if note}
 
@@ -138,5 +139,5 @@ class Positions(StreamPositions[str]):
         return Note.parse(self.notes.get((stream, shard), ""))
 
     def records(self) -> int:
-        """Return the records of the stream that the batch holds."""
+        """Return the number of the stream's records in the batch."""
         return sum(Note.parse(note).records for note in self.notes.values())

@@ -1,4 +1,4 @@
-"""PutRecords calls: how many records each takes, and what follows from their answers. Pure."""
+"""Pure functions for PutRecords calls: how many records each call takes, and what to do after its answer."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from gluepot.connectors.kinesis.errors import THROTTLED
 
 MAX_RECORDS = 500
 MAX_CALL_BYTES = 5 * 1024 * 1024
-"""Of one call, partition keys included."""
+"""Largest size of one call, including partition keys."""
 PASSING = THROTTLED | {"InternalFailure", "ServiceUnavailable"}
-"""Codes of a record that may be sent again."""
+"""Error codes of a record that may be sent again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,13 @@ class Put:
 
     @property
     def size_bytes(self) -> int:
-        """What it counts in a call."""
+        """The size that the record adds to a call."""
         return len(self.data) + len(self.key.encode())
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A record that will not be taken, however often it is sent."""
+    """A record that the stream will not take, however often it is sent."""
 
     put: Put
     code: str
@@ -45,8 +45,8 @@ class Refusal:
 def calls(puts: Iterable[Put]) -> Iterator[list[Put]]:
     """Yield records in order, as many at a time as one call takes.
 
-    A key is in a call once at most. The records of a call succeed and fail one by one, so this is what keeps those of a
-    key in order: the later one is sent when the earlier one is there.
+    Each key occurs at most once in a call. The records of a call succeed or fail one by one, so this rule keeps records
+    of one key in order: a later record is sent only after the stream has taken the earlier one.
     """
     call: list[Put] = []
     keys: set[str] = set()
@@ -63,11 +63,11 @@ def calls(puts: Iterable[Put]) -> Iterator[list[Put]]:
 
 
 def left_over(sent: Sequence[Put], results: Sequence[Mapping[str, Any]]) -> list[Put] | Refusal:
-    """Return the records of a call that are to be sent again, in order, or one that never will be taken.
+    """Return the records of a call to send again, in order, or a record that the stream will never take.
 
     Args:
-        sent: what was sent.
-        results: `Records` of the answer, one for each.
+        sent: the records of the call.
+        results: `Records` of the answer, one for each record.
     """
     again: list[Put] = []
     for put, result in zip(sent, results, strict=True):

@@ -1,4 +1,4 @@
-"""Fetching ahead of the batches: a few threads that serve all shards of a stream in turn, into the spool."""
+"""Fetches records ahead of the batches: a few threads read all shards of a stream in turn and fill the spool."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from gluepot.core.logging import get_logger
 
 MAX_THREADS = 8
 SPOOL_BYTES = 512 * 1024 * 1024
-"""Most bytes of blocks on disk that no finished batch has read; twice a batch of eight busy shards over 10 s."""
+"""Limit for the bytes on disk of blocks that no finished batch has read. It is twice a batch of eight busy shards over
+10 s."""
 FULL_WAIT_SECS = 0.1
 SAY_EVERY_SECS = 10.0
 
@@ -34,7 +35,7 @@ log = get_logger(__name__)
 
 @dataclass(slots=True)
 class _Shard:
-    """One shard's reading; changed only under the lock, but for the cursor, which is its reader's."""
+    """The state of reading one shard. It changes only under the lock, except for the cursor, which its reader owns."""
 
     name: str
     cursor: Cursor
@@ -54,12 +55,12 @@ class ReadAhead:
     """Reads all shards of one stream, from given positions on.
 
     Args:
-        client: of the stream.
-        settings: of the read.
-        spool: where to.
+        client: client of the stream.
+        settings: settings of the read.
+        spool: receives the blocks.
         clock: for pacing.
         chance: gives numbers between 0 and 1, for jitter.
-        wait: waits for a condition, at most so many seconds of the clock.
+        wait: waits for a condition, at most the given number of the clock's seconds.
     """
 
     def __init__(
@@ -93,7 +94,7 @@ class ReadAhead:
         self._entries = 0
 
     def begin(self, held: Positions, shards: tuple[Shard, ...]) -> None:
-        """Start to read behind a batch; called once."""
+        """Start to read after a batch; called once."""
         with self._changed:
             self._held = held
             self._shards = shards
@@ -107,12 +108,12 @@ class ReadAhead:
             self._changed.notify_all()
 
     def ahead(self) -> tuple[tuple[Shard, ...], dict[str, Ahead]]:
-        """Return all listed shards and what was fetched and not planned.
+        """Return all listed shards, and the blocks that were fetched and are in no batch yet.
 
         Raises:
-            DataLoss: records went before they were read.
+            DataLoss: records vanished before they were read.
             TransientError: the service did not answer for longer than the deadline.
-            EtlError: it refuses to.
+            EtlError: the service refuses to answer.
         """
         with self._changed:
             if self._error is not None:
@@ -126,7 +127,7 @@ class ReadAhead:
             return self._entries
 
     def ends(self) -> dict[str, ShardEnd]:
-        """Return how far each shard has been read; one that must wait for its parents is in it, too."""
+        """Return how far each shard has been read, including shards that must wait for their parents."""
         with self._changed:
             done = self._finished()
             waiting = {shard.id: ShardEnd(0, 0.0, 0, 1) for shard in self._shards if shard.id not in done}
@@ -142,12 +143,12 @@ class ReadAhead:
             }
 
     def wait(self, secs: float) -> None:
-        """Return when something was fetched, or after a time."""
+        """Wait until records were fetched, but no longer than the given time."""
         with self._changed:
             self._wait(self._changed, secs)
 
     def planned(self, batch: Positions) -> None:
-        """Take out what is in a batch now; its files stay until `forget`."""
+        """Take out the blocks that a batch now holds; their files stay until `forget`."""
         with self._changed:
             self._held = batch
             for name, one in self._states.items():
@@ -156,7 +157,7 @@ class ReadAhead:
                     one.blocks.popleft()
 
     def forget(self, batch: Positions) -> None:
-        """Remove the files of a batch that is done, and of those before."""
+        """Remove the files of a batch that is done, and of the batches before it."""
         ends = {shard: end for (_, shard), end in batch.ends().items()}
         with self._changed:
             old = [key for key in self._spooled if key[1].end <= ends.get(key[0], 0)]
@@ -168,7 +169,7 @@ class ReadAhead:
         return finished(self._stream, self._held) | {name for name, one in self._states.items() if one.closed}
 
     def _open(self) -> None:
-        """Take up the shards whose turn has come, with threads enough for them."""
+        """Begin to read the shards that have become readable, and start enough threads for them."""
         for name in readable(self._shards, self._finished()):
             if name not in self._states:
                 span = self._held.spans.get((self._stream, name))
@@ -191,13 +192,13 @@ class ReadAhead:
                     self._read(task)
                 else:
                     self._list()
-            except Exception as error:  # noqa: BLE001  a thread that ended in silence would stall the stream
+            except Exception as error:  # noqa: BLE001  a thread that ended silently would stall the stream
                 with self._changed:
                     self._fail(PermanentError(f"Reading ahead in Kinesis stream {self._stream} failed: {error!r}."))
                     self._changed.notify_all()
 
     def _next(self) -> _Shard | str | None:
-        """Wait for what is due and return it; None for the end. Called under the lock."""
+        """Wait for the next task that is due and return it; None means the end. Called under the lock."""
         while not self._stopped:
             now = self._clock.monotonic()
             if now >= self._list_due and not self._listing:
@@ -228,7 +229,7 @@ class ReadAhead:
                 self._shards = shards
                 self._open()
             elif isinstance(failed, TransientError):
-                # Reads go on without it; if the service is away they will tell.
+                # Reads continue without a new list; if the service is unreachable, they report that.
                 self._list_due += self._backoff(3)
             else:
                 self._fail(failed)
@@ -275,7 +276,7 @@ class ReadAhead:
             one.tip_epoch = began_epoch
         one.closed = fetched.closed
         if fetched.closed:
-            self._list_due = self._clock.monotonic()  # its children are to be found at once
+            self._list_due = self._clock.monotonic()  # Find the shard's children at once.
             self._open()
         read = Read(size, at_tip=at_tip and extent is None)
         one.due = began + wait_secs(read, self._settings.idle_secs)

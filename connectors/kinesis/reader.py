@@ -1,4 +1,4 @@
-"""Reading ranges in a worker: from the spool where it is at hand, else from the stream, by the same positions."""
+"""Reads ranges in a worker: from the spool if it lies on this machine, else from the stream by the same positions."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ from gluepot.frames.magic import RECORD_TIMESTAMP
 
 MAX_BATCH_RECORDS = 20_000
 TIP_ANSWERS = 3
-"""Empty answers in a row, each saying that nothing is behind it, before a record counts as gone."""
+"""A record counts as gone after this many empty answers in a row that each report the end of the shard."""
 
 _chance = random.Random()  # noqa: S311  jitter
 _clients: dict[StreamAddress, KinesisClient] = {}
 
 
 def client_of(address: StreamAddress) -> KinesisClient:
-    """Return this process's client of a stream."""
+    """Return this process's shared client for a stream."""
     if address not in _clients:
         _clients[address] = KinesisClient(address)
     return _clients[address]
 
 
 def read_range(settings: KinesisReadSettings, folder: Path | None, wanted: SourceRange) -> Iterator[RawBatch]:
-    """Yield every record of a range, in order, aggregates taken apart.
+    """Yield every record of a range in order, with aggregates unpacked.
 
     Args:
-        settings: of the read.
-        folder: of the spool, on the driver's machine; None where there is none.
+        settings: settings of the read.
+        folder: folder of the spool on the driver's machine; None if there is none.
         wanted: the range.
 
     Raises:
-        DataLoss: the stream no longer has the records, or has others.
+        DataLoss: the stream no longer has the records, or has others in their place.
         TransientError: the service did not answer for the deadline of the settings.
     """
     for block in _blocks(settings, folder, wanted):
@@ -59,7 +59,7 @@ def read_range(settings: KinesisReadSettings, folder: Path | None, wanted: Sourc
 
 
 def originals(settings: KinesisReadSettings, folder: Path | None, wanted: SourceRange) -> Iterator[OriginalRecord]:
-    """Yield the records of a range with everything the stream keeps of them; raises as `read_range` does."""
+    """Yield the records of a range with everything that the stream keeps for them; raises as `read_range` does."""
     for block in _blocks(settings, folder, wanted):
         for row in block.to_pylist():
             for at, key, data in _apart(row["sequence"], row["key"], row["data"]):
@@ -98,9 +98,9 @@ def _sum(totals: Iterator[int]) -> int:
 def _fetched(
     settings: KinesisReadSettings, wanted: SourceRange, first: int, last: int, proof: tuple[int, int]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the records from `first` to `last` from the stream, and compare them with count and sum if those are known.
+    """Yield the stream's records from `first` to `last`, after comparing them with count and sum if those are known.
 
-    They are held back until the comparison is done, so that a task never writes records that are not those planned.
+    The records are held back until the comparison is done, so a task never writes records that were not planned.
     """
     blocks = list(_until(settings, wanted, first, last, SystemClock()))
     found = sum(block.num_rows for block in blocks), _sum(total_of(block) for block in blocks)
@@ -126,7 +126,7 @@ def _until(
         except Refused as unknown:
             if isinstance(cursor.place, AtHorizon):
                 raise DataLoss(f"{where} refuses to be read ({unknown}).") from unknown
-            # A piece of a range may begin at a number that no record has.
+            # A piece of a range may begin at a number that belongs to no record.
             cursor = Cursor(client_of(settings.address), wanted.shard, AtHorizon())
             continue
         except NoSuchStream as gone:
@@ -194,7 +194,7 @@ def _raw_batches(block: pa.RecordBatch, settings: KinesisReadSettings, wanted: S
 
 
 class ShardPositions(Sequence[int]):
-    """Positions of records that are not aggregates, made when they are asked for: mostly none is.
+    """Positions of records that are not aggregates. Each is computed on access, because most are never used.
 
     Args:
         sequences: text column of sequence numbers.

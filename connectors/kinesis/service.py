@@ -1,4 +1,4 @@
-"""What the service says about a stream: thin calls around the client."""
+"""Lookups about a stream: thin calls around the client."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class StreamFacts:
     """A stream at one moment.
 
     Args:
-        id: tells it from another one of its name; its creation in milliseconds since 1970 UTC.
-        shards: all that are listed, ended ones included until they expire.
+        id: the time of its creation in milliseconds since 1970 UTC, which distinguishes it from others of its name.
+        shards: all shards that the service lists; ended ones are listed until they expire.
     """
 
     id: str
@@ -38,12 +38,12 @@ def stream_facts(client: KinesisClient) -> StreamFacts:
 def patient_facts(
     client: KinesisClient, settings: KinesisReadSettings, clock: Clock, chance: Callable[[], float]
 ) -> StreamFacts:
-    """Ask for a stream and its shards, again where that may help.
+    """Ask for a stream and its shards, and retry if that may help.
 
-    Throttling is waited out for as long as an outage; any other failure that may pass is retried `numRetries` times.
+    Throttled calls are retried for as long as during an outage. Other passing failures are retried `numRetries` times.
 
     Raises:
-        EtlError: as the client raises.
+        EtlError: as the client raises it.
     """
     failures, deadline = 0, clock.monotonic() + settings.retry_deadline_secs
     while True:

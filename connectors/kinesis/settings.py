@@ -10,7 +10,7 @@ from typing import Any
 from gluepot.connectors.options import ScriptOptions, epoch_ms
 from gluepot.core.errors import ConfigError
 
-# Glue's names and, where it differs, the older open connector's; Glue's own wins where a script gives both.
+# Glue's option names, with the older open connector's name where it differs. If a script gives both, Glue's name wins.
 OLDER_NAMES: Mapping[str, str] = {
     "maxFetchTimeInMs": "kinesis.executor.maxFetchTimeInMs",
     "maxFetchRecordsPerShard": "kinesis.executor.maxFetchRecordsPerShard",
@@ -29,11 +29,11 @@ KNOWN = (
     "awsSTSEndpoint", "schema", "inferSchema", "avroSchema", "addRecordTimestamp",
     "emitConsumerLagMetrics", "typeOfData", "rejectsPath",
 )  # fmt: skip
-# Seen in scripts, without effect here.
+# Options of existing scripts that have no effect here.
 HARMLESS = frozenset({"database", "tablename", "connectionname"})
 
 MAX_RECORDS_PER_READ = 10_000
-"""The service's own limit of one GetRecords call."""
+"""The service's own limit for one GetRecords call."""
 
 _ARN = re.compile(r"arn:[\w-]+:kinesis:(?P<region>[\w-]*):\d*:stream/(?P<name>[\w.-]+)")
 _SESSION_NAME = re.compile(r"[\w+=,.@-]{2,64}")
@@ -43,12 +43,12 @@ _INTERVAL_SECS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 @dataclass(frozen=True, slots=True)
 class FromHorizon:
-    """Begin with the oldest record there is."""
+    """Begin with the oldest record that exists."""
 
 
 @dataclass(frozen=True, slots=True)
 class FromLatest:
-    """Begin with what is sent from now on."""
+    """Begin with records that are sent from now on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,12 @@ Start = FromHorizon | FromLatest | FromTime
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A role to take on, for a stream of another account.
+    """A role to assume for a stream of another account.
 
     Args:
-        arn: of the role.
-        session_name: what the other account's logs call us.
-        endpoint: of the token service; empty for the usual one.
+        arn: ARN of the role.
+        session_name: the name of our session in the other account's logs.
+        endpoint: endpoint of the token service; empty for the usual one.
     """
 
     arn: str
@@ -81,11 +81,11 @@ class StreamAddress:
     """Where a stream is.
 
     Args:
-        name: of the stream.
-        arn: as given; empty where only the name was.
-        region: the ARN's or the script's; empty for that of the environment.
-        endpoint: as given; empty for that of the environment, or the service's own.
-        role: to take on; None for the credentials of the environment.
+        name: name of the stream.
+        arn: ARN that the script gives; empty if it gives only the name.
+        region: region of the ARN or of the script; empty for the environment's region.
+        endpoint: endpoint that the script gives; empty for the environment's endpoint, or the service's own.
+        role: role to assume; None to use the environment's credentials.
     """
 
     name: str
@@ -95,7 +95,7 @@ class StreamAddress:
     role: Role | None = None
 
     def parameters(self) -> dict[str, str]:
-        """Return how a call names the stream."""
+        """Return the parameters by which a call names the stream."""
         return {"StreamARN": self.arn} if self.arn else {"StreamName": self.name}
 
 
@@ -104,24 +104,25 @@ class KinesisReadSettings:
     """One Kinesis read.
 
     Args:
-        address: of the stream.
+        address: address of the stream.
         starting: where a query without a checkpoint starts.
-        fill_secs: how long a batch is waited for that would be small though more records are known to be there.
-        max_records_per_shard: a batch ends with the read that reaches this number.
-        max_records_per_read: of one GetRecords call.
-        idle_secs: least time between two reads of a shard, over what the service's limits demand; 0 for no more.
-        describe_interval_secs: least time between two ListShards calls.
-        retries: of the calls that are not reads; reads go on until the source was away for too long.
+        fill_secs: how long a small batch waits for further records, if the stream is known to have more.
+        max_records_per_shard: a shard's part of a batch ends with the read that reaches this number.
+        max_records_per_read: largest number of records of one GetRecords call.
+        idle_secs: shortest time between two reads of a shard, beyond what the service's limits demand; 0 adds none.
+        describe_interval_secs: shortest time between two ListShards calls.
+        retries: number of retries of calls that are not reads; reads are retried up to `retry_deadline_secs`.
         retry_base_secs: back-off of the first retry.
         retry_cap_secs: longest back-off.
-        fail_on_data_loss: False goes on from what the stream still has.
+        fail_on_data_loss: if False, reading continues with the records that the stream still has.
         add_record_timestamp: adds `__src_timestamp`.
-        classification: format of the payload, lower case; empty when not given.
+        classification: format of the payload in lower case; empty if not given.
         infer_schema: True gives the magic column that DynamicFrame.fromDF expands.
-        schema: DDL of the payload, used when `infer_schema` is False; empty when not given.
-        delimiter: of csv.
-        rejects_path: where records go that a DataFrame has no row for; None: below the checkpoint.
-        retry_deadline_secs: how long an unreachable service is waited for.
+        schema: DDL of the payload, used if `infer_schema` is False; empty if not given.
+        delimiter: delimiter of csv.
+        rejects_path: folder for records that cannot become rows of a DataFrame; None stands for one below the
+            checkpoint.
+        retry_deadline_secs: how long a read waits for an unreachable service.
     """
 
     address: StreamAddress
@@ -148,7 +149,7 @@ class KinesisReadSettings:
         """Check the options of a script.
 
         Args:
-            options: as the script gave them: strings, bools and ints.
+            options: the script's options: strings, bools and ints.
 
         Raises:
             ConfigError: an option is missing, contradicts another, or has a value outside what is allowed.
@@ -182,7 +183,7 @@ def stream_address(given: ScriptOptions) -> StreamAddress:
     """Return the stream that options name, for reading or writing.
 
     Raises:
-        ConfigError: no stream is named, or an option is not of the right form.
+        ConfigError: the options name no stream, or an option is malformed.
     """
     arn, name, region = given.text("streamARN"), given.text("streamName"), given.text("region")
     if arn:

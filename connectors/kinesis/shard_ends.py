@@ -1,4 +1,4 @@
-"""How far reading ahead has come, told by the planner's process to the driver's in a small file."""
+"""A small file through which the planner's process reports to the driver how far reading ahead has come."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ class ShardEnd:
     """How far the reading of a shard has come.
 
     Args:
-        end: position behind the last record fetched; 0 before the first.
-        seen_epoch: begin of the newest read that reached the end of the shard, in seconds since 1970 UTC; 0 for none.
-        unplanned: records fetched that are in no batch yet.
-        behind_ms: age of what is still to be fetched; 0 when nothing is known to be.
-        throttled: reads that the service refused because they came too often.
+        end: position directly after the last fetched record; 0 before the first.
+        seen_epoch: start of the newest read that reached the end of the shard, in seconds since 1970 UTC; 0 for none.
+        unplanned: number of fetched records that are in no batch yet.
+        behind_ms: age of the records that are still to be fetched; 0 if none are known.
+        throttled: number of reads that the service refused because they came too often.
     """
 
     end: int
@@ -28,14 +28,14 @@ class ShardEnd:
 
 
 def write_shard_ends(folder: Path, stream_id: str, ends: Mapping[str, ShardEnd]) -> None:
-    """Tell them."""
+    """Write the file."""
     part = folder / "shard_ends.part"
     part.write_text(json.dumps({"id": stream_id, "shards": {name: astuple(one) for name, one in ends.items()}}))
     part.replace(folder / "shard_ends.json")
 
 
 def read_shard_ends(folder: Path) -> tuple[str, dict[str, ShardEnd]]:
-    """Return the stream's id and the ends by shard; empty before the first were told."""
+    """Return the stream's id and the ends by shard; both are empty before the first report."""
     try:
         plain = json.loads((folder / "shard_ends.json").read_text())
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Rows to a Kinesis stream."""
+"""Writes rows to a Kinesis stream."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from gluepot.core.logging import configure_once, get_logger
 
 BACKOFF_BASE_SECS, BACKOFF_CAP_SECS = 0.1, 5.0
 DEADLINE_SECS = 300.0
-"""How long a record is tried that the stream does not take, be it throttling or an outage."""
+"""How long the sink retries a record that the stream does not take because of throttling or an outage."""
 
 KNOWN = ("streamARN", "streamName", "endpointUrl", "region", "partitionKey", "classification", "typeOfData",
          "awsSTSRoleARN", "awsSTSSessionName", "awsSTSEndpoint")  # fmt: skip
-# Of Amazon's producer library, which packs and delays records; ours sends each as it is, at once.
+# Options of Amazon's producer library, which packs and delays records. This sink sends each record as it is, at once.
 HARMLESS = frozenset(
     name
     for plain in (
@@ -42,7 +42,7 @@ class KinesisSink:
     """A `RecordSink` over Kinesis.
 
     Args:
-        address: of the stream.
+        address: address of the stream.
         shape: how rows become records.
         guarantee: see `RecordSink`.
     """
@@ -61,7 +61,7 @@ class KinesisSink:
     def send(self, records: Iterator[Outgoing]) -> int:
         """See `RecordSink`."""
         client = KinesisClient(self.address)
-        chance = random.Random().random  # noqa: S311  jitter and keys that only spread
+        chance = random.Random().random  # noqa: S311  for jitter, and for keys that only spread records over shards
         count = 0
         for call in calls(map(_put, records)):
             put_all(client, call, SystemClock(), chance)
@@ -70,11 +70,11 @@ class KinesisSink:
 
 
 def put_all(client: KinesisClient, puts: Sequence[Put], clock: Clock, chance: Callable[[], float]) -> None:
-    """Put the records of one call, those that fail again and again until the stream has all.
+    """Put the records of one call; repeat failed records until the stream has all.
 
     Raises:
         PermanentError: the stream refuses a record.
-        TransientError: it did not take one within the deadline.
+        TransientError: the stream did not take a record within the deadline.
     """
     waiting, failures, deadline = list(puts), 0, clock.monotonic() + DEADLINE_SECS
     while waiting:
@@ -100,13 +100,13 @@ def put_all(client: KinesisClient, puts: Sequence[Put], clock: Clock, chance: Ca
         if clock.monotonic() > deadline:
             raise reason
         if failures == 1:
-            configure_once()  # a worker is a process of its own
+            configure_once()  # A worker is a separate process.
             get_logger(__name__).warning("kinesis_puts_held_up", records=len(waiting), reason=str(reason))
         clock.sleep(backoff_secs(failures, BACKOFF_BASE_SECS, BACKOFF_CAP_SECS, chance()))
 
 
 def kinesis_sink(options: Mapping[str, Any]) -> KinesisSink:
-    """Return the sink of a script's options.
+    """Return the sink for a script's options.
 
     Raises:
         ConfigError: an option is missing, or has a value outside what is allowed.

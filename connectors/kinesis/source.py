@@ -1,4 +1,4 @@
-"""The Kinesis source: one stream, read ahead beside the driver, decoded in the workers."""
+"""The Kinesis source reads one stream: ahead of the batches in a process beside the driver, decoded in the workers."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class KinesisSource:
     """A `PlannedSource` over Kinesis. Holds settings only; clients live in the process that uses them.
 
     Args:
-        settings: of the read.
-        declared: what the payload of each record is decoded into in the worker; None: it stays as it is.
-        folder: shared by driver, planner and the tasks on their machine; None before there is a query.
+        settings: settings of the read.
+        declared: the columns into which the worker decodes each payload; None leaves the payload as it is.
+        folder: the folder that driver, planner and the tasks on their machine share; None before there is a query.
         check_deadline_secs: how long `check` waits for a service that is just starting.
         guarantee: see `StreamSource`.
     """
@@ -52,11 +52,11 @@ class KinesisSource:
     guarantee: str = "every record from the start position on; the same records for the same range"
 
     def check(self) -> None:
-        """Reach the service and find the stream, waiting for a service that is just starting.
+        """Make sure that the service answers and has the stream; wait for a service that is just starting.
 
         Raises:
-            TransientError: it was not reached within the deadline.
-            ConfigError: there is no such stream, or it may not be read.
+            TransientError: the service was not reached within the deadline.
+            ConfigError: the stream does not exist, or the credentials do not allow reading it.
         """
         client = reader.client_of(self.settings.address)
         deadline_secs = self.check_deadline_secs
@@ -108,12 +108,12 @@ class KinesisSource:
         return replace(self, folder=folder)
 
     def lean(self) -> Self:
-        """See `PlannedSource`; the planner has fetched what a batch holds."""
+        """See `PlannedSource`; the planner has already fetched the records of a batch."""
         return self
 
     def planner(self, checkpoint: Checkpoint | None, clock: Clock) -> KinesisPlanner:
         """See `PlannedSource`."""
-        assert self.folder is not None  # told when the frame was made
+        assert self.folder is not None  # `told` set it when the frame was made.
         entry = checkpoint.newest_offsets() if checkpoint else None
         last = None
         if checkpoint and entry:
@@ -139,7 +139,7 @@ class KinesisSource:
             refuse_losses(losses(self.settings.address.name, facts.id, facts.shards, held))
 
     def split(self, batch: Positions) -> list[SourceRange]:
-        """See `PlannedSource`: one task a shard."""
+        """See `PlannedSource`; each shard becomes one task."""
         return batch.ranges()
 
     def records(self, batch: Positions) -> int:
@@ -147,7 +147,7 @@ class KinesisSource:
         return batch.records()
 
     def any_record(self, ranges: Iterable[SourceRange]) -> bool:
-        """Tell whether ranges hold a record at all; whole ranges of a batch do."""
+        """Tell whether the ranges hold at least one record; whole ranges of a batch always do."""
         return any(Note.parse(one.proof).records or self._holds_one(one) for one in ranges)
 
     def originals(self, ranges: Iterable[SourceRange]) -> Iterator[OriginalRecord]:
@@ -155,8 +155,11 @@ class KinesisSource:
         for wanted in ranges:
             yield from islice(reader.originals(self.settings, self._spool, wanted), 1)
 
-    def backlog(self, batch: Positions) -> dict[str, int]:  # noqa: ARG002  what is fetched is behind the last one
-        """Return the records fetched and in no batch, by `stream-shard`; one at least where more are to be fetched."""
+    def backlog(self, batch: Positions) -> dict[str, int]:  # noqa: ARG002  fetched records come after the last batch
+        """Return the number of fetched records that are in no batch, by `stream-shard`.
+
+        It is at least 1 if more records are to be fetched.
+        """
         if self.folder is None:
             return {}
         _, ends = read_shard_ends(self.folder)
@@ -164,7 +167,7 @@ class KinesisSource:
         return {f"{name}-{shard}": max(one.unplanned, int(one.behind_ms > 0)) for shard, one in ends.items()}
 
     def ends_at(self, epoch_secs: float) -> dict[tuple[str, str], int | None] | None:
-        """See `PlannedSource`: known of a shard once a read that began later has found nothing behind it."""
+        """See `PlannedSource`; a shard's end is known once a read that began later has reached the end of the shard."""
         stream_id, ends = read_shard_ends(self.folder) if self.folder else ("", {})
         if not ends:
             return None
@@ -176,8 +179,8 @@ class KinesisSource:
         return sum(one.throttled for one in ends.values())
 
     def bounded(self) -> list[SourceRange]:
-        """Return the ranges of a batch read, from startingPosition (the oldest record unless given) to now."""
-        assert self.folder is not None  # told when the frame was made
+        """Return the ranges of a batch read, from startingPosition (the oldest record by default) to now."""
+        assert self.folder is not None  # `told` set it when the frame was made.
         own = self.settings
         starting = FromHorizon() if isinstance(own.starting, FromLatest) else own.starting
         endless = replace(own, starting=starting, max_records_per_shard=1 << 62)
@@ -205,7 +208,7 @@ class KinesisSource:
 
 
 def kinesis_source(options: Mapping[str, Any], declare: Declare) -> KinesisSource:
-    """Return the source of a script's options; ConfigError as in settings."""
+    """Return the source for a script's options; raises ConfigError as `KinesisReadSettings.from_options` does."""
     settings = KinesisReadSettings.from_options(options)
     return KinesisSource(settings, declare(settings, _added(settings).names))
 

@@ -1,10 +1,10 @@
-"""Blocks on local disk, from the planner that fetched them to the tasks that decode them.
+"""Blocks on the local disk, which the planner fetches and the tasks decode.
 
     <folder>/<generation>/<shard>/<start>-<first>-<last>-<records>-<sum>.arrow
 
-A file is an Arrow IPC file of one record batch and behind it the CRC-32 of its bytes. Its name says what it holds, so a
-torn one is recognised; nothing is lost with it, because its records can be fetched again by the same positions. A
-planner writes into a generation of its own: one that outlived its query for a moment disturbs nobody.
+A file is an Arrow IPC file of one record batch, followed by the CRC-32 of its bytes. Its name states its content, so a
+torn file is recognised. A torn file loses nothing, because its records can be fetched again by the same positions. Each
+planner writes into its own generation, so a planner that outlives its query for a moment does no harm.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NAME = re.compile(r"(\d+)-(\d+)-(\d+)-(\d+)-([0-9a-f]{16})\.arrow")
 
 
 class TornFile(Exception):
-    """A file of the spool is not what its name says."""
+    """A file of the spool does not hold what its name says."""
 
 
 def file_name(extent: Extent) -> str:
@@ -35,7 +35,7 @@ def file_name(extent: Extent) -> str:
 
 
 def parse_name(name: str) -> Extent | None:
-    """Return what a file of the spool holds; None for any other file."""
+    """Return the extent that the name of a spool file states; None for any other file."""
     found = _NAME.fullmatch(name)
     if found is None:
         return None
@@ -43,9 +43,9 @@ def parse_name(name: str) -> Extent | None:
 
 
 def chain(extents: Iterable[Extent], start: int, end: int) -> list[Extent] | None:
-    """Return the blocks that together hold a range, in order; None if something of it is missing.
+    """Return the blocks that together hold a range, in order; None if a part of the range is missing.
 
-    The first and the last may hold more than the range.
+    The first and the last block may reach beyond the range.
     """
     held: list[Extent] = []
     at = start
@@ -60,10 +60,10 @@ def chain(extents: Iterable[Extent], start: int, end: int) -> list[Extent] | Non
 
 
 class SpoolWriter:
-    """One generation.
+    """Writes one generation of the spool.
 
     Args:
-        folder: of the spool; made if it is not there.
+        folder: folder of the spool; created if it does not exist.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -79,7 +79,7 @@ class SpoolWriter:
         self._folder = folder / str(number)
 
     def write(self, shard: str, extent: Extent, block: pa.RecordBatch) -> int:
-        """Keep a block; return the bytes of its file."""
+        """Write a block; return the size of its file in bytes."""
         content = pa.BufferOutputStream()
         with pa.ipc.new_file(content, SCHEMA) as file:
             file.write_batch(block)
@@ -96,7 +96,7 @@ class SpoolWriter:
         return int(buffer.size) + _CRC_BYTES
 
     def forget(self, blocks: Iterable[tuple[str, Extent]]) -> None:
-        """Remove blocks, by shard, that no batch will read any more, and with them all earlier generations."""
+        """Remove blocks, by shard, that no batch will read any more, and all earlier generations."""
         for shard, extent in blocks:
             (self._folder / shard / file_name(extent)).unlink(missing_ok=True)
         for other in self._root.iterdir():
@@ -105,10 +105,10 @@ class SpoolWriter:
 
 
 def find(folder: Path, shard: str, start: int, end: int) -> list[tuple[Path, Extent]] | None:
-    """Return the files that hold a range, in order; None if it is not all there, as on any machine but the driver's."""
+    """Return the files that hold a range, in order; None if a part is missing, as on machines without the driver."""
     for generation in sorted(folder.glob("*"), reverse=True):
         try:
-            names = os.listdir(generation / shard)  # noqa: PTH208  names are all that is wanted
+            names = os.listdir(generation / shard)  # noqa: PTH208  only names are needed
         except (FileNotFoundError, NotADirectoryError):
             continue
         extents = [extent for extent in map(parse_name, names) if extent]

@@ -1,8 +1,8 @@
-"""Which shards there are, and which may be read: parents before children. Pure.
+"""Pure functions that say which shards exist, and which may be read: parents come before children.
 
-A split closes one shard and opens two, a merge closes two and opens one; a child's records of a key come after the
-parents'. So a child is begun once its parents have been read to their end. A parent that is no longer listed has
-expired, and holds nothing any more.
+A split closes one shard and opens two, a merge closes two and opens one. A child's records of a key come after the
+parents' records of that key. So reading a child begins when its parents have been read to their end. A parent that the
+service no longer lists has expired, and holds no records any more.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ class Shard:
 
     Args:
         id: its name.
-        parents: the shards it was made of; none for one the stream was created with.
-        ended: it takes in no more records.
+        parents: the shards from which it was made; none for a shard with which the stream was created.
+        ended: True if it takes no more records.
     """
 
     id: str
@@ -41,7 +41,7 @@ def readable(shards: Iterable[Shard], finished: Collection[str]) -> list[str]:
     """Return the shards that may be read now, in the order given.
 
     Args:
-        shards: all that are listed.
+        shards: all shards that the service lists.
         finished: shards that were read to their end.
     """
     shards = list(shards)
@@ -50,5 +50,5 @@ def readable(shards: Iterable[Shard], finished: Collection[str]) -> list[str]:
 
 
 def vanished(shards: Iterable[Shard], begun: Iterable[str], finished: Collection[str]) -> list[str]:
-    """Return the shards that are gone though they were not read to their end, sorted."""
+    """Return, sorted, the shards that no longer exist although they were not read to their end."""
     return sorted(set(begun) - {shard.id for shard in shards} - set(finished))

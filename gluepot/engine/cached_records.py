@@ -1,4 +1,4 @@
-"""Records that are read and decoded once, however often they become rows: chunks kept in Spark's storage."""
+"""Keeps the records of a batch as chunks in Spark's storage, so that they are read and decoded only once."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _TOLD_AND_CHUNKS = "schema binary, records bigint, chunk binary"
 
 
 class KeptRecords:
-    """Records as chunks, read when they are first asked for; those of an executor that is lost are read anew.
+    """Records as chunks, read at the first use. If an executor is lost, Spark reads its records again.
 
-    What the types of inferred fields are is only known when all records have been decoded, and each action of a
-    DataFrame would decode them again: a MERGE reads its source twice. Chunks need no common schema, so that one pass
-    finds it and keeps them. Their size is known to Spark after that, which chooses joins by it.
+    The types of inferred fields are known only after all records have been decoded, and each action on a DataFrame
+    would decode them again; a MERGE, for example, reads its source twice. Chunks need no common schema, so one pass
+    both finds the schema and keeps the chunks. Spark then knows their size, by which it chooses joins.
 
     Args:
         spark: the session.
@@ -51,23 +51,23 @@ class KeptRecords:
 
     @property
     def is_used(self) -> bool:
-        """Whether somebody has asked for them."""
+        """Whether `input` has been called."""
         return self._is_used
 
     def input(self) -> PackedInput:
-        """Return the chunks with their merged schema; the first call reads the records.
+        """Return the chunks with their merged schema. The first call reads the records.
 
         Raises:
-            Exception: whatever failed the Spark job.
+            Exception: the Spark job failed.
         """
         self._is_used = True
         return self._read()
 
     def count(self) -> int:
-        """Return how many records there are, broken ones included; reads them if nobody has.
+        """Return the number of records, including broken ones. Reads them if they have not been read yet.
 
         Raises:
-            Exception: whatever failed the Spark job.
+            Exception: the Spark job failed.
         """
         self._read()
         return self._records
@@ -86,7 +86,7 @@ class KeptRecords:
             return self._input
 
     def release(self) -> None:
-        """Let Spark drop the chunks; a frame that is used after that reads the records again."""
+        """Let Spark drop the chunks. A DataFrame that is used after that reads the records again."""
         with self._reading:
             if self._kept is not None:
                 self._kept.unpersist()
@@ -94,7 +94,7 @@ class KeptRecords:
 
 
 def _collected(kept: DataFrame) -> list[Row]:
-    """Return schemas and numbers of records; where they cannot be read, nothing is kept of what was read before."""
+    """Return schemas and record counts. If reading fails, drop the chunks that Spark has kept so far."""
     try:
         return kept.select("schema", "records").collect()
     except BaseException:
@@ -103,7 +103,7 @@ def _collected(kept: DataFrame) -> list[Row]:
 
 
 def _told_and_packed(chunks: Iterator[Chunk]) -> Iterator[pa.RecordBatch]:
-    """Yield each chunk, packed, with its records, and its schema if that is another one than the chunk before had."""
+    """Yield each chunk, packed, with its number of records, and with its schema if the chunk before had another one."""
     told: pa.Schema | None = None
     for chunk in chunks:
         schema = chunk.batch.schema

@@ -1,6 +1,6 @@
-"""What a write makes known to the Data Catalog once it is published: table, columns, partitions (docs/glue 5.6).
+"""Records a published write in the Data Catalog: its table, columns and partitions (docs/glue 5.6).
 
-Called after every publish, and again where a batch is replayed: what is known already stays as it is.
+It runs after every publish, and again when a batch is replayed; then existing entries stay unchanged.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ log = get_logger("DataSink")
 
 @dataclass(frozen=True, slots=True)
 class CatalogTarget:
-    """The table of the catalog that a sink writes.
+    """The catalog table that a sink writes.
 
     Args:
         database: in any letter case.
         table: in any letter case.
         behavior: one of `BEHAVIORS`.
         location: URL of the folder that is written to.
-        format: of the files, a key of `gluepot.catalog.formats.HIVE_FORMATS`.
-        partition_keys: of the sink, outermost first.
-        parameters: for the table, where it is made.
+        format: format of the files, a key of `gluepot.catalog.formats.HIVE_FORMATS`.
+        partition_keys: partition keys of the sink, outermost first.
+        parameters: parameters of the table, used if the write creates it.
     """
 
     database: str
@@ -55,27 +55,27 @@ class CatalogTarget:
 
 
 def check(catalog: Catalog, target: CatalogTarget) -> None:
-    """Make sure, before data flows, that what will be written can be made known.
+    """Check, before any data is written, that the catalog can record the write.
 
     Raises:
-        ConfigError: there is no such database, or the table has other partition keys or another location.
+        ConfigError: the database does not exist, or the table has other partition keys or another location.
     """
     if found := catalog.find_table(target.database, target.table):
         _check_fit(found, target)
 
 
 def update(catalog: Catalog, target: CatalogTarget, paths: Sequence[str], parts: Iterable[ManifestPart]) -> None:
-    """Make known what was published.
+    """Record in the catalog what was published.
 
     Args:
-        catalog: where.
-        target: what.
-        paths: of the published data files, relative to the location.
-        parts: what the tasks did; tells the columns.
+        catalog: the catalog.
+        target: the table.
+        paths: paths of the published data files, relative to the location.
+        parts: what each task reported; they hold the schemas of the files.
 
     Raises:
-        ConfigError: as `check`.
-        TransientError: the catalog is away; what was published stays, and a replay makes it known.
+        ConfigError: as for `check`.
+        TransientError: the catalog cannot be reached. What was published stays, and a replay records it.
     """
     schemas = [pa.ipc.read_schema(pa.py_buffer(part.schema)) for part in parts if part.schema is not None]
     if not paths or not schemas:
@@ -104,7 +104,7 @@ def update(catalog: Catalog, target: CatalogTarget, paths: Sequence[str], parts:
 
 
 def new_table(target: CatalogTarget, written: pa.Schema) -> Table:
-    """Return the table that a first write makes."""
+    """Return the table that the first write creates."""
     keys = [Column(key.lower(), _key_type(written, key)).to_json() for key in target.partition_keys]
     body = {
         "StorageDescriptor": new_storage(target.format, target.location).body,
@@ -116,7 +116,7 @@ def new_table(target: CatalogTarget, written: pa.Schema) -> Table:
 
 
 def with_written(table: Table, written: pa.Schema) -> Table:
-    """Return the table with the columns of what was written: new ones at the end, known ones as wide as need be."""
+    """Return the table with the written columns: new ones at the end, existing ones widened where necessary."""
     keys = {key.name for key in table.partition_keys}
     columns = {column.name: column for column in table.storage.columns}
     for field in written:
@@ -140,7 +140,7 @@ def new_partitions(table: Table, target: CatalogTarget, paths: Sequence[str]) ->
 
 
 def _tell_whether_schemas_qualify(table: Table, written: pa.Schema) -> bool:
-    """Log, as Glue does, whether the table has all the columns that were written, and return it."""
+    """Return whether the table has all the columns that were written, and log it as Glue does."""
     known = {(one.name, one.type) for one in (*table.storage.columns, *table.partition_keys)}
     exact = {(field.name, hive_name(field)) for field in written} <= known
     folded = {(field.name.lower(), hive_name(field)) for field in written} <= {(n.lower(), kind) for n, kind in known}
@@ -150,7 +150,7 @@ def _tell_whether_schemas_qualify(table: Table, written: pa.Schema) -> bool:
 
 
 def _say(line: str) -> None:
-    """Log a line of Glue's own, word for word."""
+    """Log a line word for word as Glue does."""
     log.info(line)
 
 
@@ -158,9 +158,9 @@ def _widened(known: Column, field: pa.Field) -> Column:
     try:
         before = pa.field(field.name, arrow_of_hive(known.type))
     except ConfigError:
-        return known  # a type that only others know; their readers decide
+        return known  # another tool wrote this type, and we do not know it
     name = hive_name(merge_fields(before, field))
-    # Names of one type differ between tools, `varchar(20)` and `string`; what holds the values is left as it is.
+    # Tools name one type differently, such as `varchar(20)` and `string`. A type that can hold the values stays.
     return known if name == hive_name(before) else replace(known, type=name)
 
 

@@ -1,4 +1,4 @@
-"""Running a pipeline, mostly as one Spark job: write it, count it, learn its schema, or make a DataFrame of it."""
+"""Runs a pipeline, mostly as one Spark job: writes it, counts it, finds its schema, or makes a DataFrame of it."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+# Slots that are busy while a query starts: one with the JVM, one with the process that plans.
 _SLOTS_TO_PLAN = 2
-"""Busy while a query starts: one with the JVM, one with the process that plans."""
 
 PART_SCHEMA = "part binary"
 _MISREAD = frozenset(".`")
@@ -53,11 +53,11 @@ PieceT = TypeVar("PieceT")
 
 @dataclass(frozen=True, slots=True)
 class ErrorCounts:
-    """Records that could not go on.
+    """The numbers of error records, which could not continue.
 
     Args:
-        stage: those of one transform.
-        total: those up to and including it.
+        stage: how many failed in one transform.
+        total: how many failed in that transform or before it.
     """
 
     stage: int
@@ -66,15 +66,15 @@ class ErrorCounts:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """A write up to where it would publish.
+    """A write whose tasks have staged their files, and which is not published yet.
 
     Args:
-        pipeline: what was written.
-        sink: where to.
+        pipeline: gave the records.
+        sink: staged the files.
         target: the sink's storages.
-        key: of the write.
+        key: the commit key of the write.
         attempt: unique to this try.
-        parts: what the tasks did.
+        parts: what each task reported.
     """
 
     pipeline: Pipeline
@@ -85,17 +85,17 @@ class Staged:
     parts: Sequence[ManifestPart]
 
     def discard(self) -> None:
-        """Take back what the tasks staged."""
+        """Remove what the tasks staged."""
         commit.abort(self.target, self.key, self.attempt)
 
 
 def stage_write(
     spark: SparkSession, pipeline: Pipeline, sink: Sink, target: commit.Target, planned: Manifest
 ) -> Staged:
-    """Do the first half of `write`, whatever was published before.
+    """Run the tasks of a write, as the first half of `write` does, without looking for an earlier publication.
 
     Raises:
-        Exception: whatever failed the Spark job; what the tasks staged is gone by then.
+        Exception: the Spark job failed. What the tasks staged has been removed.
     """
     attempt = f"{planned.token}/{uuid4().hex}"
     try:
@@ -118,15 +118,15 @@ def write(
 
     Args:
         spark: the session.
-        pipeline: what is written.
-        sink: where to.
+        pipeline: gives the records.
+        sink: writes them.
         target: the sink's storages.
         planned: the manifest without parts. If its input is known and was published already, no task runs.
-        staged: of the same pipeline, sink and key, if that was done already.
+        staged: the result of `stage_write` for the same pipeline, sink and key, if that has run already.
 
     Raises:
         LeaseHeld: a later driver has taken over.
-        Exception: whatever failed the Spark job or the publishing; what the tasks staged is gone by then.
+        Exception: the Spark job or publishing failed. What the tasks staged has been removed.
     """
     if (planned.ranges or planned.offsets_digest) and (record := commit.adopted(target, planned)):
         if staged is not None:
@@ -148,10 +148,10 @@ def write(
 
 
 def send(spark: SparkSession, pipeline: Pipeline, sink: RecordSink) -> list[ManifestPart]:
-    """Run a pipeline and send its good rows; those that could not be read are left out with a warning.
+    """Run a pipeline and send its good rows. Error records are left out, with a warning in the log.
 
     Raises:
-        Exception: whatever failed the Spark job; its other tasks may have sent theirs.
+        Exception: the Spark job failed. Other tasks of it may have sent their rows.
     """
 
     def send_all(work: task.Work) -> Iterator[ManifestPart]:
@@ -161,10 +161,10 @@ def send(spark: SparkSession, pipeline: Pipeline, sink: RecordSink) -> list[Mani
 
 
 def rehearse(spark: SparkSession, pipeline: Pipeline, sink: Sink, target: commit.Target, planned: Manifest) -> None:
-    """Run a pipeline into a sink and take back what was staged: `write` up to where it would publish.
+    """Run a pipeline into a sink as `write` does, but remove what was staged instead of publishing it.
 
     Raises:
-        Exception: whatever failed the Spark job.
+        Exception: the Spark job failed.
     """
     stage_write(spark, pipeline, sink, target, planned).discard()
 
@@ -173,7 +173,7 @@ def stage(spark: SparkSession, pipeline: Pipeline, sink: TaskSink, attempt: str)
     """Run a pipeline into a sink and publish nothing; return what each task staged.
 
     Raises:
-        Exception: whatever failed the Spark job.
+        Exception: the Spark job failed.
     """
     return _run(spark, pipeline, _staging(sink, attempt))
 
@@ -186,7 +186,7 @@ def _staging(sink: TaskSink, attempt: str) -> TaskBody:
 
 
 def schema_of(spark: SparkSession, pipeline: Pipeline) -> pa.Schema:
-    """Return the merged schema of every record the pipeline gives; reads all of them."""
+    """Return the merged schema of all records that the pipeline gives. This reads all of them."""
 
     def schemas(work: task.Work) -> Iterator[bytes]:
         merged = pa.schema([])
@@ -201,16 +201,16 @@ def schema_of(spark: SparkSession, pipeline: Pipeline) -> pa.Schema:
 
 
 def start_workers(spark: SparkSession) -> None:
-    """Start the Python workers in the background, so that they are there when the first batch has been planned.
+    """Start the Python workers in the background, so that they are ready when the first batch has been planned.
 
-    Planning keeps two slots busy. Where Spark has no more, workers start with the first batch that is too large for the
-    driver.
+    Planning keeps two slots busy. If Spark has no more than two, the workers start with the first batch that is too
+    large for the driver.
     """
     if _slots(spark) <= _SLOTS_TO_PLAN:
         return
 
     def start() -> None:
-        with suppress(Exception):  # whatever is wrong with workers or cluster, the first batch will tell
+        with suppress(Exception):  # if workers or the cluster are broken, the first batch fails with the error
             _over_pieces(spark, range(_slots(spark)), lambda held, _: iter(held))
 
     threading.Thread(target=start, name="gluepot-start-workers", daemon=True).start()
@@ -226,7 +226,7 @@ def count(spark: SparkSession, pipeline: Pipeline) -> int:
 
 
 def count_raw(spark: SparkSession, given: RangeInput) -> int:
-    """Return the number of records in the ranges, broken ones included, without decoding any."""
+    """Return the number of records in the ranges, including broken ones, without decoding any."""
     source = given.source
 
     def count_records(loads: Iterable[Sequence[SourceRange]], _: task.Place) -> Iterator[int]:
@@ -247,17 +247,18 @@ def take(spark: SparkSession, pipeline: Pipeline, most: int) -> list[dict[str, A
 
 
 def storable(schema: pa.Schema) -> pa.Schema:
-    """Return the schema without what has no storable type."""
+    """Return the schema without the fields whose types cannot be stored."""
     return without_nulls(pa.RecordBatch.from_pylist([], schema=schema)).schema
 
 
 def count_errors(spark: SparkSession, pipeline: Pipeline, own_steps: int | None) -> ErrorCounts:
-    """Count the records that could not go on.
+    """Count the error records of a pipeline.
 
     Args:
         spark: the session.
         pipeline: runs as a whole.
-        own_steps: how many of its last steps make up the stage in question; None where reading does, too.
+        own_steps: how many of its last steps belong to the stage in question. None if reading the input belongs to the
+            stage, too.
     """
     first = 0 if own_steps is None else len(pipeline.steps) - own_steps
     before, own = pipeline.steps[:first], pipeline.steps[first:]
@@ -278,7 +279,7 @@ def to_frame(spark: SparkSession, pipeline: Pipeline, schema: pa.Schema) -> Data
 
     Args:
         spark: the session.
-        pipeline: runs when the DataFrame does.
+        pipeline: runs when the DataFrame is evaluated.
         schema: from `schema_of`, or known beforehand; every chunk is aligned to it.
     """
     stored = storable(schema)
@@ -296,13 +297,13 @@ def through_spark(
     body: Callable[[Iterator[Chunk]], Iterator[pa.RecordBatch]],
     schema: StructType | str,
 ) -> DataFrame:
-    """Return a DataFrame of what `body` makes of each task's chunks.
+    """Return a DataFrame of the record batches that `body` makes from the chunks of each task.
 
     Args:
         spark: the session.
-        pipeline: runs when the DataFrame does.
-        body: called once a task, in the worker.
-        schema: of the batches it yields.
+        pipeline: runs when the DataFrame is evaluated.
+        body: called once per task, in the worker.
+        schema: the schema of the record batches that `body` yields.
     """
     steps = pipeline.steps
     match pipeline.input:
@@ -328,10 +329,10 @@ def through_spark(
 
 
 def _chunk_reader(given: FrameInput | PackedInput) -> Callable[[Iterable[pa.RecordBatch], task.Tally], Iterator[Chunk]]:
-    """Return what makes chunks of the batches of the input's frame."""
+    """Return the function that turns the record batches of the input's DataFrame into chunks."""
     if isinstance(given, PackedInput):
         return task.packed_chunks
-    json_column, sticky = given.json_column, given.sticky  # the tasks get these, and cannot get the frame
+    json_column, sticky = given.json_column, given.sticky  # the tasks get these; a DataFrame cannot be sent to them
 
     def frame_chunks(batches: Iterable[pa.RecordBatch], tally: task.Tally) -> Iterator[Chunk]:
         return task.frame_chunks(batches, json_column, tally, sticky)
@@ -343,9 +344,9 @@ TaskBody = Callable[[task.Work], Iterator[Any]]
 
 
 def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody, *, in_order: bool = True) -> list[Any]:
-    """Run `body` once per task over the pipeline's chunks; return what the tasks yield, in no promised order.
+    """Run `body` once per task over the pipeline's chunks; return what the tasks yield, in any order.
 
-    The records of a range come to one task, in their order, unless `in_order` is false: then several may share them.
+    One task gets all records of a range, in their order. If `in_order` is false, several tasks may share a range.
     """
     steps = pipeline.steps
     match pipeline.input:
@@ -371,7 +372,7 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody, *, in_order: b
                 for result in body(task.Work(task.through(chunks_of(batches, tally), steps, tally), tally, _place())):
                     yield pa.RecordBatch.from_pydict({"part": pa.array([pickle.dumps(result)], pa.binary())})
 
-            # Our own bytes, from our own tasks.
+            # Unpickling is safe: our own tasks have made these bytes.
             return [pickle.loads(row.part) for row in _arrow(framed.frame, over_frame, PART_SCHEMA).collect()]  # noqa: S301
 
 
@@ -393,7 +394,7 @@ def _over_pieces(
 
 
 def task_loads(spark: SparkSession, given: RangeInput | SplitInput) -> Sequence[Sequence[task.Piece]]:
-    """Return what each task reads of an input in this session."""
+    """Return the pieces of an input that each task reads in this session."""
     return task.loads(given, _slots(spark))
 
 
@@ -415,6 +416,6 @@ def _arrow(
     names = frame.columns
     if not any(_MISREAD & set(name) for name in names):
         return frame.mapInArrow(lambda batches: marked(body(batches)), schema)
-    # mapInArrow looks columns up by their bare names, and takes a dot for the way into a struct.
+    # mapInArrow looks columns up by their unquoted names, so it reads a dot as access to a field of a struct.
     numbered = frame.toDF(*map(str, range(len(names))))
     return numbered.mapInArrow(lambda batches: marked(body(batch.rename_columns(names) for batch in batches)), schema)

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CatalogEntry:
-    """The table of the catalog that a write makes known.
+    """The catalog table that a write creates or updates.
 
     Args:
-        table: which one, and how it is kept up to date.
+        table: the table, and how it is kept up to date.
         open: opens the catalog. It is called when the write begins, because loading the database takes a while.
     """
 
@@ -34,10 +34,10 @@ class FileTarget:
     Args:
         path: folder, local or `s3://`.
         format: a key of `gluepot.connectors.registry.SINKS`.
-        format_options: Glue's, `compression` included wherever the script gave it.
+        format_options: Glue's format options, with `compression` from whichever place the script gave it in.
         partition_keys: columns that become folders.
         rejects_path: where rejected records go; None: below the path.
-        catalog: the table to make known what is written; None for none.
+        catalog: the catalog table to update with each write; None if there is none.
     """
 
     path: str
@@ -51,9 +51,9 @@ class FileTarget:
         """Return the sink of one write.
 
         Args:
-            key: of the write.
+            key: commit key of the write.
             ctx: the script's `transformation_ctx`.
-            rejects_path: of the stream; the target's own comes first.
+            rejects_path: the stream's `rejectsPath`, used if the target has none.
         """
         return SINKS[self.format](
             self.path,

@@ -1,4 +1,4 @@
-"""A write to a table of a database: staged by the tasks, published by one transaction, once per key."""
+"""A write to a database table: tasks stage the rows, and one transaction publishes them, once per commit key."""
 
 from __future__ import annotations
 
@@ -27,15 +27,16 @@ log = get_logger(__name__)
 def write_table(
     spark: SparkSession, pipeline: Pipeline, settings: JdbcWriteSettings, name: TableName, planned: Manifest
 ) -> tuple[Committed | AlreadyCommitted, Sequence[ManifestPart]]:
-    """Run a pipeline into a table: everything or nothing, and the same write once.
+    """Run a pipeline into a table: everything or nothing, and each write once.
 
-    What was published under a key stands beside the rows, in the same transaction. The same key with the same input is
-    skipped; with other input an append takes back what the earlier try put there, an upsert goes over it.
+    The transaction that changes the rows also records what was published under the commit key. If the same key comes
+    again with the same input, the write is skipped. With other input, an append removes the rows of the earlier try,
+    and an upsert overwrites them.
 
     Args:
         spark: the session.
-        pipeline: what is written.
-        settings: where to, and how.
+        pipeline: gives the records.
+        settings: the database, the table and the mode.
         name: the table, as `find_table` has found it.
         planned: the manifest without parts. If its input is known and was published already, no task runs.
 
@@ -54,7 +55,7 @@ def write_table(
         parts = execute.stage(spark, pipeline, sink, str(planned.token))
         reach("jdbc.staged")
         staged = [file for part in parts for file in part.files]
-        # Staging tables are no files that a record would have to name.
+        # The record must not list staging tables as files.
         manifest = replace(planned, parts=[replace(part, files=()) for part in parts])
         with publication(settings, planned.key, name) as begun:
             outcome = _publish(begun, manifest, staged)
@@ -69,7 +70,7 @@ def write_table(
 def rehearse_table(
     spark: SparkSession, pipeline: Pipeline, settings: JdbcWriteSettings, name: TableName, planned: Manifest
 ) -> None:
-    """Run a pipeline up to where it would be published, and take back what was staged."""
+    """Run a pipeline and stage its rows, then remove them instead of publishing them."""
     drop_staged(settings.endpoint, planned.key, name.schema)
     sink = StagingSink(settings.endpoint, planned.key, name.schema, name.qualified)
     try:
@@ -79,15 +80,16 @@ def rehearse_table(
 
 
 def take_back_table(settings: JdbcWriteSettings, name: TableName, key: CommitKey, token: int) -> None:
-    """Take back what an earlier attempt of a batch has published under a key, and keep others from publishing there.
+    """Take back what an earlier attempt of a batch has published under a key, and prevent later publishing under it.
 
-    What it staged and did not come to publish goes, too: a table that is never written to again would keep it for ever.
+    Staging tables that the attempt left are dropped, too: if nothing wrote to the table again, they would stay for
+    ever.
 
-    What an upsert or an overwrite has replaced is not known any more, so these stay as they are.
+    We no longer know which rows an upsert or an overwrite has replaced, so we do not take these writes back.
 
     Raises:
         LeaseHeld: a later driver has taken over.
-        PermanentError: rows of the write were changed since.
+        PermanentError: rows of the write have been changed since.
     """
     with publication(settings, key, name) as begun:
         before = begun.published()
@@ -106,7 +108,7 @@ def take_back_table(settings: JdbcWriteSettings, name: TableName, key: CommitKey
 
 
 def _adopted(begun: Publication, planned: Manifest) -> CommitRecord | None:
-    """Return what was published from the manifest's input already; None if the tasks have to run."""
+    """Return the record under which the manifest's input was published already; None if the tasks have to run."""
     before = begun.published()
     if before is None:
         return None

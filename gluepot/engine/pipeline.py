@@ -1,4 +1,4 @@
-"""What a DynamicFrame stands for: an input and the steps on the way out of it. Plain values, cheap to extend."""
+"""The pipeline behind a DynamicFrame: an input and the steps after it. Pipelines are plain values, cheap to extend."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RangeInput:
-    """Records of a stream, read where they are decoded: in the task.
+    """Records of a stream. The task that decodes them also reads them.
 
     Args:
         source: reads a range in the worker.
-        ranges: in order; how they make tasks is told by `gluepot.engine.task_ranges`.
-        sticky: schema of the stream as known so far; None at first, and of no use where one is declared.
-        extras: columns the source adds beside the payload, in this order.
-        declared: format and columns the script declares; None for JSON whose records tell them.
-        on_driver: whether so few records are read where the script runs; see `gluepot.engine.on_driver`.
+        ranges: in order; `gluepot.engine.task_ranges` divides them among tasks.
+        sticky: schema of the stream as known so far; None at first. Unused if `declared` is given.
+        extras: columns that the source adds beside the payload, in this order.
+        declared: format and columns that the script declares; None for JSON whose columns are inferred.
+        on_driver: whether the driver reads the records itself, because they are few; see `gluepot.engine.on_driver`.
     """
 
     source: StreamSource
@@ -45,8 +45,8 @@ class SplitInput:
 
     Args:
         source: reads a split in the worker.
-        splits: one task each.
-        schema: of every record, where the source knows it beforehand; None where the records tell.
+        splits: one task reads each split.
+        schema: the schema of all records, if the source knows it beforehand; None if it is inferred from the records.
     """
 
     source: BatchSource[Any]
@@ -60,8 +60,8 @@ class FrameInput:
 
     Args:
         frame: any DataFrame.
-        json_column: a column of JSON texts to expand into columns of their own; None for a frame taken as it is.
-        sticky: schema of the documents as known so far.
+        json_column: a column of JSON texts whose fields become columns; None to take the frame as it is.
+        sticky: schema of the JSON documents as known so far.
     """
 
     frame: DataFrame
@@ -71,11 +71,11 @@ class FrameInput:
 
 @dataclass(frozen=True, slots=True)
 class PackedInput:
-    """Chunks on their way through Spark, with their own schemas, choices and errors.
+    """Chunks in a Spark DataFrame, each with its own schema, choices and errors.
 
     Args:
-        frame: one binary column, a packed chunk a row; its partitions are the tasks.
-        schema: of all chunks together, where it is known; None where the chunks tell.
+        frame: has one binary column with a packed chunk in each row; its partitions are the tasks.
+        schema: the merged schema of all chunks, if it is known; None if it must be found from the chunks.
     """
 
     frame: DataFrame
@@ -83,7 +83,7 @@ class PackedInput:
 
 
 class Kept(Protocol):
-    """The records of an input, decoded once for all who want rows of them."""
+    """The records of an input, decoded once for everything that uses them as rows."""
 
     @property
     def is_read(self) -> bool:
@@ -91,24 +91,24 @@ class Kept(Protocol):
 
     @property
     def is_used(self) -> bool:
-        """Whether somebody has asked for them."""
+        """Whether `input` has been called."""
 
     def input(self) -> PackedInput:
-        """Return them; the first call reads."""
+        """Return the records as chunks. The first call reads them."""
 
     def count(self) -> int:
-        """Return how many there are, broken ones included; reads them if nobody has."""
+        """Return the number of records, including broken ones. Reads them if they have not been read yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """An input and the chunk-to-chunk steps after it; one pass over the data when it runs.
+    """An input and the chunk-to-chunk steps after it. Running it takes one pass over the data.
 
     Args:
         input: where the records come from.
         steps: in order.
-        rows: the same records as rows of Spark, for who wants a DataFrame of them; None where only the input has them.
-        kept: the same records as chunks that are decoded once; None where each who asks reads the input.
+        rows: the same records as a Spark DataFrame, used where a DataFrame is wanted; None if only the input has them.
+        kept: the same records as chunks that are decoded once; None if every use reads the input.
     """
 
     input: RangeInput | SplitInput | FrameInput | PackedInput
@@ -121,24 +121,24 @@ class Pipeline:
         return replace(self, steps=(*self.steps, step))
 
     def over_rows(self) -> Pipeline:
-        """Return the pipeline that starts from the rows, or from chunks that are kept for them, if there are any."""
+        """Return the pipeline that starts from `kept`, else from `rows`, else this pipeline."""
         if self.kept is not None:
             return Pipeline(self.kept.input(), self.steps)
         return self if self.rows is None else Pipeline(FrameInput(self.rows), self.steps)
 
     def over_known(self) -> Pipeline:
-        """Do what `over_rows` does where that reads no record; elsewhere return the pipeline as it is."""
+        """Return what `over_rows` does, unless it would have to read the kept records; then return this pipeline."""
         return self if self.kept is not None and not self.kept.is_read else self.over_rows()
 
 
 def work_of(pipeline: Pipeline, target: object) -> str:
-    """Return text that is equal only for two writes that make the same rows of the same input.
+    """Return text that is equal only for two writes that make the same rows from the same input.
 
-    A retry whose work is equal may leave what an earlier attempt has published where it is. Where a function of the
-    script, or Spark, makes the rows, nothing here can tell what it does, so each such text differs from all others.
+    A retry whose work is equal may leave in place what an earlier attempt has published. If a function of the script
+    or Spark makes the rows, we cannot know what it does, so the text then differs from all others.
 
     Args:
-        pipeline: what is written.
+        pipeline: gives the records.
         target: the sink or its settings; equal ones are pickled to equal bytes.
     """
     match pipeline.input:

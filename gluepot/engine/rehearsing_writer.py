@@ -1,4 +1,4 @@
-"""The writes of a batch function that is only tried: they run, and nothing of them becomes visible."""
+"""The writes of a rehearsal: they run, but nothing that they write becomes visible."""
 
 from __future__ import annotations
 
@@ -21,19 +21,20 @@ if TYPE_CHECKING:
     from gluepot.connectors.lake.delta import DeltaTable
     from gluepot.connectors.lake.iceberg import IcebergTable
 
+# The file writes that the batch function has come to, by place and commit key.
 Reached = dict[tuple[str, CommitKey], Target]
-"""Writes of files that were reached, by their place and key."""
 
 
 class RehearsingWriter(TableWriter):
-    """Runs each write up to where it would be published, takes back what was staged, and records the write.
+    """Stages each write, removes what was staged instead of publishing it, and records the write.
 
-    It learns columns of the records for itself alone, and does not ask what the target should hold already.
+    It does not share the columns that it learns with the writer of the batch, and it does not check what the target
+    should hold already.
 
     Args:
         of: the writer of the batch.
-        given: the part of the batch that the function is tried on.
-        reached: where the writes are recorded.
+        given: the part of the batch on which the function is tried.
+        reached: receives the file writes.
     """
 
     def __init__(self, of: TableWriter, given: Given, reached: Reached) -> None:

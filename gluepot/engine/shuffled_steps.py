@@ -1,8 +1,8 @@
-"""Transforms that put records of several tasks together, or move them between tasks (docs/glue 6.2, 6.6, 6.7).
+"""Transforms that join records of several tasks, or move them between tasks (docs/glue 6.2, 6.6, 6.7).
 
-Where no values are compared, chunks travel packed (`gluepot/frames/packing.py`), so that no schema has to be found
-first and neither choices nor errors are lost. A join needs rows of Spark: the errors of its inputs stay with these, as
-they do on the way to any DataFrame.
+If a transform compares no values, chunks travel packed (`gluepot/frames/packing.py`): no schema has to be found first,
+and neither choices nor errors are lost. A join needs Spark rows, so it does not carry over the errors of its inputs,
+as no DataFrame does.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Side:
 
     Args:
         pipeline: gives the records.
-        schema: of all of them.
-        keys: paths, see `parse_path`.
+        schema: the schema of all records.
+        keys: paths of the key fields, see `parse_path`.
     """
 
     pipeline: Pipeline
@@ -49,7 +49,7 @@ class Side:
 
 
 def packed(spark: SparkSession, pipeline: Pipeline, change: Callable[[Iterator[Chunk]], Iterable[Chunk]]) -> DataFrame:
-    """Return the pipeline's chunks, after `change` has seen all of a task's, as a DataFrame for `PackedInput`."""
+    """Apply `change` to the chunks of each task and return the result, packed, as a DataFrame for `PackedInput`."""
 
     def rows(chunks: Iterator[Chunk]) -> Iterator[pa.RecordBatch]:
         for chunk in change(chunks):
@@ -59,12 +59,12 @@ def packed(spark: SparkSession, pipeline: Pipeline, change: Callable[[Iterator[C
 
 
 def union(spark: SparkSession, first: Pipeline, second: Pipeline) -> Pipeline:
-    """Return the records of both."""
+    """Return the records of both pipelines."""
     return Pipeline(PackedInput(packed(spark, first, iter).union(packed(spark, second, iter))))
 
 
 def repartition(spark: SparkSession, pipeline: Pipeline, partitions: int) -> Pipeline:
-    """Return the records spread evenly over so many tasks."""
+    """Return the records, spread evenly over the given number of tasks."""
 
     def cut(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         return chain.from_iterable(pieces(chunk, partitions) for chunk in chunks)
@@ -73,7 +73,7 @@ def repartition(spark: SparkSession, pipeline: Pipeline, partitions: int) -> Pip
 
 
 def coalesce(spark: SparkSession, pipeline: Pipeline, partitions: int) -> Pipeline:
-    """Return the records in at most so many tasks, each of which takes over some of the present ones."""
+    """Return the records in at most the given number of tasks, by combining existing tasks."""
     return Pipeline(PackedInput(packed(spark, pipeline, iter).coalesce(partitions)))
 
 
@@ -89,15 +89,15 @@ def partitions_of(spark: SparkSession, pipeline: Pipeline) -> int:
 def over_partitions(
     spark: SparkSession, pipeline: Pipeline, change: Callable[[int, Iterator[Chunk]], Iterable[Chunk]]
 ) -> Pipeline:
-    """Return what `change` makes of each task's ordinal and chunks."""
+    """Apply `change` to the ordinal and the chunks of each task."""
     return Pipeline(PackedInput(packed(spark, pipeline, lambda chunks: change(_ordinal(), chunks))))
 
 
 def relationalize(spark: SparkSession, pipeline: Pipeline, root: str) -> dict[str, Pipeline]:
-    """Run the pipeline once, cut its records into tables and keep them in Spark's storage, where ids stay as they are.
+    """Run the pipeline once, cut its records into tables and keep them in Spark's storage, so that ids do not change.
 
-    Spark frees the storage when nothing refers to the tables any more. If it loses a part, for example with an
-    executor, what reads the tables fails; they are never computed again, with other ids.
+    Spark frees the storage when nothing refers to the tables any more. If Spark loses a part, for example with an
+    executor, reading the tables fails: they are never computed again, because the ids would differ.
 
     Returns:
         The tables by name, the root table first, with the errors of all records.
@@ -119,7 +119,9 @@ def relationalize(spark: SparkSession, pipeline: Pipeline, root: str) -> dict[st
 
 
 def join(spark: SparkSession, left: Side, right: Side) -> Pipeline:
-    """Return an inner join on equal keys: all fields of both, those of the right side with a dot before taken names.
+    """Return an inner join on equal keys, with all fields of both sides.
+
+    A field of the right side whose name is taken gets a dot before its name.
 
     Raises:
         ConfigError: the numbers of keys differ, or a key is not in the schema.
@@ -132,7 +134,7 @@ def join(spark: SparkSession, left: Side, right: Side) -> Pipeline:
 
 
 def merge(spark: SparkSession, source: Side, staging: Side) -> Pipeline:
-    """Return the records of the source whose keys are not in the staging records, and these.
+    """Return the staging records, and those source records whose keys do not occur in the staging records.
 
     Raises:
         ConfigError: a key is not in one of the schemas.
@@ -146,7 +148,7 @@ def _matched(spark: SparkSession, left: Side, right: Side) -> tuple[tuple[DataFr
     if len(left.keys) != len(right.keys) or not left.keys:
         raise ConfigError(f"keys {list(left.keys)} and {list(right.keys)} are no pairs; name as many on both sides.")
     names = storable(left.schema).names, storable(right.schema).names
-    # By number, because Spark does not tell names apart by case, nor the two sides of a join with itself.
+    # Number the columns: Spark ignores case in names, and cannot distinguish the two sides of a self-join by names.
     first = to_frame(spark, left.pipeline, left.schema).toDF(*(f"l{at}" for at in range(len(names[0]))))
     second = to_frame(spark, right.pipeline, right.schema).toDF(*(f"r{at}" for at in range(len(names[1]))))
     pairs = [

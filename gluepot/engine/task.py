@@ -1,4 +1,4 @@
-"""What runs in a worker: records in, chunks through the steps, tally beside them. No Spark in here."""
+"""The code of a task: it reads records, passes chunks through the steps, and keeps a tally. It imports no Spark."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ Piece = SourceRange | InputSplit
 
 log = get_logger(__name__)
 
+# While a task reads one range, it fetches this many of its next ranges ahead, if the source can do that.
 AHEAD = 3
-"""Ranges of a task that are fetched while one is read, where the source can do that."""
 
 FETCH, PARSE, TRANSFORM, WRITE = "fetch", "parse", "transform", "write"
 
 
 @dataclass(slots=True)
 class Tally:
-    """What a task has seen so far; grows while its chunks are drawn."""
+    """What a task has read so far. It grows while the task's chunks are consumed."""
 
     rows_in: int = 0
     rows_dropped: int = 0
@@ -60,7 +60,7 @@ class Tally:
     source_schema: pa.Schema | None = None
 
     def timed(self, phase: str, items: Iterable[T]) -> Iterator[T]:
-        """Pass items on, adding the time their producer took to a phase."""
+        """Pass items on, and add the time that their producer took to a phase."""
         iterator = iter(items)
         while True:
             began = time.perf_counter()
@@ -73,11 +73,11 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Which task of its job this is.
+    """Identifies a task within its Spark job.
 
     Args:
         task: its ordinal.
-        attempt: tells this try from others of the job; a task may be tried twice, even at the same time.
+        attempt: distinguishes this try from all others of the job. A task may be tried twice, even at the same time.
     """
 
     task: int
@@ -89,10 +89,10 @@ class Work:
     """One task's input.
 
     Args:
-        chunks: to be drawn once.
-        tally: filled while they are drawn.
-        place: of the task.
-        ranges: where they come from; empty when they come through a DataFrame.
+        chunks: can be consumed once.
+        tally: filled while the chunks are consumed.
+        place: identifies the task.
+        ranges: the ranges that the chunks come from; empty if they come from a DataFrame.
     """
 
     chunks: Iterator[Chunk]
@@ -102,7 +102,7 @@ class Work:
 
 
 def projected(given: RangeInput | SplitInput, steps: Sequence[Step]) -> RangeInput | SplitInput:
-    """Return the input without the columns that no step looks at, where its source can leave some out."""
+    """Return the input without the columns that no step uses, if its source can leave out columns."""
     if not isinstance(given, SplitInput) or not isinstance(given.source, ColumnarSource):
         return given
     columns = needed_columns(steps)
@@ -110,14 +110,16 @@ def projected(given: RangeInput | SplitInput, steps: Sequence[Step]) -> RangeInp
 
 
 def loads(given: RangeInput | SplitInput, slots: int, *, in_order: bool = True) -> Sequence[Sequence[Piece]]:
-    """Return what each task reads of an input; see `range_loads`."""
+    """Return the pieces of an input that each task reads; see `range_loads`."""
     if isinstance(given, SplitInput):
         return [(one,) for one in given.splits]
     return range_loads(given, slots, in_order=in_order)
 
 
 def range_loads(given: RangeInput, slots: int, *, in_order: bool) -> Sequence[tuple[SourceRange, ...]]:
-    """Return the ranges that each task reads, cut into the same pieces whoever asks: a count keeps what a write reads.
+    """Return the ranges that each task reads.
+
+    A count and a write get the same pieces, so that the write can use the records that the count has kept.
 
     Args:
         given: the input.
@@ -134,7 +136,7 @@ def range_loads(given: RangeInput, slots: int, *, in_order: bool) -> Sequence[tu
 
 
 def load_chunks(given: RangeInput | SplitInput, load: Sequence[Piece], tally: Tally) -> Iterator[Chunk]:
-    """Read and decode what a task was given."""
+    """Read and decode the pieces that a task was given."""
     if isinstance(given, SplitInput):
         for split in load:
             yield from split_chunks(given, cast("InputSplit", split), tally)
@@ -147,11 +149,11 @@ def load_chunks(given: RangeInput | SplitInput, load: Sequence[Piece], tally: Ta
 
 
 def begun(source: StreamSource, load: Sequence[SourceRange]) -> Iterator[SourceRange]:
-    """Yield ranges one after the other, each when its source has begun to fetch those after it."""
+    """Yield ranges one after the other. Before each, the source begins to fetch the next ones, if it can."""
     for ordinal, wanted in enumerate(load):
         if isinstance(source, AheadSource):
             for before, later in pairwise(load[ordinal : ordinal + 1 + AHEAD]):
-                # What comes next in the same shard is on its way already.
+                # The source is already fetching what follows in the same shard.
                 if (before.stream, before.shard) != (later.stream, later.shard):
                     source.begin(later)
         yield wanted
@@ -178,7 +180,7 @@ def _range_chunks(given: RangeInput, wanted: SourceRange, decoder: RecordDecoder
 
 @dataclass(frozen=True, slots=True)
 class SourceRecords:
-    """Reads records of a range again, for those whose row is refused after it was decoded.
+    """Reads records of a range again. A record is needed again if its row is refused after it was decoded.
 
     Args:
         source: reads the range.
@@ -196,7 +198,7 @@ class SourceRecords:
 
 
 def _origin(raw: RawBatch, chunk: Chunk, records: SourceRecords) -> Origin | None:
-    """Return the origin of the rows that were decoded from records; None where they are not a row each."""
+    """Return the origin of the rows of a chunk; None if the records did not become one row each."""
     if chunk.batch.num_rows + len(chunk.errors) != len(raw.values):
         return None
     origin = Origin(records, raw.stream, raw.shard, raw.positions)
@@ -209,13 +211,13 @@ def _origin(raw: RawBatch, chunk: Chunk, records: SourceRecords) -> Origin | Non
 
 def _bytes(values: Sequence[bytes | None]) -> int:
     try:
-        return sum(map(len, values))  # type: ignore[arg-type]  # as good as always right, and five times as fast
+        return sum(map(len, values))  # type: ignore[arg-type]  # five times as fast; a None among the values is rare
     except TypeError:
         return sum(len(value) for value in values if value is not None)
 
 
 def split_chunks(given: SplitInput, wanted: InputSplit, tally: Tally) -> Iterator[Chunk]:
-    """Read one split; the source decodes, so that reading and parsing are one phase."""
+    """Read one split. The source also decodes it, so reading and parsing count as one phase."""
     seen: pa.Schema | None = None
     for chunk in tally.timed(PARSE, given.source.read(wanted)):
         tally.rows_in += _records(chunk)
@@ -232,7 +234,7 @@ def frame_chunks(
     tally: Tally,
     sticky: pa.Schema | None,
 ) -> Iterator[Chunk]:
-    """Take the batches Spark hands over as chunks, expanding a column of JSON texts if there is one."""
+    """Turn Spark's record batches into chunks, and expand a column of JSON texts if there is one."""
     decoder = JsonDecoder(sticky)
     for batch in tally.timed(FETCH, batches):
         began = time.perf_counter()
@@ -246,17 +248,17 @@ def frame_chunks(
 
 def _expanded(batch: pa.RecordBatch, json_column: str, decoder: JsonDecoder) -> Chunk:
     at = batch.schema.get_field_index(json_column)
-    # As bytes: Spark does not promise valid UTF-8, and what the decoder rejects must be kept as it came.
+    # Take bytes: Spark does not promise valid UTF-8, and a record that the decoder rejects must be kept unchanged.
     values = batch.column(at).view(pa.binary()).to_pylist()
     numbered = with_columns(
         decoder.decode(values, range(len(values)), "", ""), range(len(values)), batch.remove_column(at)
     )
-    # The numbers were only of use here: a DataFrame's rows no longer know where they came from.
+    # The row numbers only served to match rows. The errors get no position, because a DataFrame's rows have none.
     return Chunk(numbered.batch, [replace(error, at=Coordinates()) for error in numbered.errors])
 
 
 def packed_chunks(batches: Iterable[pa.RecordBatch], tally: Tally) -> Iterator[Chunk]:
-    """Take chunks out of the bytes in which they came through Spark."""
+    """Unpack the chunks that came through Spark as bytes."""
     for batch in tally.timed(FETCH, batches):
         for packed in batch.column(0):
             chunk = unpack(packed.as_buffer())
@@ -281,9 +283,9 @@ def _records(chunk: Chunk) -> int:
 
 
 def good_rows(chunks: Iterable[Chunk]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of chunks for a DataFrame, which has no place for errors: those are said in a warning each time.
+    """Yield the rows of chunks for a DataFrame. It cannot hold errors, so each time a warning names them.
 
-    A write keeps them (see `Sink`); only what goes to a DataFrame leaves them out.
+    Only DataFrames leave error records out; a write keeps them (see `Sink`).
     """
     for chunk in chunks:
         if chunk.errors:
@@ -297,8 +299,8 @@ def write(work: Work, sink: TaskSink, attempt: str) -> ManifestPart:
     """Stage a task's chunks and return its part of the manifest, with the tally filled in.
 
     Args:
-        work: what the task holds.
-        sink: where to.
+        work: the task's input.
+        sink: stages the files.
         attempt: unique to this try.
     """
     began = time.perf_counter()
@@ -306,7 +308,7 @@ def write(work: Work, sink: TaskSink, attempt: str) -> ManifestPart:
 
 
 def send(work: Work, sink: RecordSink) -> ManifestPart:
-    """Send a task's good rows as records and return what it did, without files."""
+    """Send a task's good rows as records and return the task's part of the manifest, without files."""
     from gluepot.connectors.streams.records import outgoing  # noqa: PLC0415  every process of Spark imports this module
 
     began = time.perf_counter()

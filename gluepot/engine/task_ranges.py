@@ -1,6 +1,7 @@
-"""Which ranges of a stream a task reads: several where there are more of them than tasks pay for (decision 0024).
+"""Divides the ranges of a stream among tasks.
 
-And pieces of them, where there are fewer than slots or one is wider than its share (decision 0025).
+A task reads several ranges if there are more ranges than tasks are worth their cost (decision 0024). It reads a piece
+of a range if there are fewer ranges than slots, or if a range is wider than a slot's share (decision 0025).
 """
 
 from __future__ import annotations
@@ -10,31 +11,32 @@ from itertools import groupby, pairwise
 
 from gluepot.connectors.ports import SourceRange
 
+# The largest number of tasks per slot. With more than one, slots end at about the same time although tasks do not.
 TASKS_PER_SLOT = 2
-"""At most, so that the slots end at about the same time although tasks do not."""
+# The smallest number of records per task. Fewer take less time than the start and the files of a task.
 LEAST_RECORDS = 5_000
-"""Of a task: fewer take less time than its files and its start."""
+# The smallest number of records per task if slots get more than one task. A task costs about 0.05 s, a tenth of the
+# time that fewer records take.
 LEAST_RECORDS_OF_MORE = 500_000
-"""Of a task where slots have more than one: it costs about 0.05 s, a tenth of what fewer records take."""
 
 
 def is_divided(records: int, least_piece: int) -> bool:
-    """Tell whether so many records are enough for more than one piece, where there is more than one slot."""
+    """Return whether the records are enough for more than one piece, if there is more than one slot."""
     return records >= 2 * least_piece
 
 
 def cut(ranges: Sequence[SourceRange], slots: int, least_piece: int) -> list[tuple[SourceRange, ...]]:
-    """Cut each range where the share of a slot ends: with all ranges laid end to end, at each slot's part of the whole.
+    """Cut each range where the share of a slot ends, with all ranges laid end to end and divided evenly by slots.
 
     The same ranges are cut the same way each time.
 
     Args:
-        ranges: of a batch, in order.
+        ranges: the ranges of a batch, in order.
         slots: tasks that run at a time.
-        least_piece: positions of a piece, see `DivisibleSource`; where it would be smaller nothing is cut.
+        least_piece: the fewest positions of a piece, see `DivisibleSource`. No cut makes a smaller piece.
 
     Returns:
-        the pieces of each range, in order.
+        The pieces of each range, in order.
     """
     total = sum(map(_width, ranges))
     parts = min(slots, total // least_piece) if is_divided(total, least_piece) else 1
@@ -51,14 +53,15 @@ def cut(ranges: Sequence[SourceRange], slots: int, least_piece: int) -> list[tup
 
 
 def shares(ranges: Sequence[SourceRange], slots: int) -> list[tuple[SourceRange, ...]]:
-    """Return the ranges of each task: neighbours together, about as many records for each task, the widest task first.
+    """Return the ranges of each task: neighbours together, about equally many records per task, the widest task first.
 
-    Each task writes files of its own, so that a topic of many partitions would leave many small ones. The same ranges
-    are shared the same way each time, and so are those of the next batch if they are as long. Positions stand for
-    records here; where they are far apart, as the sequence numbers of Kinesis are, tasks are as many as may be.
+    Each task writes its own files, so with one task per partition a topic of many partitions would leave many small
+    files. The same ranges are shared the same way each time, and the next batch's ranges too if they are as long.
+    Positions stand for records here. If positions are far apart, as Kinesis' sequence numbers are, the largest number
+    of tasks results.
 
     Args:
-        ranges: of a batch, in order.
+        ranges: the ranges of a batch, in order.
         slots: tasks that run at a time.
     """
     widths = list(map(_width, ranges))
@@ -67,11 +70,12 @@ def shares(ranges: Sequence[SourceRange], slots: int) -> list[tuple[SourceRange,
     tasks = min(len(ranges), most, max(1, -(-total // LEAST_RECORDS)))
     shared, before = [], 0
     for one, width in zip(ranges, widths, strict=True):
-        # By its middle, so that a range wider than a share has one for itself; an empty one at the end has no middle.
+        # A range goes where its middle lies, so that a range wider than a share has a task to itself. `min` is for an
+        # empty range at the end, whose middle would lie behind the last task.
         shared.append((min(tasks - 1, (2 * before + width) * tasks // max(1, 2 * total)), one))
         before += width
     found = [tuple(one for _, one in same) for _, same in groupby(shared, key=lambda numbered: numbered[0])]
-    # Whatever begins last is what the batch waits for.
+    # The widest task begins first, so that the batch does not wait for a wide task that began late.
     return sorted(found, key=lambda share: -sum(map(_width, share)))
 
 

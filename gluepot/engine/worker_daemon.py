@@ -1,21 +1,21 @@
-"""What Spark forks its Python workers from: pyspark's own daemon, made ready for short tasks before the fork.
+"""The process from which Spark forks its Python workers: pyspark's own daemon, prepared for short tasks.
 
-Chosen by `spark.python.daemon.module` in our Spark defaults; Spark starts it as `python -m gluepot.engine.worker_daemon
-pyspark.worker`. It does five things first:
+`spark.python.daemon.module` in our Spark defaults selects it, and Spark starts it as `python -m
+gluepot.engine.worker_daemon pyspark.worker`. It does five things before any fork:
 
-- It takes pyspark's archives off the path where pyspark is installed as well. Spark puts them there for clusters
-  without it, and up to Python 3.12 a worker reads the table of contents of each again at the start of every task
+- It takes pyspark's archives off the path if pyspark is installed as well. Spark puts them there for clusters without
+  pyspark, and up to Python 3.12 a worker reads the table of contents of each archive again at the start of every task
   (`importlib.invalidate_caches`): 0.15 s of processor time.
-- It loads the modules of a task. A worker that does so itself takes a second for it and keeps a copy of its own.
-- It has memory kept that was given back: what a task takes for records and columns, the next one takes again. Arrow's
-  own allocator and the C library's hand it to the system after each buffer, which then clears every page anew: 78,000
-  pages for a million records of 200 bytes (decision 0029).
-- It has Python look for reference cycles less often, and never among what is loaded by then. Records that come out of
-  a client are objects of Python by the ten thousand, none of them in a cycle, and looking through them again and again
-  took 15 % of a worker's processor time. What a script's functions leave in cycles stays longer for it, at most until
+- It loads the modules of a task. A worker that loads them itself takes a second and holds its own copy in memory.
+- It makes the process keep freed memory, because the next task needs as much for its records and columns. By default
+  Arrow's allocator and the C library's return it to the system after each buffer, and the system then clears every
+  page again: 78,000 pages for a million records of 200 bytes (decision 0029).
+- It makes Python look for reference cycles less often, and never among the objects that are loaded by then. A client
+  returns tens of thousands of records as Python objects, none of them in a cycle, and searching them again and again
+  took 15 % of a worker's processor time. Cycles that a script's functions leave therefore stay longer, at most until
   the end of the task, when pyspark collects.
-- It lets functions import the modules that lie beside the script, as the driver does. `gluepot run` names the folder;
-  on another machine there is none of that name, and modules come with --extra-py-files.
+- It lets functions import the modules that lie beside the script, as the driver does. `gluepot run` names the folder.
+  On another machine that folder does not exist, and modules come with --extra-py-files.
 """
 
 import ctypes
@@ -30,15 +30,16 @@ from pathlib import Path
 
 MODULES = ("gluepot.engine.task", "gluepot.connectors.glueparquet", "gluepot.connectors.kafka.source")
 SCRIPT_FOLDER = "GLUEPOT_SCRIPT_FOLDER"
+# Python looks for cycles when there are this many new objects. It is more than the records of several reads, which
+# have at most 4,096 each. Python's default is 700.
 OBJECTS_BETWEEN_COLLECTIONS = 50_000
-"""New and still there: more than the records of several reads, 4,096 each at most. Python's own figure is 700."""
+# Options of `mallopt`: how many bytes are free at the end of a heap before it shrinks (M_TRIM_THRESHOLD), and how large
+# a block must be to be requested from the system directly (M_MMAP_THRESHOLD, at its largest possible value).
 MALLOC_SETTINGS = {-1: 64 << 20, -3: 32 << 20}
-"""Of `mallopt`: bytes free at the end of a heap before it shrinks (M_TRIM_THRESHOLD), and of a block before the system
-is asked for it (M_MMAP_THRESHOLD; no larger value is taken)."""
 
 
 def without_archives(path: Sequence[str]) -> list[str]:
-    """Return Python's search path without the files that belong to an installed pyspark."""
+    """Return Python's search path without the archives that lie inside the installed pyspark package."""
     installed = PathFinder.find_spec("pyspark", [entry for entry in path if Path(entry).is_dir()])
     if installed is None or installed.origin is None:
         return list(path)
@@ -47,9 +48,9 @@ def without_archives(path: Sequence[str]) -> list[str]:
 
 
 def keep_memory() -> None:
-    """Have this process and its children use memory again; to be called before pyarrow is loaded."""
+    """Make this process and its children reuse freed memory. Call it before pyarrow is loaded."""
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    with suppress(AttributeError):  # not every C library can be told
+    with suppress(AttributeError):  # not every C library has mallopt
         set_option = ctypes.CDLL(None).mallopt
         for name, value in MALLOC_SETTINGS.items():
             set_option(name, value)
@@ -64,7 +65,7 @@ if __name__ == "__main__":
     import pyarrow as pa
     from pyspark.daemon import manager
 
-    pa.scalar(0)  # with its first value pyarrow looks for pandas
+    pa.scalar(0)  # pyarrow looks for pandas when it makes its first value
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     gc.collect()
     gc.freeze()

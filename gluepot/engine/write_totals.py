@@ -1,4 +1,4 @@
-"""What the writes of one batch or run add up to."""
+"""The sums of all writes of one batch or run."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class WrittenFile:
     """A file that a batch published.
 
     Args:
-        root: URL of the folder it was written below.
-        path: relative to that.
+        root: URL of the table's or the rejects' folder.
+        path: relative to `root`.
         size_bytes: its length.
         rows: records in it.
-        rejects: whether these are rejected records.
+        rejects: whether it holds rejected records.
     """
 
     root: str
@@ -37,14 +37,14 @@ class WrittenFile:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What writes did to one folder or table.
+    """What the writes to one folder or table added up to.
 
     Args:
-        dataset: its name where lineage is kept.
+        dataset: the name of the folder or table in lineage.
         rows: records written.
-        size_bytes: of the files; 0 where there are none.
-        files: published.
-        schemas: of what was written, distinct, as Arrow's IPC bytes.
+        size_bytes: size of the files; 0 if there are none.
+        files: number of published files.
+        schemas: the distinct schemas of the records, as Arrow IPC bytes.
     """
 
     dataset: Dataset
@@ -54,7 +54,7 @@ class Output:
     schemas: tuple[bytes, ...] = ()
 
     def with_more(self, other: Output) -> Output:
-        """Return this and another write to the same dataset together."""
+        """Return the sum of this output and another one of the same dataset."""
         return Output(
             self.dataset,
             self.rows + other.rows,
@@ -66,15 +66,15 @@ class Output:
 
 @dataclass(slots=True)
 class RecordSchema:
-    """The columns that were seen in the records of a source so far.
+    """The columns seen so far in the records of a source.
 
-    A stream keeps it from batch to batch, so that parsing a batch begins with what is known.
+    A stream keeps it from batch to batch, so that parsing a batch begins with the known columns.
     """
 
     known: pa.Schema | None = None
 
     def learn(self, parts: Sequence[ManifestPart]) -> list[ColumnChange]:
-        """Add what the tasks of a write have seen, and return what that changed. The first batch changes nothing."""
+        """Add the columns that a write's tasks have seen; return the changes. The first batch yields no changes."""
         before = self.known
         for part in parts:
             if part.source_schema is not None:
@@ -88,10 +88,10 @@ class WriteTotals:
     """The sums of all writes of a batch or run. Threads may add to it at the same time.
 
     Args:
-        schema: of the records that are read.
+        schema: schema of the records that are read.
         in_any_order: whether tasks could share the records of a range.
-        rows_aside: records of the batch that the function is not given, because they are dead letters.
-        rows_in_table: rows that the query has in each table it wrote to, over all of its runs, by the table's URL.
+        rows_aside: records of the batch that the function does not get, because they are dead letters.
+        rows_in_table: for each table's URL, the rows that the query has in it, over all of its runs.
     """
 
     schema: RecordSchema = field(default_factory=RecordSchema)
@@ -119,15 +119,15 @@ class WriteTotals:
         target: Target | None = None,
         dataset: Dataset | None = None,
     ) -> None:
-        """Add one write. Input is counted once, however many writes read it.
+        """Add one write. Input is counted once, even if several writes read it.
 
-        What an earlier attempt of the batch published counts as if this one had, because only one attempt is reported.
+        Only one attempt is reported, so what an earlier attempt of the batch published counts as published by this one.
 
         Args:
-            outcome: of publishing.
-            parts: what the tasks did.
+            outcome: the outcome of publishing.
+            parts: what each task reported.
             target: where the files lie; None for a write that makes no files.
-            dataset: what was written to, for lineage; None for a target that has no name there.
+            dataset: the target's name in lineage; None for a target that has no name there.
         """
         with self._changing:
             self._add(outcome, parts, target, dataset)
@@ -164,8 +164,8 @@ class WriteTotals:
 def _written(
     target: Target, outcome: Committed | AlreadyCommitted, files: Sequence[StagedFile]
 ) -> Iterator[WrittenFile]:
-    """Yield the files under the names they were published by: those of the outcome, in the same order."""
+    """Yield the files with their published names, which the outcome lists in the same order."""
     for storage, paths, rejects in ((target.table, outcome.files, False), (target.rejects, outcome.rejects, True)):
         of_kind = (file for file in files if file.rejects == rejects)
-        for path, file in zip(paths, of_kind, strict=False):  # a target without files names none
+        for path, file in zip(paths, of_kind, strict=False):  # a target without files lists no names
             yield WrittenFile(storage.url, path, file.size_bytes, file.rows, rejects)

@@ -1,7 +1,7 @@
-"""The writes of one micro-batch: each gets a key, runs, and is published once.
+"""The writes of one micro-batch: each gets a commit key, runs, and is published once.
 
-Writes outside of a stream go the same way, see `gluepot.bookmarks.run_writer`; a batch function that is only tried
-writes through `gluepot.engine.rehearsing_writer`.
+Writes of batch jobs work the same way, see `gluepot.bookmarks.run_writer`. In a rehearsal, a batch function writes
+through `gluepot.engine.rehearsing_writer`.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """Who writes.
+    """Identifies the batch or run that writes.
 
     Args:
-        query_id: Spark's id of the query, which changes when the checkpoint is deleted; of a run, its job's.
-        batch_id: number of the micro-batch; of a run, its number.
-        token: of the driver's lease; 0 where nobody else can write under the same ids.
-        origin: of the query; None outside of a stream, where nothing says what a table should hold already.
+        query_id: Spark's id of the query, which changes when the checkpoint is deleted; for a run, the id of its job.
+        batch_id: number of the micro-batch; for a run, the run's number.
+        token: token of the driver's lease; 0 if no other driver can write under the same ids.
+        origin: where the query comes from; None outside of a stream, where we cannot check what a table should hold.
     """
 
     query_id: str
@@ -62,11 +62,11 @@ class Writing:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The records that writes are made from.
+    """The input of the writes.
 
     Args:
-        ranges: what the batch holds; empty where the source has no ranges.
-        digest: text that is equal for equal input, where there are no ranges.
+        ranges: the ranges of the batch; empty if the source has no ranges.
+        digest: if there are no ranges, text that is equal for equal input.
     """
 
     ranges: tuple[SourceRange, ...] = ()
@@ -75,12 +75,12 @@ class Given:
 
 @dataclass(slots=True)
 class KnownTargets:
-    """What a driver knows of the targets of a query, from batch to batch.
+    """What a driver knows about the targets of a query, from batch to batch.
 
     Args:
-        tables: what the query has written to them.
-        columns: what the tables have recorded of their columns.
-        checked: targets of records that were found to be there.
+        tables: what the query has written to its tables.
+        columns: what the tables have recorded about their columns.
+        checked: record sinks whose check has passed.
     """
 
     tables: commit.QueryWrites
@@ -93,14 +93,14 @@ class FileWrite:
     """A write of files that is about to run.
 
     Args:
-        pipeline: what is written.
+        pipeline: gives the records.
         settings: the target as the script gave it.
         ctx: the script's `transformation_ctx`.
         place: the one spelling of the target.
         planned: the manifest without parts.
-        sink: of the write.
+        sink: stages the files.
         target: the sink's storages.
-        table: what the query has written there.
+        table: what the query has written to the target.
     """
 
     pipeline: Pipeline
@@ -115,10 +115,10 @@ class FileWrite:
 
 @dataclass(frozen=True, slots=True)
 class RepeatedWrite:
-    """A write that may come again with the next batch.
+    """A write that the next batch may repeat.
 
     Args:
-        steps: on the way from the batch to what is written.
+        steps: the transforms between the batch and the write.
         spark: the session.
         settings: the target.
         ctx: the script's `transformation_ctx`.
@@ -131,19 +131,19 @@ class RepeatedWrite:
 
 
 class PreparedWrites(Protocol):
-    """Writes that were run ahead of the script's request for them."""
+    """Writes that were staged before the script requested them."""
 
     def staged(self, pipeline: Pipeline, sink: Sink) -> execute.Staged | None:
-        """Return exactly this write as it was staged, or None; the caller publishes it or takes it back."""
+        """Return the write if exactly this one was staged, else None. The caller must publish or discard it."""
         ...
 
     def wrote(self, write: RepeatedWrite) -> None:
-        """Take note of a write that may come again with the next batch."""
+        """Remember a write that the next batch may repeat."""
         ...
 
 
 class NothingPrepared:
-    """No write was run ahead."""
+    """Stands for `PreparedWrites` if no write is staged ahead."""
 
     def staged(self, _: Pipeline, __: Sink) -> execute.Staged | None:
         """Return None."""
@@ -154,16 +154,16 @@ class NothingPrepared:
 
 
 class TableWriter:
-    """The writes of one batch or run. A function may write from several threads.
+    """Runs the writes of one batch or run. A batch function may write from several threads.
 
     Args:
-        by: who writes.
-        targets: what is known of the targets.
-        given: what the writes are made from; may be replaced while nothing is written.
-        totals: what the writes add up to.
-        rejects_path: of the stream's options; None: below each table.
-        prepared: writes that were run ahead.
-        during: entered for the time of each write.
+        by: identifies the batch or run.
+        targets: what is known about the targets.
+        given: the input of the writes; may be replaced while no write is running.
+        totals: the sums of the writes.
+        rejects_path: `rejectsPath` of the stream's options; None: below each table.
+        prepared: writes that were staged ahead.
+        during: makes a context manager that is entered for the time of each write.
     """
 
     def __init__(
@@ -193,19 +193,19 @@ class TableWriter:
         return self._writes.total()
 
     def begin_attempt(self) -> None:
-        """Begin the batch, or begin it again; what an earlier attempt wrote and this one does not is taken back."""
+        """Begin an attempt of the batch. What an earlier attempt wrote and this one does not will be taken back."""
         self.targets.tables.begin_attempt(self.by.batch_id)
 
     def settle(self) -> None:
-        """End the batch: what only earlier attempts wrote is taken back."""
+        """End the batch: take back what only earlier attempts wrote."""
         self.targets.tables.settle()
 
     def next_write(self, place: str, transformation_ctx: str) -> Manifest:
-        """Return what is known of the next write before it runs.
+        """Return the manifest of the next write, without parts, and count the write.
 
         Args:
-            place: the one spelling of the target. Writes are counted for each target by itself, so that a retry may
-                come to its targets in another order.
+            place: the one spelling of the target. Writes are counted for each target separately, so that a retry may
+                write to its targets in another order.
             transformation_ctx: as the script gives it.
         """
         with self._changing:
@@ -214,7 +214,7 @@ class TableWriter:
             return planned
 
     def upcoming(self, place: str, transformation_ctx: str) -> Manifest:
-        """Return what `next_write` would."""
+        """Return what `next_write` would return, without counting a write."""
         label = write_label(transformation_ctx, self._writes[place, transformation_ctx] + 1)
         key = CommitKey(self.by.query_id, self.by.batch_id, label, commit.place_digest(place))
         return Manifest(key, (), self.given.ranges, self.given.digest, self.by.token)
@@ -232,9 +232,8 @@ class TableWriter:
 
         Raises:
             ConfigError: the target cannot be written, or does not fit the rows.
-            CheckpointError: the query does not go on from what the table holds.
-            Exception: what failed in the tasks or in publishing; nothing of the write is visible then, except for
-                records that were sent.
+            CheckpointError: the batch does not continue from what the table holds.
+            Exception: a task or publishing failed. Nothing of the write is visible, except for records that were sent.
         """
         with self.during():
             match target:
@@ -248,24 +247,24 @@ class TableWriter:
     def append(
         self, frame: DataFrame, table: DeltaTable | IcebergTable, options: Mapping[str, Any], transformation_ctx: str
     ) -> None:
-        """Append rows to a table of a lake; a micro-batch that the table holds already is left out.
+        """Append rows to a Delta or Iceberg table. A micro-batch that the table holds already is not appended again.
 
         Args:
             frame: the rows.
-            table: of the lake.
-            options: Spark's, for the table.
+            table: the table.
+            options: Spark's options for the table.
             transformation_ctx: as the script gives it.
 
         Raises:
             CheckpointError: the table holds the batch with other records, or later batches of the query.
-            Exception: whatever failed the Spark job; the table is as it was then.
+            Exception: the Spark job failed. The table is unchanged.
         """
         with self.during():
             planned = self.next_write(table.name, transformation_ctx)
             self._append_rows(frame, table, options, planned)
 
     def stage(self, write: RepeatedWrite, pipeline: Pipeline) -> execute.Staged:
-        """Run a pipeline up to where it would be published, into the target of a write of an earlier batch."""
+        """Stage a pipeline, without publishing it, for the target to which an earlier batch wrote."""
         settings, ctx = write.settings, write.ctx
         planned = self.upcoming(place_of(settings.path), ctx)
         sink = settings.sink(planned.key, ctx, self.rejects_path)
@@ -291,8 +290,8 @@ class TableWriter:
         write = commit.Write(commit.FILES, place, planned.key.ctx, rejects)
         table = self.targets.tables.open(target, planned, write, begin)
         planned = table.linked(planned)
-        # A batch with dead letters lacks them on purpose, also where an earlier try published them. That they are in
-        # the checkpoint shows that it is the query's own.
+        # A batch with dead letters lacks these records on purpose, even if an earlier try published them. The dead
+        # letters lie in the checkpoint, which shows that the batch is the query's own, so it needs no check.
         if self.by.origin is not None and not self.totals.rows_aside:
             table.check(planned, self.by.origin)
         sink = sink.knowing(columns.before(target, planned.key))
@@ -302,7 +301,7 @@ class TableWriter:
         planned, sink, target = write.planned, write.sink, write.target
         staged = self._prepared.staged(write.pipeline, sink)
         outcome, parts = execute.write(spark, write.pipeline, sink, target, planned, staged)
-        if is_own_work(write.pipeline.steps):  # what a script's function does twice may be seen
+        if is_own_work(write.pipeline.steps):  # running a script's function twice could have visible effects
             self._prepared.wrote(RepeatedWrite(write.pipeline.steps, spark, write.settings, write.ctx))
         if (entry := write.settings.catalog) is not None:
             catalog_update.update(entry.open(), entry.table, outcome.files, parts)
@@ -324,7 +323,7 @@ class TableWriter:
         self.totals.add(Committed((), sum(part.rows_out for part in parts)), parts)
 
     def _write_table(self, spark: SparkSession, pipeline: Pipeline, settings: JdbcWriteSettings, ctx: str) -> None:
-        # The driver of the database takes its time to load.
+        # Imported here because the database driver is slow to load.
         from gluepot.connectors.jdbc.postgresql.publish import find_table  # noqa: PLC0415
 
         settings.require_native()
@@ -356,7 +355,7 @@ class TableWriter:
             except ConfigError:
                 if write.place == place:
                     raise
-                return False  # the user of this write may not do it, or the table is gone
+                return False  # this write's database user lacks the right, or the table no longer exists
             return True
 
         write = commit.Write(POSTGRESQL, place, planned.key.ctx, mode=settings.mode.value)
@@ -375,4 +374,4 @@ class TableWriter:
             log.info("batch_already_in_table", table=table.name, write=planned.key.ctx)
 
     def _published(self, key: CommitKey, target: str, rows: int, files: int) -> None:
-        """Take note of a write that is visible now; a run with bookmarks notes it in the ledger."""
+        """Record that a write is visible now. A bookmarked run overrides this and notes the write in the ledger."""

@@ -1,1 +1,1 @@
-"""How Spark is found, configured and started. No module in here imports PySpark when it is loaded."""
+"""Finds Java, and configures and starts Spark. No module of this package imports PySpark when it is loaded."""

@@ -1,7 +1,7 @@
-"""An archive of the classes that Spark loads: with it a driver's JVM starts with half the work.
+"""An archive of the classes that Spark loads. With it, the start of a driver's JVM takes half the work.
 
 The JVM maps it instead of reading, checking and linking some 15,000 classes (class data sharing, JEP 350). It is made
-for one Java and the jars of one PySpark; a JVM that finds another class path than it was made with starts without it.
+for one Java and the jars of one PySpark; a JVM with another class path starts without the archive.
 `gluepot prepare` makes it.
 """
 
@@ -28,7 +28,7 @@ def archive_path(java_version: int) -> Path:
 
 
 def with_archive(options: str, archive: Path) -> str:
-    """Return a JVM's options with the archive where there is one, and they do not choose or make one themselves."""
+    """Return a JVM's options with the archive added, if it exists and the options neither choose nor make one."""
     if _USE in options or _RECORD in options or not archive.exists():
         return options
     return f"{options} {_USE}={shlex.quote(str(archive))} {_SILENT}".strip()

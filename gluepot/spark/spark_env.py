@@ -1,7 +1,7 @@
-"""The environment a Spark driver starts in: the same Python everywhere, a Java, our defaults, loaded classes at hand.
+"""Sets the environment of a Spark driver: one Python for all processes, Java, our defaults, and the class archive.
 
-Our defaults go to Spark as a properties file and not as SPARK_CONF_DIR: that folder would stand first on the class
-path, and a JVM takes no archive of classes (`gluepot.spark.class_archive`) for a class path with a folder in it.
+Spark gets our defaults as a properties file and not through SPARK_CONF_DIR. That folder would stand first on the class
+path, and a JVM uses no class archive (`gluepot.spark.class_archive`) if its class path contains a folder.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _LOGGING = "-Dlog4j2.configurationFile"
 
 
 def prepare(environ: MutableMapping[str, str], properties: Path | None = None) -> None:
-    """Set what is not set; must happen before the first SparkContext.
+    """Set the variables that are not set yet. Call it before the first SparkContext.
 
-    Without PYSPARK_PYTHON workers start whatever `python3` is on the PATH, which need not have our packages.
+    Without PYSPARK_PYTHON, workers start the first `python3` on the PATH, which may lack our packages.
 
     Args:
-        environ: of the driver.
-        properties: Spark's settings of this run. Without, our defaults, unless SPARK_CONF_DIR or PYSPARK_SUBMIT_ARGS
-            name others.
+        environ: the environment of the driver.
+        properties: Spark's settings of this run. None means our defaults, unless SPARK_CONF_DIR or
+            PYSPARK_SUBMIT_ARGS name others.
 
     Raises:
         ConfigError: no usable Java was found.
@@ -59,7 +59,7 @@ def prepare(environ: MutableMapping[str, str], properties: Path | None = None) -
         environ["PYSPARK_SUBMIT_ARGS"] = with_properties(arguments, DEFAULTS)
     options = environ.get("SPARK_SUBMIT_OPTS", "")
     if "SPARK_CONF_DIR" not in environ and _LOGGING not in options:
-        # The rule of our own lines, see gluepot.core.logging.
+        # The same rule as for our own log lines, see gluepot.core.logging.
         logging = LOGGING if sys.stderr.isatty() else LOGGING_JSON
         options = f"{options} {_LOGGING}={shlex.quote(str(logging))}".strip()
     if not any(own in options for own in _OWN_COMPILATION):
@@ -68,7 +68,7 @@ def prepare(environ: MutableMapping[str, str], properties: Path | None = None) -
 
 
 def with_properties(arguments: str, properties: Path) -> str:
-    """Return PYSPARK_SUBMIT_ARGS with a properties file, in the place of one that they name."""
+    """Return PYSPARK_SUBMIT_ARGS with a properties file, which replaces one that they name."""
     words = shlex.split(arguments) or ["pyspark-shell"]
     while _PROPERTIES in words:
         at = words.index(_PROPERTIES)

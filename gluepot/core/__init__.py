@@ -1,1 +1,1 @@
-"""What every other package stands on: errors, clock, storage, logging. Imports no sibling and no Spark."""
+"""The base of all other packages: errors, clock, storage, logging. It imports neither siblings nor Spark."""

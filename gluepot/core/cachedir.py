@@ -1,4 +1,4 @@
-"""Where this machine keeps what can be fetched or made again."""
+"""The cache folder, for files that can be fetched or made again."""
 
 from __future__ import annotations
 

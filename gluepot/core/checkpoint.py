@@ -1,7 +1,7 @@
-"""Reading Spark's streaming checkpoint: which batch was planned last, which was committed, on whose offsets.
+"""Reads Spark's streaming checkpoint: the last planned batch, the last committed batch, and their offsets.
 
-Layout (Spark's `HDFSMetadataLog`): `metadata` holds the query id, `offsets/N` what batch N reads (written before it
-runs), `commits/N` that it is done. The first line of an entry is its version; an offset entry has one line of
+Layout (Spark's `HDFSMetadataLog`): `metadata` holds the query id; `offsets/N` says what batch N reads, and is written
+before it runs; `commits/N` says that it is done. The first line of an entry is its version; an offset entry has one of
 metadata, then one line per source of the query.
 """
 
@@ -16,7 +16,7 @@ from gluepot.core.errors import CheckpointError
 from gluepot.core.storage import Storage, open_storage
 
 BACKUP = "gluepot/backup"
-"""Where commands put what they take out of a checkpoint."""
+"""The folder to which commands move the files that they take out of a checkpoint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Checkpoint:
             return None
 
     def replaced_query_ids(self) -> list[str]:
-        """Return the ids of the queries that `gluepot checkpoint rewind` has put an end to here, oldest first."""
+        """Return the ids of the queries that `gluepot checkpoint rewind` has ended here, oldest first."""
         found = []
         for key in self.storage.list(BACKUP):
             if key.rsplit("/", 1)[-1] == "metadata":
@@ -60,7 +60,7 @@ class Checkpoint:
         return list(dict.fromkeys(found))
 
     def newest_offsets(self) -> OffsetEntry | None:
-        """Return the newest planned batch, committed or not; None before the first.
+        """Return the newest planned batch, committed or not; None before the first batch.
 
         Raises:
             CheckpointError: the newest file is empty or torn.
@@ -69,11 +69,11 @@ class Checkpoint:
         return None if newest is None else self.offsets(newest)
 
     def newest_commit(self) -> int | None:
-        """Return the newest batch that is done."""
+        """Return the number of the newest batch that is done; None before the first."""
         return self._newest("commits")
 
     def offsets(self, batch_id: int) -> OffsetEntry:
-        """Return what a batch reads.
+        """Return the offset entry of a batch, which says what the batch reads.
 
         Raises:
             CheckpointError: the file is missing, empty or torn.

@@ -1,4 +1,4 @@
-"""Time as an argument: logic takes a `Clock`, never the system's own functions."""
+"""Clocks. Code takes a `Clock` as an argument and never calls the system's time functions itself."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """What logic may know of time."""
+    """The time functions that code may use."""
 
     def monotonic(self) -> float:
-        """Seconds that only grow; for durations."""
+        """Return seconds that never go back; for durations."""
 
     def epoch(self) -> float:
-        """Seconds since 1970 UTC; for time stamps."""
+        """Return seconds since 1970 UTC; for time stamps."""
 
     def sleep(self, secs: float) -> None:
         """Wait."""
@@ -35,7 +35,7 @@ class SystemClock:
 
 @dataclass(slots=True)
 class FakeClock:
-    """A clock for tests: `sleep` returns at once, moves the time on and remembers the wait."""
+    """A clock for tests: `sleep` returns at once, advances the time and records the wait."""
 
     now: float = 0.0
     waits: list[float] = field(default_factory=list)

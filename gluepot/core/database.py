@@ -1,6 +1,7 @@
-"""A SQL database of ours: SQLite in WAL mode, or PostgreSQL where several machines share it; brought up to date first.
+"""Opens Gluepot's own SQL databases: SQLite in WAL mode, or PostgreSQL if several machines share it.
 
-Several parts of Gluepot may live in one database: each has tables and a history of migrations of its own.
+Opening a database first migrates it to the newest version. Several parts of Gluepot may share one database; each part
+has its own tables and its own history of migrations.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
 from gluepot.core.errors import CheckpointError, ConfigError, TransientError
 
 _BUSY_SECS = 30.0
-_MIGRATION_LOCK = 7_305_001  # any number, as long as every Gluepot asks PostgreSQL for the same one
+_MIGRATION_LOCK = 7_305_001  # an arbitrary number; every Gluepot must request the same one from PostgreSQL
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of Gluepot that keeps tables.
+    """A part of Gluepot that has tables in a database.
 
     Args:
-        name: for messages: `ledger`.
-        variable: of the environment, that holds its URL.
+        name: its name in messages, such as `ledger`.
+        variable: the environment variable that holds the database's URL.
         head: its newest migration.
         migrations: folder of its Alembic scripts.
         version_table: where Alembic notes which migration the tables are at.
@@ -43,11 +44,11 @@ class Part:
 
 
 def open_engine(url: str, part: Part) -> Engine:
-    """Connect and bring the part's tables up to date.
+    """Connect to a database and bring a part's tables up to date.
 
     Args:
         url: `sqlite:///path` or `postgresql://user@host/database`.
-        part: whose tables.
+        part: the owner of the tables.
 
     Raises:
         ConfigError: the URL is of another kind, or its driver is not installed.
@@ -70,15 +71,15 @@ def open_engine(url: str, part: Part) -> Engine:
 
 @contextmanager
 def transaction(engine: Engine, name: str, *, keep: bool = True) -> Iterator[Connection]:
-    """Give a connection whose changes are all made at the end, or none if an exception leaves the block.
+    """Yield a connection whose changes are committed together at the end, or not at all if the block raises.
 
     Args:
-        engine: of the database.
-        name: of the part, for messages.
-        keep: False makes none of them either: to see what would happen.
+        engine: engine of the database.
+        name: name of the part, for messages.
+        keep: False discards the changes in any case, to see what would happen.
 
     Raises:
-        TransientError: the database is away, or busy for too long.
+        TransientError: the database cannot be reached, or is busy for too long.
     """
     try:
         with engine.connect() as connection, connection.begin() as begun:
@@ -113,14 +114,15 @@ def _engine(url: URL) -> Engine:
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: Any) -> None:
-        connection.isolation_level = None  # transactions are begun below, not by the driver's guess
+        connection.isolation_level = None  # we begin transactions ourselves, below
         connection.execute(f"PRAGMA busy_timeout = {_BUSY_SECS * 1000:.0f}")
         _write_ahead(connection)
         connection.execute("PRAGMA synchronous = FULL")  # a commit survives a power cut
 
     @event.listens_for(engine, "begin")
     def begin(connection: Any) -> None:
-        # A reader that later writes would fail where another writer came first; so all of them queue up here.
+        # A transaction that reads first and writes later would fail if another one wrote in between. So every
+        # transaction takes the write lock at its beginning and waits for it here.
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
@@ -130,8 +132,9 @@ def _engine(url: URL) -> Engine:
     on=sqlite3.OperationalError, attempts=None, timeout=_BUSY_SECS, wait_initial=0.01, wait_max=0.2, wait_jitter=0.1
 )
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    # The first to open a new database changes its mode. SQLite tells the others that come in that moment at once that
-    # it is locked: two that wait for each other's read lock would wait for ever, so the busy timeout is not for them.
+    # The first connection to a new database changes its mode. At that moment SQLite reports to all others at once that
+    # the database is locked. It ignores the busy timeout, because two connections that wait for each other's read lock
+    # would wait for ever.
     connection.execute("PRAGMA journal_mode = WAL")
 
 
@@ -158,6 +161,6 @@ def _migrate(engine: Engine, part: Part) -> None:
 def _version(connection: Connection, part: Part) -> str | None:
     if not inspect(connection).has_table(part.version_table):
         return None
-    # The name is a constant of ours.
+    # The name is a constant in our code.
     found: str | None = connection.execute(text(f"SELECT version_num FROM {part.version_table}")).scalar()  # noqa: S608
     return found

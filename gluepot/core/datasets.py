@@ -1,4 +1,4 @@
-"""What sources and targets are called where lineage is kept, by OpenLineage's rules for names (its spec/Naming.md)."""
+"""The names of sources and targets in lineage, by OpenLineage's naming rules (its spec/Naming.md)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Dataset:
 
     Args:
         namespace: where it is: `kafka://host:port`, `s3://bucket`, `file`.
-        name: in that place.
+        name: its name in that namespace.
     """
 
     namespace: str
@@ -28,7 +28,7 @@ def folder_dataset(url: str) -> Dataset:
     """Return the name of a folder or file.
 
     Args:
-        url: a path of this machine, `file://` or of an object store.
+        url: a path on this machine, a `file://` URL or the URL of an object store.
     """
     parts = urlsplit(url)
     if parts.scheme in {"", "file"}:
@@ -40,7 +40,7 @@ def topic_dataset(bootstrap: str, topic: str) -> Dataset:
     """Return the name of a Kafka topic.
 
     Args:
-        bootstrap: servers as a client has them; the first one stands for the cluster.
+        bootstrap: the bootstrap servers, as a client gets them; the first one stands for the cluster.
         topic: its name.
     """
     first = bootstrap.split(",", maxsplit=1)[0].strip().rpartition("//")[2]
@@ -48,12 +48,12 @@ def topic_dataset(bootstrap: str, topic: str) -> Dataset:
 
 
 def stream_dataset(host: str, stream: str) -> Dataset:
-    """Return the name of a Kinesis stream, for which the specification has none: its service's host, its own name."""
+    """Return the name of a Kinesis stream: the host of the service and its name. The specification has no rule."""
     return Dataset(f"kinesis://{host}", stream)
 
 
 def table_dataset(url: str, table: str) -> Dataset:
-    """Return the name of a table of a database; user, password and options of the URL are left out.
+    """Return the name of a database table, without user, password and options of the URL.
 
     Args:
         url: `jdbc:kind://host:port/database` or `postgresql://...`.

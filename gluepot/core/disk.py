@@ -1,4 +1,4 @@
-"""Room on a disk, asked for before it is needed."""
+"""Checks for free disk space before it is needed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GIB_BYTES = 1 << 30
 
 
 def require_free(folder: Path, needed_bytes: int) -> None:
-    """Make sure that the disk under a folder, which need not exist yet, has room.
+    """Check that the disk of a folder, which need not exist yet, has enough free space.
 
     Raises:
         ConfigError: fewer than `needed_bytes` bytes are free.

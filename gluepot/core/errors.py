@@ -21,7 +21,7 @@ ISSUES_URL = "https://github.com/gluepot/gluepot/issues"
 
 
 class EtlError(Exception):
-    """Base of everything we raise on purpose. `str()` of it is fit for a user's eyes."""
+    """The base of all errors that we raise on purpose. `str()` of one is a message for the user."""
 
 
 class ConfigError(EtlError):
@@ -29,11 +29,11 @@ class ConfigError(EtlError):
 
 
 class NotSupported(ConfigError, NotImplementedError):
-    """A name of Glue's that this version does not implement.
+    """A call of Glue's API that this version does not implement.
 
     Args:
         name: the call as the user wrote it, e.g. `GlueContext.purge_table`.
-        instead: what to do meanwhile, one sentence; may be empty.
+        instead: one sentence that says what the user can do instead; may be empty.
     """
 
     def __init__(self, name: str, instead: str = "") -> None:
@@ -43,7 +43,7 @@ class NotSupported(ConfigError, NotImplementedError):
 
 
 class TransientError(EtlError):
-    """Something outside is away for now.
+    """Something outside of Gluepot is unavailable for now.
 
     Args:
         message: one sentence.
@@ -68,7 +68,7 @@ class CheckpointError(EtlError):
 
 
 class LeaseHeld(EtlError):
-    """Another driver owns the checkpoint: a second one is refused, one that lost it may publish no more."""
+    """Another driver owns the checkpoint. This one may not start, or, if it has lost the lease, not publish."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

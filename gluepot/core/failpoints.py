@@ -5,7 +5,7 @@
                                              process alone) or raise (an OSError, as a failing disk gives)
     GLUEPOT_FAILPOINT_LOG=/tmp/fired         a line with the name is appended, flushed to disk, before the action
 
-The idea is FoundationDB's Buggify: rare moments become common ones, and the log tells which of them a run never met.
+The idea is FoundationDB's Buggify: rare moments become common ones, and the log shows which ones a run never reached.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _reached: Counter[str] = Counter()
 
 
 def reach(name: str) -> None:
-    """Act if this is the place, and the time, that the environment names.
+    """Act if the environment names this place, and this is the right visit to it.
 
     Args:
-        name: `<part>.<what was done last>`, such as `publish.moved`.
+        name: `<part>.<last action>`, such as `publish.moved`.
 
     Raises:
         OSError: the action is `raise`.
@@ -49,7 +49,7 @@ def _note(name: str) -> None:
     path = os.environ.get("GLUEPOT_FAILPOINT_LOG")
     if path is None:
         return
-    with open(path, "a", encoding="utf-8") as log:  # noqa: PTH123  nothing here may import more than it must
+    with open(path, "a", encoding="utf-8") as log:  # noqa: PTH123  this module imports as little as possible
         log.write(f"{name}\n")
         log.flush()
         os.fsync(log.fileno())

@@ -1,4 +1,4 @@
-"""Which version of Glue the script was written for, and what it sees of that (docs/decisions/0012-glue-versions.md)."""
+"""The version of Glue that a script was written for, and its effects (docs/decisions/0012-glue-versions.md)."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from gluepot.core.errors import ConfigError
 VARIABLE = "GLUEPOT_GLUE_VERSION"
 DEFAULT = "6.0"
 
-# What Spark 4 does otherwise than any Spark 3, by Spark's SQL migration guide, where a setting brings it back.
+# Settings that restore Spark 3's behaviour where Spark 4 differs, by Spark's SQL migration guide.
 _SPARK_3 = {
     "spark.sql.ansi.enabled": "false",
     "spark.sql.legacy.timeParserPolicy": "EXCEPTION",
     "spark.sql.legacy.ctePrecedencePolicy": "EXCEPTION",
     "spark.sql.orc.compression.codec": "snappy",
 }
-# Spark 3.4 and later read Parquet times that know no time zone as TIMESTAMP_NTZ.
+# Spark 3.4 and later read Parquet times without a time zone as TIMESTAMP_NTZ.
 _BEFORE_SPARK_3_4 = _SPARK_3 | {"spark.sql.parquet.inferTimestampNTZ.enabled": "false"}
 
 
 @dataclass(frozen=True, slots=True)
 class GlueVersion:
-    """What a script sees of a version.
+    """The effects of a Glue version on a script.
 
     Args:
-        spark: the version of Spark that Glue runs; ours stays the same.
-        accepts_abbreviations: whether `getResolvedOptions` takes unique prefixes of argument names.
-        spark_conf: settings with which our Spark does what that one did; `--conf` and the script win over them.
+        spark: the version of Spark in this version of Glue. Gluepot's own Spark stays the same.
+        accepts_abbreviations: whether `getResolvedOptions` accepts unique prefixes of argument names.
+        spark_conf: settings that make our Spark behave like that version; `--conf` and the script override them.
     """
 
     spark: str
@@ -47,12 +47,12 @@ PROFILES = {
 
 
 def checked_glue_version(version: str) -> str:
-    """Return the version; ConfigError when there is no profile of it."""
+    """Return the version; raise ConfigError if we have no profile of it."""
     if version not in PROFILES:
         raise ConfigError(f"Glue version {version!r} is not known; use one of {', '.join(PROFILES)}")
     return version
 
 
 def current_glue_version(environ: Mapping[str, str] = os.environ) -> str:
-    """Return the version named by `GLUEPOT_GLUE_VERSION`, or the newest; ConfigError when it is not known."""
+    """Return the version that `GLUEPOT_GLUE_VERSION` names, or the newest; raise ConfigError if it is unknown."""
     return checked_glue_version(environ.get(VARIABLE) or DEFAULT)

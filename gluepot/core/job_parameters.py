@@ -47,7 +47,7 @@ MEANINGLESS = {
     "mode": "it is internal to AWS",
     "endpoint": "it is internal to AWS",
 }
-"""Parameters that change nothing here, each with the reason."""
+"""Parameters that have no effect outside AWS, each with the reason."""
 
 _CONF_SEPARATOR = re.compile(r"\s+--conf[\s=]\s*")
 _ENV_VAR = re.compile(r"""\s*([^=,\s]+)=("[^"]*"|'[^']*'|[^,]*)\s*(?:,|$)""")
@@ -55,7 +55,7 @@ _ENV_VAR = re.compile(r"""\s*([^=,\s]+)=("[^"]*"|'[^']*'|[^,]*)\s*(?:,|$)""")
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """A parameter that was given and changes nothing outside AWS."""
+    """A parameter that was given but has no effect outside AWS."""
 
     name: str
     reason: str
@@ -63,29 +63,29 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class JobParameters:
-    """What a job was told on its command line.
+    """The parameters of a job, from its command line.
 
     Args:
-        argv: the script's `sys.argv`: everything as given, with `JOB_NAME`, `JOB_RUN_ID`, `JOB_ID` where absent.
+        argv: the script's `sys.argv`: everything as given, plus `JOB_NAME`, `JOB_RUN_ID`, `JOB_ID` if they were absent.
         job_name: `--JOB_NAME`, or the script's name without its suffix.
         run_id: `--JOB_RUN_ID`, or a new one.
         job_id: `--JOB_ID`, or a new one.
-        glue_version: the version whose behaviour is asked for.
+        glue_version: the version whose behaviour the job gets.
         temp_dir: `--TempDir`, or None.
-        conf: Spark settings of `--conf`; the last one wins.
+        conf: Spark settings of `--conf`; if one is repeated, the last value counts.
         extra_py_files: files for the Python path.
         extra_jars: files for the Java class path.
-        user_jars_first: those jars before Spark's own.
+        user_jars_first: whether the extra jars come before Spark's own.
         extra_files: files for the working folder.
-        enable_auto_scaling: the number of workers follows the load.
-        enable_metrics: the flag is there, whatever its value.
-        enable_data_lineage: events of runs and batches go to OpenLineage.
-        datalake_formats: of `DATALAKE_FORMATS`.
-        spark_event_logs_path: where the Spark UI's event log goes; None when not enabled.
+        enable_auto_scaling: whether the number of workers follows the load.
+        enable_metrics: whether the flag was given, with any value.
+        enable_data_lineage: whether events of runs and batches go to OpenLineage.
+        datalake_formats: formats out of `DATALAKE_FORMATS`.
+        spark_event_logs_path: where the Spark UI's event log goes; None if it is not enabled.
         executor_cores: task slots of an executor, or None.
-        driver_env_vars: environment of the driver; names begin with `CUSTOMER_`.
-        executor_env_vars: environment of the executors; likewise.
-        ignored: parameters that change nothing, in the order given.
+        driver_env_vars: environment variables of the driver; their names begin with `CUSTOMER_`.
+        executor_env_vars: environment variables of the executors; their names begin with `CUSTOMER_`, too.
+        ignored: parameters that have no effect, in the order given.
     """
 
     argv: tuple[str, ...]
@@ -116,12 +116,12 @@ class JobParameters:
         glue_version: str = DEFAULT,
         new_hex: Callable[[], str] = lambda: secrets.token_hex(32),
     ) -> JobParameters:
-        """Read a command line; arguments that are not Glue's are the script's own and pass unseen.
+        """Read a command line. Arguments that Glue does not define belong to the script and are not checked.
 
         Args:
             argv: the script's path, then its arguments (`--KEY value`, `--KEY=value`, or `--FLAG` alone).
             glue_version: from `--glue-version`.
-            new_hex: gives 64 hexadecimal digits for an id that was not given.
+            new_hex: returns 64 hexadecimal digits, for an id that was not given.
 
         Raises:
             ConfigError: a value is missing or wrong.
@@ -136,7 +136,7 @@ class JobParameters:
             "JOB_RUN_ID": last.get("JOB_RUN_ID") or f"jr_{new_hex()}",
             "JOB_ID": last.get("JOB_ID") or f"j_{new_hex()}",
         }
-        # Before the user's own, because there the last one of a repeated name wins.
+        # These come before the user's own arguments, because the last value of a repeated name counts.
         added = [token for name, value in ids.items() if name not in last for token in (f"--{name}", value)]
         return cls(
             argv=(argv[0], *added, *argv[1:]),
@@ -163,7 +163,7 @@ class JobParameters:
 
 
 def _pairs(tokens: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield name and value of every `--` argument; a flag's value is empty."""
+    """Yield name and value of every `--` argument; the value of a flag is empty."""
     for at, token in enumerate(tokens):
         if not token.startswith("--"):
             continue
@@ -182,7 +182,7 @@ def _require_values(given: Mapping[str, str]) -> None:
 
 
 def _conf(values: Sequence[str]) -> dict[str, str]:
-    """Split `k=v --conf k2=v2`, the way Glue packs several settings into one value."""
+    """Split `k=v --conf k2=v2`, which is how Glue packs several settings into one value."""
     settings = {}
     for value in values:
         for setting in _CONF_SEPARATOR.split(value.strip()):

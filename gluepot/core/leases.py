@@ -1,7 +1,8 @@
-"""What the leases of checkpoints and of jobs have in common: what proves that an owner is gone, and how one is watched.
+"""The common rules for leases of checkpoints and of jobs: how to prove that an owner has ended, and how to watch one.
 
 A host name and a process number prove nothing. A pod of a StatefulSet keeps its host name when it restarts, while the
-earlier pod may still run; containers of one host name have process numbers of their own; and numbers are used again.
+earlier pod may still run. Containers with the same host name number their processes separately, and the system uses
+process numbers again.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from typing import TypeVar
 from gluepot.core.clock import Clock
 
 TTL_SECS = 15.0
-"""After so many seconds without a sign of life another owner may take a lease over."""
+"""After this many seconds without a sign of life another owner may take over a lease."""
 
 _WATCHES = 5
-"""Looks at an owner's sign of life per lease time."""
+"""How often we look at an owner's sign of life during one lease time."""
 
 SignT = TypeVar("SignT")
 
@@ -28,34 +29,35 @@ class Free:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The owner lives."""
+    """The owner is alive."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """Neither a lock nor the clock can tell: the owner lives if its sign of life changes while we watch."""
+    """Neither a lock nor the clock shows whether the owner is alive; watching its sign of life can show it."""
 
 
 def is_gone(owner_host: str, here: str, *, locked: bool, lock_is_free: bool) -> bool:
-    """Tell whether an owner's process has surely ended.
+    """Return whether an owner's process has certainly ended.
 
     Args:
         owner_host: name of the owner's machine.
-        here: name of this one.
-        locked: whether the owner is known to have locked the very file that we look at, for as long as it lives.
-        lock_is_free: whether we could lock it: the kernel lets go of a lock however a process ends, and not before.
+        here: name of this machine.
+        locked: whether the owner is known to have locked the same file that we look at, for its whole life.
+        lock_is_free: whether we could lock that file. The kernel releases a lock when, and only when, the process ends,
+            in whatever way.
     """
     return locked and owner_host == here and lock_is_free
 
 
 def watch(look: Callable[[], SignT | Free], seen: SignT, clock: Clock, ttl_secs: float) -> Free | Taken:
-    """Watch an owner's sign of life for a lease time. Only that it changes counts: clocks of machines are not compared.
+    """Watch an owner's sign of life for one lease time. Only a change counts, because machines' clocks may differ.
 
     Args:
-        look: returns the sign as it is now, or Free once the lease was left.
-        seen: the sign as it was.
+        look: returns the present sign, or Free if the owner has left the lease.
+        seen: the sign that was read before.
         clock: for waiting.
-        ttl_secs: how long a lease lives without a new sign.
+        ttl_secs: how long a lease is valid without a new sign.
     """
     for _ in range(_WATCHES):
         clock.sleep(ttl_secs / _WATCHES)

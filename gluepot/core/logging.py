@@ -1,7 +1,7 @@
-"""Structured logs on stderr: one event with key-values per line, for our own modules, Py4J's and PySpark's alike.
+"""Structured logs on stderr: one event with key-values per line, for our own modules as well as Py4J and PySpark.
 
-Keys of every line: `ts` (ISO, UTC), `level`, `logger`, `msg`; then `job`, `run_id`, `query`, `batch`, `stream`
-where known.
+Every line has the keys `ts` (ISO, UTC), `level`, `logger`, `msg`; then `job`, `run_id`, `query`, `batch`, `stream` if
+they are known.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from gluepot.core.masking import mask
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
-# The root logger is left to the script: a handler of ours there would turn its `logging.basicConfig` into a no-op.
+# We leave the root logger to the script: if it had a handler, the script's `logging.basicConfig` would do nothing.
 FOREIGN_LOGGERS = ("py4j", "pyspark")
 
-# Stack traces keep their line breaks on a terminal; any other value is one line.
+# On a terminal these values keep their line breaks; any other value is one line.
 _OF_SEVERAL_LINES = frozenset({"exception", "stack"})
 
-_NAME = "logger_name"  # structlog takes `logger` as an argument of its own
+_NAME = "logger_name"  # `logger` is an argument of structlog's own
 
 _process_context: dict[str, object] = {}
 _listeners: list[Callable[[EventDict], None]] = []
 
 
 def configure(*, json: bool | None = None, level: str = "INFO", verbose: bool = False) -> None:
-    """Send all logs to stderr in one shape; calling it again replaces the former configuration.
+    """Send all logs to stderr in one format. Calling it again replaces the former configuration.
 
     Args:
-        json: JSON lines, or lines for a person; None asks whether stderr is a terminal.
-        level: least level of our own lines; foreign ones appear from WARNING on.
-        verbose: with stack traces; otherwise an exception is one key, `error`.
+        json: JSON lines, or lines for people; None means JSON unless stderr is a terminal.
+        level: the lowest level of our own lines that appears; lines of others appear from WARNING on.
+        verbose: whether lines have stack traces; otherwise an exception is one key, `error`.
 
     Raises:
         ConfigError: unknown level.
@@ -69,13 +69,13 @@ def configure(*, json: bool | None = None, level: str = "INFO", verbose: bool = 
 
 
 def configure_once() -> None:
-    """Configure with the defaults unless somebody did before: for scripts started without `gluepot run`."""
+    """Configure logging with the defaults, unless it is configured. This serves scripts run without `gluepot run`."""
     if not structlog.is_configured():
         configure()
 
 
 def get_logger(name: str) -> FilteringBoundLogger:
-    """Return a logger; it follows `configure` also when that comes later.
+    """Return a logger. It follows `configure` even if that is called later.
 
     It has `info`, `warn` and `error(msg)`, which is what AWS documents for `GlueContext.get_logger()`.
     """
@@ -84,7 +84,7 @@ def get_logger(name: str) -> FilteringBoundLogger:
 
 
 def bind_process(**values: object) -> None:
-    """Add what holds for every line of this process, whatever the thread: `job`, `run_id`."""
+    """Add keys to every line of this process, in all threads: `job`, `run_id`."""
     _process_context.update(values)
 
 
@@ -95,7 +95,7 @@ def bind_context(**values: object) -> AbstractContextManager[None]:
 
 @contextmanager
 def heard_by(listener: Callable[[EventDict], None]) -> Iterator[None]:
-    """Hand every line to a listener, too, while this is open: as values, secrets masked. It must not log or wait."""
+    """Pass every line also to a listener while this is open, as values with masked secrets. It must not log or wait."""
     _listeners.append(listener)
     try:
         yield
@@ -119,7 +119,7 @@ def _before_rendering(*, verbose: bool) -> list[Processor]:
 def _rendering(*, as_json: bool) -> list[Processor]:
     if as_json:
         return [structlog.processors.EventRenamer("msg"), structlog.processors.JSONRenderer()]
-    # Plain traces: the richer ones print local variables, and so passwords.
+    # Tracebacks are plain, because structlog's rich ones show local variables and with them passwords.
     return [
         _escape_for_terminal,
         structlog.dev.ConsoleRenderer(
@@ -131,7 +131,7 @@ def _rendering(*, as_json: bool) -> list[Processor]:
 
 
 def _escape_for_terminal(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    """Write control characters as escapes: what a record or an error holds must not move the cursor or forge a line."""
+    """Escape control characters, so that text of a record or an error cannot move the cursor or forge a log line."""
     return {_escaped(name): _shown(name, value) for name, value in event.items()}
 
 
@@ -148,11 +148,11 @@ def _escaped(text: str) -> str:
 
 
 class _LineWriter(structlog.PrintLogger):
-    """Writes lines where that is possible: a full disk or a closed pipe behind stderr ends no job."""
+    """Writes lines, and ignores failures: a full disk or a closed pipe behind stderr must not end a job."""
 
     def msg(self, message: str) -> None:
-        """Write a line, or leave it out."""
-        with suppress(OSError, ValueError):  # the latter where the file is closed
+        """Write a line, or drop it if that fails."""
+        with suppress(OSError, ValueError):  # ValueError if the file is closed
             super().msg(message)
 
     log = debug = info = warn = warning = fatal = failure = err = error = critical = exception = msg
@@ -163,7 +163,7 @@ def _stderr_logger(*_: object) -> _LineWriter:
 
 
 class _CurrentStderrHandler(logging.StreamHandler[TextIO]):
-    """Writes to what `sys.stderr` is now: the live view replaces it, so that log lines appear above it."""
+    """Writes to the current `sys.stderr`, because the live view replaces it to show log lines above itself."""
 
     def emit(self, record: logging.LogRecord) -> None:
         self.setStream(sys.stderr)
@@ -188,7 +188,7 @@ def _mask_secrets(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
 
 def _tell_listeners(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
     for listener in _listeners:
-        with suppress(Exception):  # who writes a line does not answer for those who listen
+        with suppress(Exception):  # a failing listener must not affect the code that logs
             listener(dict(event))
     return event
 

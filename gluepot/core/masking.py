@@ -1,4 +1,4 @@
-"""Which values are secret, judged by the name they go under, in mappings and in texts."""
+"""Finds and masks secret values in mappings and in texts, by their names."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from typing import Any
 
 MASK = "***"
 
-# These mark a secret wherever they stand in a name.
+# A name is secret if it contains one of these anywhere.
 _ANYWHERE = (
     r"passw|passphrase|pwd|secret|token|jaas|credential|authorization|signature|webhook|cookie|connection_?string"
     r"|user[._-]?info"
 )
-# These do so as a word of their own: `partition_keys`, `author` and `sasl` are no secrets. `pass` is an ordinary word,
-# so it counts behind another one only, as in `DB_PASS`; `apikey` and `access_key_id` have their key at the end.
+# A name is secret if it contains one of these as a separate word: `partition_keys`, `author` and `sasl` are not secret.
+# `pass` is an ordinary word, so it counts only after another one, as in `DB_PASS`. `key` also counts at the end of a
+# name, as in `apikey`.
 _AS_WORD = r"(?<![a-z])(?:key|o?auth2?|sas|sig|dsn|creds?)(?![a-z])|(?<=[a-z0-9][._-])pass(?![a-z])|key$"
 _SECRET_NAME = re.compile(f"{_ANYWHERE}|{_AS_WORD}")
 _CAMEL_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-# `name=`, `"name": `, `\"name\": ` as in JSON within JSON, and `--name ` as on a command line. A name begins where a
-# word does, or a long word would be searched from each of its characters on.
+# Matches `name=`, `"name": `, `\"name\": ` as in JSON within JSON, and `--name ` as on a command line. A name begins at
+# the beginning of a word; otherwise the pattern would search a long word from each of its characters.
 _NAME = re.compile(r"""(?<![\w.-])(?:(?P<name>[\w.-]+)\\*["']?\s*[=:]\s*|--(?P<option>[\w.-]+)\s+)""")
-# A value without quotes reaches up to the next space. A comma or an ampersand does not end it, since passwords have
-# those, too; what follows them is masked with it.
+# A value without quotes ends at the next space. A comma or an ampersand does not end it, because passwords may contain
+# them; the text after them is masked as well.
 _VALUE = re.compile(
     r"""
     "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' | \\+"[^"]*"
@@ -31,8 +32,8 @@ _VALUE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _BEARER = re.compile(r"(?i)(?<=\bbearer )[\w.~+/=-]{16,}")
-# A password may hold `@` and `/`, so the user's part of a URL reaches up to the last `@`, unless a port comes first.
-# It is bounded, because a text without any `@` would otherwise be searched to its end from each `//` on.
+# A password may contain `@` and `/`, so the user's part of a URL reaches to the last `@`, unless a port comes first.
+# Its length is bounded; otherwise the pattern would search a text without any `@` to its end from each `//`.
 _USER_OF_URL = re.compile(
     r"""
     (?<=//) (?: [^/@\s:"'<>?\#]*:(?!\d{1,5}(?:[/?\#,]|$)) [^\s"'<>]{0,1000} | [^/@\s"'<>?\#]+ ) (?=@)
@@ -43,12 +44,12 @@ _USER_OF_URL = re.compile(
 
 
 def is_secret(name: str) -> bool:
-    """Tell whether a value under this name must not be shown."""
+    """Return whether a value with this name must not be shown."""
     return _SECRET_NAME.search(_CAMEL_HUMP.sub("_", name).lower()) is not None
 
 
 def mask(values: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Return a copy with every secret replaced by `***`, in mappings, lists and texts inside it, too."""
+    """Return a copy with `***` for every secret, also in the mappings, lists and texts inside it."""
     return {name: MASK if isinstance(name, str) and is_secret(name) else _masked(v) for name, v in values.items()}
 
 
@@ -61,10 +62,10 @@ def _masked(value: object) -> object:
 
 
 def mask_text(text: str) -> str:
-    """Return a text with `***` for what follows the name of a secret (`password=...`) and for the user of a URL."""
+    """Return a text with `***` for the value after the name of a secret (`password=...`) and for the user of a URL."""
     text = _BEARER.sub(MASK, _USER_OF_URL.sub(MASK, text))
     shown, at = [], 0
-    # What follows another name is looked at, too: `ValueError: password=...`.
+    # The text after a name that is not secret is searched, too: `ValueError: password=...`.
     for name in _NAME.finditer(text):
         secret = name.start() >= at and is_secret(name["name"] or name["option"])
         if secret and (value := _VALUE.match(text, name.end())):

@@ -1,7 +1,7 @@
 """Imports structlog as if rich were not installed.
 
-structlog loads rich to draw tracebacks. We let it print plain ones, since the drawn ones show local variables and so
-passwords, and rich takes each of the five processes of a starting stream 0.15 s.
+structlog loads rich to draw tracebacks. We want plain ones, because rich ones show local variables and with them
+passwords, and because loading rich takes 0.15 s in each of the five processes of a starting stream.
 """
 
 import sys
@@ -10,7 +10,7 @@ _RICH = "rich"
 _hide = _RICH not in sys.modules
 
 if _hide:
-    # Python's way to say that it cannot be imported.
+    # With None here, Python raises ImportError for the module.
     sys.modules[_RICH] = None  # type: ignore[assignment]
 try:
     import structlog

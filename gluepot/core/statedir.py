@@ -1,4 +1,4 @@
-"""Where this machine keeps what cannot be made again."""
+"""The state folder, for data that cannot be made again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors of ours that were raised in a worker: on the driver only their text is left, so they carry a mark in it."""
+"""Marks our own errors that a worker raises. Only their text reaches the driver, so the mark is part of the text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MARK = "gluepot-raised:"
 
 
 def marked(items: Iterable[T]) -> Iterator[T]:
-    """Pass a task's items on; an error of ours that ends them gets the mark, as a note of its traceback."""
+    """Pass a task's items on. If one of our own errors ends them, it gets the mark, as a note in its traceback."""
     try:
         yield from items
     except EtlError as error:
@@ -22,7 +22,7 @@ def marked(items: Iterable[T]) -> Iterator[T]:
 
 
 def is_ours(error: BaseException) -> bool:
-    """Tell whether an error is ours, came out of a task of ours, or was raised because of such a one."""
+    """Return whether an error is one of ours, came from one of our tasks, or was caused by such an error."""
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, EtlError) or _MARK in str(seen):

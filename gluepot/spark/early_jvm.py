@@ -27,7 +27,7 @@ from gluepot.core.clock import Clock
 _POLL_SECS = 0.01
 _TOLD = "gateway"
 _PORT, _SECRET = "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"
-"""With these PySpark connects to a JVM that is there; it reads them in `pyspark.java_gateway`."""
+"""Variables by which PySpark connects to a JVM that is already running; `pyspark.java_gateway` reads them."""
 
 _AFTER_START = (
     "spark.app.",
@@ -52,7 +52,7 @@ _AFTER_START = (
     "spark.task.",
     "spark.ui.",
 )
-"""Settings that the SparkContext reads, not the JVM's command line and not spark-submit."""
+"""Settings that only the SparkContext reads, neither the JVM's command line nor spark-submit."""
 
 
 def can_be_set_later(settings: Mapping[str, str], *, is_local: bool) -> bool:

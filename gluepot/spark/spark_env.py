@@ -23,10 +23,10 @@ LATER_OPTIMISATION = (
     "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000"
     " -XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000"
 )
-"""The JVM's optimising compiler begins with what has run ten times as often as by default (decision 0033).
+"""The JVM's optimising compiler compiles code only after ten times as many runs as by default (decision 0033).
 
-A start runs much code a little; compiling that took a fifth of a start's processor time. A query over a million rows
-reaches these numbers at once.
+While Spark starts, it runs much code a few times each. Compiling it took a fifth of the processor time of a start. A
+query over a million rows reaches these numbers at once.
 """
 
 _PROPERTIES = "--properties-file"

@@ -36,13 +36,13 @@ __all__ = [
 
 
 def open_storage(url: str) -> Storage:
-    """Return the storage whose root is `url`; nothing is touched or created yet.
+    """Return the storage whose root is `url`. Nothing is accessed or created yet.
 
     Args:
         url: a local path, `file:` with one, or `s3://bucket/prefix` (also `s3a:`, `s3n:`).
 
     Raises:
-        ConfigError: the URL's scheme is another one, or it names no bucket.
+        ConfigError: the URL has another scheme, or names no bucket.
     """
     match parse_url(url):
         case LocalRoot(path):
@@ -52,10 +52,10 @@ def open_storage(url: str) -> Storage:
 
 
 def open_source(url: str) -> SourceStorage:
-    """Return the storage whose root is `url`, to read what others wrote there; nothing is touched yet.
+    """Return the storage whose root is `url`, for reading files that others wrote. Nothing is accessed yet.
 
     Raises:
-        ConfigError: as `open_storage`.
+        ConfigError: as for `open_storage`.
     """
     match parse_url(url):
         case LocalRoot(path):

@@ -1,6 +1,6 @@
-"""The few calls of an operating system that a local storage is made of, one method each.
+"""The operating system calls that a local storage uses, one method each.
 
-Kept apart so that tests can put a file system in its place that loses power between any two of them.
+They are separate so that tests can replace them by a file system that loses power between any two calls.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ class NewFile(Protocol):
         """Append all of `data`."""
 
     def sync(self) -> None:
-        """Make what was written survive a power cut. The file's name is another matter, see `sync_folder`."""
+        """Make the written bytes survive a power cut. The file's name needs `sync_folder` as well."""
 
     def close(self) -> None:
         """End writing."""
 
 
 class FileSystem(Protocol):
-    """What a local storage asks of a file system; errors are those of `os`."""
+    """The functions of a file system that a local storage uses. They raise the same errors as `os`."""
 
     def read(self, path: Path) -> bytes:
         """Return a file's bytes."""
@@ -41,22 +41,22 @@ class FileSystem(Protocol):
         """Open a file for reading."""
 
     def create(self, path: Path) -> NewFile:
-        """Make an empty file; FileExistsError if there is one."""
+        """Make an empty file; raise FileExistsError if the name is taken."""
 
     def link(self, old: Path, new: Path) -> None:
-        """Give a file a second name; FileExistsError if that is taken."""
+        """Give a file a second name; raise FileExistsError if that is taken."""
 
     def rename(self, old: Path, new: Path) -> None:
-        """Give a file another name, over what had it."""
+        """Give a file another name, and replace the file that had it."""
 
     def unlink(self, path: Path) -> None:
-        """Take a name away."""
+        """Remove a name of a file."""
 
     def is_folder(self, path: Path) -> bool:
-        """Tell whether there is a folder of this name."""
+        """Return whether there is a folder with this name."""
 
     def make_folder(self, path: Path) -> None:
-        """Make one folder; its parent exists."""
+        """Make a folder, whose parent must exist."""
 
     def remove_folder(self, path: Path) -> None:
         """Remove an empty folder."""
@@ -65,21 +65,21 @@ class FileSystem(Protocol):
         """Make the names in a folder survive a power cut."""
 
     def walk(self, path: Path) -> Iterator[tuple[Path, list[str], list[str]]]:
-        """Yield each folder with its folders' and files' names, deepest first; what vanishes meanwhile is left out."""
+        """Yield each folder with the names of its folders and files, deepest first; omit what vanishes meanwhile."""
 
     def inside(self, path: Path) -> tuple[list[str], list[str]]:
-        """Return the names of the folders and of the files in a folder; none where there is no such folder.
+        """Return the names of the folders and of the files in a folder; both are empty if the folder does not exist.
 
-        A link to a folder is neither.
+        A link to a folder counts as neither.
         """
 
     def lock(self, path: Path) -> BinaryIO | None:
-        """Open a file and lock it until it is closed or the process ends; None if somebody else has the lock."""
+        """Open a file and lock it until it is closed or the process ends; None if it is locked already."""
 
 
 @dataclass(frozen=True, slots=True)
 class OsFileSystem:
-    """The machine's own."""
+    """The machine's own file system."""
 
     def read(self, path: Path) -> bytes:  # noqa: D102 - the protocol says it, here and below
         with self.open(path) as file:
@@ -146,7 +146,7 @@ class OsFileSystem:
 
 @dataclass(frozen=True, slots=True)
 class OsNewFile:
-    """A file of the machine's."""
+    """A new file in the machine's own file system."""
 
     file: BinaryIO
 
@@ -162,7 +162,7 @@ class OsNewFile:
 
 
 def _open_no_fifo(path: str, flags: int) -> int:
-    """Open a file, but no FIFO: without O_NONBLOCK, opening one waits for somebody at its other end, maybe for ever."""
+    """Open a file, but not a FIFO: without O_NONBLOCK, opening a FIFO waits for its other end, maybe for ever."""
     descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
     if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
         os.close(descriptor)

@@ -1,7 +1,7 @@
-"""A folder on a local disk, with the flushes that make it survive a power cut.
+"""A storage in a folder on a local disk, with the flushes that make it survive a power cut.
 
-obstore's local store is not used: version 0.12 issues no fsync at all (seen with strace), so a file it reports as
-written may be empty after a power cut.
+We do not use obstore's local store: version 0.12 issues no fsync at all (seen with strace), so a file that it reports
+as written may be empty after a power cut.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class LocalStorage:
 
     Args:
         root: the folder.
-        disk: what it lies on.
+        disk: the file system of the folder.
     """
 
     root: Path
@@ -61,7 +61,7 @@ class LocalStorage:
         path = self._path(key)
         with explained(self.url), self._temporary(path, data) as temporary:
             try:
-                self.disk.link(temporary, path)  # fails on an existing name, where a rename would replace it
+                self.disk.link(temporary, path)  # fails if the name exists; a rename would replace the file
             except FileExistsError:
                 return False
             self.disk.sync_folder(path.parent)
@@ -102,7 +102,7 @@ class LocalStorage:
         with explained(self.url):
             for parent, folders, files in self.disk.walk(self._path(folder)):
                 for name in files:
-                    with suppress(FileNotFoundError):  # somebody else removes it as well
+                    with suppress(FileNotFoundError):  # another process removes it at the same time
                         self.disk.unlink(parent / name)
                 for name in folders:
                     with suppress(FileNotFoundError):
@@ -110,7 +110,7 @@ class LocalStorage:
             with suppress(FileNotFoundError):
                 self.disk.remove_folder(self._path(folder))
             if within is not None:
-                with suppress(OSError):  # something is left in one of them
+                with suppress(OSError):  # one of the folders is not empty
                     for between in takewhile(self._path(within).__ne__, self._path(folder).parents):
                         self.disk.remove_folder(between)
 
@@ -137,7 +137,7 @@ class LocalStorage:
 
     @contextmanager
     def _temporary(self, path: Path, data: bytes) -> Iterator[Path]:
-        """Yield a flushed file with `data` beside `path`; whatever is left of it afterwards is removed."""
+        """Yield a flushed file with `data` beside `path`. It is removed afterwards if it is still there."""
         _make_folder(self.disk, path.parent)
         temporary = path.with_name(f".{uuid.uuid4().hex}{_TEMPORARY}")
         try:
@@ -155,7 +155,7 @@ class LocalStorage:
 
 @dataclass(frozen=True, slots=True)
 class HeldLock:
-    """An open file with a lock on it; the kernel drops the lock when the process ends, however it ends."""
+    """An open file with a lock on it. The kernel drops the lock when the process ends, in whatever way."""
 
     file: BinaryIO
 
@@ -188,7 +188,7 @@ class LocalWriter:
 
 
 def _make_folder(disk: FileSystem, folder: Path) -> None:
-    """Make a folder with its parents so that a power cut cannot take away any of them."""
+    """Make a folder and its parents so that all of them survive a power cut."""
     if disk.is_folder(folder):
         return
     _make_folder(disk, folder.parent)

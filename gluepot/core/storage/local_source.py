@@ -1,4 +1,4 @@
-"""A folder on a local disk, to be read."""
+"""Reads files from a folder on a local disk."""
 
 from __future__ import annotations
 

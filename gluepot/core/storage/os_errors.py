@@ -1,4 +1,4 @@
-"""The one place where the system's file errors become ours."""
+"""Turns the operating system's file errors into our own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def explained(place: str) -> Iterator[None]:
     """Raise ConfigError or TransientError for an OSError; a missing file stays FileNotFoundError.
 
     Args:
-        place: what to name when the system does not say which file it was.
+        place: the place to name if the system does not name the file.
     """
     try:
         yield

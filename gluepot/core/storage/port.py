@@ -12,34 +12,34 @@ if TYPE_CHECKING:
 
 
 Stretch = tuple[str, str]
-"""Two folders: all keys below the first, below the second, and between them by the order of text."""
+"""Two folders. A stretch holds all keys below the first or the second, and all keys that sort between them."""
 
 
 class FileWriter(Protocol):
     """A file that is being written. Exactly one of `commit` and `discard` ends it."""
 
     def write(self, data: bytes | memoryview) -> int:
-        """Append; returns the number of bytes taken, which is all of them."""
+        """Append all of `data`; return its number of bytes."""
 
     def commit(self) -> None:
         """Make the file complete and durable under its key."""
 
     def discard(self) -> None:
-        """Leave nothing behind. Never raises for what is already gone."""
+        """Remove the file. Does not raise if it is already gone."""
 
 
 class FileLock(Protocol):
-    """A lock that ends with the process that took it, if not before."""
+    """A lock that ends when it is released, or when the process that took it ends."""
 
     def release(self) -> None:
-        """Let others have it."""
+        """Give up the lock."""
 
 
 class Storage(Protocol):
-    """Files below one root. A key is relative to the root, its parts joined by `/`; a folder is a key's beginning.
+    """Files below one root. A key is relative to the root, with parts joined by `/`; a folder is a prefix of keys.
 
-    Every action is durable when it returns. All of them raise ConfigError for missing rights or a missing bucket,
-    TransientError where another try may help (full disk, network), PermanentError for a key that leaves the root.
+    Every action is durable when it returns. All actions raise ConfigError for missing rights or a missing bucket,
+    TransientError if another try may help (full disk, network), PermanentError for a key that leaves the root.
     """
 
     @property
@@ -47,63 +47,65 @@ class Storage(Protocol):
         """The root, for people."""
 
     def get(self, key: str) -> bytes:
-        """Return a whole file; FileNotFoundError when there is none."""
+        """Return a whole file; raise FileNotFoundError if it does not exist."""
 
     def reader(self, key: str) -> BinaryIO:
-        """Open a file to read any part of it; FileNotFoundError when there is none, or none any more."""
+        """Open a file to read any part of it; raise FileNotFoundError if it does not exist or is deleted meanwhile."""
 
     def put(self, key: str, data: bytes) -> None:
-        """Write a whole file at once, over what was there."""
+        """Write a whole file at once, and replace an existing one."""
 
     def create(self, key: str, data: bytes) -> bool:
-        """Write a whole file only if there is none; of several callers exactly one gets True."""
+        """Write a whole file only if it does not exist yet. Exactly one of several callers gets True."""
 
     def writer(self, key: str) -> FileWriter:
-        """Start a file too large to hold; it may be visible while it grows, so give it a name no reader looks for."""
+        """Start a file that is too large for memory. It may be visible while it grows: use a name that readers ignore."""
 
     def move(self, moves: Sequence[tuple[str, str]]) -> None:
-        """Move files from first to second key, over what was there; when it raises, any of them may have moved.
+        """Move files from the first key to the second of each pair, and replace existing files.
+
+        If this raises, any of the files may have moved.
 
         Raises:
-            FileNotFoundError: a first key has no file.
+            FileNotFoundError: there is no file under the first key of a pair.
         """
 
     def list(self, folder: str, skip: Sequence[Stretch] = ()) -> Sequence[str]:
         """Return the keys of all files below a folder, sorted; `""` is the root. A missing folder is empty.
 
         Args:
-            folder: where to look.
-            skip: keys to leave out, in order and apart from each other; whole folders of them cost next to nothing.
+            folder: the folder to list.
+            skip: stretches of keys to leave out, in order and disjoint. Skipping whole folders costs next to nothing.
         """
 
     def delete(self, keys: Iterable[str]) -> None:
-        """Remove files; missing ones are as good as removed."""
+        """Remove files. Missing ones are ignored."""
 
     def delete_folder(self, folder: str, within: str | None = None) -> None:
-        """Remove every file below a folder, and the folder itself where a storage has such a thing.
+        """Remove every file below a folder, and the folder itself if the storage has folders.
 
         Args:
-            folder: what goes.
-            within: a folder above it; those between the two go as well, as far as nothing else is in them.
+            folder: the folder to remove.
+            within: a folder above it. The folders between the two are removed as well if they are empty then.
         """
 
     def lock(self, key: str) -> FileLock | None:
-        """Lock a file of this name; None when somebody else on this machine has it, or where there are no locks."""
+        """Lock a file of this name; None if it is locked on this machine already, or the storage has no locks."""
 
 
 def stretch_with(key: str, stretches: Sequence[Stretch]) -> Stretch | None:
-    """Return the stretch that a key, or all that is below a folder, lies in.
+    """Return the stretch that contains a key, or all keys below a folder.
 
     Args:
-        key: of a file, or a folder with a slash behind it.
-        stretches: in order and apart from each other.
+        key: the key of a file, or a folder followed by a slash.
+        stretches: in order and disjoint.
     """
     at = bisect_right(stretches, key, key=lambda one: f"{one[0]}/")
     return stretches[at - 1] if at and key < past(stretches[at - 1]) else None
 
 
 def past(stretch: Stretch) -> str:
-    """Return the least text that is behind all keys of a stretch; no key is that text."""
+    """Return the smallest text that sorts after all keys of a stretch. No key equals it."""
     return f"{stretch[1]}0"  # the character after the slash
 
 
@@ -111,7 +113,7 @@ def checked(key: str) -> str:
     """Return the key if it names something strictly below the root.
 
     Raises:
-        PermanentError: it has an empty part, `.`, `..` or a NUL.
+        PermanentError: the key has an empty part, `.`, `..` or a NUL.
     """
     if "\0" in key or any(part in {"", ".", ".."} for part in key.split("/")):
         raise PermanentError(

@@ -1,8 +1,8 @@
-"""A prefix in an S3 bucket, through obstore.
+"""A storage in a prefix of an S3 bucket, through obstore.
 
-Credentials come as AWS's tools find them in the environment: keys in variables, web identity, the container's or the
-machine's role. `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL` names another server than Amazon's; it is addressed with
-the bucket in the path, over plain http if the URL says so.
+Credentials are found in the environment as AWS's tools find them: keys in variables, web identity, the role of the
+container or the machine. `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL` names a server other than Amazon's. Requests to it
+have the bucket in the path, and use plain http if the URL says so.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from gluepot.core.storage.port import FileLock, Stretch
 
 _PARALLEL_COPIES = 16
-# One request: enough for the footer and the first columns of an ordinary file.
+# The bytes that one request reads: enough for the footer and the first columns of an ordinary file.
 _READ_AHEAD_BYTES = 1 << 20
 
 
@@ -87,7 +87,7 @@ class S3Storage:
             return sorted(self._keys(prefix, skip))
 
     def _keys(self, prefix: str | None, skip: Sequence[Stretch]) -> Iterator[str]:
-        """Yield keys; the requests go on behind a stretch as soon as a page has a key of it."""
+        """Yield keys. When a page has a key of a stretch, the next request continues behind that stretch."""
         behind: str | None = None
         while True:
             for entry in chain.from_iterable(obstore.list(self._store, prefix, offset=behind)):
@@ -115,16 +115,16 @@ class S3Storage:
 
     @contextmanager
     def _bucket_needed(self) -> Iterator[None]:
-        """Tell a missing bucket from an upload that is gone, the two things that writing does not find.
+        """Distinguish a missing bucket from a missing upload when a write reports that something was not found.
 
-        An upload is gone when S3 completed it and the answer was lost: asked again, it knows no such upload.
+        An upload is missing if S3 completed it and the answer was lost: when asked again, S3 no longer knows it.
         """
         try:
             yield
         except FileNotFoundError as error:
             try:
                 next(iter(obstore.list(self._store)), None)
-            except GenericError:  # what obstore makes of "no such bucket" here
+            except GenericError:  # obstore's error for "no such bucket" here
                 raise ConfigError(f"bucket {self.bucket!r} does not exist; create it or correct the path") from error
             raise TransientError(f"an upload to {self.url} got lost; the batch is tried again") from error
 
@@ -169,17 +169,17 @@ class S3Reader(io.RawIOBase):
         return length
 
     def readall(self) -> bytes:
-        """Return the rest by one request, where Python would ask for 8 KiB at a time."""
+        """Return the rest of the object with one request. Python's own method would request 8 KiB at a time."""
         rest = bytearray(max(0, self._size_bytes - self._at))
         self.readinto(rest)
         return bytes(rest)
 
 
 class S3Writer:
-    """A file that grows in a local temporary one, sent when complete.
+    """A file that grows as a local temporary file and is sent when it is complete.
 
-    Sending it whole means that a task that fails leaves no unfinished multipart upload behind: obstore aborts the one
-    it started when sending fails, but offers no way to abort one that its own incremental writer has begun.
+    So a task that fails leaves no unfinished multipart upload behind: obstore aborts the upload if sending a whole file
+    fails, but offers no way to abort an upload that its incremental writer has begun.
     """
 
     def __init__(self, storage: S3Storage, key: str) -> None:
@@ -193,7 +193,7 @@ class S3Writer:
 
     def commit(self) -> None:  # noqa: D102
         with explained(f"the temporary file for {self._key}"):
-            self._file.seek(0)  # writes out what is buffered
+            self._file.seek(0)  # also flushes the buffer
         storage = self._storage  # the writer is part of it
         with self._file, explained_s3(storage.url), storage._bucket_needed():  # noqa: SLF001
             obstore.put(storage._store, self._key, self._file)  # noqa: SLF001
@@ -203,12 +203,12 @@ class S3Writer:
 
 
 def _endpoint(environ: Mapping[str, str]) -> str | None:
-    """Return the server to talk to, or None for Amazon's own; the narrower variable wins, as in AWS's tools."""
+    """Return the server's URL, or None for Amazon's own. The more specific variable wins, as in AWS's tools."""
     return environ.get("AWS_ENDPOINT_URL_S3") or environ.get("AWS_ENDPOINT_URL") or None
 
 
 def connect(bucket: str, prefix: str) -> S3Store:
-    """Return a store that this process keeps."""
+    """Return a store, which this process keeps for later calls."""
     return _connected(bucket, prefix, _endpoint(os.environ))
 
 
@@ -223,7 +223,7 @@ def _connected(bucket: str, prefix: str, endpoint: str | None) -> S3Store:
 
 @contextmanager
 def explained_s3(url: str) -> Iterator[None]:
-    """Turn obstore's errors into ours; a missing file stays FileNotFoundError."""
+    """Turn obstore's errors into our own; a missing file stays FileNotFoundError."""
     try:
         yield
     except (PermissionDeniedError, UnauthenticatedError) as error:

@@ -1,4 +1,4 @@
-"""A prefix in an S3 bucket, to be read."""
+"""Reads files from a prefix of an S3 bucket."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from obstore.store import S3Store
 from gluepot.core.storage.s3 import S3Reader, S3Storage, connect, explained_s3
 from gluepot.core.storage.source import SMALL_BYTES, Entry, Level, VersionGone
 
-_PAGE_KEYS = 1000  # what S3 gives at most for one request
+_PAGE_KEYS = 1000  # the most keys that S3 returns for one request
 _BUFFER_BYTES = 8 << 20
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -66,7 +66,7 @@ class S3Source:
         return io.BufferedReader(reader, _BUFFER_BYTES)
 
     def _require(self, entry: Entry, meta: Mapping[str, Any]) -> None:
-        now = _entry(meta)  # not its time: a single object's has only seconds on some servers, a listing's more
+        now = _entry(meta)  # times differ: on some servers, one object's has only seconds, a listing's more
         if (now.etag, now.size_bytes) != (entry.etag, entry.size_bytes):
             raise VersionGone(f"{self.url}/{entry.key} was overwritten after it was listed")
 

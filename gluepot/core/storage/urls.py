@@ -1,4 +1,4 @@
-"""What a path in a job script means: which kind of storage, and where in it."""
+"""Parses the paths of job scripts into a kind of storage and a place in it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class S3Root:
 
 
 def parse_url(url: str) -> LocalRoot | S3Root:
-    """Read a path as Spark reads it; a relative one starts at the current folder.
+    """Parse a path as Spark does; a relative one starts at the current folder.
 
     Raises:
         ConfigError: the scheme is not known, or an S3 URL has no bucket.
@@ -46,10 +46,10 @@ def parse_url(url: str) -> LocalRoot | S3Root:
 
 
 def canonical_url(url: str) -> str:
-    """Return the one spelling of a path that means the same in every process of a job.
+    """Return a canonical spelling of a path, which means the same in every process of a job.
 
     Raises:
-        ConfigError: as `parse_url`.
+        ConfigError: as for `parse_url`.
     """
     match parse_url(url):
         case LocalRoot(path):
@@ -59,10 +59,10 @@ def canonical_url(url: str) -> str:
 
 
 def place_of(url: str) -> str:
-    """Return the one spelling of a path that means the same folder, links followed: two paths to it are equal.
+    """Return the one spelling of a folder, with links followed, so that all paths to a folder give equal text.
 
     Raises:
-        ConfigError: as `parse_url`.
+        ConfigError: as for `parse_url`.
     """
     match parse_url(url):
         case LocalRoot(path):

@@ -1,8 +1,8 @@
 """Reads Spark's streaming checkpoint: the last planned batch, the last committed batch, and their offsets.
 
 Layout (Spark's `HDFSMetadataLog`): `metadata` holds the query id; `offsets/N` says what batch N reads, and is written
-before it runs; `commits/N` says that it is done. The first line of an entry is its version; an offset entry has one of
-metadata, then one line per source of the query.
+before it runs; `commits/N` says that it is done. The first line of an entry is its version. In an offset entry a line
+of metadata follows, then one line per source of the query.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ def _migrate(engine: Engine, part: Part) -> None:
             raise CheckpointError(
                 f"the {part.name} has version {found}, this Gluepot knows {part.head}; use a newer Gluepot"
             )
-        from alembic import command  # noqa: PLC0415  the way up is rare, and alembic takes its time to load
+        from alembic import command  # noqa: PLC0415  migrations are rare, and alembic is slow to load
         from alembic.config import Config  # noqa: PLC0415
 
         config = Config()

@@ -1,8 +1,8 @@
-"""A chunk: records of one Arrow schema with the errors met on the way to them.
+"""A chunk: records with one Arrow schema, and the errors that occurred while they were made.
 
 A choice (one field, several types) is an Arrow struct with one child per type, named as Glue names types
 (`int`, `long`, `double`, `string`, ...), of which at most one is set in a row. The *field* that holds it carries the
-metadata `CHOICE`, at any depth, so that a struct of the user's own is never mistaken for one.
+metadata `CHOICE`, at any depth, so that a struct in the user's data is never mistaken for a choice.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pyarrow as pa
 CHOICE_KEY = b"gluepot.kind"
 CHOICE = {CHOICE_KEY: b"choice"}
 
-# The positions of Kafka fit into numpy's integers, those of Kinesis do not.
+# Kafka's offsets fit into numpy's integers; Kinesis' sequence numbers do not.
 _LARGEST = 2**63
 
 
@@ -58,15 +58,15 @@ class Records(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Which record each row of a chunk was made from. It holds no payload: whoever needs one reads it again.
+    """Says which record each row of a chunk was made from. It holds no payloads; they can be read again.
 
     Args:
-        records: reads them again.
+        records: reads the records again.
         stream: topic or stream.
         shard: partition or shard.
         given: the positions of the rows that were decoded.
-        taken: which of them the rows are, then which of these, and so on. Hardly anybody asks, so that it is worked out
-            on demand.
+        taken: successive selections of rows, each from the result of the one before. Positions are rarely needed, so
+            they are calculated from these on demand.
     """
 
     records: Records
@@ -79,12 +79,12 @@ class Origin:
         """Return the origin of some of the rows.
 
         Args:
-            rows: their indices, perhaps some of them more than once, or for each row whether it is one of them.
+            rows: the indices of the rows, possibly with repetitions, or for each row whether it is selected.
         """
         return replace(self, taken=(*self.taken, rows))
 
     def positions(self) -> npt.NDArray[Any]:
-        """Return the position of each row; Python's integers where they are larger than those of a machine."""
+        """Return the position of each row; as Python integers if they exceed 64 bits."""
         given = self.given
         positions: npt.NDArray[Any] = (
             np.arange(given.start, given.stop) if _is_small(given) else np.array([*given], dtype=object)
@@ -101,7 +101,7 @@ def _is_small(positions: Sequence[int]) -> TypeGuard[range]:
 
 @dataclass(frozen=True, slots=True)
 class CallSite:
-    """The call of a transform, as error records tell of it (docs/glue 6.5).
+    """The call of a transform, as error records describe it (docs/glue 6.5).
 
     Args:
         site: file, line and function of the script.
@@ -114,7 +114,7 @@ class CallSite:
 
 @dataclass(frozen=True, slots=True)
 class ErrorRecord:
-    """A record that could not go on, with everything needed to replay it.
+    """A record that could not continue, with everything needed to replay it.
 
     Args:
         raw: the bytes exactly as they came, or as JSON if a transform refused them; None for a record without a value.
@@ -122,7 +122,7 @@ class ErrorRecord:
         message: one sentence for a person.
         at: where it came from.
         callsite: the transform that refused it; None for a record that could not be read.
-        stack_trace: of the user's function, where that raised; no part of what makes two errors equal.
+        stack_trace: stack trace of the user's function, if that raised. It does not count when errors are compared.
     """
 
     raw: bytes | None
@@ -139,8 +139,8 @@ class Chunk:
 
     Args:
         batch: zero or more rows, zero or more columns.
-        errors: what was diverted while this chunk was made.
-        origin: of the rows; None where nobody knows it any more, as after a step that does not pass it on.
+        errors: the records that failed while this chunk was made.
+        origin: the origin of the rows; None if it is not known any more, as after a step that does not pass it on.
     """
 
     batch: pa.RecordBatch
@@ -161,7 +161,7 @@ class Chunk:
 
 
 def with_columns(chunk: Chunk, positions: Sequence[int], beside: pa.RecordBatch) -> Chunk:
-    """Return a chunk with further columns of the records it was decoded from, those of its errors left out.
+    """Return a chunk with further columns of the records that it was decoded from, without the records of its errors.
 
     Args:
         chunk: its errors carry the positions of the records that are missing in its rows.
@@ -178,6 +178,6 @@ def with_columns(chunk: Chunk, positions: Sequence[int], beside: pa.RecordBatch)
 
 
 def is_choice(arrow_field: pa.Field) -> bool:
-    """Tell whether a field holds a choice rather than a struct of the user's."""
+    """Return whether a field holds a choice rather than a struct of the user's data."""
     metadata = arrow_field.metadata
     return bool(metadata) and metadata.get(CHOICE_KEY) == CHOICE[CHOICE_KEY]

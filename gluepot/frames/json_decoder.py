@@ -1,4 +1,4 @@
-"""Streams of JSON records to chunks, with a schema that grows and never forgets."""
+"""Decodes streams of JSON records into chunks, with a schema that only grows."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from gluepot.frames.schema import align, concat, merge_schemas
 
 # A chunk that cannot be read at once is read in pieces, so that one odd record slows down only its neighbours.
 _PIECE_RECORDS = 512
-# How many are read another way where the kernel stops, beginning with the one it stopped at: a new field needs no more.
-# Where it stops again before it has read as many, the next number is twice as large.
+# When the kernel stops at a record, this many records are read another way, beginning with that one. For a new field
+# one is enough. If the kernel stops again before it has read as many, the number doubles.
 _ASIDE_RECORDS = 1
-# So few are read faster one by one.
+# Up to this many records are read faster one by one.
 _FEW_RECORDS = 16
 
 
 class JsonDecoder:
-    """Reads every record, samples none, and in the ordinary case touches each byte once.
+    """Decodes all records, without sampling. In the ordinary case it reads each byte once.
 
-    A field keeps the widest type it ever had: null, then boolean, long, double, string, struct or list; a choice where
-    records disagree. Text stays text, whatever it looks like. Numbers of one field are long until one has a fraction,
-    an exponent or more than 64 bits; from then on double.
+    A field keeps the widest type that it ever had: null, then boolean, long, double, string, struct or list; a choice
+    if records disagree. Text stays text, even if it looks like a number or a date. Numbers of a field are long until
+    one has a fraction, an exponent or more than 64 bits; from then on they are double.
 
     Args:
-        schema: where to start from, such as the schema of the stream so far; types as this class gives them.
+        schema: the schema to start from, such as the schema of the stream so far, with types as this class makes them.
 
     Attributes:
         schema: the merge of everything decoded so far, with fields whose type is still null.
@@ -69,7 +69,7 @@ class JsonDecoder:
         return Chunk(batch, [refused(refusal, values[i], stream, shard, positions[i]) for i, refusal in refusals])
 
     def _read(self, values: Sequence[bytes | None]) -> tuple[pa.RecordBatch, list[tuple[int, Refusal]]]:
-        """Return the good records, and what is wrong with the others in order of their index."""
+        """Return the good records, and for each of the others, in order, its index and the reason."""
         records = list(values)
         batches: list[pa.RecordBatch] = []
         refusals: list[tuple[int, Refusal]] = []
@@ -85,7 +85,7 @@ class JsonDecoder:
             batch, refused = self._read_any(records[found:stop])
             if known is not None:
                 if once_more and not refused and not self.schema.equals(known.schema, check_metadata=True):
-                    once_more = False  # that was all it did not know: faster than putting pieces together
+                    once_more = False  # the schema has grown: read all records again, which is faster than joining pieces
                     continue
                 self._aside = _ASIDE_RECORDS if found - at >= self._aside else min(2 * self._aside, len(records))
                 if found > at:
@@ -96,7 +96,7 @@ class JsonDecoder:
         return batches[0] if len(batches) == 1 else align(concat(batches), self.schema), refusals
 
     def _known_records(self) -> KnownRecords | None:
-        """Return the kernel for the schema as it is now; None where there is none."""
+        """Return the kernel for the present schema; None if no kernel can read it."""
         if self._known is None or self._known.schema is not self.schema:
             self._known = KnownRecords(self.schema) if can_read(self.schema) else None
         return self._known
@@ -124,7 +124,7 @@ class JsonDecoder:
         return self._learned(concat(batches)), refusals
 
     def _read_at_once(self, records: JoinedRecords) -> pa.RecordBatch | None:
-        """Return all records, or None when that takes a closer look."""
+        """Return all records, or None if they cannot be read at once."""
         if not len(records):
             return batch_from_objects([])
         groups = uniform_groups(records, self.schema)

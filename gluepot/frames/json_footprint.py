@@ -1,4 +1,4 @@
-"""How much memory a JSON text takes once it is read, known before it is read."""
+"""Estimates how much memory a JSON text will take, before it is read."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["{}\[\],:]', re.DOTALL)
 def excess(
     text: bytes, most_bytes: int = MOST_RECORD_BYTES, most_levels: int = MAX_DEPTH, most_fields: int = MOST_FIELDS
 ) -> Refusal | None:
-    """Return why a text is too large to be read; None where it is not.
+    """Return why a text is too large to be read; None if it is not too large.
 
-    What follows an unterminated string is not looked at, because no parser looks at it either.
+    The text after an unterminated string is ignored, because parsers ignore it, too.
 
     Args:
         text: one document, or several.
         most_bytes: the largest estimate of its memory.
         most_levels: how many objects and arrays may be open at once.
-        most_fields: of one object.
+        most_fields: the largest number of fields in one object.
     """
     objects, arrays, colons = text.count(b"{"), text.count(b"["), text.count(b":")
-    # Counted within strings, too, so this is more than there can be.
+    # These counts include characters within strings, so this is an upper bound.
     most = len(text) + (text.count(b",") + colons) * _VALUE_BYTES + arrays * _ARRAY_BYTES + objects * _OBJECT_BYTES
     if most <= most_bytes and objects + arrays <= most_levels and colons <= most_fields:
         return None
@@ -69,8 +69,8 @@ def excess(
 def cut(text: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield the records of documents without building them, each with the byte it begins at.
 
-    Each object that nothing encloses is a record, and so is each element of an array that nothing encloses. What is no
-    JSON is part of the record that it stands in or before.
+    Each top-level object is a record, and so is each element of a top-level array. Text that is not JSON belongs to the
+    record in which or before which it stands.
     """
     depth = start = 0
     in_array = False
@@ -95,7 +95,7 @@ def cut(text: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def ends(text: bytes) -> Iterator[int]:
-    """Yield the position after each object or array that no other one encloses."""
+    """Yield the position after each top-level object or array."""
     depth = 0
     for token in _TOKEN.finditer(text):
         match text[token.start()]:

@@ -1,8 +1,8 @@
-"""Records of a stream with choices, split into groups that agree on the type of every field.
+"""Splits records of a stream with choices into groups that agree on the type of every field.
 
-pyarrow.json reads one type per field. Where the stream's schema holds a choice, the first byte after the key tells
-which type a record has. It is a guess (the key may stand elsewhere in the record, too) that costs time and nothing else
-when wrong: reading with the wrong type is an error, and the records are then read one by one.
+pyarrow.json reads one type per field. If the stream's schema holds a choice, the first byte after the key shows which
+type a record has. This is a guess, because the key may also stand elsewhere in the record. A wrong guess only costs
+time: reading with the wrong type fails, and the records are then read one by one.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Records believed to agree.
+    """Records that probably agree on all types.
 
     Args:
         members: indices of the records, ascending.
-        schema: the types to read them with, no choice among them.
+        schema: the types to read them with, without choices.
     """
 
     members: npt.NDArray[np.int64]
@@ -66,7 +66,7 @@ def uniform_groups(records: JoinedRecords, known: pa.Schema) -> Sequence[Group]:
 
 
 def _choices(fields: Sequence[pa.Field], above: Path) -> Iterator[Path]:
-    """Yield the paths of choices that are reached through structs alone."""
+    """Yield the paths of choices that lie at the top or only within structs."""
     for field in fields:
         path = (*above, field.name)
         structs = [field]
@@ -100,7 +100,7 @@ def _told(fields: Sequence[pa.Field], families: Mapping[Path, str], above: Path)
 
 
 def _told_field(field: pa.Field, families: Mapping[Path, str], path: Path) -> pa.Field | None:
-    """Return the field as pyarrow.json can be told of it: one type; None where nothing is known, for it to infer."""
+    """Return the field with one type, as pyarrow.json needs it; None if the type is unknown, so pyarrow infers it."""
     if is_choice(field):
         fitting = [one for one in field.type if family(one.type) == families.get(path)]
         return _told_field(fitting[0].with_name(field.name), families, path) if fitting else None

@@ -1,4 +1,4 @@
-"""Records whose fields are all known, read by compiled code where there is any (docs/decisions/0027)."""
+"""Reads records whose fields are all known with compiled code, if that was built (docs/decisions/0027)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gluepot.frames.chunk import is_choice
 
 try:
     _compiled: Any = import_module("gluepot.frames._json_kernel")
-except ImportError:  # built without a C compiler; everything is read all the same
+except ImportError:  # built without a C compiler; other code reads the records
     _compiled = None
 
 IS_COMPILED = _compiled is not None
@@ -26,10 +26,10 @@ _Shape = tuple[int, bytes, tuple["_Shape", ...]]
 
 
 class KnownRecords:
-    """Reads records that have no field, and no type of value, that a schema does not have.
+    """Reads records all of whose fields and types are in a schema.
 
     Args:
-        schema: of one or more fields, each readable by `can_read`.
+        schema: has one or more fields; `can_read` must be true of it.
     """
 
     def __init__(self, schema: pa.Schema) -> None:
@@ -47,7 +47,7 @@ class KnownRecords:
 
 
 def can_read(schema: pa.Schema) -> bool:
-    """Tell whether `KnownRecords` has a place for every field; without fields, rows would have no number."""
+    """Return whether `KnownRecords` can read every field. Without fields it cannot, because rows have no count."""
     return IS_COMPILED and len(schema) > 0 and all(map(_is_readable, schema))
 
 
@@ -71,7 +71,7 @@ def _shape(field: pa.Field) -> _Shape:
 
 
 def _array(kind: pa.DataType, columns: Iterator[tuple[int, int, list[Any]]]) -> pa.Array:
-    """Put the next column together from its buffers, with those below it, which follow."""
+    """Build the next column from its buffers, and its child columns from the buffers that follow."""
     rows, nulls, buffers = next(columns)
     children = [_array(kind.field(index).type, columns) for index in range(kind.num_fields)]
     if pa.types.is_null(kind):

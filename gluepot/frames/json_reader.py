@@ -1,4 +1,4 @@
-"""Many JSON objects to columns in one pass of pyarrow.json, for records that agree on the type of every field."""
+"""Reads many JSON objects in one pass of pyarrow.json, if they agree on the type of every field."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _MAX_BLOCK_BYTES = 2**31 - 1  # pyarrow keeps the block size in an int32
 
 
 def read_uniform(records: JoinedRecords, known: pa.Schema) -> pa.RecordBatch | None:
-    """Return the records as a batch with the fields of `known` first, fields seen for the first time after them.
+    """Return the records as a batch with the fields of `known` first, followed by new fields.
 
     Args:
         records: each starts with `{` and ends with `}`.
-        known: types to read with, no choice among them; other fields get the type of their values, text stays text.
+        known: types to read with, without choices. Other fields get the type of their values; text stays text.
 
     Returns:
-        One row per record, or None when any record is malformed, or two disagree with each other or with `known`.
+        One row per record, or None if any record is malformed or disagrees with another one or with `known`.
     """
     if not _is_fit(records.text):
         return None
@@ -45,7 +45,7 @@ def read_uniform(records: JoinedRecords, known: pa.Schema) -> pa.RecordBatch | N
 
 
 def _is_fit(text: bytes) -> bool:
-    """Tell whether pyarrow's silence about the text means something: it reads over bad UTF-8, and NUL ends it."""
+    """Return whether pyarrow would notice all errors in the text: it ignores bad UTF-8, and stops at a NUL."""
     if len(text) >= _MAX_BLOCK_BYTES or b"\0" in text:
         return False
     if text.isascii():
@@ -70,7 +70,7 @@ def _parse(text: bytes, schema: pa.Schema) -> pa.RecordBatch | None:
 
 
 def _settled(inferred: pa.Schema, known: pa.Schema) -> pa.Schema:
-    """Return the inferred schema with text where pyarrow saw dates in text; Glue keeps such strings."""
+    """Return the inferred schema with text for the fields in which pyarrow saw dates; Glue keeps them as strings."""
     fields = {field.name: field for field in known}
     return pa.schema([_settled_field(field, fields.get(field.name)) for field in inferred])
 
@@ -91,7 +91,7 @@ def _settled_field(inferred: pa.Field, known: pa.Field | None) -> pa.Field:
 
 
 def _levels(schema: pa.Schema) -> int:
-    """Return how many objects and arrays lie in one another, the record included."""
+    """Return how deeply objects and arrays are nested, including the record itself."""
     levels, kinds = 0, [pa.struct(list(schema))]
     while kinds:
         levels += 1
@@ -101,10 +101,10 @@ def _levels(schema: pa.Schema) -> int:
 
 
 def _is_sound(column: Column) -> bool:
-    """Tell whether lists have the items their offsets promise.
+    """Return whether lists have as many items as their offsets say.
 
-    Where a list type is inferred and the first list starts with null, pyarrow.json drops that null from the items and
-    not from the offsets (apache/arrow issue 51305, seen in 26.0). It does not where the type is given.
+    If pyarrow.json infers a list type and the first list starts with null, it drops that null from the items but not
+    from the offsets (apache/arrow issue 51305, seen in 26.0). If the type is given, it does not.
     """
     kind = column.field.type
     if pa.types.is_struct(kind):

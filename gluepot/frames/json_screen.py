@@ -1,4 +1,4 @@
-"""Records looked at before pyarrow.json reads them: what it must not see is set aside."""
+"""Sets aside the records that pyarrow.json must not read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SAFE_OPENERS = 1_000
 
 
 def screened(values: Sequence[bytes | None]) -> tuple[JoinedRecords, dict[int, Refusal]]:
-    """Set aside records that are no objects, too deep or too large for pyarrow; trim and join the others."""
+    """Set aside records that are not objects, or too deep or too large for pyarrow; trim and join the others."""
     try:
         records = join(cast("Sequence[bytes]", values))
         odd = ~in_braces(records)

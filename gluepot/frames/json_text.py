@@ -17,7 +17,7 @@ from gluepot.frames.rows import plain_values
 
 
 def json_texts(column: Column) -> pa.StringArray:
-    """Return each value as text: strings as they are, everything else as the JSON that stands for it; null stays null.
+    """Return each value as text: strings unchanged, all other values as JSON; null stays null.
 
     Fields of structs that are null are left out, as Spark's `to_json` does. Binary is base64, times are ISO 8601.
     """
@@ -50,7 +50,7 @@ def _without_none(value: Any) -> Any:
 
 
 def _other(value: Any) -> str:
-    """Write what JSON has no form for; of objects nobody foresaw, what they say of themselves."""
+    """Return the text of a value that JSON cannot represent; for an unexpected type, its `repr()`."""
     if isinstance(value, bytes | bytearray | memoryview):
         return base64.b64encode(value).decode()
     return str(value) if isinstance(value, Decimal) else repr(value)

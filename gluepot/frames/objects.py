@@ -1,4 +1,4 @@
-"""Python records to columns: one type per field where they agree, a choice where they do not."""
+"""Turns Python records into columns: one type per field if the records agree, else a choice."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def batch_from_objects(records: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
     Integers beyond 64 bits make their field double. Absent and None are both null.
 
     Raises:
-        TypeError: a value of a type that Glue has none for, or a key that is not a string.
-        ValueError: a value its type cannot hold, such as text with lone surrogates.
-        OverflowError: an integer beyond double.
+        TypeError: Glue has no type for a value, or a key is not a string.
+        ValueError: a value does not fit its type, such as text with lone surrogates.
+        OverflowError: an integer exceeds the range of double.
     """
     return batch_of(_fields(records), len(records))
 
@@ -61,7 +61,7 @@ def _choice(name: str, values: Sequence[Any], kinds: set[str]) -> Column:
 
 
 def _kind(of: type) -> str:
-    """Return which builder takes values of a Python type."""
+    """Return the kind of builder for values of a Python type."""
     for base in of.__mro__:
         if (kind := _KINDS.get(base)) is not None:
             return kind

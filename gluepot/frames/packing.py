@@ -1,4 +1,4 @@
-"""Chunks as bytes, in which they keep what rows of a DataFrame have no place for: own schemas, choices, errors."""
+"""Packs chunks as bytes. Bytes keep what a DataFrame's rows cannot hold: schemas per chunk, choices and errors."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from gluepot.frames.chunk import Chunk
 
 
 def pack(chunk: Chunk) -> bytes:
-    """Return the chunk as bytes for `unpack`, in the same version of everything: for the way, not for keeping."""
+    """Return the chunk as bytes for `unpack` in the same versions of all packages. Do not store the bytes."""
     sink = pa.BufferOutputStream()
-    # Arrow's own format, because pickle writes the whole buffers of a slice.
+    # We use Arrow's own format, because pickle would write a slice's whole buffers.
     with pa.ipc.new_stream(sink, chunk.batch.schema) as stream:
         stream.write_batch(chunk.batch)
     return pickle.dumps((pickle.PickleBuffer(sink.getvalue()), chunk.errors), protocol=pickle.HIGHEST_PROTOCOL)

@@ -1,4 +1,4 @@
-"""Payloads laid end to end in one buffer, so that numpy can look at all of them at once."""
+"""Joins payloads into one buffer, so that numpy can examine all of them at once."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def trimmed(values: Sequence[bytes | None]) -> list[bytes]:
 
 
 def in_braces(records: JoinedRecords) -> npt.NDArray[np.bool_]:
-    """Tell of each record whether it starts with `{`, ends with `}` and is more than one byte."""
+    """Return for each record whether it starts with `{`, ends with `}` and is longer than one byte."""
     if not records.text:
         return np.zeros(len(records), np.bool_)
     codes = records.codes

@@ -1,4 +1,4 @@
-"""Records that are not taken, and the reading of records one by one that tells them apart."""
+"""Refused records, and the function that reads records one by one to find them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a record is not taken.
+    """The reason why a record is refused.
 
     Args:
         reason: `null_value`, `invalid_utf8`, `malformed_json`, `malformed_csv`, `malformed_avro`, `not_an_object`,

@@ -59,7 +59,7 @@ class Storage(Protocol):
         """Write a whole file only if it does not exist yet. Exactly one of several callers gets True."""
 
     def writer(self, key: str) -> FileWriter:
-        """Start a file that is too large for memory. It may be visible while it grows: use a name that readers ignore."""
+        """Start a file that is too large for memory. It may be visible while it grows; use a name readers ignore."""
 
     def move(self, moves: Sequence[tuple[str, str]]) -> None:
         """Move files from the first key to the second of each pair, and replace existing files.

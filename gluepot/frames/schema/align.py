@@ -1,4 +1,4 @@
-"""Rows brought into a wider schema without losing a value."""
+"""Converts rows to a wider schema without losing a value."""
 
 from __future__ import annotations
 

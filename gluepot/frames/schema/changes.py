@@ -29,7 +29,7 @@ class ColumnChange:
 
 
 def column_changes(before: pa.Schema, after: pa.Schema) -> list[ColumnChange]:
-    """Return the columns that are new (`added`) or have another type (`type`); a column that is gone is no change."""
+    """Return the columns that are new (`added`) or have another type (`type`). A missing column is not a change."""
     types = {column.name: column.type for column in before}
     return [
         ColumnChange(column.name, TYPE, str(column.type), str(types[column.name]))
@@ -41,5 +41,5 @@ def column_changes(before: pa.Schema, after: pa.Schema) -> list[ColumnChange]:
 
 
 def by_kind(changes: Iterable[ColumnChange]) -> Counter[str]:
-    """Count changes by kind. Names are not part of the answer: they are the records', and without bound."""
+    """Count changes by kind. Column names are left out: they come from the records, so their number has no limit."""
     return Counter(change.kind for change in changes)

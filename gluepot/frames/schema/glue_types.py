@@ -50,7 +50,7 @@ def glue_name(arrow_type: pa.DataType) -> str:
 
 
 def short_name(arrow_type: pa.DataType) -> str:
-    """Return Glue's name without parameters, `decimal` for `decimal(5,2)`: what alternatives of a choice are called."""
+    """Return Glue's name without parameters, `decimal` for `decimal(5,2)`. Alternatives of a choice have such names."""
     return glue_name(arrow_type).partition("(")[0]
 
 
@@ -66,7 +66,7 @@ def arrow_type(name: str) -> pa.DataType:
     `decimal` alone is `decimal(10,2)`, as in gluetypes.
 
     Raises:
-        ConfigError: the name is not known, or names a nested type, whose elements it does not tell.
+        ConfigError: the name is unknown, or is that of a nested type and so does not define its elements.
     """
     canonical = canonical_name(name)
     if (found := _BY_NAME.get(canonical)) is not None:

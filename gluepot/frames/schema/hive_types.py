@@ -18,7 +18,7 @@ _TIMESTAMPS = ("timestamp with local time zone", "timestamp_ltz", "timestamptz")
 
 
 def hive_name(field: pa.Field) -> str:
-    """Return Hive's name of a field's type; a choice is a text, as readers of tables get it.
+    """Return Hive's name of a field's type; for a choice `string`, because tables hold it as text.
 
     Raises:
         ConfigError: Glue has no such type.
@@ -40,7 +40,7 @@ def arrow_of_hive(text: str) -> pa.DataType:
     """Return the Arrow type of a Hive type.
 
     Raises:
-        ConfigError: it is none.
+        ConfigError: the text is not a Hive type.
     """
     name = text.strip()
     kind, opened, rest = name.partition("<")

@@ -85,7 +85,7 @@ class JsonDecoder:
             batch, refused = self._read_any(records[found:stop])
             if known is not None:
                 if once_more and not refused and not self.schema.equals(known.schema, check_metadata=True):
-                    once_more = False  # the schema has grown: read all records again, which is faster than joining pieces
+                    once_more = False  # with the grown schema, reading again is faster than joining pieces
                     continue
                 self._aside = _ASIDE_RECORDS if found - at >= self._aside else min(2 * self._aside, len(records))
                 if found > at:

@@ -1,4 +1,4 @@
-"""Tables that a running job writes are compacted as it goes on, in a thread beside its batches."""
+"""Compacts the tables that a running job writes, in a thread beside its batches."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ log = get_logger(__name__)
 
 
 class Due:
-    """Tells which tables it is time for.
+    """Decides which tables are due for compaction.
 
     Args:
-        every_batches: that wrote to a table, from one compaction of it to the next.
+        every_batches: how many batches write to a table between two compactions of it.
     """
 
     def __init__(self, every_batches: int) -> None:
@@ -33,7 +33,7 @@ class Due:
         self._batches: Counter[str] = Counter()
 
     def after(self, stats: BatchStats) -> list[str]:
-        """Take note of a batch; return the tables, by URL, whose time has come."""
+        """Count a batch; return the URLs of the tables that are due."""
         written = {file.root for file in stats.written if not file.rejects}
         self._batches.update(written)
         due = [table for table in sorted(written) if self._batches[table] >= self._every_batches]
@@ -44,10 +44,10 @@ class Due:
 
 @contextmanager
 def compacting(every_batches: int, clock: Clock, failed: Failed = warn) -> Iterator[Callable[[BatchStats], None]]:
-    """Give what is to be told of each batch; the end waits for a compaction that is under way.
+    """Yield a function to call after each batch. At the end, wait for a compaction that is running.
 
-    One table at a time; one that is due again while its turn has not ended is left for later. No batch fails of what
-    goes wrong.
+    Tables are compacted one at a time. A table that is due again before its compaction has ended is left for later.
+    Errors do not fail a batch.
 
     Args:
         every_batches: that wrote to a table, from one compaction of it to the next.

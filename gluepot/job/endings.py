@@ -1,4 +1,4 @@
-"""Who is told when a run ends, and how: a push gateway, OpenLineage. Each is called while Spark still runs."""
+"""Reports the end of a run to a push gateway and to OpenLineage, while Spark still runs."""
 
 from __future__ import annotations
 
@@ -68,5 +68,5 @@ def lineage_until_end(parameters: JobParameters, streams: StreamSession) -> AtEn
 
 
 def _failure(error: BaseException | None) -> BaseException | None:
-    """Return what a script failed with; None for a good end, which `sys.exit()` is, too."""
+    """Return the error with which a script failed; None if it succeeded, which includes `sys.exit()`."""
     return None if isinstance(error, SystemExit) and not error.code else error

@@ -1,4 +1,4 @@
-"""What a run does about its workers: advice always, action with `--enable-auto-scaling` where the master allows it."""
+"""Advises on workers in every run, and scales them with `--enable-auto-scaling` if the master allows it."""
 
 from __future__ import annotations
 

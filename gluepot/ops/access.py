@@ -48,7 +48,7 @@ def checked_token(host: str, given: str | None, environ: Mapping[str, str]) -> s
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether an address is reached from this machine alone; names other than `localhost` may change."""
+    """Return whether only this machine can reach an address. Only `localhost` counts among names."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -108,7 +108,7 @@ class TokenRequired:
         self._access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send everybody else away: a browser to the form that asks for the token."""
+        """Refuse all other requests; redirect browsers to the form for the token."""
         if scope["type"] != "http" or self._may(scope):
             await self._app(scope, receive, send)
             return

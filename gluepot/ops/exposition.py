@@ -1,4 +1,4 @@
-"""A registry as text, worked out at most so often and without haste, whoever asks and how often."""
+"""Makes the text of a metrics registry at a limited rate and with pauses, however often it is requested."""
 
 from __future__ import annotations
 

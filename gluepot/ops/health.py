@@ -1,4 +1,4 @@
-"""Whether a job lives, and whether it is ready: decided from what its queries last told."""
+"""Decides from the newest status of a job's queries whether the job is alive and whether it is ready."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from gluepot.streaming.observe.status import QueryStatus
 
 STUCK_WINDOWS = 20
 STUCK_SECS = 1800.0
-"""A batch that runs for longer than this and than so many windows is taken to hang. Long on purpose: who asks `/livez`
-kills what does not live, and a batch killed begins anew."""
+"""A batch that runs for longer than this, and for longer than so many windows, counts as hanging. The time is long on
+purpose: a prober of `/livez` kills a job that is not alive, and a killed batch starts again from its beginning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Check:
 
 
 def liveness(queries: Sequence[QueryStatus], now_epoch: float) -> list[Check]:
-    """Tell whether the job should be let run on.
+    """Check whether the job should keep running.
 
     Args:
         queries: of the job; none while its script has started none.
@@ -48,7 +48,7 @@ def liveness(queries: Sequence[QueryStatus], now_epoch: float) -> list[Check]:
 
 
 def readiness(queries: Sequence[QueryStatus], *, stopping: bool) -> list[Check]:
-    """Tell whether the job does its work: its streams run, reach their sources, and it was not told to end.
+    """Check whether the job works: its streams run and reach their sources, and nobody has asked it to end.
 
     Args:
         queries: of the job.

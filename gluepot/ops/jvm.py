@@ -58,8 +58,8 @@ def long_counters(data: bytes) -> Mapping[str, int]:
     """Return the whole numbers of a counters file by name.
 
     Raises:
-        ValueError: it is no such file.
-        struct.error: it is cut off.
+        ValueError: the data is not a counters file.
+        struct.error: the data is cut off.
     """
     if data[:4] != _MAGIC:
         raise ValueError("This is no file of HotSpot's counters.")

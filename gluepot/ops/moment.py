@@ -1,4 +1,4 @@
-"""The metrics that are worked out when somebody asks: a batch that hangs reports nothing by itself."""
+"""The metrics that are calculated at each scrape, because a hanging batch reports nothing by itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics of a run that has ended, to a push gateway: who scrapes now and then never sees a short job."""
+"""Sends the metrics of a run to a push gateway when it ends, because periodic scrapes miss short jobs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Ended:
 
 
 def checked_gateway(url: str) -> str:
-    """Return the URL of a push gateway; ConfigError if it is none."""
+    """Return the URL of a push gateway; raise ConfigError if it is not a URL."""
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ConfigError(f"--push-gateway is {url!r}; give a URL such as http://gateway:9091.")
@@ -55,7 +55,7 @@ def checked_gateway(url: str) -> str:
 
 
 def push(gateway: str, job: str, registry: CollectorRegistry, ended: Ended) -> None:
-    """Send all metrics, and how the run ended. What goes wrong is a warning: the run is what it is.
+    """Send all metrics, and how the run ended. A failure is only logged as a warning; the run's result stays.
 
     Args:
         gateway: URL.

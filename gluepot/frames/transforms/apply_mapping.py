@@ -22,12 +22,12 @@ _Tree = dict[str, "Column | _Tree"]
 
 @dataclass(frozen=True, slots=True)
 class ApplyMapping:
-    """Keeps the mapped fields, in the order of the mappings, and nothing else.
+    """Keeps only the mapped fields, in the order of the mappings.
 
-    Every mapping gives its field in every chunk, all null where the chunk has no such source, so that the rows of a
-    stream keep one shape while fields come and go. Only where neither side names a type is the field's type null then.
-    A cast that fails gives null. A nested target is null where all of its fields are. Of two mappings to one target the
-    later counts.
+    Every mapping gives its field in every chunk. If the chunk has no such source field, all its values are null, so
+    the rows of a stream keep one shape while fields come and go. The field's type is then null only if neither side
+    names a type. A failed cast gives null. A nested target is null where all of its fields are null. If two mappings
+    have the same target, the later one counts.
 
     Args:
         mappings: tuples of 2, 3 or 4, see `parse_mapping`.
@@ -50,7 +50,7 @@ class ApplyMapping:
 
     @property
     def names_every_type(self) -> bool:
-        """Whether the schema of the result is the same whatever the records are."""
+        """Whether the schema of the result does not depend on the records."""
         return all(mapping.target_arrow_type is not None for mapping in self._parsed)
 
     @property

@@ -1,4 +1,4 @@
-"""What can be made of a choice: one type, one column per type, a struct of all types (docs/glue 6.4)."""
+"""Converts a choice to one type, to one column per type, or to a struct of all types (docs/glue 6.4)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from gluepot.frames.transforms.source_types import of_declared_type
 
 
 def cast(column: Column, target: pa.DataType) -> Column:
-    """Return every value as `target`, whatever type it has; null where that cannot be done."""
-    # A value has one alternative, so at most one of the casts gives something.
+    """Return every value cast to `target`, from any type; null if the cast is impossible."""
+    # A value has one alternative, so at most one of the casts gives a value.
     sides = children_of(column) if is_choice(column.field) else [column]
     values = pc.coalesce(*(try_cast(side.array, target) for side in sides))
     return Column(pa.field(column.field.name, target), values)

@@ -33,8 +33,8 @@ _READ_FROM_TEXT = frozenset({"date", "timestamp"})
 class CompareRows:
     """Keeps the rows that fulfil all comparisons, or all others.
 
-    A missing value fulfils none, nor does one of another type than what it is compared with. Texts are read as dates
-    and times where these are what they are compared with. Of a choice, the value counts.
+    A missing value fulfils no comparison, nor does a value of another type than the operand. Texts are read as dates
+    and times if the operand is one. A choice is compared by its value.
 
     Args:
         comparisons: by path, what to compare with by operator: `=`, `!=`, `<`, `<=`, `>`, `>=`.

@@ -35,7 +35,7 @@ _RECORD = "Item"
 class SimplifyDdbJson:
     """Replaces typed values by the values, at any depth: maps become structs, lists and sets arrays.
 
-    An attribute that has several types over the records becomes a choice. What is not typed stays as it is.
+    An attribute that has several types over the records becomes a choice. Values without a type stay unchanged.
     """
 
     def __call__(self, chunk: Chunk) -> Chunk:
@@ -69,7 +69,7 @@ def _plain(column: Column, *, lists: bool) -> Column:
     typed = children_of(column)
     if not typed or not {one.field.name for one in typed} <= _TYPES:
         return column
-    # NULL says no more than the absence of the other types does.
+    # NULL adds nothing: the other types are absent anyway.
     told = [one for one in typed if one.field.name != "NULL"] or typed
     return _one_of(column.field.name, [_value(one, lists=lists) for one in told])
 

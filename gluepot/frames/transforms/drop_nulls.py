@@ -17,9 +17,9 @@ from gluepot.frames.transforms.walk import rewritten
 class DropNulls:
     """Removes fields whose type is null, also inside structs; empty text and -1 are values.
 
-    It needs no look at the other chunks: a field that is gone from this one and has values in another is back, null in
-    these rows, wherever the two are merged. A struct that loses all of its fields stays, for the same reason; nothing
-    that is written has a place for it.
+    It need not see the other chunks: if a field is removed from this chunk and has values in another, merging the two
+    restores it, with null in these rows. For the same reason a struct that loses all of its fields stays; written files
+    do not contain it.
     """
 
     def __call__(self, chunk: Chunk) -> Chunk:

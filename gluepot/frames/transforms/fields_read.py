@@ -1,4 +1,4 @@
-"""Which fields of a record a user's function looks at, told by its code.
+"""Finds the fields of a record that a user's function reads, by analysing its code.
 
 Making Python objects of every column is most of what a Filter costs, and most filters look at one field or two.
 """
@@ -11,15 +11,15 @@ from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
-# With these a function sees its record under no name of its own.
+# With these a function can see its record without naming it.
 _SEE_ALL = frozenset({"dir", "eval", "exec", "locals", "vars"})
 _MARKS = frozenset({"CACHE", "EXTENDED_ARG", "NOP", "RESUME"})
 
 
 def fields_read(function: Callable[[Any], Any]) -> frozenset[str] | None:
-    """Return the only fields the function can look at; None where its code does not tell, so that it may be any.
+    """Return the only fields that the function can read; None if its code does not show this, so it may read any.
 
-    It tells where the record is nowhere used but as `record["name"]` or `record.name`.
+    The code shows it if the record is used only as `record["name"]` or `record.name`.
 
     Args:
         function: takes a record first.

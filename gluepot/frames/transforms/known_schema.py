@@ -1,4 +1,4 @@
-"""What can be said of the schema after some steps before any record is read."""
+"""Finds the schema after some steps without reading records, if that is possible."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _TOLD_BY_ROWS = (MapRows, Unbox)
 
 
 def known_schema(steps: Sequence[Step], given: pa.Schema | None) -> pa.Schema | None:
-    """Return the schema that rows have after the steps; None where only the records tell.
+    """Return the schema that rows have after the steps; None if it depends on the records.
 
     Args:
         steps: in order.
-        given: schema before them; None if that is not known. An ApplyMapping that names every type tells it all the
-            same, whatever it is given.
+        given: schema before them; None if it is unknown. After an ApplyMapping that names every type, the schema is
+            known in any case.
     """
     plain = [step.step if isinstance(step, Stage) else step for step in steps]
     told = [index for index, step in enumerate(plain) if isinstance(step, ApplyMapping) and step.names_every_type]

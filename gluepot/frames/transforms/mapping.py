@@ -13,7 +13,7 @@ from gluepot.frames.transforms.paths import Path, parse_path
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """Where a field comes from and what becomes of it.
+    """The source and the target of one field.
 
     Args:
         source: path in the incoming record.
@@ -58,5 +58,5 @@ def parse_mapping(entry: Any) -> Mapping:
         parse_path(target),
         None if target_type is None else canonical_name(target_type),
     )
-    _ = mapping.target_arrow_type  # an unknown type is told here, not in a task
+    _ = mapping.target_arrow_type  # an unknown type fails here, not in a task
     return mapping

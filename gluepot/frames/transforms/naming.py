@@ -8,7 +8,7 @@ from gluepot.core.errors import ConfigError
 
 
 def refuse_twins(counts: Mapping[str, int]) -> None:
-    """Make sure that no name is given twice; rows with two fields of one name cannot be told apart or written.
+    """Check that no name is given twice: fields with the same name cannot be distinguished or written.
 
     Args:
         counts: how often each name is given.

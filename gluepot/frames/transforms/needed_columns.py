@@ -1,4 +1,4 @@
-"""Which columns some steps look at, so that a columnar file gives no others."""
+"""Finds the columns that some steps need, so that no others are read from a columnar file."""
 
 from __future__ import annotations
 

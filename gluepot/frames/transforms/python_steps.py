@@ -81,7 +81,7 @@ class MapRows:
 
 
 def calls_user_code(step: Step) -> bool:
-    """Tell whether a step runs a function of the script."""
+    """Return whether a step runs a function of the script."""
     return isinstance(step.step if isinstance(step, Stage) else step, FilterRows | MapRows)
 
 

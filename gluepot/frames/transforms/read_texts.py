@@ -17,10 +17,10 @@ from gluepot.frames.schema import choice_field
 
 @dataclass(frozen=True, slots=True)
 class ReadTexts:
-    """Reads text columns as their declared types; a text that is none stays one, so that its column becomes a choice.
+    """Reads text columns as their declared types. A text that does not fit stays text, so its column becomes a choice.
 
     Args:
-        types: declared, by name of the column; columns that are no texts are left alone, as are nested types.
+        types: declared types by column name. Columns that do not hold text are left alone, as are nested types.
     """
 
     types: Mapping[str, pa.DataType]

@@ -26,10 +26,10 @@ _BITS_PER_TASK = 33  # as in Spark's monotonically_increasing_id: 2**33 arrays a
 
 @dataclass(slots=True)
 class TaskIds:
-    """Numbers for the arrays that one task meets, unique in their table over all tasks of a run.
+    """Gives ids to the arrays of one task, unique in their table over all tasks of a run.
 
-    Ids are the task's ordinal and a count, so they depend on how the input is cut into tasks, and only tables of one
-    and the same run join.
+    An id consists of the task's ordinal and a count, so it depends on how the input is cut into tasks. Only tables of
+    the same run can be joined.
 
     Args:
         task: ordinal in the run.
@@ -39,7 +39,7 @@ class TaskIds:
     _given: Counter[str] = field(default_factory=Counter)
 
     def take(self, table: str, count: int) -> int:
-        """Return the first of `count` numbers in a row that nothing in the table has yet."""
+        """Return the first of `count` consecutive ids that the table does not use yet."""
         first = (self.task << _BITS_PER_TASK) + self._given[table]
         self._given[table] += count
         return first

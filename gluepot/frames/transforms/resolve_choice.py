@@ -1,4 +1,4 @@
-"""ResolveChoice: what becomes of fields with several types (docs/glue 6.4)."""
+"""ResolveChoice: resolves fields with several types (docs/glue 6.4)."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class ResolveChoice:
-    """What a script asks for; `bound` makes a step of it.
+    """The actions that a script requests; `bound` makes a step from them.
 
-    Whether a field is a choice is known of all records together, not of one chunk: a chunk may hold only one of the
-    types. So a step needs the schema of them all, except where every spec is a cast, which is the same for any type.
+    One chunk does not show whether a field is a choice, because it may hold only one of the types. So the step needs
+    the schema of all records, except if every spec is a cast, which works the same way for any type.
 
     Args:
         specs: path and action of single fields; `[]` after a name leads into the elements of an array.

@@ -1,4 +1,4 @@
-"""What a step is, and what a chain of them makes of a schema."""
+"""The protocol of a step, and the schema that results from a chain of steps."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run_steps(steps: Iterable[Step], chunk: Chunk) -> Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A step that tells its errors where the script called for it.
+    """A step that adds to its errors where the script called it.
 
     Args:
         step: does the work.
@@ -50,7 +50,7 @@ class Stage:
 def output_schema(steps: Iterable[Step], schema: pa.Schema) -> pa.Schema:
     """Return the schema that rows of `schema` have after the steps.
 
-    The steps run on a chunk without rows. After `MapRows`, whose rows tell their types themselves, the answer is empty.
+    The steps run on a chunk without rows. After `MapRows`, whose types come from its rows, the result is empty.
     """
     return run_steps(steps, empty_chunk(schema)).batch.schema
 

@@ -23,8 +23,8 @@ from gluepot.frames.transforms.structs import put
 class Unbox:
     """Replaces a text by the struct that it stands for; null stays null.
 
-    A record whose text is no document, or whose field holds no text at all, becomes an error record. Nothing changes
-    where there is no such field. The documents tell their types themselves, so the schema cannot be told without them.
+    A record whose text is not a document, or whose field does not hold text, becomes an error record. Nothing changes
+    if there is no such field. The types come from the documents, so the schema is unknown until they are read.
 
     Args:
         path: of the field, see `parse_path`; case counts.

@@ -1,4 +1,4 @@
-"""Tells OpenLineage of a run as it goes, from a thread of its own: whoever listens may be slow or away."""
+"""Sends the events of a run to OpenLineage from a separate thread, because the receiver may be slow or unreachable."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ class Lineage:
     _lost: int = 0
 
     def began(self) -> None:
-        """Tell that the run begins."""
+        """Report that the run begins."""
         self._sender = threading.Thread(target=self._send_all, name="gluepot-lineage", daemon=True)
         self._sender.start()
         self._put(self.names, partial(event, RunState.START, self.names, self.versions, self.clock.epoch()))
 
     @side_task(TASK)
     def update(self, stats: BatchStats) -> None:
-        """Tell of a committed batch."""
+        """Report a committed batch."""
         with self._turn:
             new = stats.query not in self._queries
             own = self._queries.setdefault(

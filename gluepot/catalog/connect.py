@@ -1,4 +1,4 @@
-"""Which database the catalog is kept in."""
+"""Finds and opens the database of the catalog."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gluepot.core.statedir import state_root
 VARIABLE = "GLUEPOT_CATALOG"
 VERSION_TABLE = "catalog_alembic_version"
 HEAD = "0001"
-"""The newest migration; a test holds it against the scripts."""
+"""The newest migration; a test compares it with the scripts."""
 
 _opened: dict[str, Catalog] = {}
 _PART = Part(NAME, VARIABLE, HEAD, Path(__file__).parent / "migrations", VERSION_TABLE)

@@ -1,4 +1,4 @@
-"""Tables of the catalog that stand for a table in a database, as crawlers write them down."""
+"""Catalog tables that stand for a table in a database, as Glue's crawlers create them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class DatabaseRead:
 
 
 def is_of_database(table: Table) -> bool:
-    """Tell whether a table stands for one in a database: it names a connection."""
+    """Return whether a table stands for one in a database, which it does if it names a connection."""
     return "connectionName" in table.parameters
 
 
@@ -33,7 +33,7 @@ def database_read(table: Table, options: Mapping[str, Any]) -> DatabaseRead:
 
     Args:
         table: one that `is_of_database`; its location is `database.schema.table`, or `database.table`.
-        options: `additional_options`; they go before what the table says.
+        options: `additional_options`; they override the table's own.
 
     Raises:
         ConfigError: the location names no table.

@@ -1,4 +1,4 @@
-"""The file format of a table: what its parameters and SerDe say, and what a new table says of it (docs/glue 5.1)."""
+"""The file format of a table, read from its parameters and SerDe, and written to a new table (docs/glue 5.1)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def table_format(table: Table) -> TableFormat:
     """Return the format of a table's files.
 
     Raises:
-        ConfigError: neither `classification` nor the SerDe tells it.
+        ConfigError: neither `classification` nor the SerDe names the format.
     """
     given = table.parameters.get("classification") or table.storage.parameters.get("classification") or ""
     serde = table.storage.serde.rpartition(".")[2].lower()
@@ -90,7 +90,7 @@ def new_storage(format_name: str, location: str, partition: bool = False) -> Sto
     Args:
         format_name: a key of `HIVE_FORMATS`.
         location: URL of the folder.
-        partition: leave out what only a table says.
+        partition: leave out what only tables have.
     """
     hive = HIVE_FORMATS[format_name]
     serde_parameters = {"field.delim": ","} if format_name == "csv" else {"serialization.format": "1"}

@@ -18,11 +18,11 @@ Action = Literal["add", "replace", "keep"]
 
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """What some documents hold, in no particular order.
+    """The contents of some documents, in no particular order.
 
     Args:
-        databases: those described, and those that only tables name.
-        tables: as described.
+        databases: the databases that are described, and those that only tables name.
+        tables: the tables that are described.
         partitions: by database and table.
     """
 
@@ -92,10 +92,10 @@ def plan_import(catalog: Catalog, dump: Dump, *, overwrite: bool) -> list[Step]:
 
 
 def run_import(catalog: Catalog, dump: Dump, *, overwrite: bool) -> None:
-    """Take a dump in: what is there already stays, unless it is to be replaced. Done twice it changes nothing more.
+    """Import a dump. Existing entries stay unless `overwrite` is true. A second import of the dump changes nothing.
 
     Raises:
-        ConfigError: as `plan_import`.
+        ConfigError: as for `plan_import`.
     """
     plan_import(catalog, dump, overwrite=overwrite)
     for database in dump.databases:

@@ -1,4 +1,4 @@
-"""The Data Catalog in a SQL database: any number of jobs may read and change it at once, and none loses an addition."""
+"""The Data Catalog in a SQL database. Any number of jobs may read and change it at once; no change gets lost."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Catalog:
             return _found_database(connection, catalog_name(name))
 
     def add_database(self, database: Database) -> bool:
-        """Add a database; False, and nothing changes, where there is one of that name.
+        """Add a database. If the name exists already, change nothing and return False.
 
         Args:
             database: with a time of its own, or 0 for now.
@@ -90,7 +90,7 @@ class Catalog:
             return _found_table(connection, database, name)
 
     def find_table(self, database: str, name: str) -> Table | None:
-        """Return a table; None where the database has none of that name.
+        """Return a table; None if the database has no table of that name.
 
         Raises:
             ConfigError: there is no such database.
@@ -100,7 +100,7 @@ class Catalog:
             return _maybe_table(connection, database, name)
 
     def add_table(self, table: Table) -> bool:
-        """Add a table; False, and nothing changes, where there is one of that name.
+        """Add a table. If the name exists already, change nothing and return False.
 
         Raises:
             ConfigError: there is no such database.
@@ -119,7 +119,7 @@ class Catalog:
             return _insert_new(connection, tables.tables, [row]) == 1
 
     def change_table(self, database: str, name: str, change: Callable[[Table], Table]) -> Table:
-        """Put what `change` makes of a table in its place, and keep the version before.
+        """Replace a table by the result of `change`, and keep the version before.
 
         Args:
             database: of the table.
@@ -173,7 +173,7 @@ class Catalog:
         return sorted(found, key=lambda one: one.values)
 
     def add_partitions(self, table: Table, partitions: Iterable[Partition]) -> int:
-        """Add the partitions that are not there yet; return how many those were.
+        """Add the partitions that do not exist yet; return their number.
 
         Raises:
             ConfigError: the table is gone, or a partition has another number of values than the table has keys.
@@ -202,7 +202,7 @@ class Catalog:
             return _insert_new(connection, tables.partitions, rows)
 
     def drop_partitions(self, table: Table, values: Sequence[tuple[str, ...]]) -> None:
-        """Remove partitions; missing ones are as good as removed. Files are not touched."""
+        """Remove partitions; ignore missing ones. Files are not touched."""
         digests = list(map(_digest, values))
         with self._transaction() as connection:
             for first in range(0, len(digests), _ROWS_A_STATEMENT):
@@ -252,7 +252,7 @@ def _is_table(sql: SqlTable, table: Table) -> ColumnElement[bool]:
 
 
 def _insert_new(connection: Connection, sql: SqlTable, rows: Sequence[Mapping[str, Any]]) -> int:
-    """Insert the rows whose key is not there yet; return how many those were."""
+    """Insert the rows whose keys do not exist yet; return their number."""
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     added = 0
     for first in range(0, len(rows), _ROWS_A_STATEMENT):

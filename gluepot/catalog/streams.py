@@ -1,4 +1,4 @@
-"""Tables that stand for a stream: what they say of it, as the options of a read (docs/glue 3.6)."""
+"""Turns a catalog table that stands for a stream into the options of a read (docs/glue 3.6)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class StreamRead:
 
 
 def is_stream(table: Table) -> bool:
-    """Tell whether a table stands for a stream."""
+    """Return whether a table stands for a stream."""
     return _kind(table) in KINDS
 
 
@@ -34,7 +34,7 @@ def stream_read(table: Table, options: Mapping[str, Any]) -> StreamRead:
 
     Args:
         table: one that `is_stream`.
-        options: `additional_options`; they go before what the table says.
+        options: `additional_options`; they override the table's own.
     """
     told = {name: value for name, value in table.storage.parameters.items() if name != "typeOfData"}
     if classification := table.parameters.get("classification"):

@@ -1,7 +1,7 @@
 """Databases, tables and partitions as Glue describes them (docs/glue 11.4).
 
-What is kept of each is the JSON that GetDatabase, GetTable and GetPartition answer with, so that nothing of a dump made
-on AWS is lost; what this runtime understands of it are properties.
+Each object keeps the JSON that GetDatabase, GetTable and GetPartition return, so that nothing of a dump made on AWS is
+lost. Its properties give the values that this runtime understands.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Storage:
 
     @property
     def serde_parameters(self) -> Mapping[str, str]:
-        """What that class is told."""
+        """Parameters of that class."""
         return (self.body.get("SerdeInfo") or {}).get("Parameters") or {}
 
 
@@ -119,12 +119,12 @@ class Table:
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """The table's name in messages."""
         return f"{self.database}.{self.name}"
 
     @property
     def storage(self) -> Storage:
-        """Where its records are, and in which form."""
+        """The place and the format of its records."""
         return Storage(self.body.get("StorageDescriptor") or {})
 
     @property

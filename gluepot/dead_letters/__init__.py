@@ -1,4 +1,4 @@
-"""`gluepot dlq`: records that could not go on, looked at, sent again or removed.
+"""`gluepot dlq`: shows, sends again or removes records that could not continue.
 
 folder.py    where they lie, and which files count
 letters.py   the records in a file

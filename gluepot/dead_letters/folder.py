@@ -1,6 +1,6 @@
 """Where dead letters lie: beside a table, in a checkpoint, or in a folder of their own; and which files count.
 
-Where there are manifests, they decide: what none of them names is left of a crash, or is being published.
+If there are manifests, they decide: a file that none of them names is left from a crash, or is being published.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What was sent again already: a file beside the dead letters for each of their files and each topic they go to."""
+"""Records which dead letters were sent again: a ledger file for each file of dead letters and each topic."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Ledger:
             ) from odd
 
     def note(self, file: str, rows: Iterable[int]) -> None:
-        """Write down all rows of a file that were acknowledged so far; durable when it returns."""
+        """Record all rows of a file that were acknowledged so far. This is durable when it returns."""
         plain = {
             "version": _VERSION,
             "cluster": self._cluster,

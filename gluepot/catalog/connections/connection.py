@@ -40,7 +40,7 @@ class Connections:
     source: Path | None = None
 
     def get(self, name: str) -> Connection:
-        """Return a connection; ConfigError with the known names when there is none of this name."""
+        """Return a connection; raise ConfigError with the known names if there is none of this name."""
         if name in self.by_name:
             return self.by_name[name]
         if self.source is None:

@@ -36,7 +36,7 @@ _HOST_FORMS = {"oracle": "jdbc:oracle:thin:@//{}:{}", "sqlserver": "jdbc:sqlserv
 
 @dataclass(frozen=True, slots=True)
 class JdbcConnection:
-    """Where a database is and who asks; secrets in clear.
+    """The place of a database and the user, with secrets in plain text.
 
     Args:
         name: of the connection.
@@ -46,7 +46,7 @@ class JdbcConnection:
         password: likewise.
         enforce_ssl: only encrypted connections.
         certificate: path or URL of a certificate to trust; empty for none.
-        skip_certificate_check: whether it is trusted unseen.
+        skip_certificate_check: whether the certificate is trusted without a check.
         certificate_name: what the server's certificate must say; empty for nothing.
         driver_jar: path or URL of a driver of the user's; empty for none.
         driver_class: its class; empty where it is not said.
@@ -66,12 +66,12 @@ class JdbcConnection:
 
     @property
     def server_url(self) -> str:
-        """The URL up to where the database begins; the whole one where that is told in another way."""
+        """The URL up to the name of the database; the whole URL if it names the database in another way."""
         found = _SERVER.match(self.url)
         return found[0] if found else self.url
 
     def to_options(self) -> dict[str, str]:
-        """Return the options of a read or a write that say the same (docs/glue 5.7)."""
+        """Return the equivalent options of a read or a write (docs/glue 5.7)."""
         options = {
             "url": self.url,
             "user": self.user,

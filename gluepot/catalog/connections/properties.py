@@ -12,7 +12,7 @@ _BOOLEANS = {"true": True, "false": False}
 
 
 class Properties:
-    """Looks properties up when they are asked for, so that a secret nobody needs is never fetched.
+    """Looks up properties only when they are requested, so that a secret that is not needed is never fetched.
 
     Args:
         connection: whose.

@@ -1,4 +1,4 @@
-"""What the manifests of a table know better than the checkpoint that its query reads. Pure."""
+"""Compares a checkpoint with the manifests of a table that its query writes. Pure."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from gluepot.streaming.checkpoints.snapshot import Snapshot
 def against_table(
     snapshot: Snapshot, findings: Iterable[Finding], records: Sequence[CommitRecord], table: str
 ) -> list[Finding]:
-    """Return the findings as the table shows them: repairs it makes possible, and faults that only it can show.
+    """Return the findings with the repairs that the table makes possible, and the faults that only it can show.
 
     Args:
-        snapshot: of the checkpoint, read whole.
-        findings: of `diagnose`.
+        snapshot: the snapshot of the whole checkpoint, as `read` returns it.
+        findings: the findings of `diagnose`.
         records: live manifests of the table.
-        table: its location, for messages.
+        table: the location of the table, for messages.
     """
     chain = judge(snapshot.offsets())
     known = _known_query(snapshot, chain, records)
@@ -38,7 +38,7 @@ def against_table(
 
 
 def _known_query(snapshot: Snapshot, chain: Chain, records: Iterable[CommitRecord]) -> str | None:
-    """Return the query's id: what `metadata` says, else the one query that published what the entries say."""
+    """Return the query's id: from `metadata`, else the id of the only query that published the ranges of the log."""
     query = snapshot.query_id()
     if isinstance(query, QueryId):
         return query.text
@@ -59,7 +59,7 @@ def _named(finding: Finding, query_id: str | None) -> Finding:
 
 
 def _restored(finding: Finding, snapshot: Snapshot, chain: Chain, own: Iterable[CommitRecord]) -> Finding | None:
-    """Return a repair that writes the entry of the newest batch as it was, instead of planning the batch anew."""
+    """Return a finding that restores the newest batch's entry, so that it is not planned again; None if unknown."""
     n = chain.top + 1
     if not isinstance(finding.repair, SetAside) or finding.file not in {f"offsets/{n}", f"commits/{n}"}:
         return None
@@ -83,7 +83,7 @@ def _as_published(n: int) -> str:
 
 
 def entry_of(before: OffsetFile, ranges: Iterable[SourceRange]) -> OffsetFile | None:
-    """Return the entry that follows another and holds given ranges; None if they do not begin where that ends."""
+    """Return the entry that follows `before` and holds the given ranges; None if they do not begin where it ends."""
     (last,) = before.positions
     ends = last.ends()
     spans = {partition: Span(end, end) for partition, end in ends.items()}
@@ -133,7 +133,7 @@ def _newer_table(
 def _refused_batch(
     snapshot: Snapshot, chain: Chain, records: Sequence[CommitRecord], known: str | None, remedy: str
 ) -> Iterator[Finding]:
-    """Tell whether the batch that would run again would be refused by the table (`gluepot.commit.overlap`)."""
+    """Find out whether the table would refuse the batch that is to run again (`gluepot.commit.overlap`)."""
     n = chain.top
     entry = chain.whole(n)
     if known is None or entry is None or n in snapshot.batches("commits"):
@@ -159,7 +159,7 @@ def _refused_batch(
 
 
 def _input(chain: Chain, n: int) -> str | None:
-    """Return what a batch holds, in the form manifests are compared by; None if the log does not say it for sure."""
+    """Return the digest of a batch's ranges, to compare with manifests; None if the log does not define them surely."""
     entry = chain.whole(n)
     if entry is None or (n > 0 and len(entry.streams) > 1 and chain.whole(n - 1) is None):
         return None
@@ -167,7 +167,7 @@ def _input(chain: Chain, n: int) -> str | None:
 
 
 def _ranges(chain: Chain, n: int) -> list[SourceRange]:
-    """Return the ranges of a batch; a stream that had nothing new is in the log as it was before."""
+    """Return the ranges of a batch; a stream with nothing new repeats its previous entry in the log and adds none."""
     entry, before = chain.whole(n), chain.whole(n - 1)
     old = before.positions if before else []
     new = [positions for positions in (entry.positions if entry else ()) if positions not in old]

@@ -1,8 +1,8 @@
-"""How the entries of an offset log hang together. Pure.
+"""Checks that the entries of an offset log follow each other. Pure.
 
-Every entry of ours holds the checksum of the one before (`connectors/positions.py`). So an entry in the place
-of another is told from a jump that the user accepted with failOnDataLoss=false, and an entry that is gone can be
-written anew where both of its neighbours are there: the one behind proves whether the result is what was lost.
+Each of our entries holds the checksum of the previous entry (`connectors/positions.py`). So we can distinguish an entry
+in the wrong place from a jump that the user accepted with failOnDataLoss=false. We can also rebuild a lost entry from
+its two neighbours: the checksum in the next entry proves whether the result equals the lost one.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from gluepot.streaming.checkpoints.contents import Damage, OffsetFile
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """An offset log, judged.
+    """An offset log and the result of checking it.
 
     Args:
-        entries: what was read, by batch.
-        sound: batches whose entries are whole and in their place.
-        proven: entries that are broken or gone and follow from their neighbours.
+        entries: the entries that were read, by batch.
+        sound: batches whose entries are whole and in the right place.
+        proven: rebuilt entries, by batch, for those that are broken or missing but follow from their neighbours.
     """
 
     entries: Mapping[int, OffsetFile | Damage]
@@ -32,21 +32,21 @@ class Chain:
 
     @property
     def top(self) -> int:
-        """The newest batch whose entry is right or can be made right; -1 without any."""
+        """The newest batch whose entry is sound or can be rebuilt; -1 if there is none."""
         return max(self.sound | self.proven.keys(), default=-1)
 
     def whole(self, n: int) -> OffsetFile | None:
-        """Return the entry of a sound batch."""
+        """Return the entry of a batch; None if it is not sound."""
         entry = self.entries.get(n)
         return entry if n in self.sound and isinstance(entry, OffsetFile) else None
 
     def broken_before(self, n: int) -> bool:
-        """Tell whether a sound entry does not follow the sound one before it: then one of the two is of elsewhere."""
+        """Tell whether two consecutive sound entries do not fit; then one of them comes from another log."""
         before, entry = self.whole(n - 1), self.whole(n)
         return before is not None and entry is not None and not follows(entry, before)
 
     def fault(self, n: int) -> str:
-        """Return what is wrong with an entry that is not sound: a clause after the file's name."""
+        """Return what is wrong with an entry that is not sound, as a clause that follows the file's name."""
         entry = self.entries.get(n)
         match entry:
             case None:
@@ -60,11 +60,11 @@ class Chain:
 
 
 def judge(entries: Mapping[int, OffsetFile | Damage], starts: Collection[str] = ()) -> Chain:
-    """Tell the entries that are right from the others.
+    """Check the entries of an offset log: find the sound ones, and rebuild others where possible.
 
     Args:
-        entries: of the offset log, as far as they were read.
-        starts: checksums that the first entry may follow; it follows nothing when no start was chosen.
+        entries: the entries of the offset log that were read, by batch.
+        starts: checksums that the first entry may follow; without a chosen start it follows none.
     """
     whole = {n: one for n, one in entries.items() if isinstance(one, OffsetFile)}
     proven: dict[int, OffsetFile] = {}
@@ -81,7 +81,7 @@ def judge(entries: Mapping[int, OffsetFile | Damage], starts: Collection[str] = 
 
 
 def follows(entry: OffsetFile, before: OffsetFile) -> bool:
-    """Tell whether an entry is the one after another; a stream that had nothing new is in both letter for letter."""
+    """Tell whether an entry follows another; a stream with nothing new has exactly the same line in both."""
     if entry.data == before.data or len(entry.streams) != len(before.streams):
         return False
     return all(_goes_on(now, then) for now, then in zip(entry.streams, before.streams, strict=True))
@@ -90,8 +90,8 @@ def follows(entry: OffsetFile, before: OffsetFile) -> bool:
 def rebuilt(before: OffsetFile, behind: OffsetFile) -> OffsetFile | None:
     """Return the entry between two others if it can be proven, else None.
 
-    It begins where the one before ends, it ends where the one behind begins, and the checksum that the one behind holds
-    tells whether that is all there was to it.
+    The entry begins where `before` ends and ends where `behind` begins. The checksum in `behind` proves whether the
+    lost entry held nothing else.
     """
     if len(before.streams) != len(behind.streams):
         return None
@@ -121,5 +121,5 @@ def _in_place(n: int, placed: Mapping[int, OffsetFile], starts: Collection[str])
     if n == 0:
         return all(one.after in starts for one in entry.positions)
     if before is None and behind is None:
-        return len(placed) == 1  # nothing speaks for it or against it
+        return len(placed) == 1  # without neighbours nothing proves or refutes its place
     return (before is not None and follows(entry, before)) or (behind is not None and follows(behind, entry))

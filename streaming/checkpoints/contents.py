@@ -1,4 +1,4 @@
-"""What the bytes of a checkpoint's files say, or what is wrong with them. Pure."""
+"""Parses the files of a checkpoint, or returns what is wrong with them. Pure."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from gluepot.connectors.registry import positions_class
 from gluepot.core.errors import CheckpointError
 
 _OFFSETS_VERSIONS = ("v1",)
-_COMMITS_VERSIONS = ("v1", "v2")  # v2 where state is kept in Spark's second checkpoint format
-_NO_OFFSET = "-"  # Spark's line for a source that has not been asked yet
+_COMMITS_VERSIONS = ("v1", "v2")  # v2 if the query keeps state in Spark's second checkpoint format
+_NO_OFFSET = "-"  # Spark's line for a source that has no offset yet
 _CRC_HEADER = struct.Struct(">4si")
 _CRC_MAGIC = b"crc\0"
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A file that does not say what it should.
+    """A file whose contents are damaged or unknown.
 
     Args:
-        what: a clause that follows the file's name.
+        what: the damage, as a clause that follows the file's name.
     """
 
     what: str
@@ -44,9 +44,9 @@ class OffsetFile:
     """An entry of the offset log.
 
     Args:
-        data: the file as it is.
-        streams: what the batch holds of each source of the query, in the plan's order.
-        contradicted: Hadoop's checksum file says otherwise; the entry proves itself all the same.
+        data: the bytes of the file.
+        streams: the positions of the batch for each source of the query, in the plan's order.
+        contradicted: whether Hadoop's checksum file does not match, although the entry's own checksum does.
     """
 
     data: bytes
@@ -55,7 +55,7 @@ class OffsetFile:
 
     @property
     def positions(self) -> list[StreamPositions[Any]]:
-        """Those of our streams."""
+        """The positions of our own sources."""
         return [one for one in self.streams if isinstance(one, StreamPositions)]
 
 
@@ -68,13 +68,13 @@ class CommitFile:
 
 @dataclass(frozen=True, slots=True)
 class QueryId:
-    """What `metadata` holds."""
+    """The query id that `metadata` holds."""
 
     text: str
 
 
 def read_offsets(data: bytes, crc: bytes | None) -> OffsetFile | Damage:
-    """Read a file of the offset log; `crc` is Hadoop's checksum file, None where there is none."""
+    """Read a file of the offset log; `crc` holds the bytes of Hadoop's checksum file, None if there is none."""
     read = _offsets(data)
     if isinstance(read, Damage) or checksum_holds(data, crc):
         return read
@@ -109,10 +109,10 @@ def read_metadata(data: bytes, crc: bytes | None) -> QueryId | Damage:
 
 
 def checksum_holds(data: bytes, crc: bytes | None) -> bool:
-    """Tell whether Hadoop would read a file: it refuses one whose checksums are other ones.
+    """Tell whether Hadoop would read a file; Hadoop refuses a file whose checksums do not match.
 
-    Its file has the magic `crc` and a zero byte, the bytes per sum, then a CRC-32 for each piece of that length
-    (`ChecksumFileSystem`). A checksum file without that beginning is left out of account, as Hadoop does it.
+    A checksum file holds the magic `crc` and a zero byte, the number of bytes per checksum, then a CRC-32 for each
+    piece of that length (`ChecksumFileSystem`). A checksum file with another beginning is ignored, as Hadoop does.
     """
     if crc is None or len(crc) < _CRC_HEADER.size:
         return True
@@ -172,7 +172,7 @@ def _torn(data: bytes) -> Damage:
 
 
 def _json(line: str) -> Any:
-    """Return the parsed text, None where it is not JSON."""
+    """Return the parsed text; None if it is not JSON."""
     try:
         return json.loads(line)
     except ValueError:

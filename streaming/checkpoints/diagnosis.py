@@ -1,23 +1,25 @@
-"""What is wrong with a checkpoint, and which of it can be made right. Pure.
+"""Finds the faults of a checkpoint and the safe repairs. Pure.
 
-What Spark does at a start (`MicroBatchExecution.populateStartOffsets`, 4.1): it takes the newest entry of the offset
-log, N, and needs N-1 beside it. With `commits/N` there it goes on with batch N+1, else it runs batch N again. Nothing
-older is read. So these files decide, and a fault in them blocks:
+At a start Spark (`MicroBatchExecution.populateStartOffsets`, 4.1) takes the newest entry N of the offset log and also
+needs entry N-1. If `commits/N` exists, Spark continues with batch N+1; otherwise it runs batch N again. It reads no
+older files. So the start depends on these files, and a fault in them blocks:
 
-- `metadata`: without it Spark makes a new query id, and what was published under the old one is published again.
-- `offsets/N` and `offsets/N-1`: they must be whole, and in their place (`chain`).
-- the newest commit: it must be whole, and not be of a batch that was never planned.
+- `metadata`: without it Spark makes a new query id, and what was published under the old id is published again.
+- `offsets/N` and `offsets/N-1`: they must be whole, and in the right place (`chain`).
+- the newest commit: it must be whole, and its batch must have been planned.
 
-Safe repairs, each because a batch may run again: our sinks skip it if it holds what it held, and replace it or refuse
-it if not (`gluepot.commit.overlap`); what a function writes by itself is repeated, which Glue's contract allows.
+The following repairs are safe because a batch may run again: our sinks skip a batch that holds the same records, and
+replace or refuse it if it holds others (`gluepot.commit.overlap`). A function's writes past our sinks are repeated,
+which Glue's contract allows.
 
-- A broken newest entry is set aside with its commit: its batch is planned anew.
+- A broken newest entry is set aside with its commit: its batch is planned again.
 - A broken commit is set aside: its batch runs again.
-- A broken entry that its neighbours prove is written anew.
-- A checksum file that contradicts an entry which proves itself is set aside.
+- A broken entry that its neighbours prove is rewritten.
+- A checksum file that contradicts an entry whose own checksum is right is set aside.
 
-Limits: a commit copied to the number of a batch that was planned and never ran looks like a real one. Entries of
-sources that are not ours carry no proof; of them only torn files, exact copies and wrong checksum files are noticed.
+Limits: a commit that was copied to the number of a planned batch that never ran looks like a real one. Entries of
+foreign sources carry no checksum of the previous entry. In them we notice only torn files, exact copies and wrong
+checksum files.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ UNREAD = "no start reads it any more"
 
 
 def diagnose(snapshot: Snapshot) -> list[Finding]:
-    """Return every fault that the files themselves show, those that block first."""
+    """Return every fault that the files themselves show, blocking faults first."""
     chain = judge(snapshot.offsets(), _chosen_starts(snapshot))
     findings = [
         *_metadata(snapshot),
@@ -91,14 +93,14 @@ def _broken_entry(snapshot: Snapshot, chain: Chain, n: int) -> Finding:
         return Finding(key, chain.fault(n), then=UNREAD)
     last_done = max(snapshot.batches("commits"), default=-1)
     if 0 <= top < n and (n == top + 1 >= last_done or last_done < n - 1):
-        # The batch after the last good one, or one that Spark cannot have planned: it plans n when n-1 is done.
+        # n is the batch after the last good one, or Spark cannot have planned it, because it plans n when n-1 is done.
         aside = SetAside((key, checksum_of(key), f"commits/{n}", checksum_of(f"commits/{n}")))
         return Finding(key, chain.fault(n), blocks=True, repair=aside, then=PLANNED_ANEW)
     return Finding(key, chain.fault(n), blocks=True, then=_start_over(snapshot, chain))
 
 
 def _start_over(snapshot: Snapshot, chain: Chain) -> str:
-    """Return the commands that start over, from the table or from the newest entry if that is whole and done."""
+    """Return the commands that start over, from the table, or from the newest committed entry if that is whole."""
     command = f"gluepot checkpoint rewind {snapshot.location}"
     newest = chain.entries.get(max(snapshot.batches("commits"), default=-1))
     if not isinstance(newest, OffsetFile) or not newest.positions:

@@ -1,4 +1,4 @@
-"""What a diagnosis consists of: findings, and the repairs that are safe."""
+"""The results of a diagnosis: findings and safe repairs."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """There is no safe repair, or none is needed."""
+    """No repair: there is no safe one, or none is needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """Move files into the backup folder; those that are not there are left out."""
+    """A repair that moves files into the backup folder and ignores files that do not exist."""
 
     files: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """Put a file as it is proven to have been; what is there now goes into the backup folder.
+    """A repair that restores the proven contents of a file; the present file goes into the backup folder.
 
     Args:
-        file: its key.
-        data: its contents.
+        file: the key of the file.
+        data: the contents to write.
     """
 
     file: str
@@ -35,14 +35,14 @@ Repair = Nothing | SetAside | Rewrite
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is not as it should be.
+    """One fault of a checkpoint.
 
     Args:
         file: key of the file, relative to the checkpoint.
-        what: a clause that follows the file's name.
-        blocks: a query that started now would fail, skip records or repeat them.
-        repair: what makes it right without losing or doubling a record of our own sinks.
-        then: what the repair comes to, or what a person can do; a clause or a command.
+        what: the fault, as a clause that follows the file's name.
+        blocks: whether a query that started now would fail, skip records or repeat them.
+        repair: the repair that loses and duplicates no record in our own sinks.
+        then: the effect of the repair, or what a person can do; a clause or a command.
     """
 
     file: str
@@ -52,7 +52,7 @@ class Finding:
     then: str = ""
 
     def sentence(self, location: str) -> str:
-        """Return it for a person who starts a job: file, fault, remedy."""
+        """Return the message for a person who starts a job: file, fault, remedy."""
         fault = f"The checkpoint file {location}/{self.file} {self.what}"
         if not isinstance(self.repair, Nothing):
             return f"{fault}; run `gluepot checkpoint doctor {location} --repair`: {self.then}."

@@ -1,12 +1,13 @@
 """One driver per checkpoint: a lease that is taken at the start, renewed while the query runs, and left at the end.
 
     <checkpoint>/gluepot/lease/<n>.json    the n-th owner: its token, host, process, nonce; created exclusively
-    <checkpoint>/gluepot/lease/<n>.beat    when it was renewed last; `released` once it is left
-    <checkpoint>/gluepot/lease/<n>.lock    locked while the owner's process lives, where the storage has locks
+    <checkpoint>/gluepot/lease/<n>.beat    when the lease was renewed last; `released` once the owner has left it
+    <checkpoint>/gluepot/lease/<n>.lock    locked while the owner's process lives, if the storage has locks
 
-The lease is a courtesy: it keeps a second driver from starting and tells a paused one that its time is over. What
-keeps the table right is the token, which is part of every manifest (see `gluepot.commit`). Tokens grow from owner to
-owner; they also follow the clock, so that a checkpoint put back from a copy does not give out one the table has seen.
+The lease alone does not guarantee that the table is right. It only keeps a second driver from starting, and tells a
+driver that was suspended that another one has taken over. The guarantee comes from the token, which is part of every
+manifest (see `gluepot.commit`). Each owner gets a higher token than the owner before. Tokens also follow the clock, so
+that a checkpoint restored from a copy does not give out a token that the table has seen.
 """
 
 from __future__ import annotations
@@ -27,21 +28,21 @@ from gluepot.core.logging import get_logger
 from gluepot.core.storage import FileLock, Storage
 
 FOLDER = "gluepot/lease"
-_KEPT = 2  # owners whose files stay, for people who wonder
+_KEPT = 2  # number of earlier owners whose files stay, for people who investigate
 
 log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Who holds a lease.
+    """The owner of a lease.
 
     Args:
-        number: counted from 1; the highest one there is owns the checkpoint.
-        token: fences off the owners before.
+        number: counted from 1; the owner with the highest number owns the checkpoint.
+        token: the fencing token, which shuts out earlier owners.
         host: name of the machine.
-        pid: process on it.
-        nonce: random text that tells this owner from any other, so that a driver recognizes the file it wrote.
+        pid: the owner's process on that machine.
+        nonce: random text that is different for each owner, so that a driver recognizes the file that it wrote.
         locked: whether the owner's process keeps its file locked while it lives. False on storages without locks.
     """
 
@@ -55,7 +56,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """The owner's last sign of life, by its own clock."""
+    """When the owner last renewed its lease, by the owner's clock."""
 
     epoch: float
     released: bool = False
@@ -67,13 +68,13 @@ def judge(
     """Tell whether an owner still holds its lease.
 
     Only a released beat or a free lock proves that the owner is gone (`gluepot.core.leases`). An old beat proves
-    nothing, because clocks are set and differ between machines.
+    nothing, because people set clocks, and clocks of different machines differ.
 
     Args:
-        owner: the newest one.
-        beat: its last; None if it died before the first.
-        host: ours.
-        now_epoch: by our clock.
+        owner: the newest owner.
+        beat: the owner's last beat; None if the owner died before its first one.
+        host: the name of our machine.
+        now_epoch: the time by our clock, in seconds since 1970 UTC.
         ttl_secs: how long a lease lives without a beat.
         lock_is_free: whether we could lock the owner's file. If the owner had locked it on this machine, its process
             has ended.
@@ -84,8 +85,8 @@ def judge(
         return Free()
     if owner.host != host or not owner.locked:
         return Unclear()
-    # The process lives. Whether it also renews its lease is certain only if its beat is fresh by our common clock: a
-    # beat that looks old comes from a stopped process or from a clock that was set.
+    # The process lives. It certainly renews its lease only if the beat is recent by the clock that we share. A beat
+    # that looks old comes from a stopped process or from a clock that was set.
     return Taken() if beat is not None and abs(now_epoch - beat.epoch) < ttl_secs else Unclear()
 
 
@@ -96,7 +97,7 @@ def next_owner(last: Owner | None, host: str, pid: int, now_epoch: float, nonce:
 
 
 class Lease:
-    """A lease that is held. Made by `take`; used as a context manager it is left at the end."""
+    """A lease that this process holds, as returned by `take`. The context manager leaves the lease at its end."""
 
     def __init__(self, storage: Storage, owner: Owner, lock: FileLock | None, clock: Clock, ttl_secs: float) -> None:
         self._storage = storage
@@ -127,14 +128,14 @@ class Lease:
 
     @property
     def is_lost(self) -> bool:
-        """Whether another driver took over."""
+        """Whether another driver has taken over."""
         return self._lost.is_set()
 
     def check(self) -> None:
-        """Make sure that nobody took over while this process was not looking.
+        """Make sure that no other driver has taken over.
 
         Raises:
-            LeaseHeld: somebody did.
+            LeaseHeld: another driver has.
         """
         if self.is_lost:
             raise LeaseHeld(
@@ -160,17 +161,17 @@ def take(
 ) -> Lease:
     """Become the owner of a checkpoint.
 
-    An owner that has not left, and whose process is not known to have ended, is watched for a lease time first.
+    If the last owner has not left the lease, and its process is not known to have ended, watch it for `ttl_secs` first.
 
     Args:
-        storage: of the checkpoint.
-        clock: for beats and for waiting.
-        host: this machine's name.
+        storage: the storage of the checkpoint.
+        clock: used for beats and for waiting.
+        host: this machine's name; None to ask the system.
         ttl_secs: how long a lease lives without a beat.
-        nonce: random text for this owner; None draws one.
+        nonce: random text for this owner; None to draw one.
 
     Raises:
-        LeaseHeld: another driver has it.
+        LeaseHeld: another driver holds the lease.
     """
     host, nonce = host or socket.gethostname(), nonce or uuid.uuid4().hex
     last = _newest(storage)
@@ -180,7 +181,7 @@ def take(
     owner = next_owner(last, host, os.getpid(), clock.epoch(), nonce, locked=lock is not None)
     reach("lease.taking")
     created = storage.create(_path(owner.number, "json"), json.dumps(asdict(owner)).encode())
-    # A client that lost the reply to its request sends it again, and then finds the file that it has just created.
+    # A client that lost the reply to its request sends the request again, and then finds the file that it just created.
     if not created and _newest(storage) != owner:
         if lock:
             lock.release()
@@ -191,7 +192,7 @@ def take(
 
 
 def holder(storage: Storage, clock: Clock, *, host: str | None = None, ttl_secs: float = TTL_SECS) -> Owner | None:
-    """Return the owner that still holds a checkpoint, for commands that must not disturb one; None if it is free."""
+    """Return the present owner of a checkpoint, None if it is free; for commands that must not disturb a query."""
     last = _newest(storage)
     if last is None:
         return None
@@ -234,7 +235,7 @@ def _newest(storage: Storage) -> Owner | None:
         path = _path(number, "json")
         try:
             return replace(Owner(**json.loads(storage.get(path))), number=number)
-        except FileNotFoundError:  # a listing may be older than the files
+        except FileNotFoundError:  # a listing may be out of date
             numbers.remove(number)
         except (ValueError, TypeError) as torn:
             raise CheckpointError(f"{storage.url}/{path} cannot be read; remove it if no driver runs") from torn

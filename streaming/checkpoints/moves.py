@@ -1,4 +1,4 @@
-"""Where a query starts after a rewind, and what that means for each partition. Pure."""
+"""Computes where a query starts after a rewind, and what that means for each partition. Pure."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ ALLOWED = '{"clicks":{"0":23,"1":40}}'
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What happens to one partition.
+    """The effect of a rewind on one partition.
 
     Args:
-        topic: where; also a stream.
-        partition: where; also a shard.
-        before: the position the checkpoint would go on from; None if it knows none.
-        after: the position it goes on from now.
-        kind: of the source.
+        topic: name of the topic or stream.
+        partition: the partition or shard.
+        before: the position from which the checkpoint would have continued; None if it knows none.
+        after: the position from which the query continues now.
+        kind: the class of the source's positions.
     """
 
     topic: str
@@ -37,12 +37,12 @@ class Move:
 
     @property
     def again(self) -> int | None:
-        """Records that are read a second time, at most; None if it is some and positions do not tell how many."""
+        """The most records that are read a second time; None if there are some but positions do not count records."""
         return self._records(0 if self.before is None else max(0, self.before - self.after))
 
     @property
     def skipped(self) -> int | None:
-        """Records that are never read, at most; None as in `again`."""
+        """The most records that are never read; None as in `again`."""
         return self._records(0 if self.before is None else max(0, self.after - self.before))
 
     def _records(self, width: int) -> int | None:
@@ -61,9 +61,9 @@ class Move:
 
 
 def standing(snapshot: Snapshot) -> StreamPositions[Any]:
-    """Return where the checkpoint would go on: behind the newest batch that is done. Empty if that is not known.
+    """Return where the checkpoint would continue: after the newest completed batch. Empty if that is not known.
 
-    Of a query over several kinds of source it is the first one's place.
+    For a query over several kinds of source this covers only the kind of the first source.
     """
     chain, done = judge(snapshot.offsets()), set(snapshot.batches("commits"))
     entry = chain.whole(chain.top)
@@ -83,7 +83,7 @@ def require_offsets(before: StreamPositions[Any], option: str) -> None:
     """Make sure that a checkpoint's positions are offsets, which a user can name.
 
     Raises:
-        ConfigError: they are not.
+        ConfigError: the positions are sequence numbers.
     """
     if not before.DENSE:
         raise ConfigError(
@@ -93,7 +93,7 @@ def require_offsets(before: StreamPositions[Any], option: str) -> None:
 
 
 def moves(before: StreamPositions[Any], after: StreamPositions[Any]) -> list[Move]:
-    """Compare two places, partition by partition. A topic created again has offsets that cannot be compared."""
+    """Compare two positions, partition by partition. For a topic that was created again, `before` is None."""
     was = before.ends()
     found = []
     for (topic, partition), end in sorted(after.ends().items()):
@@ -107,7 +107,7 @@ def to_offsets(text: str, topic_ids: Mapping[str, str]) -> Positions:
     """Read `--to-offsets`; a partition that is left out starts at its first record.
 
     Raises:
-        ConfigError: it is not a JSON map from topic to partition to offset.
+        ConfigError: the text is not a JSON map from topic to partition to offset.
     """
     try:
         offsets = {(topic, int(p)): at for topic, by in json.loads(text).items() for p, at in by.items()}
@@ -123,15 +123,15 @@ def to_offsets(text: str, topic_ids: Mapping[str, str]) -> Positions:
 
 
 def from_records(records: Iterable[CommitRecord], table: str, ctx: str | None) -> Positions:
-    """Return where a table ends.
+    """Return the offsets at which a table ends.
 
     Args:
         records: live manifests of the table.
-        table: its location, for messages.
-        ctx: the `transformation_ctx` whose writes count; None if all of them end at the same place.
+        table: the location of the table, for messages.
+        ctx: the `transformation_ctx` whose writes count; None if all of them end at the same offsets.
 
     Raises:
-        ConfigError: the table does not say one place.
+        ConfigError: the table has no offsets, or its writes end at different ones.
     """
     by_ctx: dict[str, list[CommitRecord]] = {}
     for one in records:
@@ -154,10 +154,10 @@ def from_records(records: Iterable[CommitRecord], table: str, ctx: str | None) -
 
 
 def same_place(found: Mapping[str, Positions]) -> Positions:
-    """Return the place where all tables end.
+    """Return the offsets at which all tables end.
 
     Raises:
-        ConfigError: they end at different ones, so one start cannot be right for all.
+        ConfigError: the tables end at different offsets, so one start cannot be right for all.
     """
     if len({one.check for one in found.values()}) > 1:
         listed = "; ".join(f"{table} at {_text(one)}" for table, one in found.items())
@@ -177,7 +177,7 @@ def _ends(records: Sequence[CommitRecord], table: str) -> Positions:
 
 
 def _newest_id(topic: str, records: Iterable[CommitRecord], table: str) -> str:
-    """Return the id a topic has now: that of the newest batch, if one query knows all of them."""
+    """Return the present id of a topic, from the newest batch; ConfigError if several queries recorded several ids."""
     seen = sorted(
         (record.key.query_id, record.key.batch_id, one.stream_id)
         for record in records

@@ -1,4 +1,4 @@
-"""What each file of a checkpoint folder is for, told by its name."""
+"""Tells by its name what each file of a checkpoint folder is for."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ MEANING: dict[Kind, str] = {
     "unknown": "not Spark's and not Gluepot's",
 }
 
-# Spark's CheckpointFileManager writes `.<name>.<uuid>.tmp` and renames it; Hadoop's checksum goes along.
+# Spark's CheckpointFileManager writes `.<name>.<uuid>.tmp` and renames it, together with Hadoop's checksum file.
 _TEMPORARY = re.compile(r"\..+\.tmp(\.crc)?")
 
 
 @dataclass(frozen=True, slots=True)
 class FileName:
-    """A file's key, taken apart.
+    """The key of a file and what it says about the file.
 
     Args:
-        key: relative to the checkpoint.
+        key: the key relative to the checkpoint.
         kind: what the file is for.
-        batch_id: of an entry of the offset or commit log; None for other files.
+        batch_id: the batch of an entry of the offset or commit log; None for other files.
     """
 
     key: str
@@ -71,6 +71,6 @@ def checksum_of(key: str) -> str:
 
 
 def lease_number(key: str) -> int | None:
-    """Return the number of the owner that a file of the lease names; None for other files."""
+    """Return the number of the owner if the key is that of an owner's lease file; None for other files."""
     number = key.removeprefix(f"{lease.FOLDER}/").removesuffix(".json")
     return int(number) if number.isdecimal() and key == f"{lease.FOLDER}/{number}.json" else None

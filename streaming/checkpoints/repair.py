@@ -1,4 +1,4 @@
-"""Changing a checkpoint: every file that goes or is written over is kept in `<checkpoint>/gluepot/backup/<time>/`."""
+"""Changes a checkpoint; each file removed or overwritten is kept in `<checkpoint>/gluepot/backup/<time>/`."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from gluepot.streaming.checkpoints.names import checksum_of
 
 
 def repair(storage: Storage, findings: Iterable[Finding], clock: Clock) -> str | None:
-    """Do the repairs of findings; those without a repair are left.
+    """Carry out the repairs of findings; findings without a repair are skipped.
 
     Args:
-        storage: of the checkpoint. The caller makes sure that no query runs on it.
-        findings: of a diagnosis of the checkpoint as it is.
-        clock: names the backup folder.
+        storage: the storage of the checkpoint. The caller makes sure that no query runs on it.
+        findings: the findings of a diagnosis of the present checkpoint.
+        clock: gives the time after which the backup folder is named.
 
     Returns:
-        The backup folder's key, None if nothing was to be done.
+        The backup folder's key; None if there was nothing to repair.
     """
     wanted = [one.repair for one in findings if not isinstance(one.repair, Nothing)]
     if not wanted:

@@ -1,4 +1,4 @@
-"""Taking a checkpoint's history out of the way: the actions of `gluepot checkpoint rewind`."""
+"""Moves a checkpoint's history into a backup folder: the actions of `gluepot checkpoint rewind`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _HISTORY = frozenset({"metadata", "offsets", "commits", "sources", "state", "che
 
 
 def start_over(storage: Storage, snapshot: Snapshot, start: StreamPositions[Any], clock: Clock) -> str:
-    """Let the next run be a new query that begins at `start`; the old one goes into the backup folder.
+    """Let the next run be a new query that begins at `start`; the old query's files go into the backup folder.
 
-    A crash in between leaves either what was there or a folder that a start refuses: the id goes first.
+    A crash in between leaves the old state, or a folder on which no query starts, because the id is moved first.
 
     Returns:
         The backup folder's key.
@@ -35,12 +35,12 @@ def start_over(storage: Storage, snapshot: Snapshot, start: StreamPositions[Any]
 
 
 def history(names: Iterable[FileName]) -> list[str]:
-    """Return the files that make up a query's past; leases, dead letters and strangers' files stay."""
+    """Return the files that make up a query's history; leases, dead letters and unknown files are not among them."""
     return [one.key for one in names if one.kind in _HISTORY]
 
 
 def go_back(storage: Storage, snapshot: Snapshot, batch_id: int, clock: Clock) -> str:
-    """Take out the batches after one, newest first, so that a crash in between leaves a shorter rewind.
+    """Move the batches after `batch_id` to the backup, newest first, so that a crash leaves a shorter rewind.
 
     Returns:
         The backup folder's key.
@@ -55,11 +55,11 @@ def go_back(storage: Storage, snapshot: Snapshot, batch_id: int, clock: Clock) -
 
 
 def end_of(snapshot: Snapshot, batch_id: int) -> StreamPositions[Any]:
-    """Return where a batch ends that can be gone back to.
+    """Return the end positions of a batch to which the query is to go back.
 
     Raises:
-        ConfigError: it is not there, not done, or not whole.
-        CheckpointError: it holds records of more than one kind of source.
+        ConfigError: the batch does not exist, is not done, or its entry is not whole.
+        CheckpointError: the batch holds records of more than one kind of source.
     """
     chain, done = judge(snapshot.offsets()), set(snapshot.batches("commits"))
     usable = [n for n in sorted(done & chain.sound) if n == 0 or n - 1 in chain.sound]

@@ -1,4 +1,4 @@
-"""A checkpoint folder as plain values, read once."""
+"""Reads a checkpoint folder once, into plain values."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from gluepot.streaming.checkpoints.contents import (
 )
 from gluepot.streaming.checkpoints.names import METADATA, FileName, checksum_of, file_name, lease_number
 
-_NEWEST = 3  # entries of a log: the one Spark goes on from, the one it needs before that, and one to compare with
+_NEWEST = 3  # entries of a log: the one from which Spark continues, the one before it that Spark needs, one to compare
 _READ_KINDS = frozenset({"metadata", "offsets", "commits", "sources"})
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What is in a checkpoint.
+    """The files of a checkpoint at one moment.
 
     Args:
-        location: of the checkpoint, for messages.
-        names: every file that was listed, backups left out.
-        contents: bytes of the files that were read, checksum files included; a file in `names` alone was not read.
+        location: the location of the checkpoint, for messages.
+        names: every listed file, without backups.
+        contents: bytes of the files that were read, by key, checksum files included. Not all files in `names` are read.
     """
 
     location: str
@@ -39,11 +39,11 @@ class Snapshot:
     contents: Mapping[str, bytes] = field(default_factory=dict)
 
     def batches(self, log: str) -> list[int]:
-        """Return the batch ids of a log, `offsets` or `commits`, ascending; read or not."""
+        """Return the batch ids of a log, `offsets` or `commits`, ascending, including entries that were not read."""
         return sorted(name.batch_id for name in self.names if name.kind == log and name.batch_id is not None)
 
     def query_id(self) -> QueryId | Damage | None:
-        """Return what `metadata` says; None when it is not there."""
+        """Return the query id in `metadata`; None if the file does not exist."""
         data = self.contents.get(METADATA)
         return None if data is None else read_metadata(data, self._crc(METADATA))
 
@@ -65,7 +65,7 @@ class Snapshot:
 
 
 def read(storage: Storage) -> Snapshot:
-    """Read everything but state, data and backups."""
+    """Read a checkpoint except state, data and backups."""
     listed = [key for key in storage.list("") if not key.startswith(f"{BACKUP}/")]
     names = tuple(map(file_name, listed))
     wanted = [one.key for one in names if one.kind in _READ_KINDS or one.key == START_FILE]
@@ -74,7 +74,7 @@ def read(storage: Storage) -> Snapshot:
 
 
 def read_newest(storage: Storage) -> Snapshot:
-    """Read the files that the next start depends on: a few requests on a remote storage, however long the logs are."""
+    """Read only the files that the next start depends on, so that a remote storage gets few requests for long logs."""
     listed = [key for log in ("offsets", "commits") for key in storage.list(log)]
     names = tuple(map(file_name, listed))
     newest: list[str] = []
@@ -91,6 +91,6 @@ def read_newest(storage: Storage) -> Snapshot:
 def _contents(storage: Storage, keys: Iterable[str]) -> dict[str, bytes]:
     contents: dict[str, bytes] = {}
     for key in keys:
-        with suppress(FileNotFoundError):  # a living query removes old entries
+        with suppress(FileNotFoundError):  # a running query removes old entries
             contents[key] = storage.get(key)
     return contents

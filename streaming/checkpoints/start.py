@@ -1,7 +1,7 @@
-"""The look at a checkpoint before a query starts on it.
+"""Checks a checkpoint before a query starts on it.
 
-A fault that blocks is said in a sentence with file and remedy, where Spark would end in a Java exception at best and
-skip or repeat records at worst. Faults that no start depends on are left to `gluepot checkpoint doctor`.
+The message for a blocking fault names the file and the remedy. Spark alone would end in a Java exception at best, and
+skip or repeat records at worst. Other faults do not matter for a start; `gluepot checkpoint doctor` reports them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gluepot.streaming.checkpoints.snapshot import read, read_newest
 
 
 def refuse_damage(storage: Storage) -> None:
-    """Make sure that a start on this checkpoint goes on exactly where the last one ended.
+    """Make sure that a query on this checkpoint continues exactly where the last run ended.
 
     Raises:
         CheckpointError: it might not; the message names the file and the remedy.
@@ -24,7 +24,7 @@ def refuse_damage(storage: Storage) -> None:
 
 
 def blocking(storage: Storage) -> list[Finding]:
-    """Return the findings that block; everything is read only if the newest files do not agree."""
+    """Return the findings that block; this reads the whole checkpoint only if the newest files have a fault."""
     if not diagnose(read_newest(storage)):
         return []
     return [one for one in diagnose(read(storage)) if one.blocks]

@@ -1,4 +1,4 @@
-"""A checkpoint in one file, and back."""
+"""Exports a checkpoint to one file, and imports it again."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _VERSION = 1
 
 
 def exported(snapshot: Snapshot) -> dict[str, Any]:
-    """Return what a query needs to go on elsewhere: its id, its two newest entries, its newest commit, its start file.
+    """Return what a query needs to continue elsewhere: its id, two newest entries, newest commit, and start file.
 
     Raises:
         CheckpointError: a file is damaged.
-        ConfigError: the query has state, or another source's notes, which one file cannot carry.
+        ConfigError: the query has state, or notes of a foreign source, which are no part of an export.
     """
     for finding in diagnose(snapshot):
         if finding.blocks:
@@ -41,10 +41,10 @@ def exported(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def files_of(text: bytes, name: str) -> dict[str, bytes]:
-    """Read an export back, in the order in which the files are to be written: without the last one a start refuses.
+    """Read an export; return its files in writing order: the last is `metadata`, without which no query starts.
 
     Raises:
-        CheckpointError: it is not an export, or was changed.
+        CheckpointError: the text is not an export, or was changed.
     """
     try:
         plain = json.loads(text)
@@ -64,7 +64,7 @@ def write_into(storage: Storage, files: Mapping[str, bytes]) -> None:
     """Write an export's files into an empty location.
 
     Raises:
-        ConfigError: something is there.
+        ConfigError: the location is not empty.
         CheckpointError: the files do not make a sound checkpoint.
     """
     if there := [key for key in storage.list("") if file_name(key).kind != "ours" or key == START_FILE]:

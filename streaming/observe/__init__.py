@@ -1,1 +1,1 @@
-"""What can be seen of a running query: metrics, lag, status."""
+"""Observes running queries: metrics, lag, status."""

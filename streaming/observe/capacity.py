@@ -1,4 +1,4 @@
-"""What a job has to work with: workers, and the tasks they run at a time."""
+"""The capacity of a job: its workers, and the tasks that they run at a time."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pyspark.sql import SparkSession
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """Workers and their task slots, all together."""
+    """The number of workers, and of the task slots of all workers together."""
 
     workers: int
     slots: int
 
 
 def local_slots(master: str, cpus: int) -> int:
-    """Return the tasks that a local master runs at a time: `local` 1, `local[4]` and `local[4,2]` 4, `local[*]` all."""
+    """Return the slots of a local master: `local` has 1, `local[4]` and `local[4,2]` have 4, `local[*]` has `cpus`."""
     given = re.fullmatch(r"local\[(\d+|\*)(,.*)?\]", master)
     if given is None:
         return 1
@@ -27,17 +27,17 @@ def local_slots(master: str, cpus: int) -> int:
 
 
 def is_local(master: str) -> bool:
-    """Tell whether a master is this process alone."""
+    """Tell whether a master runs all tasks in this process."""
     return re.match(r"local(\[|$)", master) is not None
 
 
 def capacity(master: str, cluster: Callable[[], tuple[int, int]], cpus: int) -> Capacity:
-    """Return what there is.
+    """Return the capacity under a Spark master.
 
     Args:
-        master: Spark master; of a local one, the one process is one worker.
-        cluster: tells the executors that are registered, the driver not among them, and the task slots of each; not
-            asked for a local master.
+        master: Spark's master URL; the process of a local master counts as one worker.
+        cluster: returns the number of registered executors, without the driver, and the task slots of each; not called
+            for a local master.
         cpus: processors of this machine.
     """
     if is_local(master):
@@ -47,12 +47,12 @@ def capacity(master: str, cluster: Callable[[], tuple[int, int]], cpus: int) -> 
 
 
 def capacity_of(spark: SparkSession) -> Capacity:
-    """Return what a session has at this moment; short calls to the driver's Java at most, none to the cluster."""
+    """Return the present capacity of a session; this makes short calls to the driver's JVM, none to the cluster."""
     context = spark.sparkContext
 
     def cluster() -> tuple[int, int]:
         java = context._jsc.sc()  # noqa: SLF001  Python has no other way
-        # Of the one setting: `getConf` of Python copies them all, a call each, while the next batch waits.
+        # Read the one setting in Java. Python's `getConf` copies all settings, each in one call, while a batch waits.
         return java.getExecutorMemoryStatus().size() - 1, java.conf().getInt("spark.executor.cores", 1)
 
     return capacity(str(context.master), cluster, os.cpu_count() or 1)

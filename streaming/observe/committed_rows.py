@@ -1,4 +1,4 @@
-"""The counter that goes on where the last run of a query ended, because it is what the tables' manifests say."""
+"""The counter that continues where the last run of a query ended, because it comes from the tables' manifests."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from gluepot.streaming.observe.metric_names import MOST_LABEL_VALUES, PREFIX, RO
 
 
 class CommittedRows(Collector):
-    """Shows the rows that queries have in tables. Safe to use from any thread; waits for no batch.
+    """Exposes the rows that queries have in tables. Safe to use from any thread; waits for no batch.
 
-    No `_created` is exposed, as a library's counter does it: these numbers did not begin with this process, and a
-    server that takes the time of creation for the time of zero would see them all as new.
+    Unlike the library's counters, this exposes no `_created`. The numbers did not begin at 0 with this process, and a
+    server that takes the time of creation for the time of zero would count all rows as new.
 
     Args:
         job: value of the label `job`.
@@ -27,12 +27,12 @@ class CommittedRows(Collector):
         self._turn = threading.Lock()
 
     def take(self, query: str, rows_in_table: Mapping[str, int]) -> None:
-        """Take in what a batch made of the tables it wrote to.
+        """Update the rows of the tables that a batch wrote to.
 
         Args:
-            query: its name.
-            rows_in_table: by URL. Scripts that begin a folder an hour have many of them: those written to last are
-                shown.
+            query: the name of the query.
+            rows_in_table: rows by URL of the table. Only the tables written to last are shown, because scripts that
+                begin a new folder every hour have many.
         """
         with self._turn:
             known = self._rows.get(query, {})
@@ -40,11 +40,11 @@ class CommittedRows(Collector):
             self._rows[query] = dict([*others.items(), *rows_in_table.items()][-MOST_LABEL_VALUES:])
 
     def describe(self) -> Iterator[Metric]:
-        """Yield the name alone."""
+        """Yield the metric without samples."""
         yield self._family()
 
     def collect(self) -> Iterator[Metric]:
-        """Yield what is known; nothing of a query before its first batch, which is not the same as 0."""
+        """Yield the known rows; a query is absent before its first batch, because unknown is not the same as 0."""
         family = self._family()
         with self._turn:
             for query, rows_in_table in self._rows.items():

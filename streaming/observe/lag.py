@@ -1,4 +1,4 @@
-"""How far a query is behind its streams, at any moment: while a batch runs, hangs or fails, too."""
+"""Measures how far a query is behind its streams at any moment, even while a batch runs, hangs or fails."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ from gluepot.connectors.positions import StreamPositions
 from gluepot.core.clock import Clock
 from gluepot.core.logging import get_logger
 
+# The shortest time between two lookups.
 EVERY_SECS = 1.0
+# The largest share of one core that lookups may use, so that a lookup of thousands of partitions runs less often.
 MOST_SHARE = 0.02
-"""Of one core, for asking: of thousands of partitions a broker is not asked every second."""
+# The longest time between two lookups, whatever they cost: a usual scrape interval.
 MOST_SECS = 15.0
-"""Longest time between two looks, whatever they take: a usual scrape interval."""
+# The number of lookups that are remembered for a shard.
 MOST_LOOKS = 32
-"""Remembered of a shard."""
 
 log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Lag:
-    """What waits in the streams, by shard (`topic-partition`).
+    """The backlog of the streams, by shard (`topic-partition`).
 
     Args:
-        records: not committed yet; no shard is named while the source is away.
-        secs: how long the oldest of them has waited, or less than a look longer; 0 where nothing waits. A shard of
-            which nothing was committed yet, and which was never seen empty, is not named.
+        records: number of records that are not committed yet; empty while the source is unreachable.
+        secs: how long the oldest of these records has waited, too long by less than the time between two lookups; 0 if
+            none waits. A shard is absent if none of its records was committed yet and it was never seen empty.
     """
 
     records: Mapping[str, int] = field(default_factory=dict)
@@ -40,11 +41,11 @@ class Lag:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a source said of one shard.
+    """The result of one lookup for one shard.
 
     Args:
-        end: one past its last record then.
-        asked_epoch: when it was asked, in seconds since 1970 UTC: what came later may be in the answer or not.
+        end: the position after the shard's last record at that time.
+        asked_epoch: when the source was asked, in seconds since 1970 UTC. Later records may be in the answer or not.
     """
 
     end: int
@@ -53,16 +54,16 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What bounds the age of the records that wait, by shard, in seconds since 1970 UTC.
+    """The times that bound the age of waiting records, by shard, in seconds since 1970 UTC.
 
-    The oldest record that waits is no older than the newest one committed, and came after the last look that saw
-    nothing but what is committed by now. The later of the two counts: the first record after a quiet hour has not
-    waited for an hour.
+    The oldest waiting record is not older than the newest committed record. It also arrived after the last lookup that
+    saw only records which are committed by now. The later of the two times counts: the first record after a quiet hour
+    has not waited for an hour.
 
     Args:
-        newest_epoch: creation of the newest record committed.
-        reached_epoch: when that look was.
-        looks: those that saw more, oldest first, of shards whose positions count records.
+        newest_epoch: creation time of the newest committed record.
+        reached_epoch: time of the last lookup that saw only records which are committed by now.
+        looks: the lookups that saw more records, oldest first, for shards whose positions count records.
     """
 
     newest_epoch: Mapping[str, float] = field(default_factory=dict)
@@ -70,11 +71,11 @@ class Seen:
     looks: Mapping[str, Sequence[Look]] = field(default_factory=dict)
 
     def committed(self, newest_epoch_ms: Mapping[str, int], ends: Mapping[str, int]) -> Seen:
-        """Return what is known once a batch is committed.
+        """Return the bounds after a batch is committed.
 
         Args:
-            newest_epoch_ms: creation of its newest record, by shard, in milliseconds since 1970 UTC.
-            ends: where the next batch starts, by shard, where positions count records.
+            newest_epoch_ms: creation time of the batch's newest record, by shard, in milliseconds since 1970 UTC.
+            ends: where the next batch starts, by shard, for shards whose positions count records.
         """
         newest = {shard: ms / 1000 for shard, ms in newest_epoch_ms.items()}
         reached, looks = dict(self.reached_epoch), dict(self.looks)
@@ -86,12 +87,12 @@ class Seen:
         return Seen({**self.newest_epoch, **newest}, reached, looks)
 
     def looked(self, backlog: Mapping[str, int], asked_epoch: float, ends: Mapping[str, int]) -> Seen:
-        """Return what is known after a look.
+        """Return the bounds after a lookup.
 
         Args:
-            backlog: records that wait, by shard; others keep what was known.
+            backlog: number of waiting records, by shard; other shards keep their bounds.
             asked_epoch: when the source was asked.
-            ends: as of `committed`, of the last batch.
+            ends: where the next batch starts, as in `committed`.
         """
         reached = {shard: asked_epoch for shard, records in backlog.items() if not records}
         more = {
@@ -102,7 +103,7 @@ class Seen:
         return Seen(self.newest_epoch, {**self.reached_epoch, **reached}, {**self.looks, **more})
 
     def lag(self, backlog: Mapping[str, int], now_epoch: float) -> Lag:
-        """Return how far the query is behind now."""
+        """Return the lag at a time, given the number of waiting records by shard."""
         secs = {}
         for shard, records in backlog.items():
             bounds = [known[shard] for known in (self.newest_epoch, self.reached_epoch) if shard in known]
@@ -114,26 +115,27 @@ class Seen:
 
 
 def _with_look(looks: Sequence[Look], new: Look) -> Sequence[Look]:
-    if looks and new.end < looks[-1].end:  # the stream was made anew
+    if looks and new.end < looks[-1].end:  # the stream was created again
         return [new]
     if looks and new.end == looks[-1].end:
         return [*looks[:-1], new]
-    # Of a long backlog every second look is enough: ages are rounded up a little more.
+    # For a long backlog, keep every second lookup; ages are then rounded up a little more.
     return [*(looks if len(looks) < MOST_LOOKS else looks[::2]), new]
 
 
 def ends_that_count(held: Sequence[StreamPositions[Any]]) -> dict[str, int]:
-    """Return where the next batch starts, by shard, of streams whose positions count records."""
+    """Return where the next batch starts, by shard, for streams whose positions count records."""
     return {f"{stream}-{shard}": end for one in held if one.DENSE for (stream, shard), end in one.ends().items()}
 
 
 def moved(backlog: Mapping[str, int], before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
-    """Return what still waits of a backlog once more is committed.
+    """Return what is left of a backlog after more records were committed.
 
     Args:
-        backlog: records that waited, by shard.
-        before: where they began, as of `ends_that_count`.
-        now: where the next batch starts; a shard that is not in both, or was made anew, keeps its backlog.
+        backlog: number of records that waited, by shard.
+        before: the positions at which the backlog began, as returned by `ends_that_count`.
+        now: where the next batch starts. A shard that is missing in one of the two, or was created again, keeps its
+            backlog.
     """
     committed = {shard: max(0, end - before[shard]) for shard, end in now.items() if shard in before}
     return {shard: max(0, records - committed.get(shard, 0)) for shard, records in backlog.items()}
@@ -144,13 +146,13 @@ def _warn(failed: Exception) -> None:
 
 
 class LagWatch:
-    """Asks a query's sources how much waits. Safe to use from several threads; one asks at a time.
+    """Asks a query's sources for their backlog. Safe to use from several threads; one thread asks at a time.
 
     Args:
-        backlog: of a batch, tells the records behind it by shard; raises while the source is away.
-        clock: for ages.
-        spent: processor time of the thread that asks, in seconds.
-        failed: told why a source could not be asked, or an answer not be shown.
+        backlog: returns the number of records after a batch, by shard; raises while the source is unreachable.
+        clock: gives the time for ages.
+        spent: returns the processor time of the calling thread, in seconds.
+        failed: called with the error if a source could not be asked or an answer not be shown.
     """
 
     def __init__(
@@ -173,11 +175,11 @@ class LagWatch:
         self._knowing = threading.Lock()
 
     def committed(self, held: Sequence[StreamPositions[Any]], newest_epoch_ms: Mapping[str, int]) -> None:
-        """Take in that a batch is committed; waits for nobody who asks.
+        """Record that a batch is committed; this does not wait for a lookup in progress.
 
         Args:
-            held: what it held.
-            newest_epoch_ms: creation of its newest record, by shard, in milliseconds since 1970 UTC.
+            held: the positions of the batch.
+            newest_epoch_ms: creation time of the batch's newest record, by shard, in milliseconds since 1970 UTC.
         """
         ends = ends_that_count(held)
         with self._knowing:
@@ -186,11 +188,11 @@ class LagWatch:
             self._seen = self._seen.committed(newest_epoch_ms, self._ends)
 
     def after_batch(self) -> Lag:
-        """Return what waits behind the last committed batch, without keeping the next one waiting.
+        """Return the lag after the last committed batch, without delaying the next one.
 
-        The sources are asked if that takes no more than half of `MOST_SHARE` of the time. Where it takes more, as with
-        thousands of partitions, or while another thread asks, what the last look saw counts, less what was committed
-        since.
+        This asks the sources if that takes no more than half of `MOST_SHARE` of the time. If it would take more, as
+        with thousands of partitions, or while another thread asks, this returns the result of the last lookup less the
+        records committed since.
         """
         if self._clock.monotonic() >= self._due and self._asking.acquire(blocking=False):
             try:
@@ -201,10 +203,10 @@ class LagWatch:
             return self._seen.lag(self._waiting, self._clock.epoch())
 
     def look(self, show: Callable[[Lag], None] | None = None) -> Lag:
-        """Ask the sources and return what waits behind the last committed batch; nothing is known before one.
+        """Ask the sources and return the lag after the last committed batch; empty before the first batch.
 
         Args:
-            show: given the same, before anybody else may look: the newest answer is the one that stays shown.
+            show: called with the same lag before another lookup may begin, so that the newest answer is shown last.
         """
         with self._asking:
             return self._look(show)
@@ -215,10 +217,10 @@ class LagWatch:
         asked_epoch, spent_secs = self._clock.epoch(), self._spent()
         try:
             backlog = self._backlog(held) if held else {}
-        except Exception as away:  # noqa: BLE001  the query itself asks for records, and says what is wrong
+        except Exception as away:  # noqa: BLE001  the query reads the same source and reports the error
             self._failed(away)
             backlog = {}
-        # Later than the thread that looks again and again, if there is one: then no batch has to.
+        # A batch may ask again later than the thread of `looking`, if there is one, so that no batch has to ask.
         pays_after_secs = 2 * pause_secs(self._spent() - spent_secs, every_secs=0.0)
         with self._knowing:
             self._due = self._clock.monotonic() + pays_after_secs
@@ -232,11 +234,11 @@ class LagWatch:
 
     @contextmanager
     def looking(self, show: Callable[[Lag], None], every_secs: float = EVERY_SECS) -> Iterator[None]:
-        """Look again and again from a thread of its own, while the context is open.
+        """Ask the sources repeatedly in a separate thread while the context is open.
 
         Args:
-            show: given each answer.
-            every_secs: shortest time between two looks.
+            show: called with each answer.
+            every_secs: shortest time between two lookups.
         """
         ended = threading.Event()
 
@@ -246,11 +248,12 @@ class LagWatch:
                 began_secs = self._spent()
                 try:
                     self.look(show)
-                except Exception as error:  # noqa: BLE001  the next look may be a better one
+                except Exception as error:  # noqa: BLE001  the next lookup may succeed
                     self._failed(error)
                 wait_secs = pause_secs(self._spent() - began_secs, every_secs)
 
-        # Not waited for at the end: a source that is away may hold it for some seconds, and it only shows a number.
+        # We do not join the thread at the end: it only shows a number, and an unreachable source may block it for
+        # some seconds.
         threading.Thread(target=watch, name="gluepot-lag", daemon=True).start()
         try:
             yield
@@ -259,10 +262,10 @@ class LagWatch:
 
 
 def pause_secs(took_secs: float, every_secs: float = EVERY_SECS) -> float:
-    """Return the time until the next look.
+    """Return the time until the next lookup, in seconds.
 
     Args:
-        took_secs: processor time of the last one; a source that is slow to answer costs nothing.
-        every_secs: shortest time between two.
+        took_secs: processor time of the last lookup; the time spent waiting for a slow source does not count.
+        every_secs: shortest time between two lookups.
     """
     return min(max(every_secs, took_secs / MOST_SHARE), MOST_SECS)

@@ -1,4 +1,4 @@
-"""Every metric of a job: name, labels, meaning, what AWS Glue calls the same number. docs/metrics.md is made of it."""
+"""Every metric of a job: name, labels, meaning, and AWS Glue's name for the number. It makes docs/metrics.md."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from dataclasses import dataclass
 
 PREFIX = "gluepot_"
 _COLUMNS = 100
+# The number of distinct values of one label that a query may show. Further values are counted under `other`.
 MOST_LABEL_VALUES = 50
-"""Distinct values of one label that a query may show; what comes later is counted under `other`."""
 
+# From our shortest time for an empty function to half an hour, with the usual windows (10, 30, 60, 100 s) as bounds.
 BATCH_SECS_BUCKETS = (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 100, 120, 300, 600, 1800)
-"""From our floor for an empty function to half an hour, with the usual windows (10, 30, 60, 100 s) as bounds."""
 
+# From below the shortest window to a backlog of a day.
 LATENCY_SECS_BUCKETS = (0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 14400, 86400)
-"""From below the shortest window to a backlog of a day."""
 
+# From 4 KiB to 4 GiB. Files below 1 MiB are too small for most readers.
 FILE_BYTES_BUCKETS = tuple(float(1 << power) for power in range(12, 33, 2))
-"""4 KiB to 4 GiB: what is below 1 MiB is a file too small for most readers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """What a metric is called, and what it says.
+    """The name, labels and meaning of one metric.
 
     Args:
-        name: without the prefix `gluepot_`, and for counters without the suffix `_total`.
+        name: the name without the prefix `gluepot_`, and for counters without the suffix `_total`.
         meaning: the help text, unit included.
-        by: labels beside `job` and `query`.
+        by: labels in addition to `job` and `query`.
         glue: AWS's name of the same number (job metrics of the Glue guide), or empty.
-        of_job: whether it is of the job as a whole and has no label `query`.
-        opt_in: whether it is shown on request only (`--metrics-by-partition`).
+        of_job: whether the metric describes the job as a whole and has no label `query`.
+        opt_in: whether it is shown only on request (`--metrics-by-partition`).
     """
 
     name: str
@@ -42,12 +42,12 @@ class Metric:
 
     @property
     def help(self) -> str:
-        """The help text as exposed; names AWS's metric where there is one."""
+        """The help text as exposed, with the name of AWS's metric if there is one."""
         return f"{self.meaning} AWS Glue: {self.glue}." if self.glue else self.meaning
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Label names in the order in which values are given."""
+        """Label names in the order in which callers give the values."""
         own = ("job",) if self.of_job else ("job", "query")
         return own + self.by
 
@@ -269,7 +269,7 @@ next time on. Absent until a batch is committed."""
 
 
 def _list(metrics: tuple[Metric, ...], suffix: str) -> str:
-    """Return an item for each metric, in lines of at most `_COLUMNS`."""
+    """Return a list item for each metric, in lines of at most `_COLUMNS` characters."""
     return "".join(f"{_wrapped(f'- {_said(one, suffix)}', indent='  ')}\n" for one in metrics)
 
 

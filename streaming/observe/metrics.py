@@ -1,4 +1,4 @@
-"""How a finished batch moves the job's Prometheus metrics; `metric_names` says which there are."""
+"""Updates the job's Prometheus metrics after each batch; `metric_names` lists them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 OTHER = "other"
 SCHEMA_CHANGES = ("added", "type")
+# The value of a metric is a double, which is not exact for larger integers.
 MOST_EXACT = 2**53
-"""Whole numbers beyond this are not exact in a metric, which is a double."""
 
 
 class StreamMetrics:
@@ -30,7 +30,7 @@ class StreamMetrics:
     Args:
         registry: where the metrics are registered; one `StreamMetrics` per registry.
         job: value of the label `job`.
-        by_partition: show lag by partition, too. Topics have thousands of them, and Prometheus keeps each.
+        by_partition: whether to show lag by partition, too. Prometheus keeps a series for each of thousands.
     """
 
     def __init__(self, registry: CollectorRegistry, job: str, *, by_partition: bool = False) -> None:
@@ -53,7 +53,7 @@ class StreamMetrics:
         self._label_values: dict[tuple[str, str], set[str]] = {}
 
     def announce(self, query: str, window_secs: float) -> None:
-        """Show a query's counters at zero before anything happened, so that a first failure is seen as a rise."""
+        """Show a query's counters at zero from the start, so that Prometheus sees a first failure as an increase."""
         for metric in COUNTERS:
             if not metric.by:
                 self._count(metric.name, 0, query)
@@ -62,7 +62,7 @@ class StreamMetrics:
         self._set("window_seconds", window_secs, query)
 
     def observe(self, stats: BatchStats) -> None:
-        """Take in a committed batch."""
+        """Update all metrics of a query after a committed batch."""
         query = stats.query
         self._set("batch_rows", stats.rows_in, query)
         self._set("last_batch_seconds", stats.duration_secs, query)
@@ -94,7 +94,7 @@ class StreamMetrics:
         self._show_source(stats)
 
     def lag(self, query: str, lag: Lag) -> None:
-        """Show lag where it is known: a broker that is away says none, which must not look like no lag."""
+        """Show the known lag. An empty `Lag`, from an unreachable broker, changes nothing, so it is not shown as 0."""
         with self._showing_lag:
             if lag.records:
                 self._set("lag_total_records", sum(lag.records.values()), query)
@@ -106,13 +106,13 @@ class StreamMetrics:
                 self._by_partition.show("lag_seconds", query, lag.secs)
 
     def capacity(self, capacity: Capacity) -> None:
-        """Show what the job has to work with."""
+        """Show the number of workers and task slots."""
         self._set("workers", capacity.workers)
         self._set("task_slots", capacity.slots)
 
     @side_task("metrics")
     def advise(self, query: str, advice: Advice) -> None:
-        """Show what the advisor says after a batch."""
+        """Show the advice after a batch."""
         self._set("advised_workers", advice.wanted_workers, query)
         self._set("advice_confidence", advice.confidence, query)
         for limit in type(advice.limit):
@@ -127,11 +127,11 @@ class StreamMetrics:
         self._count("retries", 1, query)
 
     def failure(self, query: str) -> None:
-        """Count a failed attempt, whether or not another follows."""
+        """Count a failed attempt, whether or not a retry follows."""
         self._count("failures", 1, query)
 
     def side_task_failure(self, query: str, task: str) -> None:
-        """Count an error in what goes on beside a batch."""
+        """Count an error of a side task."""
         self._count("side_task_failures", 1, query, task)
 
     def group_commits(self, query: str, told: int, failed: int) -> None:
@@ -140,7 +140,7 @@ class StreamMetrics:
         self._count("group_commit_failures", failed, query)
 
     def empty(self, query: str) -> None:
-        """Count a trigger that found nothing; the batch size shown is then 0, as in Glue."""
+        """Count a trigger that found no records; the batch size shown is then 0, as in Glue."""
         self._count("empty_batches", 1, query)
         self._set("batch_rows", 0, query)
 
@@ -154,7 +154,7 @@ class StreamMetrics:
             self._by_partition.show("position", stats.query, exact)
 
     def _bounded(self, name: str, query: str, value: str) -> str:
-        """Return the label value to count under, so that a metric has no more than so many series."""
+        """Return the value, or `OTHER` if the query already shows `MOST_LABEL_VALUES` values of this label."""
         known = self._label_values.setdefault((name, query), set())
         if value not in known and len(known) >= MOST_LABEL_VALUES:
             return OTHER

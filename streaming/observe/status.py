@@ -1,4 +1,4 @@
-"""What a job's queries are doing at this moment; what the ops server answers from, without asking the queries."""
+"""The present state of a job's queries; the ops server reads it without asking the queries."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ LeaseState = Literal["none", "held", "lost"]
 
 @dataclass(frozen=True, slots=True)
 class QueryStatus:
-    """One query, as it last told.
+    """The status of one query, as the query last reported it.
 
     Args:
-        query: its name.
-        window_secs: time between two batch starts as configured; 0 where the next batch starts at once.
-        lease: whether this driver may publish.
-        source_reached: the sources answered and the checkpoint fits them.
+        query: the name of the query.
+        window_secs: configured time between two batch starts; 0 if the next batch starts at once.
+        lease: whether this driver holds the lease and may publish.
+        source_reached: whether the sources answered and the checkpoint belongs to them.
         batch_id: number of the running batch, or of the last one; None before the first.
         batch_began_epoch: when the running batch began, in seconds since 1970 UTC; None between batches.
-        last_commit_epoch: when a batch was committed last, likewise; None before the first of this run.
+        last_commit_epoch: when the last batch was committed, in seconds since 1970 UTC; None before the first of this
+            run.
         failures_in_a_row: failed attempts since the last good batch.
-        throttled_reads: reads that the source refused because they came too often; None where no source does.
-        ended: the query runs no more.
-        paused: it waits between two batches until somebody lets it go on.
-        settings: how it runs, by the names of `StreamSettings`.
+        throttled_reads: number of reads that the sources throttled; None if no source has a limit on reads.
+        ended: whether the query has ended.
+        paused: whether the query waits between two batches until somebody resumes it.
+        settings: the settings of the query, by the names of `StreamSettings`.
     """
 
     query: str
@@ -51,20 +52,20 @@ class JobStatus:
     _queries: dict[str, QueryStatus] = field(default_factory=dict)
 
     def tell(self, query: str, **changes: Any) -> None:
-        """Take in what changed of a query; the first word of it makes it known.
+        """Update the status of a query; the first update adds the query.
 
         Args:
-            query: its name.
-            changes: fields of `QueryStatus` by name.
+            query: the name of the query.
+            changes: new values for fields of `QueryStatus`, by name.
         """
         with self._lock:
             self._queries[query] = replace(self._queries.get(query, QueryStatus(query)), **changes)
 
     def queries(self) -> tuple[QueryStatus, ...]:
-        """Return every query, in the order in which they were first heard of."""
+        """Return every query, in the order of their first updates."""
         with self._lock:
             return tuple(self._queries.values())
 
     def ended(self) -> frozenset[str]:
-        """Return the names of the queries that run no more."""
+        """Return the names of the queries that have ended."""
         return frozenset(one.query for one in self.queries() if one.ended)

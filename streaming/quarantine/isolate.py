@@ -1,10 +1,11 @@
 """Quarantine: finds the records on which the function fails, keeps them as dead letters, and runs the other records.
 
 The search tries the function on parts of the batch. Writes through `write_dynamic_frame` are then only staged and taken
-back, so a search whose driver dies has changed nothing. A search first takes back what failed attempts published from
-this batch. Then publishing the dead letters decides its outcome in one step. After that the function runs on the batch
-without those records, under the batch's own commit keys. A replay finds the dead letters and goes straight to that run.
-So when the batch is done, written + dead letters = input, even if a driver died at any point on the way.
+back, so a search whose driver dies has changed nothing. When the search has found records, what failed attempts
+published from this batch is taken back first; then one step, publishing the dead letters, decides the outcome. After
+that the function runs on the batch without those records, under the batch's own commit keys. A replay finds the dead
+letters and goes straight to that run. So when the batch is done, written + dead letters = input, even if a driver died
+at any point on the way.
 """
 
 from __future__ import annotations

@@ -105,10 +105,10 @@ class GlueContext(SQLContext):
             return catalog_reads.of_lake(self.spark_session, table, push_down_predicate)
         if (stand_in := session.current().stand_in) is not None:
             return stand_in(self.spark_session, connection_type, as_options(connection_options))
-        if not known.stream_source:
+        if not known.reads_rows:
             raise NotSupportedHere(
                 f"create_data_frame.from_options(connection_type={connection_type!r})",
-                f"Use one of {types_that(lambda one: one.stream_source or one.reads is Access.LAKE)}.",
+                f"Use one of {types_that(lambda one: one.reads_rows)}.",
             )
         options = {**as_options(connection_options), **session.current().stream_options}
         return new_stream(self.spark_session, stream_source(connection_type, options))

@@ -111,6 +111,11 @@ class Connector:
     batch_source: str = ""
     record_sink: str = ""
 
+    @property
+    def reads_rows(self) -> bool:
+        """Whether `create_data_frame` reads the type, which takes streams and tables of a lake only."""
+        return bool(self.stream_source) or self.reads is Access.LAKE
+
     def new_stream_source(self, options: Mapping[str, Any], declare: Declare) -> PlannedSource:
         """Return the source of a stream.
 
@@ -133,7 +138,7 @@ class Connector:
 
 
 _FILES = Connector(Access.FILES, Access.FILES)
-_READ_AS_FORMAT = Connector(Access.FILES)
+_READ_ONLY_FILES = Connector(Access.FILES)
 _DATABASE = Connector(Access.DATABASE, Access.DATABASE)
 _LAKE = Connector(Access.LAKE, Access.LAKE)
 
@@ -151,9 +156,9 @@ def _stream(name: str) -> Connector:
 
 _OWN: Mapping[str, Connector] = {
     "s3": _FILES,
-    "file": _READ_AS_FORMAT,
-    "parquet": _READ_AS_FORMAT,  # Glue's own library reads these two formats when it is asked for S3
-    "orc": _READ_AS_FORMAT,
+    "file": _READ_ONLY_FILES,
+    "parquet": _READ_ONLY_FILES,  # Glue's own library reads these two formats when it is asked for S3
+    "orc": _READ_ONLY_FILES,
     **dict.fromkeys(("postgresql", "mysql", "sqlserver", "oracle", "redshift", "jdbc", "custom.jdbc"), _DATABASE),
     **dict.fromkeys(("delta", "iceberg", "custom.spark", "marketplace.spark"), _LAKE),
     "kafka": _stream("kafka"),
@@ -165,8 +170,7 @@ ENTRY_POINTS = "gluepot.connectors"
 
 def connector(connection_type: str) -> Connector:
     """Return what can be done with a connection type, in any letter case; nothing with a type that is not known."""
-    name = connection_type.lower()
-    return _OWN.get(name) or _added().get(name) or Connector()
+    return _named(connection_type.lower())
 
 
 def types_that(can: Callable[[Connector], object]) -> str:
@@ -174,11 +178,19 @@ def types_that(can: Callable[[Connector], object]) -> str:
     return ", ".join(repr(name) for name, one in {**_added(), **_OWN}.items() if can(one))
 
 
-def positions_class(source: str) -> type[StreamPositions[Any]] | None:
-    """Return what reads a source's entries of the offset log; None for a source that is not ours."""
-    place = connector(source).positions
+def positions_class(source: object) -> type[StreamPositions[Any]] | None:
+    """Return the class that reads a source's entries of the offset log; None for a source that is not known.
+
+    Args:
+        source: what an entry says of its source, letter for letter; a damaged entry may hold anything.
+    """
+    place = _named(source).positions if isinstance(source, str) else ""
     found: type[StreamPositions[Any]] | None = _imported(place) if place else None
     return found
+
+
+def _named(name: str) -> Connector:
+    return _OWN.get(name) or _added().get(name) or Connector()
 
 
 @cache

@@ -26,7 +26,7 @@ NOT_THERE = {
 """Facades and transforms that have the name and refuse the call."""
 
 READS: Mapping[str, Callable[[Connector], object]] = {
-    "DataFrameReader": lambda one: one.stream_source or one.reads is Access.LAKE,
+    "DataFrameReader": lambda one: one.reads_rows,
     "DynamicFrameReader": lambda one: one.reads,
 }
 """Whether each reader takes a connection type."""
@@ -136,18 +136,19 @@ def _source(call: Call) -> None:
 
 
 def _write(call: Call) -> None:
-    if connector(literal(call, "connection_type", "s3")).writes is Access.RECORDS:
+    kind = literal(call, "connection_type", "s3")
+    writes = connector(kind).writes
+    if writes is Access.RECORDS:
         return
     options = literal(call, "connection_options", {"path": "?"})
     if not isinstance(options, dict):
         raise _Unknown
     given = {name: options[name] for name in ("path", "partitionKeys") if name in options}
-    kind = literal(call, "connection_type", "s3")
-    if connector(kind).writes is Access.LAKE:
+    if writes is Access.LAKE:
         if options.get("className") == _ONLY_THE_RUN:
             raise _Unknown
         lake_tables.of_options(kind, options)
-    elif connector(kind).writes is not Access.DATABASE:
+    elif writes is not Access.DATABASE:
         file_target(kind, given, literal(call, "format"), {})
 
 

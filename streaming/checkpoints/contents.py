@@ -136,7 +136,7 @@ def _offsets(data: bytes) -> OffsetFile | Damage:
     streams: list[StreamPositions[Any] | Foreign] = []
     for line in lines[2:]:
         plain = _json(line)
-        if ours := positions_class(str(plain.get("source"))) if isinstance(plain, dict) else None:
+        if ours := positions_class(plain.get("source")) if isinstance(plain, dict) else None:
             if plain.get("version") != ours.VERSION:
                 return Damage(f"holds offsets of version {plain.get('version')}, this Gluepot knows {ours.VERSION}")
             try:

@@ -61,7 +61,7 @@ def place_of(mark: StreamMark) -> StreamPositions[Any]:
     """
     places = []
     for plain in mark.places:
-        kind = positions_class(str(plain.get("source")))
+        kind = positions_class(plain.get("source"))
         if kind is None:
             raise CheckpointError(f"A bookmark is of the source {plain.get('source')!r}; use a newer Gluepot.")
         places.append(kind.from_json(plain))

@@ -5,7 +5,7 @@ import pytest
 from gluepot.connectors.kafka.positions import Positions, Span
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.kafka.source import KafkaSource, Planner
-from gluepot.connectors.streams.start import START_FILE, of_stream, read_start, write_start
+from gluepot.connectors.streams.start import START_FILE, of_stream, parse_start, read_start, write_start
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import CheckpointError, DataLoss
 from tests.unit.commit.worlds import MemoryStorage
@@ -20,6 +20,12 @@ def settings(**options):
 
 def planner(shelf, start=CHOSEN, newest=None, **options):
     return Planner(KafkaSource(settings(**options)), FakeClock(), newest, "/ck", shelf, start)
+
+
+@pytest.mark.parametrize("text", ["{}", '{"source": 7}', '{"source": "KAFKA"}', '{"source": "pulsar"}'])
+def test_a_start_of_no_source_that_is_known_is_refused(text):
+    with pytest.raises(CheckpointError, match="is not of a source that this Gluepot knows"):
+        parse_start(text.encode())
 
 
 def test_a_start_survives_the_file_and_begins_at_the_ends():

@@ -112,9 +112,8 @@ class DataSink:
 
     def writeFrame(self, dynamic_frame: DynamicFrame, info: str = "") -> DynamicFrame:
         """Write a frame."""
-        spark, kind = self._glue_context.spark_session, self._connection_type.lower()
         target: FileTarget | JdbcWriteSettings | RecordSink
-        writes = connector(kind).writes
+        writes = connector(self._connection_type).writes
         if writes is Access.LAKE:
             of_lake = lake_tables.of_options(self._connection_type, self._options)
             current_writer().append(dynamic_frame.toDF(), of_lake.table, of_lake.options, self._ctx)
@@ -126,7 +125,7 @@ class DataSink:
         else:
             target = file_target(self._connection_type, self._options, self._format, self._format_options)
             target = replace(target, catalog=catalog_entry(target, self._options, self._table))
-        current_writer().write(spark, dynamic_frame.pipeline, target, self._ctx)
+        current_writer().write(self._glue_context.spark_session, dynamic_frame.pipeline, target, self._ctx)
         return dynamic_frame
 
     def write(

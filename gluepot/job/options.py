@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Literal, get_type_hints
 
 from cyclopts import Parameter
 
@@ -116,35 +116,15 @@ class RunOptions:
 DEFAULT_OPTIONS = RunOptions()
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
-    """What is declared of one option.
-
-    Args:
-        name: of the field.
-        default: of the option.
-        variable: of the environment, whose value the option takes where the command line gives none; empty for none.
-    """
-
-    name: str
-    default: Any
-    variable: str
-
-
-def declared() -> list[Declared]:
-    """Return the options as they are declared, in their order."""
+def variables() -> dict[str, str]:
+    """Return, by the name of an option, the environment variable whose value it takes by default, if it has one."""
     hints = get_type_hints(RunOptions, include_extras=True)
-    return [
-        Declared(one.name, None if one.default is MISSING else one.default, _variable(hints[one.name]))
-        for one in fields(RunOptions)
-    ]
-
-
-def _variable(hint: Any) -> str:
-    for one in getattr(hint, "__metadata__", ()):
-        if isinstance(one, Parameter) and one.env_var:
-            return one.env_var if isinstance(one.env_var, str) else next(iter(one.env_var))
-    return ""
+    return {
+        name: one.env_var if isinstance(one.env_var, str) else next(iter(one.env_var))
+        for name, hint in hints.items()
+        for one in getattr(hint, "__metadata__", ())
+        if isinstance(one, Parameter) and one.env_var
+    }
 
 
 def _by_name(texts: Sequence[str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from gluepot.core.job_parameters import JobParameters
 from gluepot.core.logging import bind_process, get_logger
 from gluepot.datalake import archives_of, with_formats
 from gluepot.job.endings import AtEnd, lineage_until_end, push_at_end
-from gluepot.job.options import DEFAULT_OPTIONS, RunOptions, declared
+from gluepot.job.options import DEFAULT_OPTIONS, RunOptions, variables
 from gluepot.job.spark_conf import job_conf, properties_text
 from gluepot.spark import early_jvm
 from gluepot.spark.spark_env import prepare
@@ -140,9 +140,15 @@ def _open_ops(
     from gluepot.ops.page.origins import RunOption  # noqa: PLC0415  as below
     from gluepot.ops.start import start  # noqa: PLC0415  HTTP and metrics libraries take their time to load
 
+    by_environment = variables()
     own = [
-        RunOption(one.name, _plain(getattr(options, one.name)), _plain(one.default), one.variable)
-        for one in declared()
+        RunOption(
+            one.name,
+            _plain(getattr(options, one.name)),
+            _plain(getattr(DEFAULT_OPTIONS, one.name)),
+            by_environment.get(one.name, ""),
+        )
+        for one in fields(RunOptions)
         if one.name not in {"metrics_token", "stream_option", "batch_option"}
     ]
     opened = start(_ops(options), parameters, own, streams, advice.newest if advice else None)

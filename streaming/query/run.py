@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -14,7 +14,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from gluepot.commit import Journal, Origin, QueryWrites
-from gluepot.commit.recorded_columns import TableColumns
 from gluepot.connectors.ports import DivisibleSource, SourceRange, coalesced
 from gluepot.connectors.positions import StreamPositions
 from gluepot.connectors.streams.rejects import discard, rejects_root
@@ -152,10 +151,8 @@ class Query:
         self._throttling = Throttling(self._inputs.throttled_reads, session.clock)
         self._lag = LagWatch(self._inputs.backlog, session.clock, failed=partial(self._failed_beside, "lag"))
         self._schema = RecordSchema()
-        self._tables: QueryWrites | None = None
+        self._known: KnownTargets | None = None
         self._rolling: threading.Thread | None = None
-        self._columns = TableColumns()
-        self._checked: set[str] = set()
         self._scope = Scope()
         self._prediction = Prediction[Use]()
         self._run = _Run()
@@ -450,14 +447,16 @@ class Query:
 
     def _targets(self, query_id: str, token: int) -> KnownTargets:
         """Return what this driver knows about the query's targets; the first call opens the checkpoint's journal."""
-        if self._tables is None or self._tables.query_id != query_id:
+        known = self._known
+        if known is None or known.tables.query_id != query_id:
             journal = Journal(self._checkpoint.storage, token)
-            self._tables = QueryWrites(query_id, token, journal, self._checkpoint.replaced_query_ids())
-        return KnownTargets(self._tables, self._columns, self._checked)
+            tables = QueryWrites(query_id, token, journal, self._checkpoint.replaced_query_ids())
+            known = self._known = KnownTargets(tables) if known is None else replace(known, tables=tables)
+        return known
 
     def _roll_up(self) -> None:
         """Start rolling up manifests in a thread if that is due, because it takes seconds for a table in S3."""
-        tables = self._tables
+        tables = None if self._known is None else self._known.tables
         if tables is None or not tables.has_to_roll_up() or (self._rolling and self._rolling.is_alive()):
             return
 

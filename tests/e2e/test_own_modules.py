@@ -102,7 +102,7 @@ def test_run_with_modules_beside_the_script(launch, beside, tmp_path):
 def test_run_with_extra_py_files(launch, alone, archive, tmp_path):
     job = launch.gluepot(
         "run", alone(), "--master", "local[2]", "--", "--table", tmp_path / "table", "--extra-py-files", archive
-    )  # fmt: skip
+    )
     assert_own(job, tmp_path / "table")
 
 
@@ -119,5 +119,5 @@ def test_spark_submit_with_py_files(launch, beside, alone, archive, tmp_path, be
     env = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
     job = launch(
         SPARK_SUBMIT, "--master", "local[2]", "--py-files", archive, script, "--table", tmp_path / "table", env=env
-    )  # fmt: skip
+    )
     assert_own(job, tmp_path / "table")

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from scripts.bootstrap import REPOSITORY, find_uv
+from scripts.bootstrap import find_uv
 from tests.image_replay import copy_files
+from tests.repository import REPOSITORY, listed
 
 GLUE_NAMES = {"awsglue", "awsglueml", *(path.name for path in (REPOSITORY / "studio").glob("gs_*.py"))}
 
@@ -18,12 +19,8 @@ GLUE_NAMES = {"awsglue", "awsglueml", *(path.name for path in (REPOSITORY / "stu
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory):
     """A copy of the repository: to build compiles the kernel in the place that other tests load it from."""
-    listed = subprocess.check_output(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=REPOSITORY, text=True
-    )
     copied = tmp_path_factory.mktemp("sources")
-    names = [Path(name) for name in listed.splitlines()]
-    copy_files(REPOSITORY, [name for name in names if os.path.lexists(REPOSITORY / name)], copied)
+    copy_files(REPOSITORY, listed(), copied)
     return copied
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
-from pathlib import Path
 
 from benchmarks import page
 from gluepot.streaming.observe.metric_names import document
 from scripts.documents import METRICS
+from tests.repository import REPOSITORY, listed
 
-REPOSITORY = Path(__file__).parents[2]
 COLUMNS = 100
 
 REFERENCE = re.compile(r"docs/glue[\s#]+(\d+(?:\.\d+)*(?:,\s+\d+(?:\.\d+)*)*)")
@@ -19,10 +17,8 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 def files(*patterns):
-    """The files of the repository with names like these, also those that are not committed yet."""
-    asked = ("git", "ls-files", "--cached", "--others", "--exclude-standard", *patterns)
-    names = subprocess.run(asked, cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout.splitlines()
-    return [path for name in names if (path := REPOSITORY / name).is_file()]
+    """The files of the repository with names like these."""
+    return [path for name in listed(*patterns) if (path := REPOSITORY / name).is_file()]
 
 
 def anchors(path):

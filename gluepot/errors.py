@@ -7,14 +7,7 @@ try:
 except TransientError as away:
     sleep(away.wait_secs)
 
-EtlError
-├── ConfigError        fix the job: an option, a path, a name
-│   └── NotSupported   the call exists in Glue and not here yet
-├── TransientError     try again after `wait_secs`
-├── PermanentError     stop: trying again changes nothing
-│   └── DataLoss       the source no longer holds records that were never read
-├── CheckpointError    state on disk disagrees with what is asked
-└── LeaseHeld          another driver runs this query; end one of the two
+`gluepot/core/errors.py` draws them as a tree, by what a caller does next.
 """
 
 from gluepot.core.errors import (

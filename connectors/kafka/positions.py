@@ -69,9 +69,9 @@ class Lost:
 def resume(ends: Positions, now: Bounds) -> tuple[Positions, list[Lost]]:
     """Decide where the next batch starts, given where the last one ended.
 
-    A new partition starts at its first offset, so that no record sent to it is missed. A topic counts as a loss if its
-    id changed, if it vanished, or if records from the position on have expired. From the returned start reading can
-    continue if the user accepts the loss.
+    A new partition starts at its first offset, so that no record sent to it is missed. A partition counts
+    as a loss if its topic has another id, if it vanished, if records from the position on have expired, or if the log
+    is shorter than the position. Reading can continue from the returned start if the user accepts the loss.
 
     Returns:
         Empty spans at the start positions, linked to `ends`, and what was lost.

@@ -255,7 +255,7 @@ def _keep(kept: OrderedDict[KeyT, PartitionReader], key: KeyT, reader: Partition
 def _spare(wanted: Key) -> PartitionReader | None:
     """Return the least recently used reader, if it can switch to the partition and no further reader may be kept.
 
-    Otherwise a worker with more partitions than readers would open a connection for each partition in each batch. A
+    Without this, a worker with more partitions than readers would open a connection for each partition in each batch. A
     reader of another topic stays where it is, and makes room when a new one is kept.
     """
     oldest = next(iter(_readers), None)

@@ -1,0 +1,1 @@
+"""Data quality: rulesets in DQDL, their evaluation, and what is known from earlier evaluations."""

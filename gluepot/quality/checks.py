@@ -1,0 +1,576 @@
+"""How each rule type is judged: what has to be measured for it, and what follows (docs/glue 12.3)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gluepot.quality.dqdl.rule_types import Kind
+from gluepot.quality.dqdl.ruleset import Operator, Rule
+from gluepot.quality.measures import (
+    Castable,
+    Columns,
+    Complete,
+    Counted,
+    Frequencies,
+    Fresh,
+    Fulfilling,
+    Grouped,
+    Groups,
+    LengthFulfilling,
+    Lengths,
+    Measure,
+    Measured,
+    Numbers,
+    Rows,
+    Spread,
+    Times,
+    Together,
+    find_name,
+)
+from gluepot.quality.numbers import Comparison, Moment, RuleError, comparison_of
+from gluepot.quality.values import DATA_TYPES, NESTED, NUMBERS, TIMES, check_pattern
+
+UNMET = "Value: {} does not meet the constraint requirement!"
+_DECIMAL = re.compile(r"decimal\(\s*\d+\s*,\s*\d+\s*\)", re.IGNORECASE)
+_EXTREMES = frozenset(
+    {
+        Operator.EQUAL,
+        Operator.MORE,
+        Operator.AT_LEAST,
+        Operator.LESS,
+        Operator.AT_MOST,
+        Operator.BETWEEN,
+    }
+)
+_LOW = frozenset({Operator.MORE, Operator.AT_LEAST})
+_HIGH = frozenset({Operator.LESS, Operator.AT_MOST})
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a rule is judged in.
+
+    Args:
+        now: the time of the evaluation.
+        masks: for each `where` in the ruleset the column that says which rows it chooses.
+        earlier: values of metrics in earlier evaluations, the newest first, by metric.
+    """
+
+    now: Moment
+    masks: Mapping[str, str] = field(default_factory=dict)
+    earlier: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+    def mask(self, rule: Rule) -> str:
+        """Return the column that says which rows the rule is about; empty for all."""
+        return self.masks[rule.where] if rule.where else ""
+
+    def test(self, rule: Rule, metric: str = "") -> Comparison:
+        """Return the rule's condition with values.
+
+        Raises:
+            RuleError: it has none.
+        """
+        assert rule.condition is not None
+        return comparison_of(rule.condition, self.now, self.earlier.get(metric, ()))
+
+    def threshold(self, rule: Rule) -> Comparison | None:
+        """Return the condition of `with threshold`; None without one."""
+        tag = rule.tag("threshold")
+        if tag is None:
+            return None
+        return Comparison(Kind.NUMBER, tag.operator, tuple(float(str(one)) for one in tag.operands))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a rule was judged.
+
+    Args:
+        passed: whether it holds.
+        reason: why not; empty if it holds.
+        metrics: what was measured, by Glue's names.
+        test: the condition with values, for rules whose condition uses earlier values.
+    """
+
+    passed: bool
+    reason: str = ""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    test: Comparison | None = None
+
+
+class Facts:
+    """What was measured, for those who judge.
+
+    Args:
+        measured: of all rows.
+        outside: values of rules that need more than one pass over the rows, or other data; an error takes the place
+            of one that could not be found.
+        known: columns of the frame's schema, also if no row was seen.
+    """
+
+    def __init__(
+        self,
+        measured: Measured,
+        outside: Mapping[Rule, Mapping[str, float] | str] | None = None,
+        known: Columns | None = None,
+    ) -> None:
+        self.columns = (known or Columns()).merged(measured.columns)
+        self._measured = measured
+        self._outside = outside or {}
+        self._frequencies: dict[Groups, Frequencies] = {}
+
+    def state(self, measure: Measure) -> object:
+        """Return what was measured.
+
+        Raises:
+            RuleError: it could not be measured.
+        """
+        state = self._measured.states.get(measure)
+        if isinstance(state, str):
+            raise RuleError(state)
+        if state is None:
+            raise RuleError("There are no rows to measure.")
+        return state
+
+    def has(self, measure: Measure) -> bool:
+        """Return whether something was measured."""
+        return measure in self._measured.states
+
+    def counted(self, measure: Measure) -> Counted:
+        """Return the counts of a measure that counts rows."""
+        state = self.state(measure)
+        assert isinstance(state, Counted)
+        return state
+
+    def spread(self, measure: Measure) -> Spread:
+        """Return the moments that were measured."""
+        state = self.state(measure)
+        assert isinstance(state, Spread)
+        return state
+
+    def frequencies(self, measure: Groups) -> Frequencies:
+        """Return how often values occur."""
+        if measure not in self._frequencies:
+            state = self.state(measure)
+            assert isinstance(state, (Frequencies, Grouped))
+            self._frequencies[measure] = state if isinstance(state, Frequencies) else measure.frequencies(state)
+        return self._frequencies[measure]
+
+    def outside(self, rule: Rule) -> Mapping[str, float]:
+        """Return the values of a rule that need other data.
+
+        Raises:
+            RuleError: they could not be found.
+        """
+        value = self._outside.get(rule, f"{rule.type_name} cannot be evaluated here.")
+        if isinstance(value, str):
+            raise RuleError(value)
+        return value
+
+    def type_of(self, column: str) -> str:
+        """Return Glue's name of a column's type, without parameters; the wider one of two types of numbers.
+
+        Raises:
+            RuleError: there is no such column, or its values cannot be judged.
+        """
+        name = find_name(self.columns.types, column)
+        if name is None:
+            raise RuleError(f"Input data does not include column {column}!")
+        types = {one.partition("(")[0] for one in self.columns.types[name]} - {"null"}
+        if types & NESTED:
+            raise RuleError(f"Column {column} is nested ({', '.join(sorted(types))}); rules need plain columns.")
+        if not types:
+            return "null"
+        if types <= NUMBERS:
+            return next(one for one in ("double", "float", "decimal", "long", "int", "short", "byte") if one in types)
+        if len(types) > 1 or "choice" in types:
+            raise RuleError(f"Column {column} has values of several types; choose one of them with resolveChoice.")
+        return types.pop()
+
+    def number_type(self, column: str, rule: Rule) -> str:
+        """Return the type of a column of numbers.
+
+        Raises:
+            RuleError: it is no such column.
+        """
+        found = self.type_of(column)
+        if found not in {*NUMBERS, "null"}:
+            raise RuleError(f"Column {column} is of type {found}, but {rule.type_name} needs numbers.")
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """How rules of one type are judged.
+
+    Args:
+        needs: returns what has to be measured.
+        verdict: judges; raises `RuleError` if that is impossible.
+    """
+
+    needs: Callable[[Rule, Setting], Sequence[Measure]]
+    verdict: Callable[[Rule, Setting, Facts], Verdict]
+
+
+def nothing(_: Rule, __: Setting) -> Sequence[Measure]:
+    """Return no measures."""
+    return ()
+
+
+def ratio(part: float, whole: float, column: str) -> float:
+    """Return a share of the rows.
+
+    Raises:
+        RuleError: there are no rows.
+    """
+    if not whole:
+        raise RuleError(f"Column {column} has no value in any row, so the rule cannot be judged.")
+    return part / whole
+
+
+def compared(value: float, test: Comparison, metrics: Mapping[str, float]) -> Verdict:
+    """Judge a number."""
+    passed = test.holds(value)
+    return Verdict(passed, "" if passed else UNMET.format(float(value)), metrics, test)
+
+
+def is_one(value: float, metrics: Mapping[str, float]) -> Verdict:
+    """Judge a share that has to be 1."""
+    return Verdict(value == 1.0, "" if value == 1.0 else UNMET.format(float(value)), metrics)
+
+
+def _row_count(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
+    name = "Dataset.*.RowCount"
+    state = facts.state(Rows(setting.mask(rule)))
+    assert isinstance(state, int)
+    return compared(state, setting.test(rule, name), {name: float(state)})
+
+
+def _column_count(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
+    name = "Dataset.*.ColumnCount"
+    count = len(facts.columns.types)
+    return compared(count, setting.test(rule, name), {name: float(count)})
+
+
+def _complete(rule: Rule, setting: Setting) -> list[Measure]:
+    return [Complete(column, setting.mask(rule)) for column in rule.parameters]
+
+
+def _completeness(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
+    column = rule.parameters[0]
+    _exists(facts, column)
+    counted = facts.counted(Complete(column, setting.mask(rule)))
+    value = ratio(counted.found, counted.rows, column)
+    name = f"Column.{column}.Completeness"
+    if rule.condition is None:
+        return is_one(value, {name: value})
+    return compared(value, setting.test(rule, name), {name: value})
+
+
+def _exists(facts: Facts, column: str) -> None:
+    """Raise `RuleError` if there is no such column; its type does not count."""
+    if find_name(facts.columns.types, column) is None:
+        raise RuleError(f"Input data does not include column {column}!")
+
+
+def instance(columns: Sequence[str]) -> str:
+    """Return the beginning of a metric's name: entity and instance."""
+    return f"Column.{columns[0]}" if len(columns) == 1 else f"Multicolumn.{','.join(columns)}"
+
+
+def _groups(rule: Rule, setting: Setting) -> Groups:
+    return Groups(rule.parameters, setting.mask(rule))
+
+
+def _grouped(rule: Rule, setting: Setting) -> list[Measure]:
+    return [_groups(rule, setting)]
+
+
+def _key(rule: Rule, setting: Setting) -> list[Measure]:
+    return [*_grouped(rule, setting), *_complete(rule, setting)]
+
+
+def _found_groups(rule: Rule, setting: Setting, facts: Facts) -> Frequencies:
+    for column in rule.parameters:
+        facts.type_of(column)
+    return facts.frequencies(_groups(rule, setting))
+
+
+def _uniqueness(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
+    found = _found_groups(rule, setting, facts)
+    value = ratio(found.once, found.filled, ", ".join(rule.parameters))
+    name = f"{instance(rule.parameters)}.Uniqueness"
+    if rule.condition is None:
+        return is_one(value, {name: value})
+    return compared(value, setting.test(rule, name), {name: value})
+
+
+def _primary_key(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
+    unique = _uniqueness(rule, setting, facts)
+    metrics, reason = dict(unique.metrics), unique.reason
+    for column in rule.parameters:
+        counted = facts.counted(Complete(column, setting.mask(rule)))
+        complete = ratio(counted.found, counted.rows, column)
+        metrics[f"Column.{column}.Completeness"] = complete
+        reason = reason or ("" if complete == 1.0 else UNMET.format(complete))
+    return Verdict(not reason, reason, metrics)
+
+
+def _frequency(metric: str, value_of: Callable[[Frequencies, str], float]) -> Callable[[Rule, Setting, Facts], Verdict]:
+    def verdict(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
+        column = rule.parameters[0]
+        value = value_of(_found_groups(rule, setting, facts), column)
+        name = f"Column.{column}.{metric}"
+        return compared(value, setting.test(rule, name), {name: float(value)})
+
+    return verdict
+
+
+def _unique_value_ratio(found: Frequencies, column: str) -> float:
+    return ratio(found.once, found.distinct, column)
+
+
+def _distinct(found: Frequencies, _: str) -> float:
+    # NULL counts as one more value, as in AWS's open engine (docs/glue 12.3).
+    return found.distinct + (found.rows > found.filled)
+
+
+def _entropy(found: Frequencies, column: str) -> float:
+    ratio(1, found.filled, column)
+    return found.entropy
+
+
+def _numbers(rule: Rule, setting: Setting) -> list[Measure]:
+    return [Numbers(rule.parameters[0], setting.mask(rule))]
+
+
+def _moment(metric: str, value_of: Callable[[Spread], float]) -> Callable[[Rule, Setting, Facts], Verdict]:
+    def verdict(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
+        column = rule.parameters[0]
+        facts.number_type(column, rule)
+        found = facts.spread(Numbers(column, setting.mask(rule)))
+        ratio(1, found.count, column)
+        value = value_of(found)
+        name = f"Column.{column}.{metric}"
+        return compared(value, setting.test(rule, name), {name: value})
+
+    return verdict
+
+
+def _mean(found: Spread) -> float:
+    return found.mean
+
+
+def _total(found: Spread) -> float:
+    return found.total
+
+
+def _variance(found: Spread) -> float:
+    return found.squares / found.count
+
+
+def _deviation(found: Spread) -> float:
+    return math.sqrt(_variance(found))
+
+
+def _together(rule: Rule, setting: Setting) -> list[Measure]:
+    return [Together(rule.parameters[0], rule.parameters[1], setting.mask(rule))]
+
+
+def _correlation(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
+    for column in rule.parameters:
+        facts.number_type(column, rule)
+    found = facts.state(_together(rule, setting)[0])
+    below = math.sqrt(found.squares_a) * math.sqrt(found.squares_b)  # type: ignore[attr-defined]
+    if not below:
+        raise RuleError(f"Columns {' and '.join(rule.parameters)} do not vary together in any row.")
+    value = found.products / below  # type: ignore[attr-defined]
+    name = f"Multicolumn.{','.join(rule.parameters)}.ColumnCorrelation"
+    return compared(value, setting.test(rule, name), {name: value})
+
+
+def _column_exists(rule: Rule, _: Setting, facts: Facts) -> Verdict:
+    column = rule.parameters[0]
+    there = find_name(facts.columns.types, column) is not None
+    return Verdict(there, "" if there else f"Input data does not include column {column}!")
+
+
+def _names_match(rule: Rule, _: Setting, facts: Facts) -> Verdict:
+    pattern = rule.parameters[0]
+    if error := check_pattern(pattern):
+        raise RuleError(error)
+    names = list(facts.columns.types)
+    unmatched = [name for name in names if re.search(pattern, name) is None]
+    share = ratio(len(names) - len(unmatched), len(names), "names")
+    reason = f"Columns that do not match the pattern: {', '.join(unmatched)}" if unmatched else ""
+    return Verdict(not unmatched, reason, {"Dataset.*.ColumnNamesPatternMatchRatio": share})
+
+
+def _threshold(rule: Rule, setting: Setting, share: float, metrics: Mapping[str, float]) -> Verdict:
+    """Judge a share of rows by the threshold; it has to be 1 without one."""
+    test = setting.threshold(rule)
+    return is_one(share, metrics) if test is None else compared(share, test, metrics)
+
+
+def _castable(rule: Rule, setting: Setting) -> Castable:
+    assert rule.condition is not None
+    wanted = str(getattr(rule.condition.operands[0], "value", ""))
+    return Castable(rule.parameters[0], wanted, setting.mask(rule))
+
+
+def _data_type_needs(rule: Rule, setting: Setting) -> list[Measure]:
+    return [_castable(rule, setting)] if _data_type_error(rule) is None else []
+
+
+def _data_type_error(rule: Rule) -> str | None:
+    assert rule.condition is not None
+    wanted = str(getattr(rule.condition.operands[0], "value", ""))
+    if rule.condition.operator not in {Operator.EQUAL, Operator.UNEQUAL}:
+        return f"ColumnDataType compares by = or !=, not by {rule.condition.operator.value}."
+    if wanted.upper() not in DATA_TYPES and not _DECIMAL.fullmatch(wanted):
+        return f"The type {wanted} is not known; use one of {', '.join(DATA_TYPES)} or DECIMAL(precision, scale)."
+    if rule.tag("format") is not None:
+        return "`with format` is not supported here; cast the column before the check."
+    return None
+
+
+def _data_type(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
+    if (error := _data_type_error(rule)) is not None:
+        raise RuleError(error)
+    column = rule.parameters[0]
+    facts.type_of(column)
+    counted = facts.counted(_castable(rule, setting))
+    share = ratio(counted.found, counted.rows, column)
+    assert rule.condition is not None
+    share = 1.0 - share if rule.condition.operator is Operator.UNEQUAL else share
+    return _threshold(rule, setting, share, {f"Column.{column}.ColumnDataType.Compliance": share})
+
+
+def _length_needs(rule: Rule, setting: Setting) -> list[Measure]:
+    column, mask = rule.parameters[0], setting.mask(rule)
+    return [Lengths(column, mask), LengthFulfilling(column, setting.test(rule), mask)]
+
+
+def _length(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
+    column = rule.parameters[0]
+    found = facts.type_of(column)
+    if found not in {"string", "null"}:
+        raise RuleError(f"Column {column} is of type {found}, but ColumnLength needs texts.")
+    spread = facts.spread(Lengths(column, setting.mask(rule)))
+    test = setting.test(rule)
+    counted = facts.counted(LengthFulfilling(column, test, setting.mask(rule)))
+    share = ratio(counted.found, counted.rows, column)
+    metrics = _extreme_metrics(test.operator, f"Column.{column}.", "imumLength", spread)
+    metrics = metrics or {f"Column.{column}.LengthCompliance": share}
+    return _all_rows(share, test, metrics, spread)
+
+
+def _extreme_metrics(operator: Operator, begin: str, end: str, spread: Spread) -> dict[str, float]:
+    low, high = {f"{begin}Min{end}": spread.least}, {f"{begin}Max{end}": spread.most}
+    if operator in _LOW:
+        return low
+    if operator in _HIGH:
+        return high
+    return {**high, **low} if operator in _EXTREMES else {}
+
+
+def _all_rows(share: float, test: Comparison, metrics: Mapping[str, float], spread: Spread | None) -> Verdict:
+    """Judge a condition that has to hold in every row; a failure names the value that is farthest off."""
+    if share == 1.0:
+        return Verdict(True, "", metrics)
+    if spread is None or test.operator not in _EXTREMES:
+        return Verdict(False, UNMET.format(share), metrics)
+    ends = [spread.least, spread.most] if test.operator not in _HIGH else [spread.most, spread.least]
+    wrong = next((value for value in ends if not test.holds(value)), None)
+    return Verdict(False, UNMET.format("NULL" if wrong is None else wrong), metrics)
+
+
+def _values_needs(rule: Rule, setting: Setting) -> list[Measure]:
+    column, mask, test = rule.parameters[0], setting.mask(rule), setting.test(rule)
+    needs: list[Measure] = [Fulfilling(column, test, mask)]
+    if test.kind is not Kind.STRING and rule.tag("threshold") is None and test.operator in _EXTREMES:
+        needs.append(Numbers(column, mask) if test.kind is Kind.NUMBER else Times(column, mask))
+    return needs
+
+
+def _values(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
+    column, mask, test = rule.parameters[0], setting.mask(rule), setting.test(rule)
+    found = facts.type_of(column)
+    if test.kind is Kind.NUMBER:
+        facts.number_type(column, rule)
+    if test.kind is Kind.DATE and found not in {*TIMES, "string", "null"}:
+        raise RuleError(f"Column {column} is of type {found}, but the condition compares dates.")
+    if test.operator in {Operator.MATCHES, Operator.NOT_MATCHES} and (error := check_pattern(str(test.operands[0]))):
+        raise RuleError(error)
+    counted = facts.counted(Fulfilling(column, test, mask))
+    share = ratio(counted.found, counted.rows, column)
+    compliance = {f"Column.{column}.ColumnValues.Compliance": share}
+    if rule.tag("threshold") is not None:
+        return _threshold(rule, setting, share, compliance)
+    spread = None
+    if test.kind is not Kind.STRING and test.operator in _EXTREMES:
+        spread = facts.spread(Numbers(column, mask) if test.kind is Kind.NUMBER else Times(column, mask))
+    metrics: Mapping[str, float] = compliance
+    if spread is not None and spread.count:
+        metrics = _extreme_metrics(test.operator, f"Column.{column}.", "imum", spread)
+    if test.kind is Kind.DATE and share != 1.0:
+        return Verdict(False, UNMET.format(share), metrics)
+    return _all_rows(share, test, metrics, spread if spread is None or spread.count else Spread())
+
+
+def _fresh(rule: Rule, setting: Setting) -> Fresh:
+    return Fresh(rule.parameters[0], setting.test(rule), setting.now.epoch_secs, setting.mask(rule))
+
+
+def _freshness_needs(rule: Rule, setting: Setting) -> list[Measure]:
+    return [_fresh(rule, setting)]
+
+
+def _freshness(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
+    column = rule.parameters[0]
+    found = facts.type_of(column)
+    if found not in {*TIMES, "string", "null"}:
+        raise RuleError(f"Column {column} is of type {found}, but DataFreshness needs dates.")
+    counted = facts.counted(_fresh(rule, setting))
+    share = ratio(counted.found, counted.rows, column)
+    reason = "" if share == 1.0 else f"{100 * share:.2f} % of rows passed the threshold"
+    return Verdict(share == 1.0, reason, {f"Column.{column}.DataFreshness.Compliance": share})
+
+
+def _outside(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
+    """Judge a number that was found elsewhere."""
+    metrics = facts.outside(rule)
+    name, value = next(iter(metrics.items()))
+    if rule.condition is None or rule.tag("threshold") is not None:
+        return _threshold(rule, setting, value, metrics)
+    return compared(value, setting.test(rule, name), metrics)
+
+
+JUDGES: Mapping[str, Judge] = {
+    "RowCount": Judge(lambda rule, setting: [Rows(setting.mask(rule))], _row_count),
+    "ColumnCount": Judge(nothing, _column_count),
+    "Completeness": Judge(_complete, _completeness),
+    "IsComplete": Judge(_complete, _completeness),
+    "Uniqueness": Judge(_grouped, _uniqueness),
+    "IsUnique": Judge(_grouped, _uniqueness),
+    "IsPrimaryKey": Judge(_key, _primary_key),
+    "UniqueValueRatio": Judge(_grouped, _frequency("UniqueValueRatio", _unique_value_ratio)),
+    "DistinctValuesCount": Judge(_grouped, _frequency("DistinctValuesCount", _distinct)),
+    "Entropy": Judge(_grouped, _frequency("Entropy", _entropy)),
+    "Mean": Judge(_numbers, _moment("Mean", _mean)),
+    "Sum": Judge(_numbers, _moment("Sum", _total)),
+    "Variance": Judge(_numbers, _moment("Variance", _variance)),
+    "StandardDeviation": Judge(_numbers, _moment("StandardDeviation", _deviation)),
+    "ColumnCorrelation": Judge(_together, _correlation),
+    "ColumnExists": Judge(nothing, _column_exists),
+    "ColumnNamesMatchPattern": Judge(nothing, _names_match),
+    "ColumnDataType": Judge(_data_type_needs, _data_type),
+    "ColumnLength": Judge(_length_needs, _length),
+    "ColumnValues": Judge(_values_needs, _values),
+    "DataFreshness": Judge(_freshness_needs, _freshness),
+}
+ELSEWHERE = Judge(nothing, _outside)
+"""Judges rules whose value is found by Spark SQL or in a listing of files."""

@@ -1,0 +1,157 @@
+"""Evaluates a ruleset: what to measure, and the outcomes that follow from what was measured. No Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from gluepot.quality.checks import ELSEWHERE, JUDGES, UNMET, Facts, Judge, Setting, Verdict
+from gluepot.quality.dqdl.rule_types import Kind
+from gluepot.quality.dqdl.ruleset import (
+    Composite,
+    Condition,
+    Negative,
+    Number,
+    Operator,
+    Rule,
+    Ruleset,
+    TopRule,
+    simple_rules,
+)
+from gluepot.quality.measures import Counted, Measure, Rows
+from gluepot.quality.numbers import RuleError, is_dynamic
+from gluepot.quality.outcomes import Evaluation, RuleOutcome
+from gluepot.quality.row_tests import RowTests
+
+# Analyzers are measured as rules are, with a condition that plays no part.
+_ANY = Condition(Kind.NUMBER, Operator.BETWEEN, (Negative(Number("1.7e308")), Number("1.7e308")))
+
+
+@dataclass(frozen=True, slots=True)
+class RowsFulfilling:
+    """Rows that a composite passes, with all its parts judged row by row.
+
+    Args:
+        rule: the composite.
+        tests: judge rows.
+    """
+
+    rule: Composite
+    tests: RowTests
+    where: str = ""
+
+    def __hash__(self) -> int:
+        return hash(self.rule)
+
+    def of(self, batch: pa.RecordBatch) -> Counted:
+        """Return rows and how many of them pass; those that a `where` leaves out do."""
+        passed = self.tests.passed(self.rule, batch)
+        return Counted(batch.num_rows, passed.true_count + passed.null_count)
+
+    def merged(self, one: Counted, other: Counted) -> Counted:
+        """See `Measure`."""
+        return Counted(one.rows + other.rows, one.found + other.found)
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """A ruleset and what it is judged in.
+
+    Args:
+        ruleset: the rules.
+        setting: the time, masks and earlier values.
+        tests: judge rows, for composites.
+        by_row: whether composites are judged row by row, Glue's `compositeRuleEvaluation.method` ROW.
+    """
+
+    ruleset: Ruleset
+    setting: Setting
+    tests: RowTests
+    by_row: bool = False
+
+    def measures(self) -> tuple[Measure, ...]:
+        """Return what has to be measured, each once. The number of rows is always among it."""
+        found: dict[Measure, None] = {Rows(): None}
+        for rule in self._simple():
+            with suppress(RuleError):  # judging it fails for the same reason
+                found |= dict.fromkeys(_judge(rule).needs(rule, self.setting))
+        for one in self.ruleset.rules:
+            if self.by_row and isinstance(one, Composite) and not _refusal(one, self.tests):
+                found[RowsFulfilling(one, self.tests)] = None
+        return tuple(found)
+
+    def judged(self, facts: Facts) -> Evaluation:
+        """Return the outcomes."""
+        outcomes = [self._outcome(rule, facts) for rule in self.ruleset.rules]
+        analyzed: dict[str, float] = {}
+        for one in self.ruleset.analyzers:
+            with suppress(RuleError):
+                analyzed |= _judge(one).verdict(_measured(one), self.setting, facts).metrics
+        rows = facts.state(Rows()) if facts.has(Rows()) else 0
+        assert isinstance(rows, int)
+        return Evaluation(outcomes, analyzed, rows)
+
+    def _simple(self) -> Iterator[Rule]:
+        for rule in self.ruleset.rules:
+            yield from simple_rules(rule)
+        for one in self.ruleset.analyzers:
+            yield _measured(one)
+
+    def _outcome(self, rule: TopRule, facts: Facts) -> RuleOutcome:
+        verdict, evaluated = self._verdict(rule, facts)
+        return RuleOutcome(str(rule), verdict.passed, verdict.reason, verdict.metrics, evaluated, rule.labels)
+
+    def _verdict(self, rule: TopRule, facts: Facts) -> tuple[Verdict, str]:
+        try:
+            if isinstance(rule, Composite):
+                return self._by_row(rule, facts) if self.by_row else self._combined(rule, facts)
+            verdict = _judge(rule).verdict(rule, self.setting, facts)
+        except RuleError as error:
+            return Verdict(False, str(error)), str(rule)
+        dynamic = rule.condition is not None and is_dynamic(rule.condition) and verdict.test is not None
+        return verdict, rule.text(str(verdict.test)) if dynamic else str(rule)
+
+    def _combined(self, rule: Composite, facts: Facts) -> tuple[Verdict, str]:
+        parts = [self._verdict(part, facts) for part in rule.parts]
+        verdicts = [verdict for verdict, _ in parts]
+        passed = (all if rule.word == "and" else any)(one.passed for one in verdicts)
+        metrics = {name: value for one in verdicts for name, value in one.metrics.items()}
+        reasons = dict.fromkeys(one.reason for one in verdicts if one.reason)
+        evaluated = f" {rule.word} ".join(f"({text})" for _, text in parts)
+        return Verdict(passed, "" if passed else ", ".join(reasons), metrics), evaluated
+
+    def _by_row(self, rule: Composite, facts: Facts) -> tuple[Verdict, str]:
+        if reason := _refusal(rule, self.tests):
+            raise RuleError(reason)
+        for part in simple_rules(rule):
+            for column in part.parameters[:1]:
+                facts.type_of(column)
+        counted = facts.counted(RowsFulfilling(rule, self.tests))
+        if not counted.rows:
+            raise RuleError("There are no rows to measure.")
+        share = counted.found / counted.rows
+        return Verdict(share == 1.0, "" if share == 1.0 else UNMET.format(share)), str(rule)
+
+
+def _judge(rule: Rule) -> Judge:
+    return JUDGES.get(rule.type_name, ELSEWHERE)
+
+
+def _measured(analyzer: Rule) -> Rule:
+    return replace(analyzer, condition=_ANY) if analyzer.type.kinds else analyzer
+
+
+def _refusal(rule: Composite, tests: RowTests) -> str:
+    """Return why a composite cannot be judged row by row; an empty text if it can (docs/glue 12.4)."""
+    for part in simple_rules(rule):
+        if part.type.ratio or part.tags:
+            return (
+                f"{part} judges a share of all rows, so it cannot be a part of a rule that is judged row by row;"
+                " use compositeRuleEvaluation.method COLUMN."
+            )
+        if not tests.has(part):
+            return f"{part} has no result for each row; use compositeRuleEvaluation.method COLUMN."
+    return ""

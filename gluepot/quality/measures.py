@@ -1,0 +1,511 @@
+"""What an evaluation measures in one pass: states over Arrow batches that can be merged in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gluepot.frames.chunk import is_choice
+from gluepot.frames.schema.glue_types import glue_name
+from gluepot.quality.numbers import Comparison, RuleError
+from gluepot.quality.values import castable, epoch_secs, fulfilled, lengths
+
+State: TypeAlias = Any
+
+# Groups in one state. More are counted by Spark, because one process could not hold them all.
+MOST_GROUPS = 4_000_000
+_COMPACT_AT = 200_000
+
+OWN = "__gluepot_quality_"
+"""How the names of columns begin that an evaluation adds for itself."""
+
+
+class Measure(Protocol):
+    """A figure of the rows of a data set. Measures are equal, and computed once, if they measure the same."""
+
+    @property
+    def where(self) -> str:
+        """The column that says which rows count; empty for all."""
+
+    def of(self, batch: pa.RecordBatch) -> State:
+        """Return the state of some rows. A column that is missing is all NULL: other batches may have it.
+
+        Raises:
+            RuleError, pa.ArrowException: the values cannot be measured.
+        """
+
+    def merged(self, one: State, other: State) -> State:
+        """Return the state of the rows of both."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The number of rows.
+
+    Args:
+        where: the column that says which rows count; empty for all.
+    """
+
+    where: str = ""
+
+    def of(self, batch: pa.RecordBatch) -> int:
+        """Return the number."""
+        rows: int = batch.num_rows
+        return rows
+
+    def merged(self, one: int, other: int) -> int:
+        """Return the sum."""
+        return one + other
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Rows, and how many of them fulfil something."""
+
+    rows: int
+    found: int
+
+
+class _Counts:
+    """Counts rows that fulfil something."""
+
+    __slots__ = ()
+
+    def merged(self, one: Counted, other: Counted) -> Counted:
+        return Counted(one.rows + other.rows, one.found + other.found)
+
+
+def _counted(flags: pa.BooleanArray) -> Counted:
+    return Counted(len(flags), flags.true_count)
+
+
+@dataclass(frozen=True, slots=True)
+class Complete(_Counts):
+    """Rows whose value is not NULL."""
+
+    column: str
+    where: str = ""
+
+    def of(self, batch: pa.RecordBatch) -> Counted:
+        """See `Measure`."""
+        values = column_of(batch, self.column)
+        return Counted(batch.num_rows, batch.num_rows - values.null_count)
+
+
+@dataclass(frozen=True, slots=True)
+class Fulfilling(_Counts):
+    """Rows whose value fulfils a condition."""
+
+    column: str
+    test: Comparison
+    where: str = ""
+
+    def of(self, batch: pa.RecordBatch) -> Counted:
+        """See `Measure`."""
+        return _counted(fulfilled(column_of(batch, self.column), self.test))
+
+
+@dataclass(frozen=True, slots=True)
+class LengthFulfilling(_Counts):
+    """Rows whose text has a length that fulfils a condition; NULL has the length 0."""
+
+    column: str
+    test: Comparison
+    where: str = ""
+
+    def of(self, batch: pa.RecordBatch) -> Counted:
+        """See `Measure`."""
+        return _counted(fulfilled(lengths(column_of(batch, self.column)), self.test))
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh(_Counts):
+    """Rows whose date has an age that fulfils a condition.
+
+    Args:
+        column: the date.
+        test: of the age in seconds.
+        now_secs: the moment from which ages are counted, in seconds since 1970.
+    """
+
+    column: str
+    test: Comparison
+    now_secs: float
+    where: str = ""
+
+    def of(self, batch: pa.RecordBatch) -> Counted:
+        """See `Measure`."""
+        return _counted(fulfilled(ages(column_of(batch, self.column), self.now_secs), self.test))
+
+
+def ages(array: pa.Array, now_secs: float) -> pa.Array:
+    """Return how many seconds before a moment the dates are."""
+    return pc.subtract(pa.scalar(now_secs), epoch_secs(array))
+
+
+@dataclass(frozen=True, slots=True)
+class Castable(_Counts):
+    """Rows whose value Spark can cast to a type."""
+
+    column: str
+    data_type: str
+    where: str = ""
+
+    def of(self, batch: pa.RecordBatch) -> Counted:
+        """See `Measure`."""
+        return _counted(castable(column_of(batch, self.column), self.data_type))
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Moments and extremes of numbers that are not NULL.
+
+    Args:
+        count: how many.
+        mean: their mean.
+        squares: the sum of the squares of their distances from the mean.
+        least: the smallest one.
+        most: the largest one.
+    """
+
+    count: int = 0
+    mean: float = 0.0
+    squares: float = 0.0
+    least: float = float("inf")
+    most: float = float("-inf")
+
+    @property
+    def total(self) -> float:
+        """Their sum."""
+        return self.mean * self.count
+
+
+def _merged_spread(one: Spread, other: Spread) -> Spread:
+    if not one.count or not other.count:
+        return other if other.count else one
+    count = one.count + other.count
+    apart = other.mean - one.mean
+    return Spread(
+        count,
+        one.mean + apart * other.count / count,
+        one.squares + other.squares + apart * apart * one.count * other.count / count,
+        min(one.least, other.least),
+        max(one.most, other.most),
+    )
+
+
+def _spread(values: np.ndarray[Any, np.dtype[np.float64]]) -> Spread:
+    if not len(values):
+        return Spread()
+    mean = float(values.mean())
+    away = values - mean
+    least, most = float(np.nanmin(values)) if not np.isnan(values).all() else float("nan"), float(values.max())
+    return Spread(len(values), mean, float(np.dot(away, away)), least, most)
+
+
+def _doubles(array: pa.Array) -> np.ndarray[Any, np.dtype[np.float64]]:
+    doubles = pc.cast(array, pa.float64(), safe=False) if not pa.types.is_boolean(array.type) else array
+    result: np.ndarray[Any, np.dtype[np.float64]] = doubles.drop_null().to_numpy(zero_copy_only=False)
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Moments and extremes of a column of numbers."""
+
+    column: str
+    where: str = ""
+
+    def of(self, batch: pa.RecordBatch) -> Spread:
+        """See `Measure`."""
+        return _spread(_doubles(column_of(batch, self.column)))
+
+    def merged(self, one: Spread, other: Spread) -> Spread:
+        """See `Measure`."""
+        return _merged_spread(one, other)
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Extremes of a column of dates or time stamps, in seconds since 1970."""
+
+    column: str
+    where: str = ""
+
+    def of(self, batch: pa.RecordBatch) -> Spread:
+        """See `Measure`."""
+        return _spread(_doubles(epoch_secs(column_of(batch, self.column))))
+
+    def merged(self, one: Spread, other: Spread) -> Spread:
+        """See `Measure`."""
+        return _merged_spread(one, other)
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """Moments and extremes of the lengths of texts; NULL has the length 0."""
+
+    column: str
+    where: str = ""
+
+    def of(self, batch: pa.RecordBatch) -> Spread:
+        """See `Measure`."""
+        return _spread(_doubles(lengths(column_of(batch, self.column))))
+
+    def merged(self, one: Spread, other: Spread) -> Spread:
+        """See `Measure`."""
+        return _merged_spread(one, other)
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """Moments of two columns over rows in which both have a number."""
+
+    count: int = 0
+    mean_a: float = 0.0
+    mean_b: float = 0.0
+    squares_a: float = 0.0
+    squares_b: float = 0.0
+    products: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Joint moments of two columns of numbers."""
+
+    first: str
+    second: str
+    where: str = ""
+
+    def of(self, batch: pa.RecordBatch) -> Joint:
+        """See `Measure`."""
+        first, second = column_of(batch, self.first), column_of(batch, self.second)
+        both = pc.and_(first.is_valid(), second.is_valid())
+        a, b = (_doubles(one.filter(both)) for one in (first, second))
+        if not len(a):
+            return Joint()
+        mean_a, mean_b = float(a.mean()), float(b.mean())
+        from_a, from_b = a - mean_a, b - mean_b
+        return Joint(
+            len(a),
+            mean_a,
+            mean_b,
+            float(np.dot(from_a, from_a)),
+            float(np.dot(from_b, from_b)),
+            float(np.dot(from_a, from_b)),
+        )
+
+    def merged(self, one: Joint, other: Joint) -> Joint:
+        """See `Measure`."""
+        if not one.count or not other.count:
+            return other if other.count else one
+        count = one.count + other.count
+        apart_a, apart_b = other.mean_a - one.mean_a, other.mean_b - one.mean_b
+        share = one.count * other.count / count
+        return Joint(
+            count,
+            one.mean_a + apart_a * other.count / count,
+            one.mean_b + apart_b * other.count / count,
+            one.squares_a + other.squares_a + apart_a * apart_a * share,
+            one.squares_b + other.squares_b + apart_b * apart_b * share,
+            one.products + other.products + apart_a * apart_b * share,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """How often each value of some columns occurs.
+
+    Args:
+        rows: number of rows.
+        tables: each has one column for each column and `n`, the number of rows. A value may be in several tables.
+        too_many: whether counting stopped because there are more values than one process can hold.
+    """
+
+    rows: int
+    tables: tuple[pa.Table, ...] = ()
+    too_many: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Frequencies:
+    """Summary of a `Grouped`.
+
+    Args:
+        rows: number of rows.
+        filled: rows in which not all columns are NULL.
+        distinct: different values, without that of NULL in all columns.
+        once: values that occur once.
+        entropy: of the values.
+    """
+
+    rows: int
+    filled: int
+    distinct: int
+    once: int
+    entropy: float
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """How often each combination of values occurs."""
+
+    columns: tuple[str, ...]
+    where: str = ""
+
+    def of(self, batch: pa.RecordBatch) -> Grouped:
+        """See `Measure`."""
+        names = [str(at) for at in range(len(self.columns))]
+        keys = [_grouping(column_of(batch, name)) for name in self.columns]
+        table = pa.Table.from_arrays([*keys, _ones(batch.num_rows)], names=[*names, "n"])
+        return Grouped(batch.num_rows, (_summed(table, names),))
+
+    def merged(self, one: Grouped, other: Grouped) -> Grouped:
+        """See `Measure`."""
+        rows = one.rows + other.rows
+        if one.too_many or other.too_many:
+            return Grouped(rows, too_many=True)
+        tables = (*one.tables, *other.tables)
+        loose = sum(table.num_rows for table in tables[1:])
+        if loose <= max(_COMPACT_AT, tables[0].num_rows):
+            return Grouped(rows, tables)
+        compact = self.compact(Grouped(rows, tables))
+        return Grouped(rows, too_many=True) if compact.num_rows > MOST_GROUPS else Grouped(rows, (compact,))
+
+    def compact(self, given: Grouped) -> pa.Table:
+        """Return one table in which each value is once.
+
+        Raises:
+            RuleError: the values have types that cannot be compared.
+        """
+        try:
+            whole = pa.concat_tables(given.tables, promote_options="permissive")
+        except pa.ArrowInvalid:
+            raise RuleError(f"The column {', '.join(self.columns)} holds values of several types.") from None
+        return whole if len(given.tables) == 1 else _summed(whole, [str(at) for at in range(len(self.columns))])
+
+    def frequencies(self, given: Grouped) -> Frequencies:
+        """Return the summary."""
+        table = self.compact(given)
+        is_filled = pa.scalar(False)
+        for at in range(len(self.columns)):
+            is_filled = pc.or_(is_filled, pc.is_valid(table.column(str(at))))
+        counts = table.column("n").filter(is_filled).to_numpy().astype(np.float64)
+        filled = int(counts.sum())
+        shares = counts / filled if filled else counts
+        return Frequencies(
+            given.rows, filled, len(counts), int((counts == 1).sum()), float(-(shares * np.log(shares)).sum())
+        )
+
+
+def _ones(rows: int) -> pa.Array:
+    return pa.repeat(pa.scalar(1, pa.int64()), rows)
+
+
+def _summed(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    summed = table.group_by(list(names), use_threads=False).aggregate([("n", "sum")])
+    return summed.rename_columns([*names, "n"] if summed.column_names[-1] == "n_sum" else ["n", *names])
+
+
+def _grouping(array: pa.Array) -> pa.Array:
+    """Return values that group as Spark groups them: NaN equals itself, and -0.0 equals 0.0."""
+    if pa.types.is_null(array.type):
+        return array.cast(pa.string())
+    if not pa.types.is_floating(array.type):
+        return array
+    zero = pa.scalar(0.0, array.type)
+    nan = pa.scalar(float("nan"), array.type)
+    return pc.if_else(pc.is_nan(array), nan, pc.add(array, zero))
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns that were seen, with the types that each had, in the order of their first appearance.
+
+    Args:
+        types: names of Glue types by column. `choice` is among them if one chunk had several.
+    """
+
+    types: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def merged(self, other: Columns) -> Columns:
+        """Return the columns of both."""
+        none: frozenset[str] = frozenset()
+        names = dict.fromkeys([*self.types, *other.types])
+        return Columns({name: self.types.get(name, none) | other.types.get(name, none) for name in names})
+
+
+def columns_of(schema: pa.Schema) -> Columns:
+    """Return the columns of a schema."""
+    return Columns({one.name: frozenset(["choice" if is_choice(one) else glue_name(one.type)]) for one in schema})
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was measured of some rows.
+
+    Args:
+        columns: their columns.
+        states: by measure. A text takes the place of a state that could not be computed, and says why.
+    """
+
+    columns: Columns = field(default_factory=Columns)
+    states: Mapping[Measure, State] = field(default_factory=dict)
+
+    def merged(self, other: Measured) -> Measured:
+        """Return what was measured of the rows of both."""
+        states = dict(self.states)
+        for measure, state in other.states.items():
+            states[measure] = _merged_states(measure, states[measure], state) if measure in states else state
+        return Measured(self.columns.merged(other.columns), states)
+
+
+def _merged_states(measure: Measure, one: State, other: State) -> State:
+    failed = next((state for state in (one, other) if isinstance(state, str)), None)
+    if failed is not None:
+        return failed
+    try:
+        return measure.merged(one, other)
+    except RuleError as error:
+        return str(error)
+
+
+def measure(batch: pa.RecordBatch, measures: Iterable[Measure]) -> Measured:
+    """Measure a record batch.
+
+    Args:
+        batch: has the columns that say which rows count, too.
+        measures: what to measure.
+    """
+    masked: dict[str, pa.RecordBatch] = {"": batch}
+    states: dict[Measure, State] = {}
+    for one in measures:
+        where = one.where
+        if where not in masked:
+            masked[where] = batch.filter(pc.fill_null(batch.column(where), pa.scalar(False)))
+        rows = masked[where]
+        try:
+            states[one] = one.of(rows)
+        except (pa.ArrowException, RuleError) as error:
+            states[one] = str(error).splitlines()[0]
+    return Measured(columns_of(batch.schema), states)
+
+
+def column_of(batch: pa.RecordBatch, name: str) -> pa.Array:
+    """Return the values of a column; NULL in all rows if it is missing."""
+    found = find_name(batch.schema.names, name)
+    return pa.nulls(batch.num_rows) if found is None else batch.column(found)
+
+
+def find_name(names: Iterable[str], wanted: str) -> str | None:
+    """Return the name of a column that a rule names, in any letter case, as Spark finds it; None if there is none."""
+    given = list(names)
+    if wanted in given:
+        return wanted
+    lowered = wanted.lower()
+    return next((name for name in given if name.lower() == lowered), None)

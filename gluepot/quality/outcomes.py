@@ -1,0 +1,65 @@
+"""What an evaluation found: the outcome of each rule, and figures without a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gluepot.quality.dqdl.ruleset import Labels
+
+PASSED = "Passed"
+FAILED = "Failed"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleOutcome:
+    """The outcome of a rule (docs/glue 12.5).
+
+    Args:
+        rule: its text.
+        passed: whether it holds.
+        reason: why not; empty if it holds.
+        metrics: what was measured, by Glue's names.
+        evaluated: the rule's text with numbers in place of earlier values.
+        labels: of the rule.
+    """
+
+    rule: str
+    passed: bool
+    reason: str = ""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    evaluated: str = ""
+    labels: Labels = ()
+
+    @property
+    def outcome(self) -> str:
+        """The outcome in Glue's words."""
+        return PASSED if self.passed else FAILED
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What one evaluation of a ruleset found.
+
+    Args:
+        outcomes: one for each rule, in order.
+        analyzed: what analyzers measured, by Glue's names.
+        rows: number of rows, if it was measured.
+    """
+
+    outcomes: Sequence[RuleOutcome]
+    analyzed: Mapping[str, float] = field(default_factory=dict)
+    rows: int | None = None
+
+    @property
+    def score(self) -> float:
+        """The share of rules that hold; 1.0 without rules."""
+        return sum(one.passed for one in self.outcomes) / len(self.outcomes) if self.outcomes else 1.0
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """All metrics, of rules and of analyzers."""
+        found = dict(self.analyzed)
+        for one in self.outcomes:
+            found |= one.metrics
+        return found

@@ -18,6 +18,7 @@ from awsglue.job_arguments import (
 )
 from awsglue.lake_catalogs import use_local_catalogs
 from gluepot.bookmarks import jobrun
+from gluepot.bookmarks.run_writer import WRITERS
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
 from gluepot.streaming.query import session
@@ -77,6 +78,7 @@ class Job:
         reach("job.commit_called")
         if self._name is None:
             log.warning("commit_before_init", hint="call job.init(args['JOB_NAME'], args) first")
+        WRITERS.finish()
         jobrun.commit()
 
     @classmethod

@@ -73,6 +73,10 @@ class LazyFrame:
             self._schema_found = execute.schema_of(self._spark, self.pipeline.over_known()) if told is None else told
         return self._schema_found
 
+    def known_schema(self) -> pa.Schema | None:
+        """Return the schema if it is known without reading records. Ours, not Glue's."""
+        return self._schema_found if self._schema_found is not None else self._static_schema()
+
     def _static_schema(self) -> pa.Schema | None:
         """Return the schema where it follows from the DataFrame's or from the steps; None where records decide."""
         pipeline = self.pipeline.over_known()

@@ -380,6 +380,7 @@ class ManifestPart:
             sticky schema grows from it.
         columns: what the task adds to the table's columns, in the sink's own form; None if the sink does not track
             columns.
+        measured: what steps of the pipeline have measured, by their names.
     """
 
     files: Sequence[StagedFile] = ()
@@ -394,6 +395,7 @@ class ManifestPart:
     newest_epoch_ms: Mapping[str, int] = field(default_factory=dict)
     source_schema: bytes | None = None
     columns: Sequence[bytes] | None = None
+    measured: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, order=True, slots=True)

@@ -62,6 +62,11 @@ class RunWriters:
         writer.given = Given(digest=marks.input_digest)
         return writer
 
+    def finish(self) -> None:
+        """Do what had to wait until all writes of the process were made; see `TableWriter.finish`."""
+        for one in (self._plain, *self._of_runs.values()):
+            one.finish()
+
     def outputs(self) -> Sequence[Output]:
         """Return what was written, write by write; records that were sent to streams are not among it."""
         return [output for one in (self._plain, *self._of_runs.values()) for output in one.totals.outputs]

@@ -37,6 +37,8 @@ from gluepot.frames.chunk import Chunk
 from gluepot.frames.rows import rows as plain_rows
 from gluepot.frames.schema import align, merge_schemas, without_nulls
 from gluepot.frames.transforms import run_steps
+from gluepot.quality.measures import Measure, Measured
+from gluepot.quality.measures import measure as measure_batch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -198,6 +200,21 @@ def schema_of(spark: SparkSession, pipeline: Pipeline) -> pa.Schema:
     for found in _run(spark, pipeline, schemas, in_order=False):
         merged = merge_schemas(merged, pa.ipc.read_schema(pa.py_buffer(found)))
     return merged
+
+
+def measure(spark: SparkSession, pipeline: Pipeline, measures: Sequence[Measure]) -> Measured:
+    """Return what is measured of the good records of a pipeline."""
+
+    def measure_all(work: task.Work) -> Iterator[Measured]:
+        whole = Measured()
+        for chunk in work.chunks:
+            whole = whole.merged(measure_batch(chunk.batch, measures))
+        yield whole
+
+    whole = Measured()
+    for one in _run(spark, pipeline, measure_all, in_order=False):
+        whole = whole.merged(one)
+    return whole
 
 
 def start_workers(spark: SparkSession) -> None:

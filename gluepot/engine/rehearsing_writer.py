@@ -48,6 +48,9 @@ class RehearsingWriter(TableWriter):
         )
         self._reached = reached
 
+    def finish(self) -> None:
+        """Do nothing: what has to be done at the end of the batch is not rehearsed."""
+
     def _publish_files(self, spark: SparkSession, write: FileWrite) -> None:
         self._reached[write.place, write.planned.key] = write.target
         execute.rehearse(spark, write.pipeline, write.sink, write.target, write.planned)

@@ -36,6 +36,8 @@ from gluepot.frames.packing import unpack
 from gluepot.frames.schema import merge_schemas
 from gluepot.frames.transforms import Step, run_steps
 from gluepot.frames.transforms.needed_columns import needed_columns
+from gluepot.quality.measure_rows import MeasureRows
+from gluepot.quality.measures import Measured
 
 T = TypeVar("T")
 Piece = SourceRange | InputSplit
@@ -58,6 +60,7 @@ class Tally:
     newest_epoch_ms: dict[str, int] = field(default_factory=dict)
     phase_secs: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     source_schema: pa.Schema | None = None
+    measured: dict[str, Measured] = field(default_factory=dict)
 
     def timed(self, phase: str, items: Iterable[T]) -> Iterator[T]:
         """Pass items on, and add the time that their producer took to a phase."""
@@ -269,12 +272,23 @@ def packed_chunks(batches: Iterable[pa.RecordBatch], tally: Tally) -> Iterator[C
 
 def through(chunks: Iterable[Chunk], steps: Sequence[Step], tally: Tally) -> Iterator[Chunk]:
     """Pass chunks through the steps; errors of earlier steps stay with their chunk."""
+    measuring = any(isinstance(step, MeasureRows) for step in steps)
     for chunk in chunks:
         began = time.perf_counter()
-        done = run_steps(steps, chunk)
+        done = _measured_steps(steps, chunk, tally) if measuring else run_steps(steps, chunk)
         tally.rows_dropped += _records(chunk) - _records(done)
         tally.phase_secs[TRANSFORM] += time.perf_counter() - began
         yield done
+
+
+def _measured_steps(steps: Iterable[Step], chunk: Chunk, tally: Tally) -> Chunk:
+    """Return the chunk after all steps, and keep what some of them measure."""
+    for step in steps:
+        chunk = step(chunk)
+        if isinstance(step, MeasureRows):
+            found, before = step.of(chunk), tally.measured.get(step.name)
+            tally.measured[step.name] = found if before is None else before.merged(found)
+    return chunk
 
 
 def _records(chunk: Chunk) -> int:
@@ -337,6 +351,7 @@ def _with_tally(part: ManifestPart, work: Work, began: float) -> ManifestPart:
         rows_dropped=tally.rows_dropped,
         bytes_in=tally.bytes_in,
         phase_secs=dict(tally.phase_secs),
+        measured=dict(tally.measured),
         newest_epoch_ms=dict(tally.newest_epoch_ms),
         source_schema=None if tally.source_schema is None else tally.source_schema.serialize().to_pybytes(),
     )

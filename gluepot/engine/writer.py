@@ -30,6 +30,7 @@ from gluepot.core.logging import get_logger
 from gluepot.core.storage import place_of
 from gluepot.engine import catalog_update, execute
 from gluepot.engine.file_target import FileTarget
+from gluepot.engine.measuring import WaitingMeasures
 from gluepot.engine.on_driver import is_own_work
 from gluepot.engine.pipeline import Pipeline, work_of
 from gluepot.engine.write_totals import WriteTotals
@@ -184,6 +185,9 @@ class TableWriter:
         self.rejects_path = rejects_path
         self._prepared = prepared or NothingPrepared()
         self.during = during
+        self.measures = WaitingMeasures()
+        self._at_end: list[Callable[[], None]] = []
+        self._named: Counter[str] = Counter()
         self._writes: Counter[tuple[str, str]] = Counter()
         self._changing = RLock()
 
@@ -199,6 +203,21 @@ class TableWriter:
     def settle(self) -> None:
         """End the batch: take back what only earlier attempts wrote."""
         self.targets.tables.settle()
+
+    def at_end(self, action: Callable[[], None]) -> None:
+        """Have something done when the function or script has made all its writes."""
+        self._at_end.append(action)
+
+    def finish(self) -> None:
+        """Do what had to wait until all writes were made. If that fails, the batch or run fails."""
+        while self._at_end:
+            self._at_end.pop(0)()
+
+    def next_name(self, base: str) -> str:
+        """Return a name that this batch or run has not used yet, and that a repetition of it uses again."""
+        with self._changing:
+            self._named[base] += 1
+            return f"{self.by.query_id}/{self.by.batch_id}/{base}/{self._named[base]}"
 
     def next_write(self, place: str, transformation_ctx: str) -> Manifest:
         """Return the manifest of the next write, without parts, and count the write.
@@ -299,9 +318,12 @@ class TableWriter:
 
     def _publish_files(self, spark: SparkSession, write: FileWrite) -> None:
         planned, sink, target = write.planned, write.sink, write.target
-        staged = self._prepared.staged(write.pipeline, sink)
-        outcome, parts = execute.write(spark, write.pipeline, sink, target, planned, staged)
-        if is_own_work(write.pipeline.steps):  # running a script's function twice could have visible effects
+        pipeline, taken = self.measures.taken_along(write.pipeline)
+        staged = None if taken else self._prepared.staged(pipeline, sink)
+        outcome, parts = execute.write(spark, pipeline, sink, target, planned, staged)
+        self.measures.measured(taken, parts)
+        # Running a script's function twice could have visible effects, and what is staged ahead measures nothing.
+        if not taken and is_own_work(write.pipeline.steps):
             self._prepared.wrote(RepeatedWrite(write.pipeline.steps, spark, write.settings, write.ctx))
         if (entry := write.settings.catalog) is not None:
             catalog_update.update(entry.open(), entry.table, outcome.files, parts)
@@ -319,7 +341,9 @@ class TableWriter:
         self._send_records(spark, pipeline, sink)
 
     def _send_records(self, spark: SparkSession, pipeline: Pipeline, sink: RecordSink) -> None:
+        pipeline, taken = self.measures.taken_along(pipeline)
         parts = execute.send(spark, pipeline, sink)
+        self.measures.measured(taken, parts)
         self.totals.add(Committed((), sum(part.rows_out for part in parts)), parts)
 
     def _write_table(self, spark: SparkSession, pipeline: Pipeline, settings: JdbcWriteSettings, ctx: str) -> None:
@@ -360,7 +384,9 @@ class TableWriter:
 
         write = commit.Write(POSTGRESQL, place, planned.key.ctx, mode=settings.mode.value)
         self.targets.tables.announce(write, planned.key.batch_id, undo)
+        pipeline, taken = self.measures.taken_along(pipeline)
         outcome, parts = write_table(spark, pipeline, settings, name, planned)
+        self.measures.measured(taken, parts)
         self.totals.add(outcome, parts, dataset=table_dataset(settings.endpoint.url, settings.table))
         self._published(planned.key, f"{settings.endpoint.shown} {settings.table}", outcome.rows, 0)
 

@@ -74,7 +74,7 @@ class Setting:
             RuleError: it has none.
         """
         assert rule.condition is not None
-        return comparison_of(rule.condition, self.now, self.earlier.get(metric, ()))
+        return comparison_of(rule.condition, self.now, self.earlier.get(name_in_history(metric, rule), ()))
 
     def threshold(self, rule: Rule) -> Comparison | None:
         """Return the condition of `with threshold`; None without one."""
@@ -82,6 +82,11 @@ class Setting:
         if tag is None:
             return None
         return Comparison(Kind.NUMBER, tag.operator, tuple(float(str(one)) for one in tag.operands))
+
+
+def name_in_history(metric: str, rule: Rule) -> str:
+    """Return the name under which a metric of a rule is kept: metrics of different rows have different names."""
+    return f"{metric} where {rule.where}" if rule.where else metric
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from gluepot.quality.checks import ELSEWHERE, JUDGES, UNMET, Facts, Judge, Setting, Verdict
+from gluepot.quality.checks import ELSEWHERE, JUDGES, UNMET, Facts, Judge, Setting, Verdict, name_in_history
 from gluepot.quality.dqdl.rule_types import Kind
 from gluepot.quality.dqdl.ruleset import (
     Composite,
@@ -87,12 +87,16 @@ class Examination:
         """Return the outcomes."""
         outcomes = [self._outcome(rule, facts) for rule in self.ruleset.rules]
         analyzed: dict[str, float] = {}
-        for one in self.ruleset.analyzers:
+        history: dict[str, float] = {}
+        for one in self._simple():
             with suppress(RuleError):
-                analyzed |= _judge(one).verdict(_measured(one), self.setting, facts).metrics
-        rows = facts.state(Rows()) if facts.has(Rows()) else 0
+                found = _judge(one).verdict(one, self.setting, facts).metrics
+                history |= {name_in_history(name, one): value for name, value in found.items()}
+                if one.condition is _ANY:
+                    analyzed |= found
+        rows = facts.state(Rows())
         assert isinstance(rows, int)
-        return Evaluation(outcomes, analyzed, rows)
+        return Evaluation(outcomes, analyzed, rows, history)
 
     def _simple(self) -> Iterator[Rule]:
         for rule in self.ruleset.rules:

@@ -385,7 +385,7 @@ class Groups:
         """
         try:
             whole = pa.concat_tables(given.tables, promote_options="permissive")
-        except pa.ArrowInvalid:
+        except pa.ArrowException:
             raise RuleError(f"The column {', '.join(self.columns)} holds values of several types.") from None
         return whole if len(given.tables) == 1 else _summed(whole, [str(at) for at in range(len(self.columns))])
 
@@ -414,8 +414,6 @@ def _summed(table: pa.Table, names: Sequence[str]) -> pa.Table:
 
 def _grouping(array: pa.Array) -> pa.Array:
     """Return values that group as Spark groups them: NaN equals itself, and -0.0 equals 0.0."""
-    if pa.types.is_null(array.type):
-        return array.cast(pa.string())
     if not pa.types.is_floating(array.type):
         return array
     zero = pa.scalar(0.0, array.type)
@@ -487,13 +485,20 @@ def measure(batch: pa.RecordBatch, measures: Iterable[Measure]) -> Measured:
     for one in measures:
         where = one.where
         if where not in masked:
-            masked[where] = batch.filter(pc.fill_null(batch.column(where), pa.scalar(False)))
+            masked[where] = _chosen(batch, where)
         rows = masked[where]
         try:
             states[one] = one.of(rows)
         except (pa.ArrowException, RuleError) as error:
             states[one] = str(error).splitlines()[0]
     return Measured(columns_of(batch.schema), states)
+
+
+def _chosen(batch: pa.RecordBatch, where: str) -> pa.RecordBatch:
+    """Return the rows that a mask chooses; a batch that stands for no rows may lack the mask."""
+    if not batch.num_rows:
+        return batch
+    return batch.filter(pc.fill_null(batch.column(where), pa.scalar(False)))
 
 
 def column_of(batch: pa.RecordBatch, name: str) -> pa.Array:

@@ -45,21 +45,15 @@ class Evaluation:
         outcomes: one for each rule, in order.
         analyzed: what analyzers measured, by Glue's names.
         rows: number of rows, if it was measured.
+        history: metrics by their names in the history, which distinguish metrics of different rows.
     """
 
     outcomes: Sequence[RuleOutcome]
     analyzed: Mapping[str, float] = field(default_factory=dict)
     rows: int | None = None
+    history: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def score(self) -> float:
         """The share of rules that hold; 1.0 without rules."""
         return sum(one.passed for one in self.outcomes) / len(self.outcomes) if self.outcomes else 1.0
-
-    @property
-    def metrics(self) -> dict[str, float]:
-        """All metrics, of rules and of analyzers."""
-        found = dict(self.analyzed)
-        for one in self.outcomes:
-            found |= one.metrics
-        return found

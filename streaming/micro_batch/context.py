@@ -175,6 +175,7 @@ def _call(function: BatchFunction, frame: DataFrame, context: BatchContext) -> N
     try:
         with scopes.running(context.scope, context):
             function(frame, context.batch_id)
+        context.writer.finish()
         done = True
     finally:
         context.beside("speculation", lambda: context.speculation.end(context.writer, done=done))

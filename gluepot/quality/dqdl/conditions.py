@@ -105,6 +105,10 @@ def _check(rule_type: RuleType, found: Condition) -> None:
     for call in calls:
         if call.name not in FUNCTIONS:
             raise DqdlError(f"There is no function {call.name}; use one of {', '.join(sorted(FUNCTIONS))}.")
+        if call.name == "last" and not all(
+            isinstance(one, Number) and one.text.isdigit() for one in call.arguments[:1]
+        ):
+            raise DqdlError(f"{call} takes a whole number, as in last(3).")
         if call.name == "last" and not rule_type.dynamic:
             raise DqdlError(f"{rule_type.name} cannot compare with earlier values, so it takes no last().")
     words = [one for one in found.operands if isinstance(one, Keyword)]

@@ -1,0 +1,1 @@
+"""`awsgluedq`, as job scripts import it: data quality (docs/glue 12)."""

@@ -1,0 +1,133 @@
+"""`awsgluedq.transforms`, as job scripts import it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from pyspark.sql.types import DoubleType, MapType, StringType, StructField, StructType
+
+from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection
+from awsglue.transforms import GlueTransform
+from awsglue.writing import current_writer
+from awsgluedq.options import evaluation_options, publication
+from gluepot.engine.pipeline import FrameInput, Pipeline
+from gluepot.evaluation.check import Check, plain_outcome
+from gluepot.evaluation.examiner import Subject
+from gluepot.quality.dqdl import parse
+from gluepot.streaming.query import session
+
+__all__ = ["EvaluateDataQuality"]
+
+_OUTCOMES = StructType(
+    [
+        StructField("Rule", StringType()),
+        StructField("Outcome", StringType()),
+        StructField("FailureReason", StringType()),
+        StructField("EvaluatedMetrics", MapType(StringType(), DoubleType())),
+        StructField("EvaluatedRule", StringType()),
+    ]
+)
+
+
+class EvaluateDataQuality(GlueTransform):
+    """Evaluates a DQDL ruleset over a frame (docs/glue 12.5).
+
+    The rows are measured in the pass of the first write of the same frame, if there is one. If the script asks for
+    outcomes before, they are measured at that moment, and otherwise at the end of the batch function or in
+    `job.commit()`.
+    """
+
+    DATA_QUALITY_RULE_OUTCOMES_KEY = "ruleOutcomes"
+    DATA_QUALITY_ROW_LEVEL_OUTCOMES_KEY = "rowLevelOutcomes"
+    ORIGINAL_DATA_KEY = "originalData"
+    AGGREGATED_METRICS_KEY = "aggregatedMetrics"
+
+    def __call__(
+        self,
+        frame: DynamicFrame,
+        ruleset: str,
+        publishing_options: Mapping[str, Any] = {},
+        additional_options: Mapping[str, Any] = {},
+        additional_data_sources: Mapping[str, DynamicFrame] = {},
+        transformation_ctx: str = "",
+    ) -> DynamicFrame:
+        """Return one row for each rule: Rule, Outcome, FailureReason, EvaluatedMetrics, EvaluatedRule.
+
+        Args:
+            frame: what is checked.
+            ruleset: DQDL.
+            publishing_options: see docs/glue 12.5.
+            additional_options: see docs/glue 12.5; keys that are not known are ignored.
+            additional_data_sources: other frames by the alias that rules use.
+            transformation_ctx: not used.
+
+        Raises:
+            DqdlError: the ruleset is not valid.
+        """
+        check = _check(frame, ruleset, publishing_options, additional_options, additional_data_sources)
+        return _rule_outcomes(frame, check)
+
+    @classmethod
+    def process_rows(
+        cls,
+        frame: DynamicFrame,
+        ruleset: str,
+        publishing_options: Mapping[str, Any] = {},
+        additional_options: Mapping[str, Any] = {},
+        additional_data_sources: Mapping[str, DynamicFrame] = {},
+        transformation_ctx: str = "",
+    ) -> DynamicFrameCollection:
+        """Return a collection of `originalData`, `ruleOutcomes` and `rowLevelOutcomes`.
+
+        The last one has the rows of the frame with the columns DataQualityRulesPass, DataQualityRulesFail,
+        DataQualityRulesSkip and DataQualityEvaluationResult. Arguments and errors are those of a call.
+        """
+        check = _check(frame, ruleset, publishing_options, additional_options, additional_data_sources)
+        by_row = DynamicFrame(check.row_outcomes, frame.glue_ctx, cls.DATA_QUALITY_ROW_LEVEL_OUTCOMES_KEY)
+        return DynamicFrameCollection(
+            {
+                cls.ORIGINAL_DATA_KEY: frame,
+                cls.DATA_QUALITY_RULE_OUTCOMES_KEY: _rule_outcomes(frame, check),
+                cls.DATA_QUALITY_ROW_LEVEL_OUTCOMES_KEY: by_row,
+            },
+            frame.glue_ctx,
+        )
+
+
+def _check(
+    frame: DynamicFrame,
+    ruleset: str,
+    publishing: Mapping[str, Any],
+    additional: Mapping[str, Any],
+    sources: Mapping[str, DynamicFrame],
+) -> Check:
+    rules = parse(ruleset)
+    subject = Subject(
+        frame.glue_ctx.spark_session,
+        frame.pipeline,
+        frame.toDF,
+        frame.known_schema(),
+        {alias: other.toDF for alias, other in sources.items()},
+    )
+    return Check(
+        subject,
+        rules,
+        evaluation_options(additional),
+        publication(publishing, session.current().job, dict(os.environ)),
+        current_writer(),
+        session.current().clock,
+    )
+
+
+def _rule_outcomes(frame: DynamicFrame, check: Check) -> DynamicFrame:
+    return DynamicFrame(
+        partial(_outcome_rows, frame, check), frame.glue_ctx, EvaluateDataQuality.DATA_QUALITY_RULE_OUTCOMES_KEY
+    )
+
+
+def _outcome_rows(frame: DynamicFrame, check: Check) -> Pipeline:
+    rows = [tuple(plain_outcome(one).values()) for one in check.evaluation().outcomes]
+    return Pipeline(FrameInput(frame.glue_ctx.spark_session.createDataFrame(rows, _OUTCOMES)))

@@ -1,0 +1,178 @@
+"""One check of a frame by a ruleset: evaluated once, at the latest at the end of the batch or run, and kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from threading import RLock
+from typing import Any
+
+from gluepot.core.clock import Clock
+from gluepot.core.errors import EtlError
+from gluepot.core.logging import get_logger
+from gluepot.core.storage import open_storage
+from gluepot.engine.measuring import Waiting
+from gluepot.engine.pipeline import Pipeline
+from gluepot.engine.writer import TableWriter
+from gluepot.evaluation.examiner import Examiner, Options, Subject
+from gluepot.evaluation.history.store import History, Result, Source
+from gluepot.quality.dqdl.conditions import calls_of
+from gluepot.quality.dqdl.ruleset import Ruleset
+from gluepot.quality.measures import Measured
+from gluepot.quality.numbers import Moment
+from gluepot.quality.outcomes import Evaluation, RuleOutcome
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What becomes of a result.
+
+    Args:
+        source: whose history the check belongs to.
+        run_id: of the job's run.
+        results_prefix: folder or S3 prefix of the result files; empty for none.
+        history: opens the history; None if results are not kept.
+        told: called with each result.
+    """
+
+    source: Source
+    run_id: str
+    results_prefix: str = ""
+    history: Callable[[], History] | None = None
+    told: Callable[[Result], None] | None = None
+
+
+class Check:
+    """A check that waits for a write of its rows, or until somebody asks for its outcomes.
+
+    Args:
+        subject: what is checked.
+        ruleset: the rules.
+        options: how they are evaluated.
+        publication: what becomes of the result.
+        writer: the writes of the batch or run.
+        clock: tells the time of the evaluation.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        ruleset: Ruleset,
+        options: Options,
+        publication: Publication,
+        writer: TableWriter,
+        clock: Clock,
+    ) -> None:
+        self._publication = publication
+        self._clock = clock
+        self._started_secs = clock.epoch()
+        self._name = writer.next_name(publication.source.context)
+        self._examiner = Examiner(subject, ruleset, options, Moment(self._started_secs), self._earlier(ruleset))
+        self._writer = writer
+        self._waiting: Waiting | None = None
+        self._evaluation: Evaluation | None = None
+        self._lock = RLock()
+        if self._examiner.measures_alone:
+            measures = self._examiner.examination.measures()
+            self._waiting = writer.measures.add(subject.pipeline, measures, self._measured)
+        writer.at_end(self._finish)
+
+    def evaluation(self) -> Evaluation:
+        """Return the outcomes; the first call evaluates, unless a write has done that."""
+        with self._lock:
+            if self._evaluation is None:
+                self._done(self._examiner.evaluation())
+            assert self._evaluation is not None
+            return self._evaluation
+
+    def row_outcomes(self) -> Pipeline:
+        """Return the rows with the columns that tell which rules they pass."""
+        return self._examiner.row_outcomes()
+
+    def _finish(self) -> None:
+        self.evaluation()
+
+    def _measured(self, measured: Measured) -> None:
+        with self._lock:
+            if self._evaluation is None:
+                self._done(self._examiner.judge(measured))
+
+    def _done(self, evaluation: Evaluation) -> None:
+        self._evaluation = evaluation
+        if self._waiting is not None:
+            self._writer.measures.drop(self._waiting)
+        self._publish(
+            Result(
+                self._publication.source,
+                self._name,
+                self._publication.run_id,
+                round(self._started_secs * 1000),
+                round(self._clock.epoch() * 1000),
+                evaluation.outcomes,
+                evaluation.analyzed,
+                evaluation.history,
+            )
+        )
+
+    def _publish(self, result: Result) -> None:
+        failed = [one.rule for one in result.outcomes if not one.passed]
+        log.info(
+            "data_quality_evaluated",
+            context=result.source.context,
+            passed=len(result.outcomes) - len(failed),
+            failed=len(failed),
+            failed_rules=failed[:10],
+        )
+        publication = self._publication
+        if publication.told is not None:
+            publication.told(result)
+        # What was found about the data is worth less than the data: a job does not fail because of these.
+        try:
+            if publication.history is not None:
+                publication.history().save(result)
+            if publication.results_prefix:
+                write_result(publication.results_prefix, result)
+        except EtlError as error:
+            log.warning("data_quality_result_not_kept", context=result.source.context, error=str(error))
+
+    def _earlier(self, ruleset: Ruleset) -> Mapping[str, Sequence[float]]:
+        most = most_earlier(ruleset)
+        if not most or self._publication.history is None:
+            return {}
+        return self._publication.history().earlier(self._publication.source, self._name, most)
+
+
+def most_earlier(ruleset: Ruleset) -> int:
+    """Return how many earlier values of a metric the rules use at most."""
+    conditions = [rule.condition for rule in ruleset.all_rules() if rule.condition is not None]
+    calls = [call for one in conditions for operand in one.operands for call in calls_of(operand)]
+    wanted = [int(str(call.arguments[0])) if call.arguments else 1 for call in calls if call.name == "last"]
+    return max(wanted, default=0)
+
+
+def plain_outcome(one: RuleOutcome) -> dict[str, Any]:
+    """Return an outcome as Glue's files and frames have it."""
+    return {
+        "Rule": one.rule,
+        "Outcome": one.outcome,
+        "FailureReason": one.reason or None,
+        "EvaluatedMetrics": dict(one.metrics),
+        "EvaluatedRule": one.evaluated,
+    }
+
+
+def write_result(prefix: str, result: Result) -> None:
+    """Write the outcomes as JSON lines, in a folder for the day; the replay of a batch writes the same file again.
+
+    Args:
+        prefix: a folder or an S3 prefix.
+        result: the outcomes.
+    """
+    day = datetime.fromtimestamp(result.started_ms / 1000, UTC)
+    name = result.evaluation.replace("/", "_").replace(" ", "_")
+    lines = "".join(json.dumps(plain_outcome(one)) + "\n" for one in result.outcomes)
+    open_storage(prefix).put(f"{day:%Y/%m/%d}/{name}.json", lines.encode())

@@ -1,0 +1,247 @@
+"""Examines the rows of a frame by a ruleset: measures them once, asks Spark for the rest, and judges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from threading import RLock
+
+import pyarrow as pa
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import functions as sql
+
+from gluepot.engine import execute
+from gluepot.engine.pipeline import FrameInput, Pipeline
+from gluepot.evaluation.other_data import OtherData, Sources
+from gluepot.evaluation.row_outcomes import RowOutcomes
+from gluepot.quality.checks import JUDGES, Facts, Setting
+from gluepot.quality.dqdl.ruleset import Composite, Rule, Ruleset, simple_rules
+from gluepot.quality.evaluation import Examination
+from gluepot.quality.measures import OWN, Frequencies, Grouped, Groups, Measured, columns_of, find_name, measure
+from gluepot.quality.numbers import Moment, RuleError
+from gluepot.quality.outcomes import Evaluation
+from gluepot.quality.row_tests import ACROSS_ROWS, RowTests
+
+_DECIDED_ELSEWHERE = frozenset({"ReferentialIntegrity", "DatasetMatch", "CustomSql"})
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is examined.
+
+    Args:
+        spark: the session.
+        pipeline: gives the rows.
+        rows: returns them as a DataFrame.
+        schema: of the rows, if it is known without reading them.
+        sources: other data sets by alias.
+    """
+
+    spark: SparkSession
+    pipeline: Pipeline
+    rows: Callable[[], DataFrame]
+    schema: pa.Schema | None = None
+    sources: Sources = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a ruleset is evaluated.
+
+    Args:
+        by_row: whether composites are judged row by row.
+        filtered_as_skipped: whether a row that a `where` leaves out counts as skipped instead of passed.
+        with_labels: whether the texts of rules in row outcomes show their labels.
+    """
+
+    by_row: bool = False
+    filtered_as_skipped: bool = False
+    with_labels: bool = False
+
+
+class InvalidWhereError(ValueError):
+    """A `where` that Spark cannot read or resolve. Glue raises such an error as well."""
+
+
+class Examiner:
+    """Evaluates one ruleset over one subject, once.
+
+    Args:
+        subject: what is examined.
+        ruleset: the rules.
+        options: how.
+        now: the time of the evaluation.
+        earlier: values of metrics in earlier evaluations, the newest first, by metric.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        ruleset: Ruleset,
+        options: Options,
+        now: Moment,
+        earlier: Mapping[str, Sequence[float]] | None = None,
+    ) -> None:
+        self._subject = subject
+        self._ruleset = ruleset
+        self._options = options
+        self._masks = {
+            where: f"{OWN}where_{at}"
+            for at, where in enumerate(dict.fromkeys(rule.where for rule in ruleset.all_rules() if rule.where))
+        }
+        self._setting = Setting(now, self._masks, earlier or {})
+        self._flags = {rule: f"{OWN}flag_{at}" for at, rule in enumerate(dict.fromkeys(self._flagged_rules()))}
+        self._tests = RowTests(self._setting, self._flags)
+        self._examination = Examination(ruleset, self._setting, self._tests, options.by_row)
+        self._evaluation: Evaluation | None = None
+        self._extended: DataFrame | None = None
+        self._lock = RLock()
+
+    @property
+    def measures_alone(self) -> bool:
+        """Whether one pass over the rows measures all that the rules need, so that a write can take it along."""
+        return not self._needs_columns and not self._outside_rules()
+
+    @property
+    def examination(self) -> Examination:
+        """What has to be measured."""
+        return self._examination
+
+    def evaluation(self) -> Evaluation:
+        """Return the outcomes. The first call evaluates, unless `judge` did."""
+        with self._lock:
+            if self._evaluation is None:
+                spark = self._subject.spark
+                if self._needs_columns:
+                    pipeline = Pipeline(FrameInput(self._with_columns()))
+                else:
+                    pipeline = self._subject.pipeline.over_known()
+                self.judge(execute.measure(spark, pipeline, self._examination.measures()))
+            assert self._evaluation is not None
+            return self._evaluation
+
+    def judge(self, measured: Measured) -> Evaluation:
+        """Judge what was measured of all rows, and return the outcomes."""
+        with self._lock:
+            schema = self._subject.schema or pa.schema([])
+            nothing = measure(pa.RecordBatch.from_pylist([], schema=schema), self._examination.measures())
+            facts = Facts(self._counted_elsewhere(nothing.merged(measured)), self._outside(), columns_of(schema))
+            self._evaluation = self._examination.judged(facts)
+            return self._evaluation
+
+    def row_outcomes(self) -> Pipeline:
+        """Return the rows with the columns that tell which rules they pass (docs/glue 12.5)."""
+        needs_columns = bool(self._masks or self._flags)
+        given = Pipeline(FrameInput(self._with_columns())) if needs_columns else self._subject.pipeline
+        step = RowOutcomes(
+            self._ruleset.rules,
+            self._tests,
+            skip_filtered=self._options.filtered_as_skipped,
+            with_labels=self._options.with_labels,
+        )
+        return given.then(step)
+
+    @property
+    def _needs_columns(self) -> bool:
+        return bool(self._masks) or (self._options.by_row and self._has_flags_in_composites())
+
+    def _has_flags_in_composites(self) -> bool:
+        composites = [one for one in self._ruleset.rules if isinstance(one, Composite)]
+        return any(rule in self._flags for one in composites for rule in simple_rules(one))
+
+    def _flagged_rules(self) -> Sequence[Rule]:
+        return [
+            rule
+            for top in self._ruleset.rules
+            for rule in simple_rules(top)
+            if rule.type_name in ACROSS_ROWS | {"IsPrimaryKey"}
+            or (rule.type_name in _DECIDED_ELSEWHERE and (rule.type_name != "CustomSql" or rule.condition is None))
+        ]
+
+    def _outside_rules(self) -> Sequence[Rule]:
+        return [rule for rule in self._ruleset.all_rules() if rule.type_name not in JUDGES]
+
+    def _outside(self) -> Mapping[Rule, Mapping[str, float] | str]:
+        rules = self._outside_rules()
+        if not rules:
+            return {}
+        data = OtherData(self._subject.spark, self._subject.rows(), self._subject.sources)
+        found: dict[Rule, Mapping[str, float] | str] = {}
+        for rule in rules:
+            try:
+                found[rule] = data.values(rule)
+            except RuleError as error:
+                found[rule] = str(error)
+        return found
+
+    def _counted_elsewhere(self, measured: Measured) -> Measured:
+        """Let Spark count groups that one process could not hold."""
+        states = dict(measured.states)
+        for one, state in measured.states.items():
+            if isinstance(one, Groups) and isinstance(state, Grouped) and state.too_many:
+                states[one] = self._frequencies(one, state.rows)
+        return Measured(measured.columns, states)
+
+    def _frequencies(self, groups: Groups, rows: int) -> Frequencies:
+        frame = self._with_columns() if groups.where else self._subject.rows()
+        if groups.where:
+            frame = frame.where(sql.col(groups.where))
+        keys = [sql.col(f"`{find_name(frame.columns, name)}`") for name in groups.columns]
+        filled = frame.where(_any_filled(keys))
+        counts = filled.groupBy(*keys).agg(sql.count("*").alias("n"))
+        found = counts.agg(
+            sql.sum("n"), sql.count("*"), sql.count_if(sql.col("n") == 1), sql.sum(sql.col("n") * sql.log("n"))
+        ).first()
+        assert found is not None
+        total, distinct, once, weighted = (value or 0 for value in found)
+        # The sum of -p log p, with p = n / total.
+        entropy = math.log(total) - weighted / total if total else 0.0
+        return Frequencies(rows, total, distinct, once, entropy)
+
+    def _with_columns(self) -> DataFrame:
+        """Return the rows with the columns of `where` and of row results that other rows decide."""
+        if self._extended is None:
+            rows = self._subject.rows()
+            for where, name in self._masks.items():
+                rows = rows.withColumn(name, sql.coalesce(self._predicate(rows, where), sql.lit(False)))
+            data = OtherData(self._subject.spark, self._subject.rows(), self._subject.sources)
+            for rule, name in list(self._flags.items()):
+                try:
+                    rows = self._flagged(rows, data, rule, name)
+                except RuleError:
+                    del self._flags[rule]  # a rule that cannot be evaluated has no result for rows
+            self._extended = rows
+        return self._extended
+
+    def _predicate(self, rows: DataFrame, where: str) -> Column:
+        rule = next(one for one in self._ruleset.all_rules() if one.where == where)
+        try:
+            predicate = sql.expr(where)
+            rows.where(predicate)
+        except (AnalysisException, ParseException) as error:
+            first = str(error).strip().splitlines()[0]
+            raise InvalidWhereError(f"Rule {rule} has provided an invalid where clause :\n{first}") from None
+        return predicate
+
+    def _flagged(self, rows: DataFrame, data: OtherData, rule: Rule, name: str) -> DataFrame:
+        if rule.type_name in _DECIDED_ELSEWHERE:
+            return data.flag(rule, rows, name)
+        columns = [find_name(rows.columns, column) for column in rule.parameters]
+        if None in columns:
+            raise RuleError("A column is missing.")
+        keys = [sql.col(f"`{column}`") for column in columns]
+        chosen = sql.col(self._setting.mask(rule)) if rule.where else sql.lit(True)
+        times = sql.sum(sql.when(chosen, 1).otherwise(0)).over(Window.partitionBy(*keys))
+        filled = _all_filled(keys) if rule.type_name == "IsPrimaryKey" else _any_filled(keys)
+        return rows.withColumn(name, (times == 1) & filled)
+
+
+def _any_filled(columns: Sequence[Column]) -> Column:
+    return reduce(lambda a, b: a | b, (column.isNotNull() for column in columns))
+
+
+def _all_filled(columns: Sequence[Column]) -> Column:
+    return reduce(lambda a, b: a & b, (column.isNotNull() for column in columns))

@@ -19,6 +19,7 @@ from gluepot.engine.writer import TableWriter
 from gluepot.evaluation.examiner import Examiner, Options, Subject
 from gluepot.evaluation.history.store import History, Result, Source
 from gluepot.quality.dqdl.conditions import calls_of
+from gluepot.quality.dqdl.rule_types import Kind
 from gluepot.quality.dqdl.ruleset import Ruleset
 from gluepot.quality.measures import Measured
 from gluepot.quality.numbers import Moment
@@ -78,7 +79,9 @@ class Check:
         self._lock = RLock()
         if self._examiner.measures_alone:
             measures = self._examiner.examination.measures()
-            self._waiting = writer.measures.add(subject.pipeline, measures, self._measured)
+            self._waiting = writer.measures.add(
+                subject.pipeline, measures, self._measured, repeats=not depends_on_time(ruleset)
+            )
         writer.at_end(self._finish)
 
     def evaluation(self) -> Evaluation:
@@ -152,6 +155,12 @@ def most_earlier(ruleset: Ruleset) -> int:
     calls = [call for one in conditions for operand in one.operands for call in calls_of(operand)]
     wanted = [int(str(call.arguments[0])) if call.arguments else 1 for call in calls if call.name == "last"]
     return max(wanted, default=0)
+
+
+def depends_on_time(ruleset: Ruleset) -> bool:
+    """Return whether what has to be measured depends on the time of the evaluation."""
+    kinds = {rule.condition.kind for rule in ruleset.all_rules() if rule.condition is not None}
+    return bool(kinds & {Kind.DATE, Kind.DURATION})
 
 
 def plain_outcome(one: RuleOutcome) -> dict[str, Any]:

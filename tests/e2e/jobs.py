@@ -143,11 +143,11 @@ def column(table: Path, name: str) -> list[Any]:
         return [row[0] for row in db.execute(query, [files]).fetchall()]
 
 
-def connections_file(folder: Path, bootstrap: str) -> Path:
-    """Write the connections file that `examples/clickstream.py` needs."""
+def connections_file(folder: Path, bootstrap: str, name: str = "clickstream") -> Path:
+    """Write a connections file with one Kafka connection; `examples/clickstream.py` needs the one of the default."""
     path = folder / "connections.yaml"
     properties = f'{{KAFKA_BOOTSTRAP_SERVERS: "{bootstrap}", KAFKA_SSL_ENABLED: "false"}}'
-    path.write_text(f"connections:\n  clickstream:\n    type: kafka\n    properties: {properties}\n")
+    path.write_text(f"connections:\n  {name}:\n    type: kafka\n    properties: {properties}\n")
     return path
 
 

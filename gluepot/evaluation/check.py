@@ -18,6 +18,7 @@ from gluepot.engine.pipeline import Pipeline
 from gluepot.engine.writer import TableWriter
 from gluepot.evaluation.examiner import Examiner, Options, Subject
 from gluepot.evaluation.history.store import History, Result, Source
+from gluepot.quality import anomalies
 from gluepot.quality.dqdl.conditions import calls_of
 from gluepot.quality.dqdl.rule_types import Kind
 from gluepot.quality.dqdl.ruleset import Ruleset
@@ -154,6 +155,8 @@ def most_earlier(ruleset: Ruleset) -> int:
     conditions = [rule.condition for rule in ruleset.all_rules() if rule.condition is not None]
     calls = [call for one in conditions for operand in one.operands for call in calls_of(operand)]
     wanted = [int(str(call.arguments[0])) if call.arguments else 1 for call in calls if call.name == "last"]
+    if any(rule.type_name == "DetectAnomalies" for rule in ruleset.all_rules()):
+        wanted.append(anomalies.MOST)
     return max(wanted, default=0)
 
 

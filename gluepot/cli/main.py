@@ -41,6 +41,9 @@ app.command(
 )
 app.command("gluepot.cli.bookmarks:app", name="bookmarks", help="What jobs have read, and how to change that.")
 app.command("gluepot.cli.catalog:app", name="catalog", help="The Data Catalog: databases, tables, partitions.")
+app.command(
+    "gluepot.cli.quality.commands:app", name="quality", help="Data quality: check rulesets and data, propose rules."
+)
 app.command("gluepot.cli.jars:app", name="jars", help="Java archives of the table formats Iceberg and Delta.")
 app.command("gluepot.cli.bookmarks:jobs_app", name="jobs", help="The runs of jobs with bookmarks.")
 app.command(

@@ -399,7 +399,7 @@ class Groups:
         filled = int(counts.sum())
         shares = counts / filled if filled else counts
         return Frequencies(
-            given.rows, filled, len(counts), int((counts == 1).sum()), float(-(shares * np.log(shares)).sum())
+            given.rows, filled, len(counts), int((counts == 1).sum()), float(-(shares * np.log(shares)).sum()) + 0.0
         )
 
 

@@ -58,18 +58,18 @@ class _OnDemand(Mapping[str, T], Generic[T]):
 # function(path, key, format_options, *, partition_keys, ctx, rejects_path)
 SINKS: Mapping[str, Callable[..., Sink]] = _OnDemand(
     {
-        "glueparquet": ("gluepot.connectors.glueparquet", "glueparquet_sink"),
-        "parquet": ("gluepot.connectors.glueparquet", "glueparquet_sink"),
-        "json": ("gluepot.connectors.textfiles", "json_sink"),
-        "csv": ("gluepot.connectors.textfiles", "csv_sink"),
+        "glueparquet": ("gluepot.connectors.files.formats.parquet.sink", "glueparquet_sink"),
+        "parquet": ("gluepot.connectors.files.formats.parquet.sink", "glueparquet_sink"),
+        "json": ("gluepot.connectors.files.formats.text_sinks", "json_sink"),
+        "csv": ("gluepot.connectors.files.formats.text_sinks", "csv_sink"),
     }
 )
 
 READERS: Mapping[str, FileReader] = _OnDemand(
     {
-        "parquet": ("gluepot.connectors.glueparquet", "read_parquet"),
-        "json": ("gluepot.connectors.textfiles", "read_json"),
-        "csv": ("gluepot.connectors.textfiles", "read_csv"),
+        "parquet": ("gluepot.connectors.files.formats.parquet.read_back", "read_parquet"),
+        "json": ("gluepot.connectors.files.formats.json.read_back", "read_json"),
+        "csv": ("gluepot.connectors.files.formats.csv.read_back", "read_csv"),
     }
 )
 

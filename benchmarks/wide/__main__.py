@@ -19,10 +19,10 @@ from statistics import median
 import orjson
 import pyarrow as pa
 
-from gluepot.connectors.filesink import new_file_sink
-from gluepot.connectors.filesink.drift import DriftPolicy, Layout
-from gluepot.connectors.filesink.drift.layout import TableColumn
-from gluepot.connectors.glueparquet import ParquetFormat
+from gluepot.connectors.files.formats.parquet.write import ParquetFormat
+from gluepot.connectors.files.sink import new_file_sink
+from gluepot.connectors.files.sink.drift import DriftPolicy, Layout
+from gluepot.connectors.files.sink.drift.layout import TableColumn
 from gluepot.connectors.ports import CommitKey
 from gluepot.frames.json_decoder import JsonDecoder
 

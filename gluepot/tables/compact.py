@@ -14,9 +14,10 @@ import pyarrow as pa
 
 from gluepot.commit.compaction import Compaction, created, end, settle
 from gluepot.commit.record import FileEntry
-from gluepot.connectors.filesink.layout import staging_of_compaction
-from gluepot.connectors.filesink.staging import Stage
-from gluepot.connectors.glueparquet import ParquetFormat, parquet_schema, read_parquet
+from gluepot.connectors.files.formats.parquet.read_back import parquet_schema, read_parquet
+from gluepot.connectors.files.formats.parquet.write import ParquetFormat
+from gluepot.connectors.files.sink.layout import staging_of_compaction
+from gluepot.connectors.files.sink.staging import Stage
 from gluepot.connectors.ports import StagedFile
 from gluepot.core.clock import Clock
 from gluepot.core.errors import TransientError

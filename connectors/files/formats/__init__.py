@@ -12,14 +12,14 @@ from gluepot.core.errors import ConfigError, did_you_mean
 __all__ = ["ColumnarFormat", "FileReader", "Format", "OpenFile", "read_format"]
 
 _FORMATS = {
-    "json": ("json_format", "JsonFormat"),
-    "csv": ("csv_format", "CsvFormat"),
+    "json": ("json.read", "JsonFormat"),
+    "csv": ("csv.read", "CsvFormat"),
     "parquet": ("columnar", "ParquetFormat"),
     "glueparquet": ("columnar", "ParquetFormat"),
     "orc": ("columnar", "OrcFormat"),
-    "avro": ("avro_format", "AvroFormat"),
-    "ion": ("ion_format", "IonFormat"),
-    "xml": ("xml_format", "XmlFormat"),
+    "avro": ("avro", "AvroFormat"),
+    "ion": ("ion", "IonFormat"),
+    "xml": ("xml", "XmlFormat"),
 }
 
 

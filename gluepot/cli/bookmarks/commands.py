@@ -22,7 +22,7 @@ from gluepot.bookmarks.ledger.portable import export_job, import_job
 from gluepot.cli.bookmarks import streams
 from gluepot.cli.bookmarks.explain import files_between, kind_read, next_plan, next_rows, summary
 from gluepot.cli.output import Output, Row, show, time_of
-from gluepot.connectors.files.versions import KIND
+from gluepot.connectors.files.source.versions import KIND
 from gluepot.connectors.jdbc import state as jdbc
 from gluepot.connectors.jdbc.plan import JdbcPlan
 from gluepot.core.clock import SystemClock

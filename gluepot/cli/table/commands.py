@@ -11,7 +11,7 @@ from cyclopts import App, Parameter
 
 from gluepot.cli.table import report
 from gluepot.commit.history import every
-from gluepot.connectors.glueparquet import ParquetFormat
+from gluepot.connectors.files.formats.parquet.write import ParquetFormat
 from gluepot.connectors.lake import AWS
 from gluepot.core.clock import SystemClock
 from gluepot.core.storage import canonical_url, open_storage

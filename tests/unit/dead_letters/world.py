@@ -8,8 +8,8 @@ from dataclasses import replace
 import pyarrow as pa
 
 from gluepot import commit
-from gluepot.connectors.filesink import new_file_sink
-from gluepot.connectors.glueparquet import ParquetFormat
+from gluepot.connectors.files.formats.parquet.write import ParquetFormat
+from gluepot.connectors.files.sink import new_file_sink
 from gluepot.connectors.ports import CommitKey, Manifest, SourceRange
 from gluepot.dead_letters.letters import Letter
 from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord

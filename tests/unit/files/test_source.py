@@ -7,10 +7,17 @@ from datetime import UTC, datetime
 import pytest
 from structlog.testing import capture_logs
 
-from gluepot.connectors.files.grouping import ACROSS_PARTITION, IN_PARTITION, NONE, FileGroup, GroupOptions, grouped
-from gluepot.connectors.files.listing import ListingStats, list_files
-from gluepot.connectors.files.settings import FileReadSettings
-from gluepot.connectors.files.versions import FileVersion
+from gluepot.connectors.files.source.grouping import (
+    ACROSS_PARTITION,
+    IN_PARTITION,
+    NONE,
+    FileGroup,
+    GroupOptions,
+    grouped,
+)
+from gluepot.connectors.files.source.listing import ListingStats, list_files
+from gluepot.connectors.files.source.settings import FileReadSettings
+from gluepot.connectors.files.source.versions import FileVersion
 from gluepot.core.errors import ConfigError
 from tests.unit.files.reading import records
 

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gluepot.table
-from gluepot.connectors.filesink.layout import commit_key
-from gluepot.connectors.glueparquet import ParquetFormat
+from gluepot.connectors.files.formats.parquet.write import ParquetFormat
+from gluepot.connectors.files.sink.layout import commit_key
 from gluepot.connectors.ports import CommitKey
 from gluepot.core import failpoints
 from gluepot.core.clock import FakeClock

@@ -1,0 +1,1 @@
+"""CSV: `read` reads files of any writer, `write` writes ours, `read_back` reads these again."""

@@ -1,0 +1,158 @@
+"""Rows to CSV: a header per file, so all rows of a file share their columns."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import pyarrow as pa
+
+from gluepot.connectors.files.formats.text_file import GATHER_BYTES, Compression, TextFile, text_ending
+from gluepot.connectors.json_values import iso_text, json_values
+from gluepot.connectors.value_texts import texts
+from gluepot.core.errors import ConfigError
+from gluepot.frames.schema import choice_to_string, without_nulls
+
+_BOOLEANS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True)
+class CsvFormat:
+    """Settings of the encoder.
+
+    Args:
+        separator: one character.
+        quote: one character, or None to quote nothing.
+        header: whether a file begins with the names of its columns.
+        compression: of the whole file.
+    """
+
+    separator: str = ","
+    quote: str | None = '"'
+    header: bool = True
+    compression: Compression = Compression.NONE
+
+    @classmethod
+    def from_glue(cls, options: Mapping[str, object], compression: Compression) -> CsvFormat:
+        """Read Glue's `format_options`; options that concern reading are left alone.
+
+        Raises:
+            ConfigError: `separator` or `quoteChar` is not one character, the two are equal, or `writeHeader` is
+                neither true nor false.
+        """
+        separator = _character("separator", options.get("separator", ","))
+        quote_option = options.get("quoteChar", '"')
+        quote = None if str(quote_option) == "-1" else _character("quoteChar", quote_option)
+        if quote == separator:
+            raise ConfigError(f"separator and quoteChar are both {separator!r}; choose two different characters")
+        header = str(options.get("writeHeader", True)).lower()
+        if header not in _BOOLEANS:
+            raise ConfigError(f"writeHeader is {options['writeHeader']!r}; use true or false")
+        return cls(separator, quote, _BOOLEANS[header], compression)
+
+    @property
+    def gather_bytes(self) -> int:
+        """Bounds memory; rows with new columns after that many bytes begin another file."""
+        return GATHER_BYTES
+
+    @property
+    def one_schema(self) -> bool:
+        """A file has one header."""
+        return True
+
+    def ending(self, task: int, ordinal: int) -> str:
+        """Return Glue's ending for text."""
+        return text_ending(task, ordinal, self.compression)
+
+    def storable(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the rows without choices and without columns that never had a value."""
+        return without_nulls(choice_to_string(rows))
+
+    def encoding(self, schema: pa.Schema) -> Mapping[str, Any]:
+        """Return the settings, and the columns: without a header nothing in the file tells them."""
+        return {
+            "format": "csv",
+            "compression": self.compression.value,
+            "separator": self.separator,
+            "quote": self.quote,
+            "header": self.header,
+            "columns": schema.names,
+        }
+
+    def open(self, output: io.RawIOBase, schema: pa.Schema) -> CsvLines:
+        """Start a file."""
+        return CsvLines(self, TextFile(output, self.compression), schema)
+
+
+class CsvLines:
+    """One CSV file.
+
+    Null is nothing between two separators, an empty string a pair of quotes, as Spark writes them; a quote within a
+    value is doubled. Nested values are JSON.
+    """
+
+    def __init__(self, settings: CsvFormat, file: TextFile, schema: pa.Schema) -> None:
+        self._separator = settings.separator
+        self._cell = (
+            _unquoted(settings.separator) if settings.quote is None else _quoted(settings.separator, settings.quote)
+        )
+        self._file = file
+        if settings.header:
+            self._write_lines([schema.names])
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        """Write a line for each row."""
+        columns = [_cells(field, column) for field, column in zip(rows.schema, rows.columns, strict=True)]
+        self._write_lines(zip(*columns, strict=True))
+
+    def close(self) -> None:
+        """Write what the compressor still holds."""
+        self._file.close()
+
+    def _write_lines(self, rows: Iterable[Sequence[str | None]]) -> None:
+        lines = []
+        for row in rows:
+            # Readers skip empty lines; a null that is alone in its row would take the row with it.
+            cells = (
+                [self._cell("")] if row == (None,) else ["" if value is None else self._cell(value) for value in row]
+            )
+            lines.append(self._separator.join(cells))
+        self._file.write(("\n".join(lines) + "\n").encode())
+
+
+def _cells(field: pa.Field, column: pa.Array) -> Sequence[str | None]:
+    if pa.types.is_nested(column.type):
+        values = json_values(field, column)
+        return [None if value is None else orjson.dumps(value).decode() for value in values]
+    if pa.types.is_timestamp(column.type):
+        stamps = column.cast(pa.timestamp("us", column.type.tz), safe=False).to_pylist()
+        return [None if stamp is None else iso_text(stamp) for stamp in stamps]
+    if pa.types.is_binary(column.type):
+        return [None if value is None else base64.b64encode(value).decode() for value in column.to_pylist()]
+    return texts(column)
+
+
+def _quoted(separator: str, quote: str) -> Callable[[str], str]:
+    special = re.compile(f"[{re.escape(separator + quote)}\n\r]").search
+
+    def cell(value: str) -> str:
+        return f"{quote}{value.replace(quote, quote * 2)}{quote}" if not value or special(value) else value
+
+    return cell
+
+
+def _unquoted(separator: str) -> Callable[[str], str]:
+    """Escape with a backslash, in the way that Glue's reader understands with `escaper` set to it."""
+    escapes = str.maketrans({"\\": "\\\\", separator: f"\\{separator}", "\n": "\\n", "\r": "\\r"})
+    return lambda value: value.translate(escapes)
+
+
+def _character(name: str, value: object) -> str:
+    if not isinstance(value, str) or len(value) != 1 or value in "\r\n":
+        raise ConfigError(f"{name} is {value!r}; give one character other than a line break")
+    return value

@@ -1,0 +1,1 @@
+"""Parquet: `write` is Glue's own writer, `format="glueparquet"`: one pass, no schema known beforehand."""

@@ -13,9 +13,9 @@ import fastavro
 import pyarrow as pa
 from fastavro.schema import SchemaParseException, UnknownType
 
+from gluepot.connectors.files.contracts import OpenFile
 from gluepot.connectors.files.formats.avro_blocks import PlainBlocks
 from gluepot.connectors.files.formats.bounds import gathered
-from gluepot.connectors.files.formats.port import OpenFile
 from gluepot.core.errors import PermanentError
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.objects import batch_from_objects
@@ -66,7 +66,7 @@ _MOST_COLUMNS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class AvroFormat:
+class AvroInputFormat:
     """The reader; it has no settings."""
 
     @property
@@ -79,7 +79,7 @@ class AvroFormat:
         """Blocks are not looked for."""
         return False
 
-    def reader(self) -> AvroFormat:
+    def reader(self) -> AvroInputFormat:
         """Return itself: nothing is kept from file to file."""
         return self
 

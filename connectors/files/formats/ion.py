@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, cast
 
+from gluepot.connectors.files.contracts import OpenFile
 from gluepot.connectors.files.formats.bounds import BoundedReads, gathered
-from gluepot.connectors.files.formats.port import OpenFile
 from gluepot.core.errors import ConfigError, PermanentError
 from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
 from gluepot.frames.objects import batch_from_objects
@@ -20,7 +20,7 @@ _GROWTH = 64
 
 
 @dataclass(frozen=True, slots=True)
-class IonFormat:
+class IonInputFormat:
     """The reader; it has no settings."""
 
     @property
@@ -33,7 +33,7 @@ class IonFormat:
         """Symbols are declared on the way."""
         return False
 
-    def reader(self) -> IonFormat:
+    def reader(self) -> IonInputFormat:
         """Return itself: nothing is kept from file to file."""
         return self
 

@@ -14,9 +14,9 @@ from xml.etree.ElementTree import Element, ParseError, XMLParser, iterparse
 
 import pyarrow as pa
 
+from gluepot.connectors.files.contracts import OpenFile
 from gluepot.connectors.files.formats.bounds import MOST_RECORD_BYTES, VALUE_BYTES, BoundedReads, gathered, too_large
 from gluepot.connectors.files.formats.options import flag
-from gluepot.connectors.files.formats.port import OpenFile
 from gluepot.connectors.files.formats.schemas import with_schema
 from gluepot.core.errors import ConfigError, PermanentError
 from gluepot.frames.chunk import Chunk
@@ -35,7 +35,7 @@ _MOST_BYTES_WITH_ENTITIES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class XmlFormat:
+class XmlInputFormat:
     """Settings of the reader.
 
     Args:
@@ -59,7 +59,7 @@ class XmlFormat:
     types: Mapping[str, pa.DataType] | None = None
 
     @classmethod
-    def from_glue(cls, options: Mapping[str, Any]) -> XmlFormat:
+    def from_glue(cls, options: Mapping[str, Any]) -> XmlInputFormat:
         """Read Glue's `format_options`.
 
         Raises:
@@ -96,7 +96,7 @@ class XmlFormat:
         """Where an element ends is known only from its start."""
         return False
 
-    def reader(self) -> XmlFormat:
+    def reader(self) -> XmlInputFormat:
         """Return itself: nothing is kept from file to file."""
         return self
 

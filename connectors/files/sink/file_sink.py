@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from gluepot.connectors.files.contracts import FileFormat
+from gluepot.connectors.files.contracts import OutputFormat
 from gluepot.connectors.files.sink.drift import DriftPolicy, Layout, Resolver, settle
 from gluepot.connectors.files.sink.layout import HOME, REJECTS, staging_of_attempt
 from gluepot.connectors.files.sink.names import run_prefix, shared_prefix
@@ -44,7 +44,7 @@ class FileSink:
 
     root: str
     key: CommitKey
-    format: FileFormat
+    format: OutputFormat
     partition_keys: tuple[str, ...]
     ctx: str
     rejects_root: str
@@ -132,7 +132,7 @@ class FileSink:
 def new_file_sink(
     path: str,
     key: CommitKey,
-    format: FileFormat,  # noqa: A002 - Glue's own word for it
+    format: OutputFormat,  # noqa: A002 - Glue's own word for it
     *,
     partition_keys: Sequence[str] = (),
     ctx: str = "",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from gluepot.connectors.files.contracts import FileFormat, RowWriter
+from gluepot.connectors.files.contracts import OutputFormat, RowWriter
 from gluepot.connectors.files.sink.clashes import without_clashes
 from gluepot.connectors.files.sink.refused_rows import Origins
 from gluepot.connectors.files.sink.staging import Stage, StagedOutput
@@ -32,7 +32,7 @@ class FilePlan:
         target_size_bytes: a file that has reached this gets no further rows.
     """
 
-    format: FileFormat
+    format: OutputFormat
     stage: Stage
     prefix: str
     task: int

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from gluepot.connectors.files.compression import compression_of, decompressed
-from gluepot.connectors.files.formats import ColumnarFormat, FileReader, Format, OpenFile
+from gluepot.connectors.files.contracts import ChunkReader, ColumnarInputFormat, InputFormat, OpenFile
 from gluepot.connectors.files.source.grouping import FileGroup
 from gluepot.connectors.files.source.hive import partition_values
 from gluepot.connectors.files.source.versions import FileVersion
@@ -33,7 +33,7 @@ class FilesSource:
         attach_timestamp: name of a column to add with the file's time.
     """
 
-    format: Format
+    format: InputFormat
     compression: str | None = None
     fail_fast: bool = False
     attach_filename: str | None = None
@@ -49,7 +49,7 @@ class FilesSource:
     def only(self, columns: frozenset[str]) -> FilesSource:
         """See `ColumnarSource`; formats that are read from start to end give all columns."""
         form = self.format
-        return replace(self, format=form.only(columns)) if isinstance(form, ColumnarFormat) else self
+        return replace(self, format=form.only(columns)) if isinstance(form, ColumnarInputFormat) else self
 
     def read(self, split: FileGroup) -> Iterator[Chunk]:
         """Yield the records of a group.
@@ -73,7 +73,7 @@ class FilesSource:
         plain = self.format.needs_seek or compression_of(file.name, self.compression) == "none"
         return self.format.splits and plain
 
-    def _of_file(self, reader: FileReader, file: FileVersion, piece: tuple[int, int] | None) -> Iterator[Chunk]:
+    def _of_file(self, reader: ChunkReader, file: FileVersion, piece: tuple[int, int] | None) -> Iterator[Chunk]:
         entry = Entry(file.inside, file.name, file.size_bytes, file.mtime_us, file.etag)
         raw = open_source(file.root).open(entry)
         with raw:

@@ -1,1 +1,1 @@
-"""CSV: `read` reads files of any writer, `write` writes ours, `read_back` reads these again."""
+"""CSV: `read` reads files of any writer, `write` and `sink` write ours, `read_back` reads these again."""

@@ -11,9 +11,9 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
+from gluepot.connectors.files.contracts import OpenFile
 from gluepot.connectors.files.formats.bounds import too_large
 from gluepot.connectors.files.formats.options import flag
-from gluepot.connectors.files.formats.port import OpenFile
 from gluepot.connectors.files.formats.text_lines import BOM, lines_of
 from gluepot.core.errors import ConfigError, PermanentError
 from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
@@ -25,7 +25,7 @@ _MOST_COLUMNS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class CsvFormat:
+class CsvInputFormat:
     """Settings of the reader.
 
     Args:
@@ -47,7 +47,7 @@ class CsvFormat:
     names: tuple[str, ...] = ()
 
     @classmethod
-    def from_glue(cls, options: Mapping[str, Any]) -> CsvFormat:
+    def from_glue(cls, options: Mapping[str, Any]) -> CsvInputFormat:
         """Read Glue's `format_options`; `optimizePerformance` is how this reader always works.
 
         `columnNames` is no option of Glue's: a table's columns come with it.
@@ -84,7 +84,7 @@ class CsvFormat:
 class CsvReader:
     """Reads with Arrow's own parser; null is nothing between two separators, an empty text a pair of quotes."""
 
-    def __init__(self, settings: CsvFormat) -> None:
+    def __init__(self, settings: CsvInputFormat) -> None:
         self._settings = settings
 
     def read(self, file: OpenFile) -> Iterator[Chunk]:

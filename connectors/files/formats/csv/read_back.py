@@ -25,7 +25,7 @@ _UNESCAPED = {"n": "\n", "r": "\r"}
 def read_csv(
     file: BinaryIO, encoding: Mapping[str, Any], schema: pa.Schema, columns: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
-    """Do what `gluepot.connectors.registry.FileReader` says; choices are text.
+    """Do what `gluepot.connectors.files.contracts.RowReader` says; choices are text.
 
     In a file of one column a null cannot be told from an empty string; it is taken for the latter.
     """

@@ -22,7 +22,7 @@ _BOOLEANS = {"true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True)
-class CsvFormat:
+class CsvOutputFormat:
     """Settings of the encoder.
 
     Args:
@@ -38,7 +38,7 @@ class CsvFormat:
     compression: Compression = Compression.NONE
 
     @classmethod
-    def from_glue(cls, options: Mapping[str, object], compression: Compression) -> CsvFormat:
+    def from_glue(cls, options: Mapping[str, object], compression: Compression) -> CsvOutputFormat:
         """Read Glue's `format_options`; options that concern reading are left alone.
 
         Raises:
@@ -96,7 +96,7 @@ class CsvLines:
     value is doubled. Nested values are JSON.
     """
 
-    def __init__(self, settings: CsvFormat, file: TextFile, schema: pa.Schema) -> None:
+    def __init__(self, settings: CsvOutputFormat, file: TextFile, schema: pa.Schema) -> None:
         self._separator = settings.separator
         self._cell = (
             _unquoted(settings.separator) if settings.quote is None else _quoted(settings.separator, settings.quote)

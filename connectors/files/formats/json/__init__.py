@@ -1,1 +1,1 @@
-"""JSON: `read` reads files of any writer, `write` writes ours, `read_back` reads these again."""
+"""JSON: `read` reads files of any writer, `write` and `sink` write ours, `read_back` reads these again."""

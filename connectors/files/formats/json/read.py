@@ -11,9 +11,9 @@ from typing import Any
 
 import orjson
 
+from gluepot.connectors.files.contracts import OpenFile
 from gluepot.connectors.files.formats.bounds import VALUE_BYTES, gathered, too_large
 from gluepot.connectors.files.formats.options import flag
-from gluepot.connectors.files.formats.port import OpenFile
 from gluepot.connectors.files.formats.schemas import with_schema
 from gluepot.connectors.files.formats.text_lines import BOM, line_blocks, lines_of
 from gluepot.core.errors import ConfigError, PermanentError
@@ -34,7 +34,7 @@ _SPACE = b" \t\r\n"
 
 
 @dataclass(frozen=True, slots=True)
-class JsonFormat:
+class JsonInputFormat:
     """Settings of the reader.
 
     Args:
@@ -48,7 +48,7 @@ class JsonFormat:
     declared: DeclaredJson | None = None
 
     @classmethod
-    def from_glue(cls, options: Mapping[str, Any]) -> JsonFormat:
+    def from_glue(cls, options: Mapping[str, Any]) -> JsonInputFormat:
         """Read Glue's `format_options`.
 
         Raises:
@@ -77,7 +77,7 @@ class JsonFormat:
 class JsonReader:
     """Keeps the schema from file to file."""
 
-    def __init__(self, settings: JsonFormat) -> None:
+    def __init__(self, settings: JsonInputFormat) -> None:
         self._settings = settings
         self._decoder: RecordDecoder = JsonDecoder() if settings.declared is None else settings.declared.decoder()
 

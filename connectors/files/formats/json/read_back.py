@@ -22,7 +22,7 @@ _BATCH_ROWS = 1 << 14
 def read_json(
     file: BinaryIO, encoding: Mapping[str, Any], schema: pa.Schema, columns: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
-    """Do what `gluepot.connectors.registry.FileReader` says; choices are text."""
+    """Do what `gluepot.connectors.files.contracts.RowReader` says; choices are text."""
     fields = [schema.field(name) for name in columns if name in schema.names]
     # orjson is several times as fast and reads every number with a point as a double.
     exact = any(holds_decimals(field.type) for field in fields)

@@ -15,7 +15,7 @@ from gluepot.connectors.json_values import json_values
 
 
 @dataclass(frozen=True, slots=True)
-class JsonFormat:
+class JsonOutputFormat:
     """Settings of the encoder."""
 
     compression: Compression = Compression.NONE

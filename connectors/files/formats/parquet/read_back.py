@@ -17,7 +17,7 @@ def read_parquet(
     schema: pa.Schema,  # noqa: ARG001 - as above
     columns: Sequence[str],
 ) -> Iterator[pa.RecordBatch]:
-    """Do what `gluepot.connectors.registry.FileReader` says; a column's type is that in the file."""
+    """Do what `gluepot.connectors.files.contracts.RowReader` says; a column's type is that in the file."""
     with pq.ParquetFile(file, pre_buffer=True) as parquet:
         present = set(parquet.schema_arrow.names)
         wanted = [name for name in columns if name in present]

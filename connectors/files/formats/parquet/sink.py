@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gluepot.connectors.files.formats.parquet.write import ParquetFormat
+from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
 from gluepot.connectors.files.sink import FileSink, new_file_sink
 from gluepot.connectors.files.sink.drift import DriftPolicy
 from gluepot.connectors.ports import CommitKey
@@ -24,7 +24,7 @@ def glueparquet_sink(
     Raises:
         ConfigError: an option's value is not allowed; the message says what is.
     """
-    parquet = ParquetFormat.from_glue(format_options)
+    parquet = ParquetOutputFormat.from_glue(format_options)
     return new_file_sink(
         path,
         key,

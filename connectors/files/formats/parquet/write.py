@@ -43,7 +43,7 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True)
-class ParquetFormat:
+class ParquetOutputFormat:
     """Settings of the encoder.
 
     Args:
@@ -59,7 +59,7 @@ class ParquetFormat:
     known: dict[pa.Schema, Columns] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def from_glue(cls, options: Mapping[str, object]) -> ParquetFormat:
+    def from_glue(cls, options: Mapping[str, object]) -> ParquetOutputFormat:
         """Read Glue's `format_options`; numbers may be text. Options of other formats are none of ours.
 
         Raises:
@@ -102,7 +102,7 @@ class ParquetFormat:
 class ParquetRows:
     """One Parquet file."""
 
-    def __init__(self, settings: ParquetFormat, output: io.RawIOBase, schema: pa.Schema) -> None:
+    def __init__(self, settings: ParquetOutputFormat, output: io.RawIOBase, schema: pa.Schema) -> None:
         self._settings = settings
         self._output = output
         self._schema = schema

@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gluepot.connectors.files.formats.parquet.write import ParquetFormat
+from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
 from gluepot.connectors.files.sink import new_file_sink
 from gluepot.connectors.files.sink.drift import Drift, DriftPolicy
 from gluepot.connectors.ports import CommitKey, ManifestPart
@@ -45,7 +45,7 @@ class Table:
         """Write one batch, an argument per task, and move its files into place."""
         key = CommitKey("query-1", self.batches, "sink")
         sink = new_file_sink(
-            str(self.folder), key, ParquetFormat(), ctx="sink", partition_keys=self.keys, drift=self.policy
+            str(self.folder), key, ParquetOutputFormat(), ctx="sink", partition_keys=self.keys, drift=self.policy
         ).knowing(self.history)
         chunks = [Chunk(task if isinstance(task, pa.RecordBatch) else batch_from_objects(task)) for task in tasks]
         while True:

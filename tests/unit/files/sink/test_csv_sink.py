@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluepot.connectors.files.formats.csv.write import CsvFormat
+from gluepot.connectors.files.formats.csv.sink import csv_sink
+from gluepot.connectors.files.formats.csv.write import CsvOutputFormat
 from gluepot.connectors.files.formats.text_file import Compression
-from gluepot.connectors.files.formats.text_sinks import csv_sink
 from gluepot.core.errors import ConfigError
 from tests.unit.files.sink.staged import KEY, path, write
 
@@ -25,7 +25,7 @@ def text_of(tmp_path, rows, **options) -> str:
 
 def encoded(rows: pa.RecordBatch) -> str:
     output = io.BytesIO()
-    writer = CsvFormat().open(output, rows.schema)
+    writer = CsvOutputFormat().open(output, rows.schema)
     writer.write(rows)
     return output.getvalue().decode()
 
@@ -101,4 +101,4 @@ def test_duckdb_reads_the_same_rows(tmp_path):
 )
 def test_a_wrong_value_is_named_with_what_is_allowed(options, message):
     with pytest.raises(ConfigError, match=message):
-        CsvFormat.from_glue(options, Compression.NONE)
+        CsvOutputFormat.from_glue(options, Compression.NONE)

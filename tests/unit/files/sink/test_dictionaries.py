@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gluepot.connectors.files.formats.parquet.dictionaries import expected_distinct, repeated_columns
-from gluepot.connectors.files.formats.parquet.write import ParquetFormat
+from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
 
 
 @pytest.mark.parametrize(
@@ -70,19 +70,19 @@ def test_a_column_of_nulls_and_one_of_a_type_that_cannot_be_counted_are_left_to_
 
 
 def test_what_the_first_file_of_some_size_needs_goes_for_those_after_it():
-    parquet = ParquetFormat()
+    parquet = ParquetOutputFormat()
     same, different = (pa.record_batch({"a": values}) for values in ([7] * 300, list(range(300))))
     few = pa.record_batch({"a": list(range(10))})
     assert not _with_dictionary(few, parquet)
     assert _with_dictionary(same, parquet) == {"a"}
     assert _with_dictionary(different, parquet) == {"a"}
-    assert not _with_dictionary(different, pickle.loads(pickle.dumps(ParquetFormat())))
-    assert parquet == ParquetFormat()
+    assert not _with_dictionary(different, pickle.loads(pickle.dumps(ParquetOutputFormat())))
+    assert parquet == ParquetOutputFormat()
 
 
-def _with_dictionary(batch: pa.RecordBatch, parquet: ParquetFormat | None = None) -> set[str]:
+def _with_dictionary(batch: pa.RecordBatch, parquet: ParquetOutputFormat | None = None) -> set[str]:
     output = io.BytesIO()
-    file = (parquet or ParquetFormat()).open(output, batch.schema)
+    file = (parquet or ParquetOutputFormat()).open(output, batch.schema)
     file.write(batch)
     file.close()
     group = pq.ParquetFile(output).metadata.row_group(0)

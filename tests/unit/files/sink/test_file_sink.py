@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gluepot.connectors.files.formats.parquet.write import ParquetFormat
+from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
 from gluepot.connectors.files.sink import FileSink, new_file_sink, partitions
 from gluepot.connectors.ports import CommitKey, Sink
 from gluepot.core.errors import ConfigError
@@ -21,7 +21,7 @@ BROKEN = ErrorRecord(b'{"a":\xff', "malformed_json", "cut off", Coordinates("cli
 
 
 def sink_to(folder: Path, *keys: str, block_size_bytes: int = 1 << 20, **options) -> FileSink:
-    parquet = ParquetFormat(block_size_bytes=block_size_bytes)
+    parquet = ParquetOutputFormat(block_size_bytes=block_size_bytes)
     return new_file_sink(str(folder), KEY, parquet, partition_keys=keys, **options)
 
 
@@ -227,7 +227,7 @@ def test_check_names_a_table_that_cannot_be(tmp_path):
 
 
 def test_two_writes_of_one_batch_do_not_share_a_name(tmp_path):
-    parquet = ParquetFormat()
+    parquet = ParquetOutputFormat()
     finals = set()
     for ctx in ("write-0", "write-1"):
         sink = new_file_sink(str(tmp_path), CommitKey("q", 0, ctx), parquet)

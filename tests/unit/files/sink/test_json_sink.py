@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluepot.connectors.files.formats.text_sinks import json_sink
+from gluepot.connectors.files.formats.json.sink import json_sink
 from gluepot.connectors.json_values import json_values
 from gluepot.core.errors import ConfigError
 from gluepot.frames.columns import batch_of

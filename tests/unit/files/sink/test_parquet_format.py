@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from gluepot.connectors.files.formats.parquet.sink import glueparquet_sink
-from gluepot.connectors.files.formats.parquet.write import ParquetFormat
+from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
 from gluepot.core.errors import ConfigError
 from tests.unit.files.sink.staged import KEY, parquet_rows, path, write
 
@@ -18,12 +18,12 @@ def facts(sink, file, columns: str) -> list[tuple]:
 
 
 def test_the_defaults_are_glues():
-    assert ParquetFormat.from_glue({}) == ParquetFormat("snappy", 134_217_728, 1_048_576)
+    assert ParquetOutputFormat.from_glue({}) == ParquetOutputFormat("snappy", 134_217_728, 1_048_576)
 
 
 def test_numbers_may_be_text():
     options = {"compression": "ZSTD", "blockSize": "1024", "pageSize": 64, "useGlueParquetWriter": True}
-    assert ParquetFormat.from_glue(options) == ParquetFormat("zstd", 1024, 64)
+    assert ParquetOutputFormat.from_glue(options) == ParquetOutputFormat("zstd", 1024, 64)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_numbers_may_be_text():
 )
 def test_a_wrong_value_is_named_with_what_is_allowed(options, message):
     with pytest.raises(ConfigError, match=message):
-        ParquetFormat.from_glue(options)
+        ParquetOutputFormat.from_glue(options)
 
 
 @pytest.mark.parametrize(
@@ -90,5 +90,5 @@ def test_nested_values_come_back(tmp_path):
 
 
 def test_further_files_of_a_task_count_in_the_name():
-    assert ParquetFormat().ending(3, 1) == "part-block-0-1-r-00003-snappy.parquet"
-    assert ParquetFormat().ending(123456, 0) == "part-block-0-0-r-123456-snappy.parquet"
+    assert ParquetOutputFormat().ending(3, 1) == "part-block-0-1-r-00003-snappy.parquet"
+    assert ParquetOutputFormat().ending(123456, 0) == "part-block-0-0-r-123456-snappy.parquet"

@@ -111,10 +111,10 @@ def test_a_line_that_is_no_json_is_an_error():
 def test_any_text_comes_back_from_csv(values):
     import io
 
-    from gluepot.connectors.files.formats.csv.write import CsvFormat
+    from gluepot.connectors.files.formats.csv.write import CsvOutputFormat
 
     batch = pa.record_batch({"a": values, "b": values})
-    for settings in (CsvFormat(), CsvFormat(quote=None)):
+    for settings in (CsvOutputFormat(), CsvOutputFormat(quote=None)):
         output = io.BytesIO()
         settings.open(output, batch.schema).write(batch)
         encoding = settings.encoding(batch.schema)

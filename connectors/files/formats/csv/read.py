@@ -13,9 +13,10 @@ from pyarrow import csv as arrow_csv
 
 from gluepot.connectors.files.contracts import OpenFile
 from gluepot.connectors.files.formats.bounds import too_large
+from gluepot.connectors.files.formats.csv.dialect import character, convert_options, separator_and_quote
 from gluepot.connectors.files.formats.options import flag
 from gluepot.connectors.files.formats.text_lines import BOM, lines_of
-from gluepot.core.errors import ConfigError, PermanentError
+from gluepot.core.errors import PermanentError
 from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
 
 # No line may be longer than a block, since Arrow reads whole lines.
@@ -55,11 +56,12 @@ class CsvInputFormat:
         Raises:
             ConfigError: an option has a value that is not understood.
         """
-        quote = options.get("quoteChar", '"')
+        separator, quote = separator_and_quote(options, ascii_only=True)
+        escape = options.get("escaper")
         return cls(
-            separator=_character("separator", options.get("separator", ",")),
-            quote=None if str(quote) == "-1" else _character("quoteChar", quote),
-            escape=_character("escaper", options["escaper"]) if options.get("escaper") else None,
+            separator=separator,
+            quote=quote,
+            escape=character("escaper", escape, ascii_only=True) if escape else None,
             multi_line=flag(options, "multiLine") or flag(options, "multiline"),
             with_header=flag(options, "withHeader"),
             skip_first=flag(options, "skipFirst"),
@@ -82,7 +84,7 @@ class CsvInputFormat:
 
 
 class CsvReader:
-    """Reads with Arrow's own parser; null is nothing between two separators, an empty text a pair of quotes."""
+    """Reads with Arrow's own parser."""
 
     def __init__(self, settings: CsvInputFormat) -> None:
         self._settings = settings
@@ -124,12 +126,7 @@ class CsvReader:
             newlines_in_values=settings.multi_line,
             invalid_row_handler=set_aside,
         )
-        convert = arrow_csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.binary()),
-            null_values=[""],
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-        )
+        convert = convert_options(names, pa.binary())
         read = arrow_csv.ReadOptions(column_names=names, block_size=_BLOCK_BYTES, use_threads=False)
         try:
             with arrow_csv.open_csv(
@@ -235,10 +232,3 @@ class _Joined:
 
     def close(self) -> None:
         self.closed = True
-
-
-def _character(name: str, value: object) -> str:
-    text = {"\\t": "\t", "\\u0001": "\x01"}.get(str(value), str(value))
-    if len(text) != 1 or text in "\r\n" or not text.isascii():
-        raise ConfigError(f"{name} is {value!r}; give one ASCII character other than a line break")
-    return text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, BinaryIO
@@ -11,6 +10,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.csv as pc
 
+from gluepot.connectors.files.formats.csv.dialect import convert_options, escaped_cell, unescaped
 from gluepot.connectors.files.formats.json.parse import parsed, stored_field
 from gluepot.connectors.files.formats.text_file import Compression, decompressed
 from gluepot.connectors.files.sink.typed import typed
@@ -19,7 +19,6 @@ from gluepot.frames.columns import Column, batch_of
 _BATCH_ROWS = 1 << 14
 # pyarrow gives up on a line that is longer than two blocks.
 _BLOCK_BYTES = 64 << 20
-_UNESCAPED = {"n": "\n", "r": "\r"}
 
 
 def read_csv(
@@ -61,24 +60,14 @@ def _quoted(text: BinaryIO, encoding: Mapping[str, Any]) -> Iterator[pa.RecordBa
             newlines_in_values=True,
             ignore_empty_lines=False,
         ),
-        pc.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.string()),
-            null_values=[""],
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-        ),
+        convert_options(names, pa.string()),
     )
 
 
 def _unquoted(text: BinaryIO, encoding: Mapping[str, Any]) -> Iterator[pa.RecordBatch]:
     """Read lines in which a backslash escapes separators and line breaks; an empty cell is null."""
-    names, separator = encoding["columns"], re.escape(encoding["separator"])
-    cell = re.compile(rf"((?:[^\\{separator}]|\\.)*)(?:{separator}|$)")
+    names, cell = encoding["columns"], escaped_cell(encoding["separator"])
     lines = islice(text, 1 if encoding["header"] else 0, None)
     while rows := [cell.findall(line.decode().removesuffix("\n"))[: len(names)] for line in islice(lines, _BATCH_ROWS)]:
         cells = zip(*rows, strict=True)
-        yield pa.RecordBatch.from_arrays([pa.array(map(_plain, column), pa.string()) for column in cells], names)
-
-
-def _plain(cell: str) -> str | None:
-    return re.sub(r"\\(.)", lambda escape: _UNESCAPED.get(escape[1], escape[1]), cell) or None
+        yield pa.RecordBatch.from_arrays([pa.array(map(unescaped, column), pa.string()) for column in cells], names)

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import base64
 import io
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 import pyarrow as pa
 
+from gluepot.connectors.files.formats.csv.dialect import escaped, quoted, separator_and_quote
+from gluepot.connectors.files.formats.options import flag
 from gluepot.connectors.files.formats.text_file import GATHER_BYTES, Compression, TextFile, text_ending
 from gluepot.connectors.json_values import iso_text, json_values
 from gluepot.connectors.value_texts import texts
 from gluepot.core.errors import ConfigError
 from gluepot.frames.schema import choice_to_string, without_nulls
-
-_BOOLEANS = {"true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +44,10 @@ class CsvOutputFormat:
             ConfigError: `separator` or `quoteChar` is not one character, the two are equal, or `writeHeader` is
                 neither true nor false.
         """
-        separator = _character("separator", options.get("separator", ","))
-        quote_option = options.get("quoteChar", '"')
-        quote = None if str(quote_option) == "-1" else _character("quoteChar", quote_option)
+        separator, quote = separator_and_quote(options, ascii_only=False)
         if quote == separator:
             raise ConfigError(f"separator and quoteChar are both {separator!r}; choose two different characters")
-        header = str(options.get("writeHeader", True)).lower()
-        if header not in _BOOLEANS:
-            raise ConfigError(f"writeHeader is {options['writeHeader']!r}; use true or false")
-        return cls(separator, quote, _BOOLEANS[header], compression)
+        return cls(separator, quote, flag(options, "writeHeader", default=True), compression)
 
     @property
     def gather_bytes(self) -> int:
@@ -92,14 +86,13 @@ class CsvOutputFormat:
 class CsvLines:
     """One CSV file.
 
-    Null is nothing between two separators, an empty string a pair of quotes, as Spark writes them; a quote within a
-    value is doubled. Nested values are JSON.
+    `dialect` says how nulls, quotes and line breaks are written. Nested values are JSON.
     """
 
     def __init__(self, settings: CsvOutputFormat, file: TextFile, schema: pa.Schema) -> None:
         self._separator = settings.separator
         self._cell = (
-            _unquoted(settings.separator) if settings.quote is None else _quoted(settings.separator, settings.quote)
+            escaped(settings.separator) if settings.quote is None else quoted(settings.separator, settings.quote)
         )
         self._file = file
         if settings.header:
@@ -135,24 +128,3 @@ def _cells(field: pa.Field, column: pa.Array) -> Sequence[str | None]:
     if pa.types.is_binary(column.type):
         return [None if value is None else base64.b64encode(value).decode() for value in column.to_pylist()]
     return texts(column)
-
-
-def _quoted(separator: str, quote: str) -> Callable[[str], str]:
-    special = re.compile(f"[{re.escape(separator + quote)}\n\r]").search
-
-    def cell(value: str) -> str:
-        return f"{quote}{value.replace(quote, quote * 2)}{quote}" if not value or special(value) else value
-
-    return cell
-
-
-def _unquoted(separator: str) -> Callable[[str], str]:
-    """Escape with a backslash, in the way that Glue's reader understands with `escaper` set to it."""
-    escapes = str.maketrans({"\\": "\\\\", separator: f"\\{separator}", "\n": "\\n", "\r": "\\r"})
-    return lambda value: value.translate(escapes)
-
-
-def _character(name: str, value: object) -> str:
-    if not isinstance(value, str) or len(value) != 1 or value in "\r\n":
-        raise ConfigError(f"{name} is {value!r}; give one character other than a line break")
-    return value

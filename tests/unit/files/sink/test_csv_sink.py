@@ -54,6 +54,10 @@ def test_quotes_are_doubled_and_put_only_where_needed(tmp_path):
     )
 
 
+def test_a_separator_can_be_spelled_as_in_java_as_for_reading(tmp_path):
+    assert text_of(tmp_path, [{"a": "x", "b": "y"}], separator="\\t") == "a\tb\nx\ty\n"
+
+
 def test_separator_and_quote_can_be_chosen(tmp_path):
     assert text_of(tmp_path, [{"a": "x|y", "b": 'q"'}], separator="|", quoteChar="'") == "a|b\n'x|y'|q\"\n"
 

@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from gluepot.connectors.files.contracts import OpenFile
 from gluepot.connectors.files.formats.bounds import MOST_RECORD_BYTES, VALUE_BYTES, BoundedReads, gathered, too_large
-from gluepot.connectors.files.formats.options import flag
 from gluepot.connectors.files.formats.schemas import with_schema
 from gluepot.core.errors import ConfigError, PermanentError
+from gluepot.core.option_values import flag
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.json_footprint import MAX_DEPTH
 from gluepot.frames.objects import batch_from_objects

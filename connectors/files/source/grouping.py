@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from gluepot.connectors.files.formats.options import number
 from gluepot.connectors.files.source.versions import FileVersion
 from gluepot.core.errors import ConfigError, did_you_mean
+from gluepot.core.option_values import number
 
 IN_PARTITION, ACROSS_PARTITION, NONE = "inPartition", "acrossPartition", "none"
 _NAMES = (IN_PARTITION, ACROSS_PARTITION, NONE)

@@ -8,7 +8,6 @@ from typing import Any
 
 from gluepot.connectors.files.compression import read_compression
 from gluepot.connectors.files.formats import read_format
-from gluepot.connectors.files.formats.options import flag, number
 from gluepot.connectors.files.source.files_source import FilesSource
 from gluepot.connectors.files.source.globs import compile_globs, read_exclusions
 from gluepot.connectors.files.source.grouping import GroupOptions
@@ -19,6 +18,7 @@ from gluepot.connectors.files.source.storage_classes import read_classes
 from gluepot.connectors.options import warn_ignored
 from gluepot.core.errors import ConfigError
 from gluepot.core.logging import get_logger
+from gluepot.core.option_values import flag, number
 from gluepot.core.storage import canonical_url
 
 KNOWN_OPTIONS = (

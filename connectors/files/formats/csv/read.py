@@ -14,9 +14,9 @@ from pyarrow import csv as arrow_csv
 from gluepot.connectors.files.contracts import OpenFile
 from gluepot.connectors.files.formats.bounds import too_large
 from gluepot.connectors.files.formats.csv.dialect import character, convert_options, separator_and_quote
-from gluepot.connectors.files.formats.options import flag
 from gluepot.connectors.files.formats.text_lines import BOM, lines_of
 from gluepot.core.errors import PermanentError
+from gluepot.core.option_values import flag
 from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
 
 # No line may be longer than a block, since Arrow reads whole lines.

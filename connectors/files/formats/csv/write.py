@@ -12,11 +12,11 @@ import orjson
 import pyarrow as pa
 
 from gluepot.connectors.files.formats.csv.dialect import escaped, quoted, separator_and_quote
-from gluepot.connectors.files.formats.options import flag
 from gluepot.connectors.files.formats.text_file import GATHER_BYTES, Compression, TextFile, text_ending
 from gluepot.connectors.json_values import iso_text, json_values
 from gluepot.connectors.value_texts import texts
 from gluepot.core.errors import ConfigError
+from gluepot.core.option_values import flag
 from gluepot.frames.schema import choice_to_string, without_nulls
 
 

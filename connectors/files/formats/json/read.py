@@ -13,10 +13,10 @@ import orjson
 
 from gluepot.connectors.files.contracts import OpenFile
 from gluepot.connectors.files.formats.bounds import VALUE_BYTES, gathered, too_large
-from gluepot.connectors.files.formats.options import flag
 from gluepot.connectors.files.formats.schemas import with_schema
 from gluepot.connectors.files.formats.text_lines import BOM, line_blocks, lines_of
 from gluepot.core.errors import ConfigError, PermanentError
+from gluepot.core.option_values import flag
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.declared import DeclaredJson, RecordDecoder
 from gluepot.frames.json_decoder import JsonDecoder

@@ -1,4 +1,4 @@
-"""Option values as scripts spell them: Glue takes texts, booleans and numbers alike.
+"""Option values as scripts and people spell them: Glue takes texts, booleans and numbers alike. Pure.
 
 The rule is in docs/glue/README.md, under "Typing of option values".
 """
@@ -10,19 +10,32 @@ from typing import Any
 
 from gluepot.core.errors import ConfigError
 
-_FLAGS = {"true": True, "false": False, "": False}
+_TRUE = frozenset({"true", "1", "yes", "on"})
+_FALSE = frozenset({"false", "0", "no", "off"})
+
+
+def truth(value: object) -> bool | None:
+    """Return what a value says, in any letter case; None where it says neither true nor false."""
+    text = str(value).strip().lower()
+    return True if text in _TRUE else False if text in _FALSE else None
+
+
+def is_true(value: object) -> bool:
+    """Tell whether a value says true, for options of which Glue takes any other value for false."""
+    return truth(value) is True
 
 
 def flag(options: Mapping[str, Any], name: str, *, default: bool = False) -> bool:
-    """Return a switch.
+    """Return a switch; an empty text switches it off.
 
     Raises:
         ConfigError: neither true nor false.
     """
-    given = str(options.get(name, default)).lower()
-    if given not in _FLAGS:
-        raise ConfigError(f"{name} is {options[name]!r}; use true or false")
-    return _FLAGS[given]
+    given = options.get(name, default)
+    said = False if given == "" else truth(given)
+    if said is None:
+        raise ConfigError(f"{name} is {given!r}; use true or false")
+    return said
 
 
 def number(options: Mapping[str, Any], name: str, *, least: int = 1) -> int | None:

@@ -15,8 +15,8 @@ from gluepot.catalog.databases import database_read, is_of_database
 from gluepot.catalog.formats import table_format
 from gluepot.catalog.streams import is_stream, stream_read
 from gluepot.catalog.values import Table
-from gluepot.connectors.files.formats.options import flag
 from gluepot.core.errors import ConfigError
+from gluepot.core.option_values import flag
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext

@@ -13,8 +13,8 @@ from awsglue.unsupported import NotSupportedHere
 from gluepot.catalog.formats import HIVE_FORMATS, table_format
 from gluepot.catalog.streams import is_stream
 from gluepot.catalog.values import Table
-from gluepot.connectors.files.formats.options import flag
 from gluepot.core.errors import ConfigError, did_you_mean
+from gluepot.core.option_values import flag
 from gluepot.core.storage import canonical_url
 from gluepot.engine.catalog_update import BEHAVIORS, UPDATE, CatalogTarget
 from gluepot.engine.file_target import CatalogEntry, FileTarget
@@ -96,7 +96,7 @@ def catalog_entry(target: FileTarget, options: Mapping[str, Any], table: tuple[s
     parameters = {"useGlueParquetWriter": "true"} if is_parquet else {}
     if target.format == "csv":
         separator = str(target.format_options.get("separator", ","))
-        header = str(target.format_options.get("writeHeader", True)).lower() == "true"
+        header = flag(target.format_options, "writeHeader", default=True)
         parameters = {"delimiter": separator, "skip.header.line.count": "1" if header else "0"}
     entry = CatalogTarget(
         *table,

@@ -10,8 +10,8 @@ from pyspark.sql import SparkSession
 from gluepot.bookmarks import jobrun
 from gluepot.bookmarks.files_input import files_input
 from gluepot.catalog.values import Table
-from gluepot.connectors.files.settings import FileReadSettings
-from gluepot.connectors.files.table_settings import table_read
+from gluepot.connectors.files.source.settings import FileReadSettings
+from gluepot.connectors.files.source.table_settings import table_read
 from gluepot.core.datasets import folder_dataset
 from gluepot.engine.pipeline import Pipeline
 from gluepot.frames.transforms import ReadTexts

@@ -12,9 +12,8 @@ from structlog.typing import FilteringBoundLogger
 
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.logging import get_logger
+from gluepot.core.option_values import truth
 from gluepot.frames.declared import DeclaredPayload
-
-TRUE, FALSE = frozenset({"true", "1", "yes"}), frozenset({"false", "0", "no", ""})
 
 
 class PayloadSettings(Protocol):
@@ -67,10 +66,11 @@ class ScriptOptions:
         """Return a truth value."""
         if name.lower() not in self._given:
             return default
-        text = self.text(name).lower()
-        if text in TRUE | FALSE:
-            return text in TRUE
-        raise ConfigError(f"{name} is {self.text(name)!r}; use true or false.")
+        text = self.text(name)
+        said = truth(text) if text else False
+        if said is None:
+            raise ConfigError(f"{name} is {text!r}; use true or false.")
+        return said
 
     def count(self, name: str) -> int | None:
         """Return a whole number above 0; None when not given."""

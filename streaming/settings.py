@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.logging import get_logger
+from gluepot.core.option_values import is_true, truth
 from gluepot.streaming.interval import parse_interval
 
 StorageLevelName = Literal[
@@ -100,10 +101,10 @@ class StreamSettings(BaseModel):
             window_size_secs=parse_interval(options["windowSize"]),
             checkpoint_location=_checkpoint_location(options["checkpointLocation"]),
             batch_max_retries=_retries(options.get("batchMaxRetries", 3)),
-            persist=str(options.get("persistDataFrame", "true")).lower() != "false",
+            persist=truth(options.get("persistDataFrame")) is not False,
             storage_level=_storage_level(options.get("storageLevel", "MEMORY_AND_DISK")),
             rejects_path=_optional_text(options.get("rejectsPath")),
-            allow_overlap=str(options.get("allowOverlap", "false")).lower() == "true",
+            allow_overlap=is_true(options.get("allowOverlap")),
             on_batch_failure=_on_batch_failure(options.get("onBatchFailure", "fail")),
             quarantine_limit=_limit(options.get("quarantineLimit", 1000)),
             small_batch_records=_small(options.get("smallBatchRecords", SMALL_BATCH_RECORDS)),

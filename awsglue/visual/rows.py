@@ -11,6 +11,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructTy
 
 from awsglue.visual.columns import column, listed, quoted, target
 from gluepot.core.errors import ConfigError, did_you_mean
+from gluepot.core.option_values import is_true
 
 AGGREGATES = {
     "avg": F.avg,
@@ -100,7 +101,7 @@ def gs_unpivot(
     kept = tuple(F.col(quoted(name)) for name in frame.columns if name.casefold() not in unpivoted)
     values = tuple(column(frame, name) for name in listed(colList))
     rows = frame.unpivot(kept, values, target(nameCol), target(valueCol))
-    return rows if str(includeNulls).lower() == "true" else rows.where(F.col(quoted(target(valueCol))).isNotNull())
+    return rows if is_true(includeNulls) else rows.where(F.col(quoted(target(valueCol))).isNotNull())
 
 
 def gs_explode(frame: DataFrame, colName: str, newCol: str, outer: bool = False) -> DataFrame:
@@ -109,7 +110,7 @@ def gs_explode(frame: DataFrame, colName: str, newCol: str, outer: bool = False)
     Rows whose array or map is null or empty go, unless `outer` keeps them, with null.
     """
     nested = column(frame, colName)
-    exploded = (F.explode_outer if str(outer).lower() == "true" else F.explode)(nested)
+    exploded = (F.explode_outer if is_true(outer) else F.explode)(nested)
     if isinstance(frame.select(nested.alias("nested")).schema["nested"].dataType, MapType):
         return frame.select("*", exploded.alias("key", "value"))
     return frame.withColumn(target(newCol), exploded)
@@ -161,7 +162,7 @@ def gs_lookup(
 
 def gs_null_rows(frame: DataFrame, extended: bool = False) -> DataFrame:
     """Drop rows without any value; extended, blank texts, empty arrays and maps and structs of such are none either."""
-    deep = str(extended).lower() == "true"
+    deep = is_true(extended)
     absent = [_absent(F.col(quoted(field.name)), field.dataType, deep=deep) for field in frame.schema]
     return frame.where(~reduce(lambda both, one: both & one, absent))
 

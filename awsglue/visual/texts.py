@@ -12,6 +12,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from awsglue.visual.columns import column, listed, target
 from gluepot.core.errors import ConfigError
+from gluepot.core.option_values import is_true
 from gluepot.engine import execute
 from gluepot.engine.pipeline import FrameInput, Pipeline
 from gluepot.frames.chunk import is_choice
@@ -120,7 +121,7 @@ def gs_extract_json(
     rooted = [path if path.startswith("$") else f"$.{path}" for path in paths]
     extracted = {target(name): F.get_json_object(document, path) for name, path in zip(names, rooted, strict=True)}
     found = frame.withColumns(extracted)
-    return found.drop(text) if str(dropCol).lower() == "true" and target(colName) not in extracted else found
+    return found.drop(text) if is_true(dropCol) and target(colName) not in extracted else found
 
 
 def _groups(frame: DataFrame, regex: str) -> int:

@@ -11,6 +11,7 @@ from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
 from gluepot.connectors.options import warn_ignored
 from gluepot.core.errors import ConfigError, NotSupported, did_you_mean
 from gluepot.core.logging import get_logger
+from gluepot.core.option_values import is_true
 
 KNOWN_OPTIONS = (
     "url",
@@ -105,7 +106,7 @@ class JdbcWriteSettings:
 
 def _mode(options: Mapping[str, Any]) -> Mode:
     default = Mode.UPSERT if options.get("upsertKeys") else Mode.APPEND
-    if str(options.get("overwrite", "")).lower() == "true":
+    if is_true(options.get("overwrite")):
         default = Mode.OVERWRITE
     given = options.get("mode") or default.value
     try:

@@ -8,6 +8,7 @@ from pathlib import Path
 from gluepot.connectors.lake.catalogs import LocalCatalog, mapped, names_aws
 from gluepot.connectors.lake.database import jdbc_database
 from gluepot.core.logging import get_logger
+from gluepot.core.option_values import is_true
 from gluepot.core.statedir import state_root
 
 AWS = "GLUEPOT_AWS"
@@ -16,7 +17,6 @@ AWS = "GLUEPOT_AWS"
 WAREHOUSE = "GLUEPOT_WAREHOUSE"
 """A folder that stands for S3 in the warehouses of catalogs, with a folder below it for each bucket."""
 
-_YES = frozenset({"true", "1", "yes", "on"})
 _S3_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 
 log = get_logger(__name__)
@@ -34,7 +34,7 @@ def localized(conf: Mapping[str, str], environ: Mapping[str, str]) -> Mapping[st
     Raises:
         ConfigError: the database of the Data Catalog is one that Java cannot reach.
     """
-    if environ.get(AWS, "").lower() in _YES or not names_aws(conf):
+    if is_true(environ.get(AWS)) or not names_aws(conf):
         return {}
     made = mapped(conf, local_catalog(environ))
     for one in made.catalogs:

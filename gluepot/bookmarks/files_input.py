@@ -9,12 +9,12 @@ from itertools import groupby
 
 from gluepot.bookmarks.jobrun import Bookmarks, JobRun
 from gluepot.bookmarks.ledger import Change
-from gluepot.connectors.files.grouping import grouped
-from gluepot.connectors.files.listing import ListingStats, list_files
-from gluepot.connectors.files.log_lines import log_lines
-from gluepot.connectors.files.plan import FolderPlan, Plan, plan, plan_range
-from gluepot.connectors.files.settings import FileReadSettings
-from gluepot.connectors.files.versions import FilesState, FileVersion, state_body, state_of
+from gluepot.connectors.files.source.grouping import grouped
+from gluepot.connectors.files.source.listing import ListingStats, list_files
+from gluepot.connectors.files.source.log_lines import log_lines
+from gluepot.connectors.files.source.plan import FolderPlan, Plan, plan, plan_range
+from gluepot.connectors.files.source.settings import FileReadSettings
+from gluepot.connectors.files.source.versions import FilesState, FileVersion, state_body, state_of
 from gluepot.core.clock import Clock
 from gluepot.core.errors import EtlError
 from gluepot.core.logging import get_logger

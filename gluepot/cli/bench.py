@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -29,6 +28,7 @@ from gluepot.bench.report import Report, as_json, as_text, on_cores
 from gluepot.connectors.kafka.feed import KafkaFeed
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.core.clock import SystemClock
+from gluepot.core.durations import duration_secs
 from gluepot.core.errors import ConfigError
 from gluepot.produce import demo_payloads, file_payloads, records
 from gluepot.servers.kafka import KafkaBroker
@@ -46,8 +46,6 @@ SEED = 1
 LEAST_WINDOWS = 6
 """Of the steady run; fewer do not show whether the lag grows."""
 STEADY_TOPIC = "bench-steady"
-_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)?")
-_UNIT_SECS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
 def bench_script(
@@ -206,10 +204,10 @@ def _rate(rate: float | None) -> float | None:
 def _secs(option: str, text: str | None) -> float | None:
     if text is None:
         return None
-    read = _TIME.fullmatch(text.strip().lower())
-    if read is None or float(read[1]) == 0:
+    secs = duration_secs(text)
+    if not secs:
         raise ConfigError(f"{option} is {text!r}; use a time such as 10s, 500ms or 2min.")
-    return float(read[1]) * _UNIT_SECS[read[2] or "s"]
+    return secs
 
 
 def _asked(script: Path) -> Sequence[str]:

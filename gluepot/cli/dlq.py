@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from cyclopts import App, Parameter
 
 from awsglue.options import kafka_read_settings
+from gluepot.cli.confirm import agreed
 from gluepot.connectors.kafka.sender import KafkaSender
 from gluepot.core.errors import ConfigError
 from gluepot.dead_letters.folder import LetterFolder, open_folder
@@ -114,7 +115,7 @@ def purge(path: str, *, batch: int | None = None, yes: bool = False, rejects: Re
         rejects: see above.
     """
     folder = _folder(path, rejects)
-    if not yes and not _confirmed(folder):
+    if not agreed(f"Remove the dead letters in {folder.storage.url} for good?", yes=yes, has_dry_run=False):
         print("Nothing was removed.")
         return
     gone = purge_letters(folder, batch)
@@ -130,9 +131,3 @@ def _folder(path: str, rejects: str | None) -> LetterFolder:
             file=sys.stderr,
         )
     return folder
-
-
-def _confirmed(folder: LetterFolder) -> bool:
-    if not sys.stdin.isatty():
-        raise ConfigError("purge removes records for good; say --yes where nobody can be asked")
-    return input(f"Remove the dead letters in {folder.storage.url} for good? [y/N] ").strip().lower() in {"y", "yes"}

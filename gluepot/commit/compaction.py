@@ -29,7 +29,7 @@ from typing import Any
 
 from gluepot.commit.reading import texts
 from gluepot.commit.record import FileEntry
-from gluepot.connectors.filesink.layout import (
+from gluepot.connectors.files.sink.layout import (
     COMPACTION_INTENTS,
     COMPACTIONS,
     HOME,

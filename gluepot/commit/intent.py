@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gluepot.commit.record import CommitRecord, plain_key
-from gluepot.connectors.filesink.layout import intent_key
+from gluepot.connectors.files.sink.layout import intent_key
 from gluepot.connectors.ports import CommitKey
 from gluepot.core.errors import CheckpointError
 

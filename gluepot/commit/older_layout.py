@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from gluepot.commit.reading import records_by_write
 from gluepot.commit.rolling import indexes, rolled_up_folders
-from gluepot.connectors.filesink.layout import COMMITS, commit_key, is_of_older_layout
+from gluepot.connectors.files.sink.layout import COMMITS, commit_key, is_of_older_layout
 from gluepot.core.logging import get_logger
 from gluepot.core.storage import Storage
 

@@ -11,7 +11,7 @@ from gluepot.commit.decide import Adopt, Fenced, Skip, Write, decide, seal
 from gluepot.commit.intent import Intent
 from gluepot.commit.record import CommitRecord
 from gluepot.commit.target import Target
-from gluepot.connectors.filesink.layout import (
+from gluepot.connectors.files.sink.layout import (
     STAGING,
     commit_key,
     intents_of_query,
@@ -20,7 +20,7 @@ from gluepot.connectors.filesink.layout import (
     staging_of_query,
     token_of_staged,
 )
-from gluepot.connectors.filesink.names import published_name
+from gluepot.connectors.files.sink.names import published_name
 from gluepot.connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest
 from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.errors import LeaseHeld, TransientError

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.filesink.layout import write_and_generation
+from gluepot.connectors.files.sink.layout import write_and_generation
 from gluepot.core.errors import CheckpointError
 from gluepot.core.storage import LocalStorage, Storage
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from gluepot.connectors.filesink.names import published_name
+from gluepot.connectors.files.sink.names import published_name
 from gluepot.connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange, StagedFile, ranges_digest
 from gluepot.core.errors import CheckpointError
 from gluepot.frames.schema import merge_schemas
@@ -31,7 +31,7 @@ class FileEntry:
         rows: records in it.
         crc32: zlib CRC-32 of its bytes.
         rejects: whether it holds rejected records.
-        encoding: what a reader must know beside the bytes, see `gluepot.connectors.filesink.format`.
+        encoding: what a reader must know beside the bytes, see `gluepot.connectors.files.contracts`.
     """
 
     path: str

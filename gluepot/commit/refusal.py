@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gluepot.commit.overlap import Ahead, Clear, History, Less, Skipped, Twice, judge
-from gluepot.connectors.filesink.layout import commit_key
+from gluepot.connectors.files.sink.layout import commit_key
 from gluepot.connectors.ports import CommitKey, Manifest, SourceRange
 from gluepot.core.errors import CheckpointError
 

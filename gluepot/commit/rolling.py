@@ -33,7 +33,7 @@ from gluepot.commit.links import missing
 from gluepot.commit.reading import newest_generations, records_by_write
 from gluepot.commit.record import CommitRecord
 from gluepot.commit.rollup import Index, Summary
-from gluepot.connectors.filesink.layout import (
+from gluepot.connectors.files.sink.layout import (
     FOLDER_BATCHES,
     ROLLUPS,
     commit_key,

@@ -28,7 +28,7 @@ from gluepot.commit.rolling import roll_up, unroll
 from gluepot.commit.rollup import Summary
 from gluepot.commit.tally import Tally
 from gluepot.commit.target import Target
-from gluepot.connectors.filesink.layout import first_of_folder
+from gluepot.connectors.files.sink.layout import first_of_folder
 from gluepot.connectors.ports import CommitKey, Manifest
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger

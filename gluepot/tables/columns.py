@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from gluepot.commit.history import Published
-from gluepot.connectors.filesink.clashes import new_names, without_clashes
-from gluepot.connectors.filesink.typed import typed
+from gluepot.connectors.files.sink.clashes import new_names, without_clashes
+from gluepot.connectors.files.sink.typed import typed
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.frames.columns import Column, batch_of
 from gluepot.frames.schema import align, choice_to_string, without_nulls

@@ -14,9 +14,10 @@ import pyarrow as pa
 
 from gluepot.commit.compaction import Compaction, created, end, settle
 from gluepot.commit.record import FileEntry
-from gluepot.connectors.filesink.layout import staging_of_compaction
-from gluepot.connectors.filesink.staging import Stage
-from gluepot.connectors.glueparquet import ParquetFormat, parquet_schema, read_parquet
+from gluepot.connectors.files.formats.parquet.read_back import parquet_schema, read_parquet
+from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
+from gluepot.connectors.files.sink.layout import staging_of_compaction
+from gluepot.connectors.files.sink.staging import Stage
 from gluepot.connectors.ports import StagedFile
 from gluepot.core.clock import Clock
 from gluepot.core.errors import TransientError
@@ -45,7 +46,7 @@ class CompactSettings:
     """
 
     target_bytes: int = TARGET_BYTES
-    format: ParquetFormat = field(default_factory=lambda: ParquetFormat("zstd"))
+    format: ParquetOutputFormat = field(default_factory=lambda: ParquetOutputFormat("zstd"))
     sort_by: str | None = None
 
 
@@ -278,5 +279,5 @@ def _folder(file: TableFile) -> str:
     return f"{folder}{slash}"
 
 
-def _file_name(name: str, format: ParquetFormat) -> str:  # noqa: A002  it is one
+def _file_name(name: str, format: ParquetOutputFormat) -> str:  # noqa: A002  it is one
     return f"compact-{name}-{format.ending(0, 0)}"

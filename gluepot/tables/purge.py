@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gluepot.catalog.values import Table
-from gluepot.connectors.files.formats.options import number
-from gluepot.connectors.files.listing import ListingOptions, ListingStats, list_files
-from gluepot.connectors.files.predicate import parse_predicate
-from gluepot.connectors.files.storage_classes import read_classes
-from gluepot.connectors.files.table_settings import partition_roots
+from gluepot.connectors.files.source.listing import ListingOptions, ListingStats, list_files
+from gluepot.connectors.files.source.predicate import parse_predicate
+from gluepot.connectors.files.source.storage_classes import read_classes
+from gluepot.connectors.files.source.table_settings import partition_roots
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError, EtlError, TransientError, did_you_mean
 from gluepot.core.logging import get_logger
+from gluepot.core.option_values import number
 from gluepot.core.storage import canonical_url, open_storage
 from gluepot.tables.purging import innermost, purge_files, table_folders
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gluepot.commit.compaction import Compaction, created, end, settle
-from gluepot.connectors.filesink.layout import COMMITS
+from gluepot.connectors.files.sink.layout import COMMITS
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError, TransientError
 from gluepot.core.failpoints import reach

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pyarrow as pa
 
 from gluepot.commit.compaction import compactions
-from gluepot.connectors.filesink.layout import commit_key
+from gluepot.connectors.files.sink.layout import commit_key
 from gluepot.connectors.registry import READERS
 from gluepot.core.errors import PermanentError, TransientError
 from gluepot.core.storage import Storage

@@ -11,7 +11,7 @@ from gluepot.commit.compaction import Compaction, compactions
 from gluepot.commit.history import every
 from gluepot.commit.intent import Intent
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.filesink.layout import COMPACTION_INTENTS, INTENTS
+from gluepot.connectors.files.sink.layout import COMPACTION_INTENTS, INTENTS
 from gluepot.core.storage import Storage
 from gluepot.tables.findings import uncompacted_files, unfinished_files
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from gluepot.commit.rolling import indexes, rolled_records
-from gluepot.connectors.filesink.layout import REJECTS
+from gluepot.connectors.files.sink.layout import REJECTS
 from gluepot.core.storage import Storage
 from gluepot.tables.coverage import Coverage, coverage
 from gluepot.tables.file_check import file_findings

@@ -13,10 +13,10 @@ from uuid import uuid4
 
 from gluepot import commit
 from gluepot.commit.publish import published
-from gluepot.connectors.filesink.layout import REJECTS, staging_of_attempt
-from gluepot.connectors.filesink.names import run_prefix
-from gluepot.connectors.filesink.rejects import RejectsFile
-from gluepot.connectors.filesink.staging import Stage
+from gluepot.connectors.files.sink.layout import REJECTS, staging_of_attempt
+from gluepot.connectors.files.sink.names import run_prefix
+from gluepot.connectors.files.sink.rejects import RejectsFile
+from gluepot.connectors.files.sink.staging import Stage
 from gluepot.connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange
 from gluepot.connectors.streams.dead_letters import DeadLetter, dump_dead_letters
 from gluepot.core.errors import EtlError

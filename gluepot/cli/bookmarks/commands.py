@@ -6,7 +6,6 @@ import getpass
 import json
 import os
 import socket
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -21,8 +20,9 @@ from gluepot.bookmarks.ledger import edit as edits
 from gluepot.bookmarks.ledger.portable import export_job, import_job
 from gluepot.cli.bookmarks import streams
 from gluepot.cli.bookmarks.explain import files_between, kind_read, next_plan, next_rows, summary
+from gluepot.cli.confirm import agreed
 from gluepot.cli.output import Output, Row, show, time_of
-from gluepot.connectors.files.versions import KIND
+from gluepot.connectors.files.source.versions import KIND
 from gluepot.connectors.jdbc import state as jdbc
 from gluepot.connectors.jdbc.plan import JdbcPlan
 from gluepot.core.clock import SystemClock
@@ -208,7 +208,8 @@ def reset(job: str, *, ctx: str | None = None, yes: bool = False, dry_run: bool 
                 f"{', '.join(of_streams)} of job {job} is a stream and begins where its checkpoint says; use"
                 " `gluepot checkpoint rewind`, or name another --ctx."
             )
-        _confirm(f"Reset the bookmarks of {job}{f', ctx {ctx}' if ctx else ''}?", yes=yes or dry_run)
+        if not agreed(f"Reset the bookmarks of {job}{f', ctx {ctx}' if ctx else ''}?", yes=yes or dry_run):
+            raise SystemExit(1)
         _say(edits.reset(ledger, job, _actor(), ctx, keep=not dry_run), dry_run=dry_run)
 
 
@@ -242,7 +243,8 @@ def rewind(
         planned = streams.planned_moves(ledger, job, target, ctx)
         for line in (line for one in planned for line in one.lines()):
             print(line)
-        _confirm(f"Rewind the bookmarks of {job} to state {target}?", yes=yes or dry_run)
+        if not agreed(f"Rewind the bookmarks of {job} to state {target}?", yes=yes or dry_run):
+            raise SystemExit(1)
         if not dry_run:
             streams.move(planned, SystemClock())
         _say(edits.rewind(ledger, job, _actor(), target, ctx, keep=not dry_run), dry_run=dry_run)
@@ -388,15 +390,6 @@ def _state_at(ledger: Ledger, job: str, text: str) -> int:
     contexts = ledger.contexts(job, ledger.job(job).state)
     changes = [change for ctx in contexts for change in ledger.history(job, ctx)]
     return max((change.state for change in changes if change.at_ms <= at_ms), default=0)
-
-
-def _confirm(question: str, *, yes: bool) -> None:
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise ConfigError(f"{question} Without a terminal to ask on, say --yes.")
-    if input(f"{question} [y/N] ").strip().lower() not in {"y", "yes"}:
-        raise SystemExit(1)
 
 
 def _say(done: edits.Edited, *, dry_run: bool) -> None:

@@ -14,11 +14,11 @@ from gluepot.bookmarks import cursor_input as cursor
 from gluepot.bookmarks.ledger import Ledger
 from gluepot.catalog.connect import catalog_url, open_catalog
 from gluepot.cli.bookmarks.streams import is_stream, place_text
-from gluepot.connectors.files.listing import ListingStats, list_files
-from gluepot.connectors.files.plan import Plan, plan
-from gluepot.connectors.files.settings import FileReadSettings
-from gluepot.connectors.files.table_settings import table_read
-from gluepot.connectors.files.versions import KIND, FileVersion, read_body, state_of
+from gluepot.connectors.files.source.listing import ListingStats, list_files
+from gluepot.connectors.files.source.plan import Plan, plan
+from gluepot.connectors.files.source.settings import FileReadSettings
+from gluepot.connectors.files.source.table_settings import table_read
+from gluepot.connectors.files.source.versions import KIND, FileVersion, read_body, state_of
 from gluepot.connectors.jdbc import state as jdbc
 from gluepot.connectors.jdbc.plan import JdbcPlan
 from gluepot.connectors.jdbc.plan import plan as plan_rows

@@ -11,7 +11,7 @@ from cyclopts import App, Parameter
 
 from gluepot.cli.table import report
 from gluepot.commit.history import every
-from gluepot.connectors.glueparquet import ParquetFormat
+from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
 from gluepot.connectors.lake import AWS
 from gluepot.core.clock import SystemClock
 from gluepot.core.storage import canonical_url, open_storage
@@ -116,7 +116,7 @@ def compact(
         output: text for people; json for programs, a list of objects.
     """
     storage = open_storage(path)
-    settings = CompactSettings(target_mb << 20, ParquetFormat.from_glue({"compression": compression}), sort_by)
+    settings = CompactSettings(target_mb << 20, ParquetOutputFormat.from_glue({"compression": compression}), sort_by)
     owner = uuid4().hex[:12]
     told = list(planned(storage, settings) if dry_run else compact_table(storage, settings, SystemClock(), owner))
     report.show(report.compacted([one for one in told if isinstance(one, Compacted)]), output)

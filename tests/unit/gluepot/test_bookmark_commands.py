@@ -15,8 +15,8 @@ from gluepot.bookmarks.ledger.lease import Heartbeat
 from gluepot.catalog.connect import open_catalog
 from gluepot.catalog.values import Database, Partition, Table
 from gluepot.cli.main import _outcome
-from gluepot.connectors.files.settings import FileReadSettings
-from gluepot.connectors.files.table_settings import table_read
+from gluepot.connectors.files.source.settings import FileReadSettings
+from gluepot.connectors.files.source.table_settings import table_read
 from gluepot.core.clock import FakeClock
 
 CTX = "source0"

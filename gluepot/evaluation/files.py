@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from gluepot.connectors.files.versions import FileVersion
+from gluepot.connectors.files.source.versions import FileVersion
 from gluepot.core.errors import EtlError
 from gluepot.core.storage import Entry, SourceStorage, VersionGone, open_source
 from gluepot.engine.pipeline import Pipeline, SplitInput

@@ -1,4 +1,4 @@
-"""The commands: look at the catalog, take in what AWS's command line prints, give it out again."""
+"""`gluepot catalog`: lists and shows tables, imports the output of AWS's command line, and exports the catalog."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ app = App(name="catalog", help="The Data Catalog: databases, tables, partitions.
 
 @app.command(name="list")
 def list_(database: str | None = None, *, output: Output = "text") -> None:
-    """List the databases, or the tables of one.
+    """List the databases, or the tables of one database.
 
     Args:
-        database: whose tables.
+        database: list the tables of this database.
         output: text for people; json for a list of objects.
     """
     with _catalog() as catalog:
@@ -46,8 +46,8 @@ def show_(name: str, *, versions: bool = False, output: Output = "text") -> None
 
     Args:
         name: database.table.
-        versions: list its versions instead.
-        output: text for people; json for what GetTable answers, or GetTableVersions.
+        versions: list the versions of the table instead.
+        output: text for people; json as in the response of GetTable, or of GetTableVersions.
     """
     database, dot, table_name = name.partition(".")
     if not dot:
@@ -81,13 +81,13 @@ def show_(name: str, *, versions: bool = False, output: Output = "text") -> None
 
 @app.command(name="import")
 def import_(*files: Path, replace: bool = False, dry_run: bool = False) -> None:
-    """Take in what `aws glue get-databases`, `get-tables`, `get-partitions` or `gluepot catalog export` printed.
+    """Import the output of `aws glue get-databases`, `get-tables`, `get-partitions` or `gluepot catalog export`.
 
-    What is there already stays as it is.
+    Entries that the catalog already has stay as they are.
 
     Args:
         files: JSON documents, in any order.
-        replace: put the imported entries in the place of those that are there; versions of tables are kept.
+        replace: overwrite entries that the catalog already has; old versions of tables are kept.
         dry_run: say what would happen and do nothing.
     """
     if not files:
@@ -109,7 +109,7 @@ def export_(name: str | None = None, file: Path | None = None) -> None:
 
     Args:
         name: a database, or database.table; everything if none is given.
-        file: where to; standard output if none is given.
+        file: the file to write; standard output if none is given.
     """
     database, _, table = (name or "").partition(".")
     with _catalog() as catalog:

@@ -1,4 +1,4 @@
-"""Asking before something is changed."""
+"""Asks before a command changes something."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from gluepot.core.errors import ConfigError
 
 
 def agreed(question: str, *, yes: bool) -> bool:
-    """Tell whether a change is wanted: by `--yes`, or by a person at the terminal.
+    """Tell whether the user agrees to a change, by `--yes` or by an answer on the terminal.
 
     Raises:
-        ConfigError: neither of them is there.
+        ConfigError: there is neither `--yes` nor a terminal.
     """
     if yes:
         return True

@@ -51,11 +51,11 @@ def show(
     rejects: Rejects = None,
     output: Output = "text",
 ) -> None:
-    """Show dead letters, with their bytes in a form that no terminal acts on.
+    """Show dead letters, with their bytes escaped so that they cannot control the terminal.
 
     Args:
         path: a table, a checkpoint, or a folder of rejected records.
-        count: how many, from the oldest on.
+        count: how many to show, oldest first.
         reason: only those with this reason.
         batch: only those of this batch.
         rejects: see above.
@@ -77,18 +77,18 @@ def replay(
     batch: int | None = None,
     rejects: Rejects = None,
 ) -> None:
-    """Send dead letters to a Kafka topic, their bytes as they came, with the header gluepot-replayed-from.
+    """Send dead letters to a Kafka topic, with their original bytes and the header gluepot-replayed-from.
 
-    Each is sent once, however often this is called: a ledger beside the dead letters knows what the topic has. If a
-    replay dies, the next one goes on, and sends again at most the 100 letters that were on their way. Do not run two
-    replays to one topic at the same time.
+    Each letter is sent once, however often this is called, because a ledger beside the dead letters records what was
+    sent. If a replay dies, the next one continues, and sends again at most the 100 letters that were being sent. Do not
+    run two replays to one topic at the same time.
 
     Args:
         path: a table, a checkpoint, or a folder of rejected records.
-        topic: where to.
+        topic: the topic to send to.
         bootstrap: host:port of the brokers.
-        connection: instead, a connection of the connections file, with its security settings.
-        connections: the connections file, if it is none of the usual ones.
+        connection: a connection of the connections file, with its security settings, instead of --bootstrap.
+        connections: the connections file, if it is not in one of the usual places.
         reason: only letters with this reason.
         batch: only letters of this batch.
         rejects: see above.
@@ -105,7 +105,7 @@ def replay(
 
 @app.command
 def purge(path: str, *, batch: int | None = None, yes: bool = False, rejects: Rejects = None) -> None:
-    """Remove dead letters for good.
+    """Permanently delete dead letters.
 
     Args:
         path: a table or a checkpoint.

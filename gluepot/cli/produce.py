@@ -23,8 +23,8 @@ from gluepot.produce.records import demo_payloads, file_payloads, records
 from gluepot.produce.records import keys as keys_of
 from gluepot.produce.targets import KinesisTarget, kafka_target
 
+# If the last records were late by less than this share of the whole time, the rate counts as reached.
 LATE_SHARE = 0.02
-"""Of the time; below it the rate was kept."""
 
 
 def produce_to(
@@ -51,34 +51,34 @@ def produce_to(
     journal: Path | None = None,
     output: Literal["text", "json"] = "text",
 ) -> None:
-    """Send records and say how it went.
+    """Send records and report the rate that was reached.
 
     Args:
-        topic: of Kafka, or with --kinesis a stream; must be there.
+        topic: an existing topic of Kafka, or with --kinesis an existing stream.
         bootstrap: a broker, host:port.
-        connection: or a connection that names it.
-        connections: the connections file, if it is none of the usual ones.
+        connection: a connection that names the brokers, instead of --bootstrap.
+        connections: the connections file, if it is not in one of the usual places.
         kinesis: send to Kinesis.
-        region: of the stream, if not that of the environment.
+        region: region of the stream, if not that of the environment.
         endpoint: URL of the service, if not the usual one.
-        file: records to send again and again, one a line; without it made-up click events.
-        rate: records a second; 0 with steady sends as fast as they are taken.
-        shape: steady; ramp, sine and burst go from the rate to the peak.
+        file: file of records, one a line, that are sent over and over; without it, made-up click events.
+        rate: records a second; 0 with the steady shape sends as fast as the server accepts records.
+        shape: steady keeps the rate; ramp, sine and burst go from the rate to the peak.
         peak: highest rate of ramp, sine and burst; four times the rate unless given.
-        period_secs: of sine and burst; how long a ramp rises.
-        burst_secs: how long a burst is.
-        seconds: end after so long.
-        count: end after so many records.
-        keys: give each record one of so many keys; without it they have none.
+        period_secs: period of sine and burst; for a ramp, the time in which it rises.
+        burst_secs: length of a burst.
+        seconds: end after this time.
+        count: end after this number of records.
+        keys: give each record one of this many keys; without it, records have no key.
         skew: how unevenly keys are drawn: exponent of Zipf's law; 0 for evenly.
-        seed: of the keys.
+        seed: seed of the random keys.
         number_field: put the number of each record, from 0, into this field of its JSON.
         journal: append a line for each acknowledged record: number, sha256, topic, partition, offset.
         output: text for people; json for one object.
 
     Raises:
-        ConfigError: a value is wrong, or topic or stream are not there.
-        EtlError: a record was not taken.
+        ConfigError: a value is wrong, or the topic or stream does not exist.
+        EtlError: the server did not accept a record.
     """
     paced = shape_of(shape, rate, peak, period_secs, burst_secs)
     payloads = demo_payloads() if file is None else file_payloads(file)

@@ -36,7 +36,7 @@ def check_script(name: str, source: str) -> Report:
     try:
         script = read_script(source)
     except SyntaxError as wrong:
-        raise ConfigError(f"{name} is no Python: line {wrong.lineno}: {wrong.msg}.") from wrong
+        raise ConfigError(f"{name} is not a Python script: line {wrong.lineno}: {wrong.msg}.") from wrong
     findings = [*map(verdict_on, script.calls), *warnings_of(script)]
     return Report(name, tuple(sorted(findings, key=lambda one: (one.line, one.level is Level.WARNING))))
 

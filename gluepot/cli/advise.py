@@ -65,7 +65,7 @@ def advise_from(
     with log.open("rb") as lines:
         histories = recorded(lines)
     if not histories:
-        raise ConfigError(f"{log} holds no finished batch yet.")
+        raise ConfigError(f"{log} contains no finished batch yet; try again when the job has finished one.")
     costs = Costs(worker_type(glue_type), settings.slots_per_worker, usd_per_worker_hour)
     if replay:
         rows = [row for query, history in histories.items() for row in replayed(query, history, settings)]
@@ -107,9 +107,11 @@ def as_json(query: str, advice: Advice, costs: Costs) -> dict[str, Any]:
 
 def as_text(query: str, advice: Advice, costs: Costs) -> str:
     """Return the advice for a person."""
-    change = f"{advice.workers} -> {advice.wanted_workers}" if advice.changes_workers else f"{advice.workers}, as it is"
+    change = (
+        f"{advice.workers} -> {advice.wanted_workers}" if advice.changes_workers else f"{advice.workers}, unchanged"
+    )
     lines = [
-        f"{query}: workers {change}; held back by {advice.limit.value}; confidence {advice.confidence:.0%}",
+        f"{query}: workers {change}; limited by {advice.limit.value}; confidence {advice.confidence:.0%}",
         f"  {advice.reason}",
     ]
     if advice.batch_secs is not None:

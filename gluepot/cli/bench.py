@@ -145,7 +145,7 @@ class _Bench:
             left_secs = deadline - clock.monotonic()
             kept = within(plan, left_secs) if done else plan
             if not kept:
-                _say(f"{max(0.0, left_secs):.0f} s are left, the next run needs {plan[0].secs:.0f}; that is all.")
+                _say(f"No more runs: {max(0.0, left_secs):.0f} s are left, the next one needs {plan[0].secs:.0f} s.")
                 break
             following = kept[0]
             preload.ensure(following.run, following.most_batches)
@@ -167,7 +167,7 @@ class _Bench:
     def hold(self, found: Settings, goal: Goal, secs: float, most_cores: int) -> Held | None:
         """Run the settings found under their load; return None if this machine has too few cores for them."""
         if found.cores > most_cores:
-            _say(f"The steady run is left out: it needs {on_cores(found.cores)}, here are {most_cores}.")
+            _say(f"The steady run is left out: it needs {on_cores(found.cores)}, and {most_cores} may be used.")
             return None
         warm_up_secs, secs = WARM_UP_BATCHES * found.window_secs, max(secs, LEAST_WINDOWS * found.window_secs)
         _say(f"steady run: {found.rate:,.0f} rows/s, {on_cores(found.cores)}; {_minutes(warm_up_secs + secs)}")
@@ -219,7 +219,7 @@ def _asked(script: Path) -> Sequence[str]:
     try:
         return asked_names(script.read_text())
     except (SyntaxError, UnicodeDecodeError) as wrong:
-        raise ConfigError(f"{script} is no Python: {wrong}.") from wrong
+        raise ConfigError(f"{script} is not a Python script: {wrong}.") from wrong
 
 
 def _progress(about: str, expected: int) -> Callable[[int], None]:

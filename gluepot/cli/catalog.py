@@ -37,7 +37,7 @@ def list_(database: str | None = None, *, output: Output = "text") -> None:
             ]
         else:
             rows = [_summary(catalog, table) for table in catalog.tables(database)]
-    show(rows, output, "There is nothing yet; `gluepot catalog import` reads a dump of AWS's.")
+    show(rows, output, "There is nothing to list; `gluepot catalog import` imports a dump of AWS's catalog.")
 
 
 @app.command(name="show")
@@ -51,7 +51,7 @@ def show_(name: str, *, versions: bool = False, output: Output = "text") -> None
     """
     database, dot, table_name = name.partition(".")
     if not dot:
-        raise ConfigError(f"{name!r} names no table; write database.table.")
+        raise ConfigError(f"{name!r} is not the name of a table; write database.table.")
     with _catalog() as catalog:
         if versions:
             found = catalog.table_versions(database, table_name)
@@ -73,10 +73,10 @@ def show_(name: str, *, versions: bool = False, output: Output = "text") -> None
         {"column": one.name, "type": one.type, "partition_key": is_key, "comment": one.comment or None}
         for one, is_key in columns
     ]
-    show(described, output, "It has no columns.")
+    show(described, output, "The table has no columns.")
     if table.partition_keys:
         located: list[Row] = [{"partition": "/".join(one.values), "location": one.location} for one in partitions]
-        show(located, output, "It has no partitions.")
+        show(located, output, "The table has no partitions.")
 
 
 @app.command(name="import")
@@ -100,7 +100,7 @@ def import_(*files: Path, replace: bool = False, dry_run: bool = False) -> None:
     rows: list[Row] = [
         {"kind": one.kind, "name": one.name, "action": one.action, "entries": one.count} for one in steps
     ]
-    show(rows, "text", "The documents hold nothing.")
+    show(rows, "text", "The documents contain no entries.")
 
 
 @app.command(name="export")
@@ -147,7 +147,7 @@ def _read(file: Path) -> object:
     except FileNotFoundError as error:
         raise ConfigError(f"There is no file {file}; check the path.") from error
     except ValueError as error:
-        raise ConfigError(f"{file} is no JSON ({error}); make it with --output json.") from error
+        raise ConfigError(f"{file} is not JSON ({error}); make it with --output json.") from error
 
 
 def _print(plain: object) -> None:

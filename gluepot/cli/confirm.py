@@ -17,6 +17,6 @@ def agreed(question: str, *, yes: bool) -> bool:
         return True
     if not sys.stdin.isatty():
         raise ConfigError(
-            f"{question} Nothing is changed without --yes where nobody can be asked; --dry-run only shows."
+            f"{question} No terminal to confirm on: pass --yes, or --dry-run to see what would be changed."
         )
     return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}

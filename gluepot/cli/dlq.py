@@ -21,9 +21,9 @@ from gluepot.dead_letters.purge import purge as purge_letters
 from gluepot.dead_letters.replay import replay as replay_letters
 from gluepot.dead_letters.show import counts, counts_text, letter_json, letters_text
 
-app = App(name="dlq", help="Look at records that could not go on, send them again, remove them.")
+app = App(name="dlq", help="Show dead letters (records that a job could not process), send them again, delete them.")
 
-Rejects = Annotated[str | None, Parameter(help="The job's rejectsPath, where the manifests of PATH are elsewhere.")]
+Rejects = Annotated[str | None, Parameter(help="The job's rejectsPath, if the rejected records are not below PATH.")]
 Output = Literal["text", "json"]
 
 
@@ -118,15 +118,15 @@ def purge(path: str, *, batch: int | None = None, yes: bool = False, rejects: Re
         print("Nothing was removed.")
         return
     gone = purge_letters(folder, batch)
-    print(f"{gone.records:,} dead letters in {gone.files:,} files removed.")
+    print(f"{gone.records:,} dead letters in {gone.files:,} files were deleted.")
 
 
 def _folder(path: str, rejects: str | None) -> LetterFolder:
     folder = open_folder(path, rejects)
     if folder.files and not folder.has_manifests:
         print(
-            "note: there are no manifests here, so a file that a crash left over may be among these; name the table"
-            " with --rejects for those that count",
+            "note: there are no manifests here, so these may include files that a crash left over; to see only"
+            " published records, give the table as PATH and this folder as --rejects",
             file=sys.stderr,
         )
     return folder
@@ -134,5 +134,6 @@ def _folder(path: str, rejects: str | None) -> LetterFolder:
 
 def _confirmed(folder: LetterFolder) -> bool:
     if not sys.stdin.isatty():
-        raise ConfigError("purge removes records for good; say --yes where nobody can be asked")
-    return input(f"Remove the dead letters in {folder.storage.url} for good? [y/N] ").strip().lower() in {"y", "yes"}
+        raise ConfigError("purge permanently deletes records. No terminal to confirm on: pass --yes.")
+    question = f"Permanently delete the dead letters in {folder.storage.url}? [y/N] "
+    return input(question).strip().lower() in {"y", "yes"}

@@ -24,8 +24,8 @@ DONE, FAILED, USAGE, UNSUPPORTED, OTHER_DRIVER = 0, 1, 2, 3, 4
 BENCH_HELP = """\
 Find the settings that a script of a Kafka stream needs: workers, partitions, window, batch limit, and the cost.
 
-Runs the unchanged script again and again on a broker of its own: batches of rising sizes on one core, then on more.
-All Kafka streams of the script read the preloaded records; what it writes goes into a folder that is removed.
+Runs the unchanged script several times on a broker of its own: batches of rising sizes on one core, then on more.
+All Kafka streams of the script read the preloaded records; its output goes into a folder that is removed afterwards.
 """
 
 app = App(name="gluepot", help="Run AWS Glue scripts unchanged, on Spark, anywhere.", version_flags=["--version"])
@@ -37,7 +37,9 @@ app.command(
 )
 app.command("gluepot.cli.table.commands:app", name="table", help="Look at a table that jobs wrote: files, verify, ...")
 app.command(
-    "gluepot.cli.dlq:app", name="dlq", help="Look at records that could not go on, send them again, remove them."
+    "gluepot.cli.dlq:app",
+    name="dlq",
+    help="Show dead letters (records that a job could not process), send them again, delete them.",
 )
 app.command("gluepot.cli.bookmarks:app", name="bookmarks", help="What jobs have read, and how to change that.")
 app.command("gluepot.cli.catalog:app", name="catalog", help="The Data Catalog: databases, tables, partitions.")
@@ -182,11 +184,11 @@ def prepare(*, again: bool = False) -> None:
     """
     from gluepot.cli.prepare import prepare as make_archive  # noqa: PLC0415
 
-    prepared = make_archive(again=again)
+    prepared = make_archive(replace=again)
     if prepared.archive is None:
         print("This Java cannot make an archive of classes; jobs start as before.")
     else:
-        print(f"{prepared.archive} {'made' if prepared.made else 'is there already'}.")
+        print(f"{prepared.archive} {'was made' if prepared.made else 'exists already'}.")
 
 
 def main(tokens: list[str] | None = None) -> None:
@@ -210,7 +212,7 @@ def outcome(command: App, tokens: list[str] | None = None, *, verbose: bool = Fa
     try:
         command(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except UnknownOptionError as wrong:
-        _say(f"{wrong} What the script itself gets comes after `--`.")
+        _say(f"{wrong} Put the script's own arguments after `--`.")
         return USAGE
     except CycloptsError as wrong:
         _say(f"{wrong} See `gluepot --help`.")

@@ -95,9 +95,9 @@ def produce_to(
             KafkaSender(settings).cluster_of(topic)
             target = kafka_target(settings, topic, notes)
         busy_before = process_time()
-        told = produce(made, paced, target, clock, secs=seconds, most=count)
+        outcome = produce(made, paced, target, clock, secs=seconds, most=count)
         cpu_secs = process_time() - busy_before
-    print(json.dumps(_plain(told, cpu_secs)) if output == "json" else _sentence(told, cpu_secs, topic))
+    print(json.dumps(_plain(outcome, cpu_secs)) if output == "json" else _sentence(outcome, cpu_secs, topic))
 
 
 def _cluster(bootstrap: str | None, connection: str | None) -> Mapping[str, Any]:
@@ -106,20 +106,20 @@ def _cluster(bootstrap: str | None, connection: str | None) -> Mapping[str, Any]
     return {"bootstrap.servers": bootstrap} if bootstrap else {"connectionName": connection}
 
 
-def _plain(told: Produced, cpu_secs: float) -> dict[str, float]:
+def _plain(produced: Produced, cpu_secs: float) -> dict[str, float]:
     return {
-        "acknowledged": told.acknowledged,
-        "secs": round(told.secs, 3),
-        "rate": round(told.rate, 1),
-        "late_secs": round(told.late_secs, 3),
+        "acknowledged": produced.acknowledged,
+        "secs": round(produced.secs, 3),
+        "rate": round(produced.rate, 1),
+        "late_secs": round(produced.late_secs, 3),
         "cpu_secs": round(cpu_secs, 3),
     }
 
 
-def _sentence(told: Produced, cpu_secs: float, topic: str) -> str:
+def _sentence(produced: Produced, cpu_secs: float, topic: str) -> str:
     text = (
-        f"{told.acknowledged:,} records are in {topic}, sent in {told.secs:.1f} s: {told.rate:,.0f} a second,"
-        f" with {cpu_secs:.1f} s of CPU."
+        f"{produced.acknowledged:,} records are in {topic}, sent in {produced.secs:.1f} s:"
+        f" {produced.rate:,.0f} a second, with {cpu_secs:.1f} s of CPU."
     )
-    late = told.late_secs > LATE_SHARE * told.secs
-    return f"{text} That is less than was asked for: the last were {told.late_secs:.1f} s late." if late else text
+    late = produced.late_secs > LATE_SHARE * produced.secs
+    return f"{text} The rate was not reached: the last records were {produced.late_secs:.1f} s late." if late else text

@@ -340,7 +340,7 @@ def runs(job: str | None = None, *, limit: int = 20, output: Output = "text") ->
             }
             for run in ledger.runs(job, limit)
         ]
-    show(rows, output, "No run is known.")
+    show(rows, output, "There are no runs.")
 
 
 @contextmanager
@@ -394,7 +394,7 @@ def _confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise ConfigError(f"{question} Without a terminal to ask on, say --yes.")
+        raise ConfigError(f"{question} No terminal to confirm on: pass --yes.")
     if input(f"{question} [y/N] ").strip().lower() not in {"y", "yes"}:
         raise SystemExit(1)
 
@@ -411,7 +411,7 @@ def _explain_rows(plan: JdbcPlan, output: Output) -> None:
         print(json.dumps({"counts": counts, "table": plan.relation, "after": after, "upto": upto}, ensure_ascii=False))
         return
     by = ", ".join(plan.key.names)
-    print(f"The next run reads of {plan.relation}, by {by}, what lies after {after or 'nothing'} up to {upto}.")
+    print(f"The next run reads {plan.relation} in the order of {by}, after {after or 'its beginning'} up to {upto}.")
     print(f"Rows: {_counted(counts)}")
 
 

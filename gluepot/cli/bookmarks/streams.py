@@ -63,7 +63,10 @@ def place_of(mark: StreamMark) -> StreamPositions[Any]:
     for plain in mark.places:
         kind = positions_class(plain.get("source"))
         if kind is None:
-            raise CheckpointError(f"A bookmark is of the source {plain.get('source')!r}; use a newer Gluepot.")
+            raise CheckpointError(
+                f"A bookmark belongs to a source {plain.get('source')!r} that this version does not know; use a newer"
+                " Gluepot."
+            )
         places.append(kind.from_json(plain))
     return one_place(places)
 

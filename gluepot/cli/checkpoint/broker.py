@@ -28,7 +28,7 @@ def resolved(
         TransientError: the broker cannot be reached.
     """
     if not client:
-        raise ConfigError("Offsets of a time are known to the broker: give --bootstrap HOST:PORT or --connection NAME.")
+        raise ConfigError("Only a broker knows the offsets of a time: give --bootstrap HOST:PORT or --connection NAME.")
     if not topics:
         raise ConfigError("The checkpoint names no topic; give --topic.")
     settings = kafka_read_settings({**client, "topicName": ",".join(topics), **starting}, connections)

@@ -34,7 +34,7 @@ FINDINGS = 3
 
 app = App(
     name="checkpoint",
-    help="Look into a streaming query's checkpoint, mend it, or start from somewhere else.",
+    help="Explain or repair a streaming query's checkpoint, move it, or make the query start from somewhere else.",
     help_epilogue="To start a new checkpoint at given offsets or at a time, no command is needed: give the source"
     " startingOffsets (earliest, latest or JSON) or startingTimestamp in its connection_options.",
 )
@@ -136,10 +136,10 @@ def import_(location: str, file: Path, /, *, dry_run: bool = False, yes: bool = 
         raise ConfigError(f"There is no file {file}; make one with `gluepot checkpoint export`.")
     files = transfer.files_of(file.read_bytes(), str(file))
     if dry_run or not agreed(f"Write {len(files)} files into {location}?", yes=yes):
-        print(f"{file} holds {', '.join(files)}; nothing is written")
+        print(f"{file} contains {', '.join(files)}; nothing was written")
         return
     transfer.write_into(open_storage(location), files)
-    print(f"{location} holds {', '.join(files)}")
+    print(f"{location} now contains {', '.join(files)}")
 
 
 @app.command

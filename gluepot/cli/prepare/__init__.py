@@ -30,11 +30,11 @@ class Prepared:
     made: bool
 
 
-def prepare(*, again: bool = False) -> Prepared:
+def prepare(*, replace: bool = False) -> Prepared:
     """Run a small streaming job whose JVM writes the archive when it ends.
 
     Args:
-        again: replace an existing archive, for example after an update of Java.
+        replace: replace an existing archive, for example after an update of Java.
 
     Raises:
         ConfigError: there is no usable Java, or the environment's folder cannot be written.
@@ -42,7 +42,7 @@ def prepare(*, again: bool = False) -> Prepared:
     """
     java = ensure_java(os.environ)
     archive = archive_path(java.version)
-    if archive.exists() and not again:
+    if archive.exists() and not replace:
         return Prepared(archive, made=False)
     try:
         archive.parent.mkdir(parents=True, exist_ok=True)

@@ -118,9 +118,9 @@ def compact(
     storage = open_storage(path)
     settings = CompactSettings(target_mb << 20, ParquetFormat.from_glue({"compression": compression}), sort_by)
     owner = uuid4().hex[:12]
-    told = list(planned(storage, settings) if dry_run else compact_table(storage, settings, SystemClock(), owner))
-    report.show(report.compacted([one for one in told if isinstance(one, Compacted)]), output)
-    refused = [one.message for one in told if isinstance(one, Refused)]
+    outcomes = list(planned(storage, settings) if dry_run else compact_table(storage, settings, SystemClock(), owner))
+    report.show(report.compacted([one for one in outcomes if isinstance(one, Compacted)]), output)
+    refused = [one.message for one in outcomes if isinstance(one, Refused)]
     for message in refused:
         print(message, file=sys.stderr)
     if refused:

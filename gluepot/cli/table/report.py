@@ -171,13 +171,15 @@ def verification(where: str, found: Verification) -> Report:
         f"{found.rows:,} rows, {found.rejected:,} rejected, {found.filtered:,} filtered",
     ]
     if found.without_ranges:
-        lines.append(f"{found.without_ranges:,} commits do not say which ranges they hold")
+        lines.append(f"{found.without_ranges:,} commits do not record their source ranges")
     if found.unchecked:
-        lines.append(f"{len(found.unchecked):,} files of rejected records are elsewhere; name it with --rejects-path")
+        lines.append(
+            f"{len(found.unchecked):,} files of rejected records lie in another folder; give it as --rejects-path"
+        )
     if found.unfinished:
         lines.append(
-            f"{len(found.unfinished):,} files belong to a publication, a compaction or a purge in progress, or one "
-            "that died; the next start of its job, or the next compaction or purge, settles that"
+            f"{len(found.unfinished):,} files belong to a publication, a compaction or a purge that is in progress or "
+            "died; the next start of its job, or the next compaction or purge, completes or removes them"
         )
     verdict = "clean" if not found.findings else f"findings: {len(found.findings):,}"
     findings = [Text(f"{one.kind}: {one.message}", style="red") for one in found.findings]

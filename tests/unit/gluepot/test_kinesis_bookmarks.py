@@ -102,5 +102,5 @@ def test_a_query_over_two_kinds_of_source_is_not_moved():
 
 
 def test_a_bookmark_of_an_unknown_source_is_refused():
-    with pytest.raises(CheckpointError, match="source 'pulsar'; use a newer Gluepot"):
+    with pytest.raises(CheckpointError, match="source 'pulsar' that this version does not know; use a newer"):
         place_of_mark(StreamMark("ck", QUERY, 1, [{"source": "pulsar"}]))

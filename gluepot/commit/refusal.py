@@ -1,4 +1,4 @@
-"""The sentences of a write that is refused because the checkpoint is not the table's (see `overlap`)."""
+"""The error messages for a write that is refused because the checkpoint does not fit the table (see `overlap`)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Origin:
     """Where a streaming query comes from.
 
     Args:
-        checkpoint: its location.
-        start_was_chosen: a person chose where it starts (`gluepot checkpoint rewind`).
-        allow_overlap: the user accepts records that are twice in a table, or left out between two queries.
+        checkpoint: location of its checkpoint.
+        start_was_chosen: whether a person chose where it starts (`gluepot checkpoint rewind`).
+        allow_overlap: whether the user accepts records that are twice in a table, or left out between two queries.
     """
 
     checkpoint: str
@@ -27,7 +27,7 @@ class Origin:
 
 
 def refuse_overlap(planned: Manifest, history: History, origin: Origin, table: str) -> None:
-    """Make sure that a write goes on from what the table holds.
+    """Make sure that a write continues from the contents of the table.
 
     Raises:
         CheckpointError: it does not; the message names table, checkpoint and remedy.
@@ -67,15 +67,15 @@ def refuse_overlap(planned: Manifest, history: History, origin: Origin, table: s
 
 
 def refuse_gap(gone: Sequence[tuple[CommitKey, CommitKey]], origin: Origin, table: str) -> None:
-    """Make sure that no manifest of the query is gone.
+    """Make sure that no manifest of the query is missing.
 
     Args:
-        gone: keys of such manifests, each with that of the one that names it.
-        origin: of the query.
-        table: its location.
+        gone: keys of missing manifests, each with the key of the manifest that names it.
+        origin: origin of the query.
+        table: location of the table.
 
     Raises:
-        CheckpointError: one is gone, and the user has not accepted that.
+        CheckpointError: one is missing, and the user has not accepted that.
     """
     if not gone or origin.allow_overlap:
         return

@@ -28,7 +28,7 @@ class TableWrite:
     """A write to a table as a write of files.
 
     Args:
-        options: of the sink.
+        options: options of the sink.
         format: a key of `gluepot.connectors.registry.SINKS`.
         format_options: Glue's.
     """
@@ -45,7 +45,7 @@ def table_write(table: Table, options: Mapping[str, Any]) -> TableWrite:
     would be found by nobody.
 
     Args:
-        table: of files.
+        table: a table of files.
         options: `additional_options`.
 
     Raises:
@@ -75,7 +75,7 @@ def catalog_entry(target: FileTarget, options: Mapping[str, Any], table: tuple[s
     """Return the table that a write makes known; None where the script does not ask for it.
 
     Args:
-        target: of the sink.
+        target: target of the sink.
         options: as the script gave them.
         table: database and table of `setCatalogInfo`.
 

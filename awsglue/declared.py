@@ -22,7 +22,7 @@ def declared_payload(settings: PayloadSettings, beside: Sequence[str]) -> Declar
     """Return what the payload is decoded into; None where it stays in one column. Needs a running session.
 
     Args:
-        settings: of the stream.
+        settings: settings of the stream.
         beside: names of the columns that options add.
 
     Raises:

@@ -12,7 +12,7 @@ class ResolveOption:
     """What becomes of one choice.
 
     Args:
-        path: of the field.
+        path: path of the field.
         action: `Project` to keep one type, `KeepAsStruct` for a struct with one field per type.
         target: the type of `Project`.
     """

@@ -26,7 +26,7 @@ def write_sample(
         spark: the session.
         pipeline: gives the records; runs as far as it takes.
         path: folder, local or `s3://`.
-        name: of the file.
+        name: name of the file.
         options: `topk`, the most records to write (100), and `prob`, the probability of each to be written (1).
         random: draws the sample.
 

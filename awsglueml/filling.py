@@ -31,7 +31,7 @@ def filled(frame: DataFrame, column: str, output: str) -> DataFrame:
 
     Args:
         frame: has the column.
-        column: of numbers, booleans or texts.
+        column: a column of numbers, booleans or texts.
         output: name of the new column.
 
     Raises:

@@ -134,7 +134,7 @@ def gs_lookup(
 
     Args:
         frame: any.
-        tableName: of Spark's catalog, with its database, or a temporary view.
+        tableName: a table of Spark's catalog, with its database, or a temporary view.
         keyCols: `user_id=id` where the column has another name in the table, else `region`.
         colList: columns of the table.
 

@@ -18,7 +18,7 @@ class Dialect:
     Args:
         opening: before a quoted name.
         closing: after it; doubled within.
-        remainder: of a division, with `{0}` and `{1}`.
+        remainder: SQL for the remainder of a division, with `{0}` and `{1}`.
         hashed: a whole number computed of a column, with `{0}`; None where only `hashexpression` does it.
     """
 

@@ -48,7 +48,7 @@ class JdbcEndpoint:
         url: `jdbc:...`, or `postgresql://...` as libpq takes it.
         user: None where the URL or the driver's own files say it.
         password: likewise.
-        driver_class: of a driver the script brings; None for what the URL asks for.
+        driver_class: class of a driver that the script brings; None for the driver that the URL implies.
         driver_jar: path or URL of that driver's archive.
     """
 

@@ -32,7 +32,7 @@ class KeyColumn:
     Args:
         name: as the database has it.
         type: the database's name of its type.
-        family: of the type.
+        family: family of the type.
     """
 
     name: str

@@ -146,7 +146,7 @@ def plan(facts: Facts, relation: str, key: Key, state: JdbcState | None, overlap
         facts: the database, asked now.
         relation: what is read.
         key: the bookmark key.
-        state: of the run before; None at the first.
+        state: state after the run before; None for the first run.
         overlap: how far before its last row late rows are looked for; None for not at all.
 
     Raises:

@@ -33,7 +33,7 @@ def find_column(wanted: str, option: str, names: Sequence[str], relation: str) -
     Args:
         wanted: as the script has it.
         option: that names it.
-        names: of all columns.
+        names: names of all columns.
         relation: whose they are.
 
     Raises:

@@ -53,7 +53,7 @@ class HashPartitions:
     Args:
         field: a column to hash; None where an expression is given.
         expression: gives a whole number for each row; the script's own SQL.
-        count: of tasks.
+        count: number of tasks.
     """
 
     field: str | None

@@ -42,11 +42,11 @@ class SparkRelation:
 
     Args:
         spark: the session.
-        options: of Spark's JDBC source: URL, user, driver.
+        options: options of Spark's JDBC source: URL, user, driver.
         name: the table as the script has it, or the query.
         source: how it stands in a statement.
         columns: names and Spark's types.
-        dialect: of the database.
+        dialect: dialect of the database.
         primary_key: not known.
     """
 

@@ -40,8 +40,8 @@ class LocalCatalog:
 
     Args:
         uri: JDBC URL of the database.
-        user: of the database; empty for none.
-        password: of the user; empty for none.
+        user: user name for the database; empty if there is none.
+        password: password of the user; empty if there is none.
         warehouse: folder for tables of catalogs that name none.
         buckets: folder that stands for S3, a folder below it for each bucket; None where S3 is S3.
         own_s3: the environment names another S3 than Amazon's, whose buckets are no host names.

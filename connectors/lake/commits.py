@@ -16,7 +16,7 @@ class LakeCommit:
     """One append of one batch.
 
     Args:
-        key: of the write.
+        key: commit key of the write.
         input: text that is equal for equal input of the batch; empty where a commit does not tell.
     """
 
@@ -50,7 +50,7 @@ def is_published(planned: LakeCommit, commits: Iterable[LakeCommit], table: str)
 
     Args:
         planned: what is about to be appended.
-        commits: of the table, newest first; those of other queries and writes mean nothing here.
+        commits: commits of the table, newest first; those of other queries and writes are ignored.
         table: its name, for the message.
 
     Raises:

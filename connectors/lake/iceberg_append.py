@@ -32,8 +32,8 @@ def append_once(frame: DataFrame, name: str, commit: LakeCommit, options: Mappin
     Args:
         frame: the rows.
         name: as SQL names the table.
-        commit: of the batch; its properties are among the options.
-        options: of Spark's writer.
+        commit: commit of the batch; its properties are among the options.
+        options: options of Spark's writer.
 
     Returns:
         False where the table holds the batch already.
@@ -70,7 +70,7 @@ class _Target:
         jvm: Java's packages.
         table: Iceberg's.
         branch: that the options or the session name; None for the main one.
-        options: of Spark's writer, as text.
+        options: options of Spark's writer, as text.
     """
 
     spark: Any

@@ -29,7 +29,7 @@ def localized(conf: Mapping[str, str], environ: Mapping[str, str]) -> Mapping[st
 
     Args:
         conf: Spark settings.
-        environ: of the driver.
+        environ: the driver's environment.
 
     Raises:
         ConfigError: the database of the Data Catalog is one that Java cannot reach.

@@ -28,7 +28,7 @@ def expire_before_ms(ancestors: Iterable[Marked], wanted_ms: int) -> int:
     ends at the first one that is missing: all from the current one to the oldest such batch have to stay.
 
     Args:
-        ancestors: of the current snapshot, newest first, itself included.
+        ancestors: ancestors of the current snapshot, newest first, including itself.
         wanted_ms: in milliseconds since 1970 UTC.
     """
     last: set[tuple[str, str]] = set()

@@ -22,7 +22,7 @@ def spark_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a read with those that choose a state in Spark's words; the others as they are.
 
     Args:
-        options: of a reader; capitals in their names mean nothing.
+        options: options of a reader; the case of their names does not matter.
 
     Raises:
         ConfigError: more than one chooses a state, or a time is no number of milliseconds.

@@ -170,7 +170,7 @@ def begin(
     """Make a run the current one of this process.
 
     Args:
-        name: of the job.
+        name: name of the job.
         run_id: `jr_...`.
         temp_dir: `--TempDir`; None without.
         option: `ENABLE`, `PAUSE`, or None for no bookmarks.

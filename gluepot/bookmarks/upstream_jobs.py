@@ -37,7 +37,7 @@ def gate(upstream: str, progress_ms: int | None, own_runs: Sequence[Run]) -> Gat
     Args:
         upstream: name of the job that is waited for.
         progress_ms: when that committed last; None for never.
-        own_runs: of the job that waits, newest first.
+        own_runs: runs of the job that waits, newest first.
     """
     seen_ms = next((run.started_ms for run in own_runs if run.status == COMMITTED), None)
     if progress_ms is None:

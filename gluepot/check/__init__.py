@@ -27,7 +27,7 @@ def check_script(name: str, source: str) -> Report:
     """Return what is to be said of a script, in the order of its lines.
 
     Args:
-        name: of the script, for messages.
+        name: name of the script, for messages.
         source: its text.
 
     Raises:

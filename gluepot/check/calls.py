@@ -27,7 +27,7 @@ class Call:
 
     Args:
         owner: class whose method it is, or `TRANSFORM`.
-        name: of the method or transform.
+        name: name of the method or transform.
         line: from 1.
         arguments: the expressions given, by name of the parameter where that is known.
         in_batch: whether it is in a function that is given micro-batches.

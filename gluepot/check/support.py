@@ -40,7 +40,7 @@ class Entry:
 
     Args:
         owner: class, or `TRANSFORM`.
-        name: of the method or transform.
+        name: name of the method or transform.
         level: whether it works.
         note: what is missing.
     """

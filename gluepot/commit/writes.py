@@ -38,11 +38,12 @@ log = get_logger(__name__)
 
 FILES = "files"
 
+# A table is forgotten if no batch has written to it for this number of batches. The next write to it opens and recovers
+# it again.
 _KEPT_BATCHES = 100
-"""A table that no batch wrote to for so long is forgotten, and recovered again when it is written to again."""
 
+# Takes back what was published under a key; returns False if it cannot reach the target.
 TakeBack = Callable[[Write, CommitKey], bool]
-"""Takes back what was published under a key; False if it does not know the way to the target."""
 Begin = Callable[[Published], None]
 
 

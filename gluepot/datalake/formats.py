@@ -18,8 +18,8 @@ def archives_of(formats: Iterable[str], extra_jars: Sequence[str], jars_dir: Pat
     """Return the archives that formats need on the class path.
 
     Args:
-        formats: of `--datalake-formats`.
-        extra_jars: of `--extra-jars`, which must have what is not bundled.
+        formats: value of `--datalake-formats`.
+        extra_jars: value of `--extra-jars`, which must name archives that are not bundled.
         jars_dir: folder that holds the archives; None for our cache.
 
     Raises:

@@ -80,7 +80,7 @@ class Access:
         """Tell whether the headers of a request show that its sender has the token.
 
         Args:
-            authorization: of the request; empty where there is none.
+            authorization: the Authorization header of the request; empty if there is none.
             cookies: likewise.
         """
         if self.token is None or hmac.compare_digest(authorization, f"Bearer {self.token}".encode()):

@@ -19,7 +19,7 @@ class Allowance:
     """Tells whether there is time left for one more answer. For one thread, whose time it counts.
 
     Args:
-        share: of one core that may be spent in the long run.
+        share: share of one core that may be spent in the long run.
         reserve_secs: processor time that may be spent at once; no more than this is ever owed, either.
         monotonic: seconds that only grow.
         spent: processor time of the thread, in seconds.

@@ -33,7 +33,7 @@ class GlueMetric:
     Args:
         name: in CloudWatch.
         type: `count` adds up between reports, `gauge` is that of the batch committed last.
-        value: of a batch; None where it is not known.
+        value: returns the value of a batch; None if it is not known.
     """
 
     name: str

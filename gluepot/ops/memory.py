@@ -21,7 +21,7 @@ class Usage:
         processes: how many there are.
         resident_bytes: their memory; pages they share are counted in each.
         cpu_secs: processor time, that of processes that ended included: it never falls.
-        pids: of the processes.
+        pids: ids of the processes.
     """
 
     processes: int = 0

@@ -85,7 +85,7 @@ def start(
 
     Args:
         settings: where.
-        parameters: of the job.
+        parameters: parameters of the job.
         run: the run's own settings.
         streams: whose queries are shown, paused and stopped; gets its metrics and a watcher.
         advice: gives the newest advice on a query; None without an advisor.
@@ -133,7 +133,7 @@ def registered(settings: OpsSettings, parameters: JobParameters, streams: Stream
 
     Args:
         settings: which.
-        parameters: of the job.
+        parameters: parameters of the job.
         streams: whose queries are measured; gets its metrics.
     """
     registry = CollectorRegistry()

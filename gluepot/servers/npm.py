@@ -63,7 +63,7 @@ def ensure(name: str) -> Path:
     Safe to call from several processes at once. Needs no network when nothing lacks.
 
     Args:
-        name: of the package, in deploy/npm.lock.json.
+        name: name of the package, in deploy/npm.lock.json.
 
     Raises:
         ConfigError: the package is not locked, or there is no npm to fetch it with.

@@ -40,7 +40,7 @@ class CompactSettings:
 
     Args:
         target_bytes: the files that become one have so many together, about.
-        format: of the new files.
+        format: format of the new files.
         sort_by: a column to sort each new file by; None keeps the order of the rows.
     """
 
@@ -54,10 +54,10 @@ class Compacted:
     """What was done, or would be.
 
     Args:
-        folder: of the files.
+        folder: folder of the files.
         files: that were replaced.
-        bytes_before: of these.
-        bytes_after: of the one in their place; 0 where nothing was done yet.
+        bytes_before: bytes of the replaced files.
+        bytes_after: bytes of the new file; 0 if nothing was done yet.
         rows: in them.
     """
 
@@ -73,7 +73,7 @@ class Refused:
     """A file that stays as it is, because it is not as its manifest says: a new file would hide the damage.
 
     Args:
-        path: of the file, relative to the table's folder.
+        path: path of the file, relative to the table's folder.
         message: one sentence: what the manifest says, what is there, and the next step.
     """
 
@@ -88,7 +88,7 @@ def plan(files: Iterable[TableFile], newest: Mapping[str, int], target_bytes: in
     wrote is that always, since each of its runs is a query of its own.
 
     Args:
-        files: of the table.
+        files: files of the table.
         newest: the last batch of each query.
         target_bytes: a group is closed when it has so many.
     """

@@ -15,7 +15,7 @@ class Lane:
     """What one write of a script takes from one partition of a stream, batch after batch.
 
     Args:
-        ctx: of the write. Two writes of a batch have the same input by design, so each is looked at by itself.
+        ctx: ctx of the write. Two writes of a batch have the same input by design, so each is checked on its own.
         source: kind of the source, such as `kafka`.
         stream: the topic.
         stream_id: what the source calls this topic; a topic that was deleted and made again has another one.

@@ -67,10 +67,10 @@ def view_sql(name: str, files: Sequence[str], types: Sequence[str], columns: Seq
     """Return the statement that makes the view.
 
     Args:
-        name: of the view.
+        name: name of the view.
         files: absolute paths.
         types: DuckDB's type of each column.
-        columns: of the table.
+        columns: columns of the table.
     """
     chosen = ", ".join(
         f"CAST({_quoted(column.field.name)} AS {kind}) AS {_quoted(column.field.name)}"

@@ -23,7 +23,7 @@ class TableFile:
         crc32: zlib CRC-32 of its bytes.
         encoding: how it is read; with the key `format`.
         key: the write that published it.
-        generation: of that write.
+        generation: generation of that write.
         schema: columns of all files of the write (Arrow IPC bytes); None for Parquet, which has its own.
     """
 

@@ -45,7 +45,7 @@ def unfinished_files(commits: Sequence[CommitRecord], intents: Iterable[Intent])
 
     Args:
         commits: all generations, those of a write in ascending order.
-        intents: of publications that have not ended.
+        intents: intents of publications that have not ended.
     """
     pending = {(intent.key, intent.generation): intent for intent in intents}
     claimed = {path for intent in pending.values() for _, path in intent.files}

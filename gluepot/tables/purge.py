@@ -42,7 +42,7 @@ class PurgeOptions:
     Args:
         retention_hours: younger files stay; 0 for none.
         predicate: over the partitions of a table; empty for all.
-        excluded_classes: of storage, that are left alone.
+        excluded_classes: storage classes whose files are left alone.
         manifest_path: folder for `Success.csv` and `Failed.csv`; None for none.
     """
 
@@ -126,7 +126,7 @@ def purge_table(catalog: Catalog, table: Table, options: PurgeOptions, clock: Cl
 
     Args:
         catalog: holds the table.
-        table: of files.
+        table: a table of files.
         options: which files.
         clock: tells how old a file is.
         owner: as in `purge_path`.

@@ -45,7 +45,7 @@ def sort_files(paths: Iterable[str], seen: Snapshot) -> Sorted:
 
     Args:
         paths: relative to the table's folder, from a listing that is older than the snapshot.
-        seen: of the table.
+        seen: snapshot of the table.
     """
     in_table = {file.path for file in table_files(newest(seen.commits), seen.compacted)}
     named: list[str] = []

@@ -121,7 +121,7 @@ class Table:
 
         Args:
             connection: where to; None for a new one in memory.
-            name: of the view; one of that name is replaced.
+            name: name of the view; an existing view of that name is replaced.
 
         Raises:
             ConfigError: DuckDB is not installed, or the table has no columns yet.

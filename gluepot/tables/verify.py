@@ -36,7 +36,7 @@ class Verification:
     Args:
         commits: writes that make up the table.
         files: of these that were read, data and rejects.
-        size_bytes: of the files.
+        size_bytes: size of the files.
         rows: in the data files.
         rejected: records in the rejects files.
         filtered: records that steps of the script left out.

@@ -46,7 +46,7 @@ class GlueCost:
     """A Glue job with as many slots.
 
     Args:
-        workers: of the job, the one that Glue gives to the driver included.
+        workers: workers of the job, including the one that Glue gives to the driver.
         usd_per_day: for 24 hours of them.
     """
 

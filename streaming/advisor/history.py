@@ -76,7 +76,7 @@ def observed(stats: BatchStats, workers: int, ordered_workers: int | None = None
     """Return a committed batch as the advisor sees it.
 
     Args:
-        stats: of the batch.
+        stats: stats of the batch.
         workers: that are there now; on `local[N]` the one process is one worker.
         ordered_workers: with those that were asked for and are not there yet; None if none are.
     """

@@ -22,7 +22,7 @@ class AdviceLog:
     """Appends a JSON line per batch: query, observation, advice. Safe to call from the threads of several queries.
 
     Args:
-        path: of the file; it grows by about 1 kB a batch. None writes none.
+        path: path of the file, which grows by about 1 kB a batch; None to write no file.
         workers: tells how many there are now.
         settings: goals and bounds.
         ordered: tells how many are there or asked for; None where nobody asks for any.

@@ -46,10 +46,10 @@ def size(last: Observation, model: BatchModel, load: Forecast, settings: Advisor
 
     Args:
         last: the newest batch; its window is not 0 and not too short.
-        model: of the batch time.
+        model: model of the batch time.
         load: arrival rates.
         settings: goals and bounds.
-        partitions: of the topic or stream; 0 where unknown.
+        partitions: partitions of the topic or stream; 0 if unknown.
     """
     window = last.window_secs
     rho = settings.use_of(window)

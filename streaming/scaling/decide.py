@@ -32,7 +32,7 @@ def decide(
     Args:
         ordered: workers that are there or asked for.
         wanted: by the advice.
-        confidence: of the advice, 0 to 1.
+        confidence: confidence of the advice, 0 to 1.
         since_change_secs: since the last change; None before the first.
         settings: bounds and cool-down.
     """

@@ -48,7 +48,7 @@ class Column:
     """One column.
 
     Args:
-        name: of the result.
+        name: name of the result.
         type: PostgreSQL's name, as in `pg_type`; of a type the driver cannot name, its own note of it.
         typmod: PostgreSQL's parameters of the type; -1 for none.
     """

@@ -69,10 +69,10 @@ class Publication:
     """A transaction in which one write is published.
 
     Args:
-        session: of the transaction.
+        session: session of the transaction.
         settings: the script's.
-        key: of the write.
-        name: of the table.
+        key: commit key of the write.
+        name: name of the table.
     """
 
     session: Session

@@ -79,7 +79,7 @@ class Session:
         """Append rows to a table by COPY; return how many there were.
 
         Args:
-            schema: of the table, quoted.
+            schema: schema of the table, quoted.
             table: a name that needs no quotes.
             rows: columns of exactly the table's types.
         """
@@ -113,7 +113,7 @@ def session(endpoint: JdbcEndpoint, *, reading: bool = True, snapshot: str | Non
     Args:
         endpoint: where.
         reading: it changes nothing and sees one state of the database throughout.
-        snapshot: of another transaction, whose state it is to see; None for the newest.
+        snapshot: snapshot of another transaction, whose state this one is to see; None for the newest state.
 
     Raises:
         TransientError: the server is away.

@@ -40,9 +40,9 @@ class StagingSink:
     """Stages rows for a table; a `TaskSink`.
 
     Args:
-        endpoint: of the database.
-        key: of the write.
-        schema: of the table, as it is quoted: staging tables lie beside it.
+        endpoint: endpoint of the database.
+        key: commit key of the write.
+        schema: schema of the table, quoted; staging tables lie in the same schema.
         table: the table, as it is quoted.
     """
 

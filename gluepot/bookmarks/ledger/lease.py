@@ -44,7 +44,7 @@ def begin_run(
         here: this process.
         clock: for waiting.
         ttl_secs: how long a lease lives without a sign of life.
-        lock: of the job on this machine, held as long as the run; None on one without locks.
+        lock: the job's lock on this machine, held as long as the run; None on a machine without locks.
 
     Raises:
         LeaseHeld: the owner lives.

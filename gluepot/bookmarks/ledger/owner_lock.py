@@ -38,7 +38,7 @@ class OwnerLock:
     """The lock of a job on this machine, tried for at once; used as a context manager it is released at the end.
 
     Args:
-        folder: of this machine's locks; None where there can be none.
+        folder: folder for this machine's locks; None if there cannot be any.
         ledger: URL of the ledger; jobs of other ledgers have locks of their own.
         job: its name.
     """
@@ -77,7 +77,7 @@ class OwnerLock:
         A file on a network may have been locked by a machine of the same name, of which this kernel knows nothing.
 
         Args:
-            token: of the lease.
+            token: token of the lease.
         """
         try:
             return self._path is not None and self._path.read_text() == _mark(token)

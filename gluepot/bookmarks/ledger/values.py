@@ -24,7 +24,7 @@ class Job:
         uid: given once, never used for another job; part of commit keys.
         version: grows with every write of the entry, at a run's start and at its commit.
         run: number of the next run to succeed, from 1.
-        attempt: of that run: 0, one more after each attempt that did not commit.
+        attempt: number of the attempt at that run, from 0; it grows by one after each attempt that did not commit.
         state: number of the bookmarks' state; grows when a bookmark changes, by whatever.
         paused: runs that ask for bookmarks read them and leave them as they are.
     """
@@ -86,7 +86,7 @@ class BegunRun:
         id: the run's row.
         job: the entry after the run's start.
         run_id: as Glue gives it.
-        token: of the lease.
+        token: token of the lease.
         saves: whether a commit changes bookmarks: False when paused.
     """
 
@@ -123,7 +123,7 @@ class Run:
         id: its row.
         job: name.
         run_id: as Glue gives it.
-        number: of the run.
+        number: number of the run.
         attempt: from 0.
         option: `enable` or `pause`.
         status: `running`, `committed` or `failed`.
@@ -157,7 +157,7 @@ class StateChange:
         state: number of the job's state that it came with.
         parent: number of the state it extends; None if it stands alone.
         cause: `commit`, `stream`, `reset`, `rewind`, `fork` or `import`.
-        run_id: of the run that made it, or None.
+        run_id: id of the run that made it, or None.
         at_ms: since 1970.
         body: JSON text; empty where the change only points to another version.
     """
@@ -176,7 +176,7 @@ class LedgerWrite:
     """A write that a run published.
 
     Args:
-        ctx: of the sink.
+        ctx: ctx of the sink.
         target: URL.
         rows: records written.
         files: number of data files.

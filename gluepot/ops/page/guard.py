@@ -26,7 +26,7 @@ class Refused(Exception):
 
     Args:
         sentence: for whoever sent it.
-        status: of the answer.
+        status: HTTP status of the answer.
     """
 
     def __init__(self, sentence: str, status: int = 403) -> None:

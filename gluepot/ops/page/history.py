@@ -127,8 +127,8 @@ class QueryHistory:
         batches: at most `MOST_BATCHES`.
         files: with records, at most `MOST_FILES`.
         rejects: files of rejected records, at most `MOST_REJECTS_FILES`.
-        changes: of columns, at most `MOST_CHANGES`.
-        positions: of the newest batch, at most `MOST_POSITIONS`.
+        changes: changes of columns, at most `MOST_CHANGES`.
+        positions: positions of the newest batch, at most `MOST_POSITIONS`.
         shards: how many positions there are.
         rejected: records put aside since the run began, by reason.
     """

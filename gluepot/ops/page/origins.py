@@ -53,7 +53,7 @@ class RunOption:
     """An option of `gluepot run`.
 
     Args:
-        name: of the option.
+        name: name of the option.
         value: that holds.
         default: that would.
         variable: of the environment, whose value the option takes where the command line gives none; empty for none.
@@ -71,7 +71,7 @@ def of_run(options: Iterable[RunOption], shown: Mapping[str, Any], environ: Mapp
     Args:
         options: as they hold.
         shown: their values without secrets.
-        environ: of the process.
+        environ: environment of the process.
     """
     return [Setting(one.name.replace("_", "-"), _text(shown[one.name]), _origin(one, environ)) for one in options]
 

@@ -34,12 +34,12 @@ class Observed:
     """What the page looks at and what it may change.
 
     Args:
-        name: of the job.
-        run_id: of the run, shortened.
+        name: name of the job.
+        run_id: shortened id of the run.
         streams: whose queries are shown, paused and stopped.
         history: what their newest batches did.
         log: the newest lines.
-        settings: of the run and the job.
+        settings: settings of the run and the job.
         version: names and versions.
         advice: gives the advisor's newest advice on a query, None before it said something; None without an advisor.
         records: reads rejected records.
@@ -70,9 +70,9 @@ class Phase:
     """One phase of a batch.
 
     Args:
-        name: of the phase.
+        name: name of the phase.
         secs: it took; those in tasks are sums over tasks.
-        share: of all phases, 0 to 1.
+        share: share of all phases, 0 to 1.
         before: shares of the phases before it, added up.
     """
 

@@ -1,4 +1,4 @@
-"""What a commit of a table says of the micro-batch it holds, and what follows for the batch that comes. Pure."""
+"""The marks by which commits of a lake table name their micro-batch, and how a repeated batch is recognised. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class LakeCommit:
 
     Args:
         key: commit key of the write.
-        input: text that is equal for equal input of the batch; empty where a commit does not tell.
+        input: text that is equal for equal input of the batch; empty if a commit does not record it.
     """
 
     key: CommitKey
@@ -25,7 +25,7 @@ class LakeCommit:
 
     @classmethod
     def of(cls, properties: Mapping[str, str]) -> LakeCommit | None:
-        """Read what a commit says; None for one that is not ours."""
+        """Read the marks of a commit; return None if the commit is not ours."""
         batch = properties.get(_BATCH, "")
         if _QUERY not in properties or not batch.isdecimal():
             return None
@@ -34,7 +34,7 @@ class LakeCommit:
 
     @property
     def properties(self) -> dict[str, str]:
-        """What the table's commit is to say."""
+        """The properties to store in the table's commit."""
         return {
             _QUERY: self.key.query_id,
             _BATCH: str(self.key.batch_id),
@@ -44,17 +44,17 @@ class LakeCommit:
 
 
 def is_published(planned: LakeCommit, commits: Iterable[LakeCommit], table: str) -> bool:
-    """Tell whether a table holds a batch already, so that its replay appends nothing.
+    """Tell whether a table already contains a batch, so that its replay appends nothing.
 
-    The id of a batch alone does not say that: a checkpoint that was put back plans other records under an old number.
+    The id of a batch alone does not decide this: a restored checkpoint plans other records under an old number.
 
     Args:
-        planned: what is about to be appended.
+        planned: the append that is about to be made.
         commits: commits of the table, newest first; those of other queries and writes are ignored.
-        table: its name, for the message.
+        table: name of the table, for the message.
 
     Raises:
-        CheckpointError: the table holds this batch with other records, or later batches and not this one.
+        CheckpointError: the table contains this batch with other records, or later batches but not this one.
     """
     newest = None
     for one in commits:

@@ -65,6 +65,7 @@ class Distribution(Metric):
 
 _EXECUTORS = "glue.driver.ExecutorAllocationManager.executors"
 
+# Gauges that are set with each batch.
 GAUGES = (
     Metric("batch_rows", "Records in the last batch.", glue="glue.driver.streaming.numRecords"),
     Metric("last_batch_seconds", "Time of the last batch.", glue="glue.driver.streaming.batchProcessingTimeInMs"),
@@ -86,8 +87,8 @@ GAUGES = (
         opt_in=True,
     ),
 )
-"""Set with each batch."""
 
+# Gauges that a separate thread sets about once a second, and also each batch.
 LAG = (
     Metric("lag_total_records", "Records that are not committed, over all partitions."),
     Metric("lag_worst_records", "Records that are not committed in the partition that has most of them."),
@@ -104,8 +105,8 @@ LAG = (
         opt_in=True,
     ),
 )
-"""Gauges that a thread of their own sets about once a second, and each batch."""
 
+# Gauges that are set with each batch if there is an advisor (`--advice-log`).
 ADVICE = (
     Metric(
         "advised_workers",
@@ -117,8 +118,8 @@ ADVICE = (
     Metric("batch_fixed_seconds", "Cost of a batch however small, as learned; absent before."),
     Metric("worker_rate", "Rows per second of one worker, as learned; absent before."),
 )
-"""Set with each batch where there is an advisor (`--advice-log`)."""
 
+# Gauges that are computed at each scrape.
 AT_SCRAPE = (
     Metric("last_commit_age_seconds", "Time since the last commit, or since the page was opened before the first."),
     Metric("running_batch_seconds", "How long the running batch has run; 0 between batches."),
@@ -141,8 +142,8 @@ AT_SCRAPE = (
     Metric("jvm_heap_capacity_bytes", "Heap that the driver's Java has now. Linux only.", of_job=True),
     Metric("processes", "Processes by role: driver, jvm, workers. Linux only.", by=("role",), of_job=True),
 )
-"""Gauges that are asked for when somebody looks."""
 
+# Counters that are computed at each scrape.
 COUNTED_AT_SCRAPE = (
     Metric(
         "throttled_reads",
@@ -156,8 +157,8 @@ COUNTED_AT_SCRAPE = (
     ),
     Metric("jvm_gc_seconds", "Time the driver's Java spent on collecting garbage. Linux only.", of_job=True),
 )
-"""Counters that are asked for when somebody looks."""
 
+# Gauges of a run that has ended; only a push gateway keeps them.
 AT_END = (
     Metric("run_success", "1 if the run ended well, 0 if not.", of_job=True),
     Metric("run_end_timestamp_seconds", "When the run ended, in seconds since 1970 UTC.", of_job=True),
@@ -165,7 +166,6 @@ AT_END = (
     Metric("run_rows_out", "Records written outside of streams.", of_job=True),
     Metric("run_files_written", "Files published outside of streams.", of_job=True),
 )
-"""Gauges of a run that has ended; only a push gateway keeps them."""
 
 COUNTERS = (
     Metric("rows_in", "Records read.", glue="glue.driver.aggregate.recordsRead"),
@@ -188,12 +188,12 @@ COUNTERS = (
     ),
 )
 
+# The counter that continues where the last run of a query ended.
 ROWS_COMMITTED = Metric(
     "rows_committed",
     "Rows that the query has in a table of files, over all of its runs: what the table's manifests say.",
     by=("table",),
 )
-"""The counter that outlives a process."""
 
 HISTOGRAMS = (
     Distribution("batch_duration_seconds", "Time from the begin of a batch to its commit."),

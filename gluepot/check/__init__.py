@@ -1,4 +1,4 @@
-"""Reading scripts without running them: what of Glue they call, what of it is there, and what often goes wrong."""
+"""Checks scripts without running them: which of their calls into Glue work here, and what often goes wrong."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ def check_scripts(scripts: Iterable[Path]) -> list[Report]:
     """Return a report on each script.
 
     Raises:
-        ConfigError: a file cannot be read, or is no Python.
+        ConfigError: a file cannot be read, or is not Python.
     """
     return [check_script(str(script), _source(script)) for script in scripts]
 
 
 def check_script(name: str, source: str) -> Report:
-    """Return what is to be said of a script, in the order of its lines.
+    """Return the findings about a script, in the order of its lines.
 
     Args:
         name: name of the script, for messages.
-        source: its text.
+        source: text of the script.
 
     Raises:
-        ConfigError: it is no Python.
+        ConfigError: the text is not Python.
     """
     try:
         script = read_script(source)

@@ -18,7 +18,7 @@ class Check:
     """One answer.
 
     Args:
-        name: what was looked at.
+        name: the subject of the check.
         ok: the outcome.
         says: one sentence for people.
     """
@@ -32,8 +32,8 @@ def liveness(queries: Sequence[QueryStatus], now_epoch: float) -> list[Check]:
     """Check whether the job should keep running.
 
     Args:
-        queries: of the job; none while its script has started none.
-        now_epoch: in seconds since 1970 UTC.
+        queries: status of the job's queries; empty before the script has started one.
+        now_epoch: the current time, in seconds since 1970 UTC.
     """
     checks = [Check("process", ok=True, says="It answers.")]
     for one in queries:
@@ -51,8 +51,8 @@ def readiness(queries: Sequence[QueryStatus], *, stopping: bool) -> list[Check]:
     """Check whether the job works: its streams run and reach their sources, and nobody has asked it to end.
 
     Args:
-        queries: of the job.
-        stopping: whether its end was asked for.
+        queries: status of the job's queries.
+        stopping: whether the job has been asked to end.
     """
     running = [one for one in queries if not one.ended]
     return [

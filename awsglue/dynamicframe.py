@@ -75,12 +75,12 @@ class DynamicFrame(VisualTransforms, LazyFrame):
             return cls(known, glue_ctx, name)
         if not isinstance(dataframe, DataFrame):
             raise TypeError(f"fromDF takes a DataFrame, not {type(dataframe).__name__}")
-        magic = [(column, held) for column in dataframe.columns if (held := magic_format(column))]
+        magic = [(column, kind) for column in dataframe.columns if (kind := magic_format(column))]
         if not magic:
             return cls(Pipeline(FrameInput(dataframe)), glue_ctx, name)
-        column, held = magic[0]
-        if held != "json":
-            raise ConfigError(f"The column {column} holds {held}; only json can be inferred: give the stream a schema.")
+        column, kind = magic[0]
+        if kind != "json":
+            raise ConfigError(f"The column {column} holds {kind}; only json can be inferred: give the stream a schema.")
         if (batch := current_batch()) is None:
             return cls(Pipeline(FrameInput(dataframe, column)), glue_ctx, name)
         return cls(batch.pipeline(FrameInput(dataframe, column, batch.totals.schema.known)), glue_ctx, name)

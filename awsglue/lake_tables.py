@@ -61,8 +61,8 @@ def lookup(spark: SparkSession, database: str, name: str, options: Mapping[str, 
             if spark.catalog.tableExists(f"{catalog}.{database}.{name}"):
                 return LakeTarget(IcebergTable(f"{catalog}.{database}.{name}"), options)
         raise
-    told = {key.lower(): value.lower() for key, value in table.parameters.items()}
-    kinds = {told.get(key) for key in ("table_type", _PROVIDER, "classification")}
+    lowered = {key.lower(): value.lower() for key, value in table.parameters.items()}
+    kinds = {lowered.get(key) for key in ("table_type", _PROVIDER, "classification")}
     if "delta" in kinds:
         return LakeTarget(DeltaTable(table.storage.location), options)
     if "iceberg" not in kinds:

@@ -69,8 +69,10 @@ class LazyFrame:
 
     def _arrow_schema(self) -> pa.Schema:
         if self._schema_found is None:
-            told = self._static_schema()
-            self._schema_found = execute.schema_of(self._spark, self.pipeline.over_known()) if told is None else told
+            schema = self._static_schema()
+            self._schema_found = (
+                execute.schema_of(self._spark, self.pipeline.over_known()) if schema is None else schema
+            )
         return self._schema_found
 
     def _static_schema(self) -> pa.Schema | None:

@@ -71,7 +71,7 @@ class JdbcPlan:
         upto: the row at which this run ends; None if there are no rows at all.
         rows: number of new rows at the time of planning.
         late: keys of late rows, with the number of rows that each key has now.
-        again: how many of those rows were already read before.
+        reread_rows: how many of those rows were already read before.
         window_from: value of the first column at which the next run's overlap window begins; None without a window.
         seen: keys in that window, with their numbers of rows.
     """
@@ -82,7 +82,7 @@ class JdbcPlan:
     upto: Row | None
     rows: int = 0
     late: tuple[tuple[Row, int], ...] = ()
-    again: int = 0
+    reread_rows: int = 0
     window_from: str | None = None
     seen: tuple[tuple[Row, int], ...] = ()
 
@@ -164,10 +164,10 @@ def plan(facts: Facts, relation: str, key: Key, state: JdbcState | None, overlap
     rows = facts.count(between(key, after, upto, quoted)) if beyond else 0
     if overlap is None:
         return JdbcPlan(relation, key, after, upto, rows)
-    late, again = _late(facts, key, state) if state else ((), 0)
+    late, reread_rows = _late(facts, key, state) if state else ((), 0)
     window_from = key.window_start(upto, overlap)
     seen = _window(facts, key, window_from, upto)
-    return JdbcPlan(relation, key, after, upto, rows, late, again, window_from, tuple(seen))
+    return JdbcPlan(relation, key, after, upto, rows, late, reread_rows, window_from, tuple(seen))
 
 
 def plan_range(facts: Facts, relation: str, key: Key, after: JdbcState | None, upto: JdbcState | None) -> JdbcPlan:
@@ -190,15 +190,15 @@ def _window(facts: Facts, key: Key, start: str, end: Row) -> list[tuple[Row, int
 def _late(facts: Facts, key: Key, state: JdbcState) -> tuple[tuple[tuple[Row, int], ...], int]:
     """Return the keys with more rows than the run before saw, and how many of their rows it did see."""
     found = []
-    again = 0
+    reread_rows = 0
     # Use the window of the run before, even if the overlap is longer now: it is not known which rows before that window
     # were read.
     for row, count in _window(facts, key, state.window_from, state.last) if state.window_from else []:
         before = state.seen.get(digest_of(row), 0)
         if count > before:
             found.append((row, count))
-            again += before
-    return tuple(found), again
+            reread_rows += before
+    return tuple(found), reread_rows
 
 
 def hash_cuts(hashed: str, partitions: int, remainder: str) -> list[Sql]:

@@ -78,7 +78,7 @@ def _writer(commit: LakeCommit) -> str:
 def _commit_of(metadata: str | None) -> LakeCommit | None:
     """Read the marks of a commit in the history; return None if the commit is not ours."""
     try:
-        told = json.loads(metadata or "")
+        properties = json.loads(metadata or "")
     except ValueError:
         return None
-    return LakeCommit.of(told) if isinstance(told, dict) else None
+    return LakeCommit.of(properties) if isinstance(properties, dict) else None

@@ -108,5 +108,10 @@ def _report(made: JdbcPlan, ctx: str) -> None:
     log.info("rows_planned", ctx=ctx, table=made.relation, after=made.after, upto=made.upto, rows=made.rows)
     if made.late:
         log.warning(
-            "late_rows", ctx=ctx, table=made.relation, rows=made.late_rows, read_again=made.again, first=made.late[0][0]
+            "late_rows",
+            ctx=ctx,
+            table=made.relation,
+            rows=made.late_rows,
+            read_again=made.reread_rows,
+            first=made.late[0][0],
         )

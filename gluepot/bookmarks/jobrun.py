@@ -84,9 +84,9 @@ class Bookmarks:
         """Note a write that was published."""
         self._writes.append(write)
 
-    def until_end(self, held: AbstractContextManager[T]) -> T:
+    def until_end(self, context: AbstractContextManager[T]) -> T:
         """Enter a context that the run's reads need, and leave it when the run ends in any way."""
-        return self._until_end.enter_context(held)
+        return self._until_end.enter_context(context)
 
     def before_commit(self, action: Callable[[], None]) -> None:
         """Register an action to do just before the run commits; if the action fails, the run is not committed."""
@@ -194,11 +194,11 @@ def begin(
         url = ledger_url(environ)
         ledger = open_ledger(url, clock)
         between = _between(ledger, name, limits)
-        with ExitStack() as held:
-            lock = held.enter_context(OwnerLock(lock_folder(environ), url, name))
+        with ExitStack() as stack:
+            lock = stack.enter_context(OwnerLock(lock_folder(environ), url, name))
             run = begin_run(ledger, RunStart(name, run_id, option), this_process(), clock, ttl_secs, lock)
             marks = Bookmarks(ledger, run, Heartbeat(ledger, run, ttl_secs), between)
-            marks.until_end(held.pop_all())
+            marks.until_end(stack.pop_all())
         log.info("job_begun", job=name, run=run.job.run, attempt=run.job.attempt, state=run.base, saves=run.saves)
     _current = JobRun(name, run_id, temp_dir, marks)
     return _current

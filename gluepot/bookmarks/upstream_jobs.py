@@ -68,11 +68,11 @@ def wait_for(ledger: Ledger, job: str, upstream: Sequence[str], clock: Clock, mo
     """
     deadline = clock.monotonic() + most_secs
     for name in upstream:
-        told = ""
+        reported = ""
         while not (now := gate(name, progress_of(ledger, name), ledger.runs(job))).is_open:
-            if now.reason != told:
+            if now.reason != reported:
                 log.info("waiting_for_job", job=name, reason=now.reason)
-                told = now.reason
+                reported = now.reason
             if clock.monotonic() >= deadline:
                 raise TransientError(f"{now.reason}, after {most_secs:.0f} s of waiting; run {name} first", POLL_SECS)
             clock.sleep(POLL_SECS)

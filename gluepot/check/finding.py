@@ -51,12 +51,12 @@ class Report:
 
     def lines(self) -> list[str]:
         """Return the report as text: one line for each finding, and a last line with their numbers."""
-        told = [
+        lines = [
             f"{self.script}:{one.line}: {one.level.value}: {one.name}" + (f": {one.message}" if one.message else "")
             for one in self.findings
         ]
         counts = ", ".join(f"{len(self.at(level))} {level.value}" for level in Level)
-        return [*told, f"{self.script}: {counts}"]
+        return [*lines, f"{self.script}: {counts}"]
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as plain values."""

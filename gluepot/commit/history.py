@@ -41,8 +41,10 @@ class Published:
             TransientError: a rollup was replaced since; open the table again.
             CheckpointError: a rollup cannot be read.
         """
-        held = chain.from_iterable(rolled_records(self.storage, self.rolled_up[one]) for one in sorted(self.rolled_up))
-        return merge(held, self.tail, key=_order)
+        records = chain.from_iterable(
+            rolled_records(self.storage, self.rolled_up[one]) for one in sorted(self.rolled_up)
+        )
+        return merge(records, self.tail, key=_order)
 
     def __len__(self) -> int:
         """Return the number of writes."""
@@ -62,10 +64,10 @@ class Published:
 
     def missing(self) -> list[tuple[CommitKey, CommitKey]]:
         """Return the keys of missing manifests, each with the key of the later manifest that names it."""
-        held = self.rolled_up
+        rolled_up = self.rolled_up
 
         def is_rolled_up(query_id: str, batch_id: int) -> bool:
-            return query_id in held and held[query_id].holds(batch_id)
+            return query_id in rolled_up and rolled_up[query_id].holds(batch_id)
 
         return list(missing(self.tail, is_rolled_up))
 

@@ -59,8 +59,8 @@ class TableColumns:
         """Add the column records of a write."""
         now = dict.fromkeys(one for part in parts for one in part.columns or ())
         with self._changing:
-            held = self._used(target, key).columns
-            held += [one for one in now if one not in held]
+            columns = self._used(target, key).columns
+            columns += [one for one in now if one not in columns]
 
     def _used(self, target: Target, key: CommitKey) -> _Table:
         table = self._tables[_table(target, key)]

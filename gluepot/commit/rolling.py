@@ -75,9 +75,9 @@ def index_of(storage: Storage, query_id: str) -> Index:
     return next(iter(_newest(storage, rollups_of_query(query_id))), Index(query_id))
 
 
-def rolled_up_folders(held: Mapping[str, Index]) -> list[Stretch]:
+def rolled_up_folders(by_query: Mapping[str, Index]) -> list[Stretch]:
     """Return the folders whose manifests are in rollups, of all queries, in order; they need not be listed."""
-    return sorted(chain.from_iterable(one.stretches() for one in held.values()))
+    return sorted(chain.from_iterable(one.stretches() for one in by_query.values()))
 
 
 def rolled_records(storage: Storage, index: Index) -> Iterator[CommitRecord]:

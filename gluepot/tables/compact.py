@@ -235,16 +235,16 @@ def _rows(storage: Storage, files: Sequence[TableFile], schema: pa.Schema) -> It
 
 def _gathered(batches: Iterable[pa.RecordBatch], gather_bytes: int, sort_by: str | None) -> Iterator[pa.RecordBatch]:
     """Yield the rows in batches of one row group each; with `sort_by`, all rows sorted as one batch."""
-    held: list[pa.RecordBatch] = []
+    gathered: list[pa.RecordBatch] = []
     held_bytes = 0
     for batch in batches:
-        held.append(batch)
+        gathered.append(batch)
         held_bytes += batch.nbytes
         if sort_by is None and held_bytes >= gather_bytes:
-            yield pa.concat_batches(held)
-            held, held_bytes = [], 0
-    if held:
-        rows = pa.concat_batches(held)
+            yield pa.concat_batches(gathered)
+            gathered, held_bytes = [], 0
+    if gathered:
+        rows = pa.concat_batches(gathered)
         yield rows if sort_by is None else rows.sort_by(sort_by)
 
 

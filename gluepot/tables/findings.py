@@ -175,8 +175,8 @@ def missing_findings(commits: Iterable[CommitRecord], rolled_up: Mapping[CommitK
         rolled_up: the manifests in rollups, by key.
     """
     known = {one.key: one for one in commits}
-    told = dict(missing(known.values(), lambda _, __: False)) | {key: key for key in rolled_up.keys() - known.keys()}
-    for key in sorted(told):
+    lost = dict(missing(known.values(), lambda _, __: False)) | {key: key for key in rolled_up.keys() - known.keys()}
+    for key in sorted(lost):
         where = commit_key(key, 1).removesuffix(".1.json")
         copy = " A rollup has a copy." if key in rolled_up else ""
         yield Finding(

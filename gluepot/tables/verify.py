@@ -84,8 +84,8 @@ def verify(storage: Storage, rejects: Storage | None) -> Verification:
     live = [commit for commit in newest(commits) if not commit.is_nothing]
     own = [file for file in rejects_files(live) if file.path.startswith(f"{REJECTS}/")]
     elsewhere = [file for file in rejects_files(live) if not file.path.startswith(f"{REJECTS}/")]
-    held = list(table_files(live, compacted))
-    named = [(storage, file) for file in chain(held, own)]
+    in_table = list(table_files(live, compacted))
+    named = [(storage, file) for file in chain(in_table, own)]
     if rejects is not None:
         named += [(rejects, file) for file in elsewhere]
     covered = coverage(live)
@@ -93,7 +93,7 @@ def verify(storage: Storage, rejects: Storage | None) -> Verification:
         commits=len(live),
         files=len(named),
         size_bytes=sum(file.size_bytes for _, file in named),
-        rows=sum(file.rows for file in held),
+        rows=sum(file.rows for file in in_table),
         rejected=sum(sum(commit.rejected.values()) for commit in live),
         filtered=sum(commit.rows_dropped for commit in live),
         without_ranges=sum(not commit.ranges for commit in live),

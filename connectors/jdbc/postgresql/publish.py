@@ -107,11 +107,11 @@ class Publication:
             " WHERE query_id = $1 AND batch_id = $2 AND target = '' ORDER BY ctx",
             [self.key.query_id, self.key.batch_id],
         ):
-            held = self.name.exists and self.session.rows_bound(
+            is_ours = self.name.exists and self.session.rows_bound(
                 f"SELECT 1 AS found FROM {self.name.qualified} WHERE xmin::text = $1 LIMIT 1",
                 [str(cast("int", xact) & 0xFFFFFFFF)],
             )
-            if held:
+            if is_ours:
                 self.session.rows_bound(
                     f"UPDATE {self._own(COMMITS)} SET ctx = $3, target = $4"
                     " WHERE query_id = $1 AND batch_id = $2 AND ctx = $5 AND target = '' RETURNING batch_id",
@@ -215,10 +215,11 @@ class Publication:
     def _require_whole(self, staged: Sequence[StagedFile]) -> None:
         """Check that the server has not crashed since, because that empties unlogged tables."""
         for one in staged:
-            (held,) = self.session.rows(f"SELECT count(*) FROM {self.name.schema}.{one.staged}")[0]
-            if held != one.rows:
+            (rows_left,) = self.session.rows(f"SELECT count(*) FROM {self.name.schema}.{one.staged}")[0]
+            if rows_left != one.rows:
                 raise TransientError(
-                    f"{held} of {one.rows} staged rows for {self.name.qualified} are left: it was restarted; try again"
+                    f"only {rows_left} of {one.rows} staged rows for {self.name.qualified} are left: the server was"
+                    " restarted; try again"
                 )
 
     def _create(self, types: Mapping[str, str]) -> None:

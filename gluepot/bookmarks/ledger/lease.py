@@ -60,10 +60,10 @@ def begin_run(
     return run
 
 
-def _is_gone(held: Held, here: Owner, lock: OwnerLock | None) -> bool:
+def _is_gone(lease: Held, here: Owner, lock: OwnerLock | None) -> bool:
     if lock is None:
         return False
-    return is_gone(held.owner.host, here.host, locked=lock.was_of(held.token), lock_is_free=lock.is_ours)
+    return is_gone(lease.owner.host, here.host, locked=lock.was_of(lease.token), lock_is_free=lock.is_ours)
 
 
 class Heartbeat:

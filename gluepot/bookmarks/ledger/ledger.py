@@ -92,9 +92,9 @@ class Ledger:
         """
         with self.transaction() as connection:
             job = _locked_job(connection, start.job)
-            held = _held(connection, start.job)
-            if held is not None and held != over:
-                raise lease_held(start.job, held)
+            current = _held(connection, start.job)
+            if current is not None and current != over:
+                raise lease_held(start.job, current)
             token = self._take(connection, start, owner)
             job = _end_left_over(connection, job, self.now_ms())
             job = _update_job(connection, job, version=job.version + 1)
@@ -307,10 +307,10 @@ class Ledger:
             return [AuditEntry(**row) for row in _rows(connection, query)]
 
 
-def lease_held(job: str, held: Held) -> LeaseHeld:
+def lease_held(job: str, current: Held) -> LeaseHeld:
     """Return the error for a run that finds another one running."""
     return LeaseHeld(
-        f"job {job!r} is running already: run {held.run_id}, process {held.owner.pid} on {held.owner.host};"
+        f"job {job!r} is running already: run {current.run_id}, process {current.owner.pid} on {current.owner.host};"
         " a job with bookmarks runs once at a time, start it again when that run has ended",
     )
 
@@ -357,8 +357,8 @@ def _locked_job(connection: Connection, name: str) -> Job:
 def _own_job(connection: Connection, run: BegunRun) -> Job:
     """Return the entry of a run's job, locked; VersionMismatch if the run has lost its lease."""
     job = _locked_job(connection, run.job.name)
-    held = _held(connection, job.name)
-    if held is None or held.token != run.token:
+    current = _held(connection, job.name)
+    if current is None or current.token != run.token:
         raise _mismatch(run, job)
     return job
 

@@ -405,7 +405,7 @@ def _say(done: edits.Edited, *, dry_run: bool) -> None:
 
 
 def _explain_rows(plan: JdbcPlan, output: Output) -> None:
-    counts = {"new": plan.rows, "late": plan.late_rows - plan.again, "read again": plan.again}
+    counts = {"new": plan.rows, "late": plan.late_rows - plan.reread_rows, "read again": plan.reread_rows}
     after, upto = (", ".join(row) if row else None for row in (plan.after, plan.upto))
     if output == "json":
         print(json.dumps({"counts": counts, "table": plan.relation, "after": after, "upto": upto}, ensure_ascii=False))

@@ -243,7 +243,7 @@ def _rewound(storage: Storage, effect: Sequence[moves.Move], backup: str | None)
                 "partition": one.partition,
                 "before": one.before,
                 "after": one.after,
-                "read_again": one.again,
+                "read_again": one.reread,
                 "skipped": one.skipped,
             }
             for one in effect

@@ -46,7 +46,7 @@ class Call:
             if 0 < most < count:
                 of = f"'{self.ctx}'" if self.ctx else f"the transform at {self.callsite.site}"
                 raise PermanentError(
-                    f"{count} records could not go through {of}, {name} allows {most}; "
+                    f"{count} records failed in {of}, but {name} allows {most}; "
                     "look at them with errorsAsDynamicFrame()."
                 )
 

@@ -75,7 +75,7 @@ class GlueTransform:
         Raises:
             NotImplementedError: the class does not implement it.
         """
-        raise NotImplementedError(f"{self.name()} is no transform yet; define __call__ in the class.")
+        raise NotImplementedError(f"{self.name()} has no __call__; define it in the class.")
 
 
 def _described(argument: inspect.Parameter) -> dict[str, Any]:

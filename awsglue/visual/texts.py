@@ -131,7 +131,7 @@ def _groups(frame: DataFrame, regex: str) -> int:
         return int(jvm.java.util.regex.Pattern.compile(regex).matcher("").groupCount())
     except IllegalArgumentException as wrong:
         reason = str(wrong).partition("\n")[0]
-        raise ConfigError(f"regex {regex!r} is no regular expression of Java's: {reason}.") from wrong
+        raise ConfigError(f"regex {regex!r} is not a regular expression of Java: {reason}.") from wrong
 
 
 def _readable(field: pa.Field) -> pa.Field:

@@ -72,7 +72,7 @@ class JdbcEndpoint:
                 " or a connectionName with useConnectionProperties."
             )
         if not _JDBC.fullmatch(url) and not _PLAIN_POSTGRESQL.match(url):
-            raise ConfigError(f"The url {_shown(url)!r} is none of JDBC; write jdbc:postgresql://host:5432/database.")
+            raise ConfigError(f"The url {_shown(url)!r} is not a JDBC URL; write jdbc:postgresql://host:5432/database.")
         database = str(options.get("database") or "")
         if database and re.fullmatch(r"(jdbc:)?[a-z]+://[^/?]+/?", url):
             url = f"{url.rstrip('/')}/{database}"

@@ -53,7 +53,7 @@ class JdbcState:
         """
         if (self.relation, self.key) != (relation, key):
             raise CheckpointError(
-                f"the bookmark is of {self.relation} by {_described(self.key)}, the script reads {relation} by"
+                f"the bookmark belongs to {self.relation} by {_described(self.key)}, the script reads {relation} by"
                 f" {_described(key)}; reset the bookmark, or give the source another transformation_ctx",
             )
 
@@ -87,7 +87,7 @@ def state_of(bodies: Sequence[str]) -> JdbcState | None:
         plain = json.loads(bodies[-1])
         if plain["kind"] != KIND or plain["version"] != _VERSION:
             raise CheckpointError(
-                f"a bookmark is of kind {plain['kind']}, version {plain['version']}; this source knows {KIND},"
+                f"a bookmark has kind {plain['kind']}, version {plain['version']}, but this source needs {KIND},"
                 f" version {_VERSION}: reset it, or give the source a transformation_ctx of its own",
             )
         columns = tuple(KeyColumn(one["name"], one["type"], Family(one["family"])) for one in plain["keys"])

@@ -65,14 +65,14 @@ def is_published(planned: LakeCommit, commits: Iterable[LakeCommit], table: str)
             if one.input in {"", planned.input}:
                 return True
             raise CheckpointError(
-                f"Batch {planned.key.batch_id} is in {table} already, made of other records: the checkpoint was put "
-                "back or rewound; go on with a new checkpoint that starts where the table ends."
+                f"{table} already contains batch {planned.key.batch_id} with other records: the checkpoint was "
+                "restored or rewound; continue with a new checkpoint that starts where the table ends."
             )
         if one.key.batch_id < planned.key.batch_id:
             break
     if newest is not None and newest > planned.key.batch_id:
         raise CheckpointError(
-            f"{table} holds batch {newest} of this query, and batch {planned.key.batch_id} comes now: the "
-            "checkpoint is an older one; put the newest back, or start anew where the table ends."
+            f"{table} contains batch {newest} of this query, but the checkpoint is at batch {planned.key.batch_id}: it "
+            "is an older copy; restore the newest checkpoint, or use a new one that starts where the table ends."
         )
     return False

@@ -86,8 +86,8 @@ def cursor_input(read_on: ReadOn, ctx: str, run: JobRun | None) -> SplitInput:
         return _split(read_on(None)[0], ctx)
     if marks.between:
         raise ConfigError(
-            f"The source of ctx {ctx!r} knows where to read on and not where to end, so it cannot read what a range of"
-            " runs read; leave out --job-bookmark-from and --job-bookmark-to."
+            f"The source of ctx {ctx!r} knows where to continue but not where to end, so it cannot read the input of a"
+            " range of runs again; leave out --job-bookmark-from and --job-bookmark-to."
         )
     name = marks.next_read(ctx)
     before = cursor_of(marks.bodies(name))
@@ -109,7 +109,7 @@ def cursor_of(bodies: Sequence[str]) -> Cursor:
     plain = json.loads(bodies[-1])
     if plain.get("kind") != KIND or plain.get("version") != _VERSION:
         raise CheckpointError(
-            f"a bookmark is of kind {plain.get('kind')}, version {plain.get('version')}; this source knows {KIND},"
+            f"a bookmark has kind {plain.get('kind')}, version {plain.get('version')}, but this source needs {KIND},"
             f" version {_VERSION}: reset it, or give the source a transformation_ctx of its own",
         )
     return plain["cursor"]

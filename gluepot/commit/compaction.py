@@ -94,7 +94,7 @@ class Compaction:
         try:
             plain: dict[str, Any] = json.loads(text)
             if plain.pop("version") != _VERSION:
-                raise CheckpointError(f"a compaction's record is none of version {_VERSION}; use a newer Gluepot")
+                raise CheckpointError(f"a compaction's record does not have version {_VERSION}; use a newer Gluepot")
             return cls(**{**plain, "files": [FileEntry(**file) for file in plain["files"]]})
         except (ValueError, KeyError, TypeError) as error:
             start = text[:40]

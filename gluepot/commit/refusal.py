@@ -38,14 +38,14 @@ def refuse_overlap(planned: Manifest, history: History, origin: Origin, table: s
     match judge(planned, history, start_was_chosen=origin.start_was_chosen):
         case Ahead(newest):
             raise CheckpointError(
-                f"The checkpoint {ck} is older than the table {table}: it is at batch {planned.key.batch_id}, cut in"
-                f" another way than before, and the table holds batches up to {newest} of the same query; restore the"
-                f" newer checkpoint, or {remedy}.",
+                f"The checkpoint {ck} is older than the table {table}: it is at batch {planned.key.batch_id}, with"
+                f" other ranges than before, but the table contains batches up to {newest} of the same query; restore"
+                f" the newer checkpoint, or {remedy}.",
             )
         case Less(missing):
             raise CheckpointError(
-                f"The table {table} holds {_where(missing)} as part of batch {planned.key.batch_id}, which by the"
-                f" checkpoint {ck} ends before: replacing it would take out what is published; {remedy}.",
+                f"The table {table} contains {_where(missing)} as part of batch {planned.key.batch_id}, but in the"
+                f" checkpoint {ck} that batch ends before: replacing it would remove published records; {remedy}.",
             )
         case Twice(found, by, first) if not origin.allow_overlap:
             batches = f"batch {by.batch_id}" if first == by.batch_id else f"the batches {first} to {by.batch_id}"
@@ -53,14 +53,14 @@ def refuse_overlap(planned: Manifest, history: History, origin: Origin, table: s
                 "this query" if by.query_id == planned.key.query_id else f"query {by.query_id}"
             )
             raise CheckpointError(
-                f"The table {table} holds {_where(found)} already, {whose}, and the checkpoint {ck} would write it"
-                f" again; {remedy}, or {consent} to have it twice.",
+                f"The table {table} already contains {_where(found)}, {whose}, and the checkpoint {ck} would write them"
+                f" again; {remedy}, or {consent} to have these records twice.",
             )
         case Skipped(gap, by) if not origin.allow_overlap:
             raise CheckpointError(
                 f"The table {table} ends at offset {gap.start} of {_shard(gap)}, written by query {by.query_id}, and"
-                f" the checkpoint {ck} is new and starts at {gap.end}: what lies between would never be in it;"
-                f" {remedy}, or {consent} to leave it out.",
+                f" the checkpoint {ck} is new and starts at {gap.end}: the records in between would never be written;"
+                f" {remedy}, or {consent} to leave them out.",
             )
         case Clear() | Twice() | Skipped():
             return
@@ -83,8 +83,8 @@ def refuse_gap(gone: Sequence[tuple[CommitKey, CommitKey]], origin: Origin, tabl
     name = commit_key(before, 1).removesuffix(".1.json")
     raise CheckpointError(
         f"The table {table} lacks the manifest {name}.*.json: batch {later.batch_id} of this query names batch"
-        f" {before.batch_id} as the one before it. Its rows are missing for whoever reads the table through its"
-        " manifests; restore the file, or set the option allowOverlap of forEachBatch to true to go on without it."
+        f" {before.batch_id} as the one before it. Readers that use the manifests do not see its rows; restore the"
+        " file, or set the option allowOverlap of forEachBatch to true to go on without it."
     )
 
 

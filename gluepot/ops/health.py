@@ -42,7 +42,7 @@ def liveness(queries: Sequence[QueryStatus], now_epoch: float) -> list[Check]:
             continue
         ran_secs = max(0.0, now_epoch - one.batch_began_epoch)
         allowed_secs = max(STUCK_SECS, STUCK_WINDOWS * one.window_secs)
-        says = f"Batch {one.batch_id} has run for {ran_secs:.0f} s; up to {allowed_secs:.0f} s pass for work."
+        says = f"Batch {one.batch_id} has run for {ran_secs:.0f} s; up to {allowed_secs:.0f} s count as work."
         checks.append(Check(f"batch of {one.query}", ran_secs <= allowed_secs, says))
     return checks
 
@@ -56,7 +56,7 @@ def readiness(queries: Sequence[QueryStatus], *, stopping: bool) -> list[Check]:
     """
     running = [one for one in queries if not one.ended]
     return [
-        Check("not stopping", not stopping, "The end was asked for." if stopping else "Nobody asked for the end."),
+        Check("not stopping", not stopping, "The job was asked to end." if stopping else "The job runs on."),
         Check("streams", bool(running), f"{len(running)} of {len(queries)} streams run."),
         *(check for one in running for check in _of_query(one)),
     ]

@@ -68,7 +68,7 @@ class Observation:
             if lowest < 0:
                 raise ConfigError(f"An observation has a negative number or no worker: {dict(plain)}; record it again.")
         except (TypeError, AttributeError) as wrong:
-            raise ConfigError(f"{dict(plain)} is no observation of a batch ({wrong}); record it again.") from wrong
+            raise ConfigError(f"{dict(plain)} is not an observation of a batch ({wrong}); record it again.") from wrong
         return given
 
 

@@ -92,7 +92,8 @@ def recorded(lines: Iterable[bytes]) -> Mapping[str, list[Observation]]:
             if number == len(every) and not line.endswith(b"\n"):
                 break
             raise ConfigError(
-                f"Line {number} is none of an advice log ({wrong}); give a file that `gluepot run --advice-log` wrote."
+                f"Line {number} is not one of an advice log ({wrong}); give a file that `gluepot run --advice-log`"
+                " wrote."
             ) from wrong
         found.setdefault(query, []).append(Observation.from_json(plain))
     return found

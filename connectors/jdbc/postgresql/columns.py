@@ -125,7 +125,7 @@ def _cast(array: pa.Array, column: Column) -> pa.Array:
         return pc.cast(array, wanted)
     except pa.ArrowInvalid as error:
         raise PermanentError(
-            f"Column {column.name} holds a value that is no {wanted} ({error}); leave it out or cast it in a query."
+            f"Column {column.name} has a value that is not a {wanted} ({error}); leave it out or cast it in a query."
         ) from error
 
 

@@ -310,8 +310,8 @@ class Ledger:
 def lease_held(job: str, current: Held) -> LeaseHeld:
     """Return the error for a run that finds another one running."""
     return LeaseHeld(
-        f"job {job!r} is running already: run {current.run_id}, process {current.owner.pid} on {current.owner.host};"
-        " a job with bookmarks runs once at a time, start it again when that run has ended",
+        f"job {job!r} is already running: run {current.run_id}, process {current.owner.pid} on {current.owner.host};"
+        " only one run of a job with bookmarks may run at a time, so start it again when that run has ended",
     )
 
 

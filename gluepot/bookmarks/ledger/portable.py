@@ -65,7 +65,9 @@ def import_job(ledger: Ledger, text: str, actor: str, *, keep: bool = True) -> E
                 f"The export has format {plain['format']}, this Gluepot knows {_FORMAT}; use a newer one."
             )
     except (ValueError, KeyError, TypeError) as error:
-        raise ConfigError("The text is no export of a job; make one with `gluepot bookmarks export JOB`.") from error
+        raise ConfigError(
+            "The text is not an export of a job; make one with `gluepot bookmarks export JOB`."
+        ) from error
     with ledger.transaction(keep=keep) as connection:
         if not make_job(connection, name, job["uid"]):
             raise ConfigError(f"The ledger has a job {name!r} already; import it into another ledger.")

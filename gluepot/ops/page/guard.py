@@ -69,7 +69,7 @@ class Guard:
             return fields
         check_same_origin(request)
         if not hmac.compare_digest(fields.get(FIELD, "").encode(), self.secret.encode()):
-            raise Refused("The page is from before the job began; load it again.")
+            raise Refused("The page is older than this run of the job; reload it.")
         return fields
 
 

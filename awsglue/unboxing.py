@@ -13,10 +13,10 @@ _NO_QUOTES = "-1"
 
 
 def box_format(name: str, options: Mapping[str, Any]) -> BoxFormat:
-    """Return what reads the texts.
+    """Return the parser of the texts.
 
     Raises:
-        NotSupported: a format, or the option `withSchema`.
+        NotSupported: the format, or the option `withSchema`, is not supported.
     """
     if options.get("withSchema"):
         raise NotSupportedHere("unbox(withSchema=...)", "Leave it out and cast the fields with apply_mapping.")

@@ -1,1 +1,1 @@
-"""Glue's transforms that learn from data: importable, and each says when it is applied that it is not there."""
+"""Glue's machine-learning transforms. Scripts can import all of them; one that is not supported fails when applied."""

@@ -74,7 +74,7 @@ class WideTable:
     Args:
         folder: where its files are staged.
         history: what its batches have recorded.
-        schema: of the stream so far.
+        schema: schema of the stream so far.
     """
 
     folder: str

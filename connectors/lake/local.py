@@ -1,4 +1,4 @@
-"""What the environment says about the local catalog, and the one place that makes and tells the mapping."""
+"""Reads the settings of the local catalog from the environment, and applies and logs the mapping."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ log = get_logger(__name__)
 
 
 def localized(conf: Mapping[str, str], environ: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the settings that take AWS out of a run's Iceberg catalogs; the log says what they change.
+    """Return the settings that replace AWS in a run's Iceberg catalogs, and log what they change.
 
-    None where the environment says that AWS is meant.
+    Returns no settings if the environment says that the catalogs of AWS are meant.
 
     Args:
         conf: Spark settings.
-        environ: of the driver.
+        environ: the driver's environment.
 
     Raises:
-        ConfigError: the database of the Data Catalog is one that Java cannot reach.
+        ConfigError: Java cannot reach the database of the Data Catalog.
     """
     if is_true(environ.get(AWS)) or not names_aws(conf):
         return {}
@@ -50,7 +50,7 @@ def localized(conf: Mapping[str, str], environ: Mapping[str, str]) -> Mapping[st
 
 
 def local_catalog(environ: Mapping[str, str]) -> LocalCatalog:
-    """Return the catalog in the database of the Data Catalog, whose folder is made.
+    """Return the catalog in the database of the Data Catalog, after creating the state folder.
 
     Raises:
         ConfigError: Java cannot reach it.

@@ -1,4 +1,4 @@
-"""Asking before something is changed."""
+"""Asks before a command changes something."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gluepot.core.errors import ConfigError
 
 
 def agreed(question: str, *, yes: bool, has_dry_run: bool = True) -> bool:
-    """Tell whether a change is wanted: by `--yes`, or by a person at the terminal.
+    """Tell whether the user agrees to a change, by `--yes` or by an answer on the terminal.
 
     Args:
         question: what the person is asked.
@@ -16,11 +16,11 @@ def agreed(question: str, *, yes: bool, has_dry_run: bool = True) -> bool:
         has_dry_run: whether the command has `--dry-run`, which the error then names.
 
     Raises:
-        ConfigError: neither of them is there.
+        ConfigError: there is neither `--yes` nor a terminal.
     """
     if yes:
         return True
     if not sys.stdin.isatty():
-        dry_run = ", or --dry-run to see what would change" if has_dry_run else ""
-        raise ConfigError(f"{question} There is no terminal to ask on, so nothing is changed; say --yes{dry_run}.")
+        dry_run = ", or --dry-run to see what would be changed" if has_dry_run else ""
+        raise ConfigError(f"{question} No terminal to confirm on: pass --yes{dry_run}.")
     return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}

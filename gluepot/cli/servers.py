@@ -1,4 +1,4 @@
-"""`gluepot up`, `gluepot status`, `gluepot down`: servers that outlive the shell they were started from."""
+"""`gluepot up`, `gluepot status`, `gluepot down`: development servers that outlive the shell that started them."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ SERVERS: Mapping[str, type[EmbeddedServer]] = {"kafka": KafkaBroker, "kinesis": 
 def up(server: Literal["kafka", "kinesis"] = "kafka", *, port: int = 0) -> None:
     """Start a development server and leave it running.
 
-    It listens on this machine alone. Topics of Kafka and their records are kept until the next start; streams of
-    Kinesis end with the server.
+    It listens on this machine only. Topics of Kafka and their records are still there after the next start; streams of
+    Kinesis are lost when the server ends.
 
     Args:
         server: which one.
@@ -43,7 +43,7 @@ def up(server: Literal["kafka", "kinesis"] = "kafka", *, port: int = 0) -> None:
 
 
 def status(*, output: Literal["text", "json"] = "text") -> None:
-    """Show the development servers that run.
+    """Show the running development servers.
 
     Args:
         output: text for people; json for programs: a list of objects with server, address, bootstrap, pid, log.
@@ -59,7 +59,7 @@ def status(*, output: Literal["text", "json"] = "text") -> None:
 
 
 def down() -> None:
-    """Stop the development servers; the data of Kafka stays for the next start."""
+    """Stop the development servers; Kafka's data is kept for the next start."""
     running = [state for name in SERVERS if (state := _running(name))]
     for state in running:
         terminate(state.process, STOP_SECS, SystemClock())

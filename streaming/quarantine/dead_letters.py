@@ -63,9 +63,9 @@ class DeadLetters:
         rounds = self.decided(batch_id)
         if not rounds or rounds[-1]:
             rounds.append(())
-        for n, held in enumerate(rounds, 1):
-            if held:
-                commit.adopted(self._target, Manifest(self._key(batch_id, n), ranges=held, token=self._token))
+        for n, ranges in enumerate(rounds, 1):
+            if ranges:
+                commit.adopted(self._target, Manifest(self._key(batch_id, n), ranges=ranges, token=self._token))
             else:
                 self.publish(batch_id, n, (), ())
         return rounds

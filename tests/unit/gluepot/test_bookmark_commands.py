@@ -153,7 +153,7 @@ def test_a_dry_run_changes_nothing(runs, gluepot):
 
 
 def test_without_a_terminal_a_reset_wants_yes(runs, gluepot):
-    assert "say --yes" in gluepot("bookmarks", "reset", "copy", code=2)
+    assert "pass --yes" in gluepot("bookmarks", "reset", "copy", code=2)
 
 
 def test_a_rewind_goes_to_a_run_or_a_time(runs, gluepot):

@@ -175,7 +175,7 @@ def test_a_finding_tells_its_line():
 
 
 def test_what_is_no_python_is_refused_with_its_line():
-    with pytest.raises(ConfigError, match=r"old\.py is no Python: line 1"):
+    with pytest.raises(ConfigError, match=r"old\.py is not a Python script: line 1"):
         check_script("old.py", "print 'x'")
 
 

@@ -28,7 +28,7 @@ def test_any_other_answer_is_a_no(terminal, answer):
 
 def test_without_a_terminal_the_error_names_the_options_that_the_command_has(monkeypatch):
     monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
-    with pytest.raises(ConfigError, match=r"^Remove it\? There is no terminal .* say --yes, or --dry-run to see"):
+    with pytest.raises(ConfigError, match=r"^Remove it\? No terminal to confirm on: pass --yes, or --dry-run to see"):
         agreed("Remove it?", yes=False)
     with pytest.raises(ConfigError, match=r"say --yes\.$"):
         agreed("Remove it?", yes=False, has_dry_run=False)

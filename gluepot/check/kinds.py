@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, field
 
 import awsglue.transforms
+import awsgluedq.transforms
 import awsglueml.transforms
 from awsglue.context import GlueContext
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection, DynamicFrameReader
@@ -33,7 +34,9 @@ CLASSES: dict[str, type] = {
     )
 }
 TRANSFORMS: dict[str, type] = {
-    name: getattr(module, name) for module in (awsglue.transforms, awsglueml.transforms) for name in module.__all__
+    name: getattr(module, name)
+    for module in (awsglue.transforms, awsgluedq.transforms, awsglueml.transforms)
+    for name in module.__all__
 }
 
 _ATTRIBUTES = {

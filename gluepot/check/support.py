@@ -19,12 +19,12 @@ HEADS = {
     "DataFrameReader": "`glueContext.create_data_frame`",
     "DynamicFrameReader": "`glueContext.create_dynamic_frame`",
     "DynamicFrameWriter": "`glueContext.write_dynamic_frame`",
-    TRANSFORM: "`awsglue.transforms`, `awsglueml.transforms`",
+    TRANSFORM: "`awsglue.transforms`, `awsgluedq.transforms`, `awsglueml.transforms`",
 }
 _COLUMNS = 100
 
 # Methods that only our own modules use; Glue does not have them.
-_OURS = frozenset({"DynamicFrame.drop_null_fields"})
+_OURS = frozenset({"DynamicFrame.drop_null_fields", "DynamicFrame.known_schema"})
 
 _PREFACE = """# What works
 

@@ -167,6 +167,9 @@ class TableWriter:
         during: makes a context manager that is entered for the time of each write.
     """
 
+    is_rehearsal = False
+    """Whether what is written will be removed instead of being published."""
+
     def __init__(
         self,
         by: Writing,

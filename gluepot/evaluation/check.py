@@ -109,6 +109,8 @@ class Check:
         self._evaluation = evaluation
         if self._waiting is not None:
             self._writer.measures.drop(self._waiting)
+        if self._writer.is_rehearsal:
+            return
         self._publish(
             Result(
                 self._publication.source,

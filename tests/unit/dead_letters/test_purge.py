@@ -106,6 +106,6 @@ def test_letters_in_a_folder_of_their_own_are_purged_through_the_table(tmp_path)
 
 def test_nobody_is_asked_where_there_is_no_terminal(table):
     publish(table, 0, b"{a")
-    with pytest.raises(ConfigError, match="say --yes"):
+    with pytest.raises(ConfigError, match="pass --yes"):
         purge_command(table)
     assert rejects_files(table) != []

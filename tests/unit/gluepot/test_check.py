@@ -62,7 +62,7 @@ def test_an_example_has_nothing_to_be_said_against(script):
         ),
         ("frame.write('custom.spark', {'path': p, 'className': 'net.snowflake.spark'})", "DynamicFrame.write"),
         ("from awsglueml.transforms import FindMatches\nFindMatches.apply(frame)", "FindMatches"),
-        ("from awsgluedq.transforms import EvaluateDataQuality", "awsgluedq.transforms.EvaluateDataQuality"),
+        ("from awsgluedq.transforms import NoSuchTransform", "awsgluedq.transforms.NoSuchTransform"),
         ("from awsglue.dynamicframe import NoSuchName", "awsglue.dynamicframe.NoSuchName"),
         ("import gs_nothing", "gs_nothing"),
     ],

@@ -30,5 +30,5 @@ def test_without_a_terminal_the_error_names_the_options_that_the_command_has(mon
     monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
     with pytest.raises(ConfigError, match=r"^Remove it\? No terminal to confirm on: pass --yes, or --dry-run to see"):
         agreed("Remove it?", yes=False)
-    with pytest.raises(ConfigError, match=r"say --yes\.$"):
+    with pytest.raises(ConfigError, match=r"pass --yes\.$"):
         agreed("Remove it?", yes=False, has_dry_run=False)

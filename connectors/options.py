@@ -6,13 +6,15 @@ import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from structlog.typing import FilteringBoundLogger
 
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.logging import get_logger
-from gluepot.frames.declared import DeclaredPayload
+
+if TYPE_CHECKING:  # planners need none of the decoders
+    from gluepot.frames.declared import DeclaredPayload
 
 TRUE, FALSE = frozenset({"true", "1", "yes"}), frozenset({"false", "0", "no", ""})
 
@@ -37,7 +39,7 @@ class PayloadSettings(Protocol):
         """Of csv."""
 
 
-Declare = Callable[[PayloadSettings, Sequence[str]], DeclaredPayload | None]
+Declare = Callable[[PayloadSettings, Sequence[str]], "DeclaredPayload | None"]
 """Makes a declared payload of settings and the names of the columns beside it; None where no schema is given."""
 
 

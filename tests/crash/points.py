@@ -213,7 +213,9 @@ POINTS = [
         in_any_order=True,
     ),
     Point(19, "rows staged, not published", "jdbc.staged", (1, 3), _open_and_staged, lanes=DATABASE, in_storage=True),
-    Point(20, "transaction not committed", "jdbc.publishing", (1, 3), _open_and_staged, lanes=DATABASE, in_storage=True),
+    Point(
+        20, "transaction not committed", "jdbc.publishing", (1, 3), _open_and_staged, lanes=DATABASE, in_storage=True
+    ),
     Point(
         21,
         "transaction committed, function not returned",

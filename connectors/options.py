@@ -6,14 +6,16 @@ import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from structlog.typing import FilteringBoundLogger
 
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.logging import get_logger
 from gluepot.core.option_values import truth
-from gluepot.frames.declared import DeclaredPayload
+
+if TYPE_CHECKING:  # planners need none of the decoders
+    from gluepot.frames.declared import DeclaredPayload
 
 
 class PayloadSettings(Protocol):
@@ -36,7 +38,7 @@ class PayloadSettings(Protocol):
         """Of csv."""
 
 
-Declare = Callable[[PayloadSettings, Sequence[str]], DeclaredPayload | None]
+Declare = Callable[[PayloadSettings, Sequence[str]], "DeclaredPayload | None"]
 """Makes a declared payload of settings and the names of the columns beside it; None where no schema is given."""
 
 

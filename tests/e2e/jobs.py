@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from gluepot.core.clock import SystemClock
+from tests.duck import duck
 
 GLUEPOT = (sys.executable, "-m", "gluepot")
 SCRIPTS = Path(__file__).parent / "scripts"
@@ -139,8 +138,7 @@ def column(table: Path, name: str) -> list[Any]:
     if not files:
         return []
     query = f"SELECT {name} FROM read_parquet(?, union_by_name=true, hive_partitioning=true) ORDER BY 1"
-    with duckdb.connect() as db:
-        return [row[0] for row in db.execute(query, [files]).fetchall()]
+    return [row[0] for row in duck().execute(query, [files]).fetchall()]
 
 
 def connections_file(folder: Path, bootstrap: str, name: str = "clickstream") -> Path:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -17,6 +16,7 @@ from gluepot.connectors.files.sink.drift import Drift, DriftPolicy
 from gluepot.connectors.ports import CommitKey, ManifestPart
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.objects import batch_from_objects
+from tests.duck import duck
 
 
 @dataclass
@@ -72,10 +72,9 @@ class Table:
         """The table as DuckDB reads it, without nulls."""
         if not self.files:
             return []
-        with duckdb.connect() as db:
-            found = db.execute("SELECT * FROM read_parquet(?, union_by_name = true) ORDER BY ALL", [self.files])
-            names = [column[0] for column in found.description]
-            rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        found = duck().execute("SELECT * FROM read_parquet(?, union_by_name = true) ORDER BY ALL", [self.files])
+        names = [column[0] for column in found.description]
+        rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
         plain = [{name: value for name, value in row.items() if value is not None} for row in rows]
         return sorted(plain, key=lambda row: repr(row.get(order)))
 
@@ -83,9 +82,8 @@ class Table:
         files = sorted(str(path) for path in self.folder.rglob("*.rejects"))
         if not files:
             return []
-        with duckdb.connect() as db:
-            found = db.execute("SELECT raw, reason, message FROM read_parquet(?)", [files])
-            return [dict(zip(("raw", "reason", "message"), row, strict=True)) for row in found.fetchall()]
+        found = duck().execute("SELECT raw, reason, message FROM read_parquet(?)", [files])
+        return [dict(zip(("raw", "reason", "message"), row, strict=True)) for row in found.fetchall()]
 
     def spark_can_merge(self) -> bool:
         """Whether Spark's mergeSchema takes the files for one table: a column has one type, structs may grow."""

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from gluepot.connectors.files.sink import FileSink
 from gluepot.connectors.ports import CommitKey, ManifestPart, StagedFile
 from gluepot.frames.chunk import Chunk
+from tests.duck import duck
 
 KEY = CommitKey("query-1", 7, "sink0")
 
@@ -37,7 +37,6 @@ def path(sink: FileSink, file: StagedFile) -> Path:
 def parquet_rows(sink: FileSink, *files: StagedFile) -> list[dict[str, Any]]:
     """Read staged Parquet files with a reader that is not pyarrow."""
     names = [str(path(sink, file)) for file in files]
-    with duckdb.connect() as connection:
-        found = connection.execute("SELECT * FROM read_parquet(?, union_by_name = true)", [names])
-        columns = [column[0] for column in found.description]
-        return [dict(zip(columns, row, strict=True)) for row in found.fetchall()]
+    found = duck().execute("SELECT * FROM read_parquet(?, union_by_name = true)", [names])
+    columns = [column[0] for column in found.description]
+    return [dict(zip(columns, row, strict=True)) for row in found.fetchall()]

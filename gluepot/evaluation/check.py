@@ -11,6 +11,7 @@ from typing import Any
 
 from gluepot.core.clock import Clock
 from gluepot.core.errors import EtlError
+from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
 from gluepot.core.storage import open_storage
 from gluepot.engine.measuring import Waiting
@@ -139,7 +140,9 @@ class Check:
         # What was found about the data is worth less than the data: a job does not fail because of these.
         try:
             if publication.history is not None:
+                reach("quality.judged")
                 publication.history().save(result)
+                reach("quality.saved")
             if publication.results_prefix:
                 write_result(publication.results_prefix, result)
         except EtlError as error:

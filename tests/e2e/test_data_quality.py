@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from random import Random
 
 import duckdb
 import pytest
@@ -108,16 +110,71 @@ def test_a_job_fails_after_the_load_where_a_rule_over_two_data_sets_does(run, bu
     assert body["outcomes"][0]["metrics"] == {"Column.customers.ReferentialIntegrity": 5 / 6}
 
 
-def test_a_stream_with_a_quarantine(run, kafka, bucket, tmp_path):
-    topic = new_topic_at(kafka, "numbers")
-    numbers = [{"number": n} for n in range(-5, 100)] + [{"other": 1}]
-    topic.send(json.dumps(one).encode() for one in numbers)
-    env = {"GLUEPOT_CONNECTIONS": str(connections_file(tmp_path, kafka, "events"))}
-    job = run("stream_quarantine.py", "--until-caught-up", env=env)
-    assert job.exit_code() == 0, job.err
-    assert column(bucket / "target", "number") == list(range(100))
+NUMBERS = [{"number": n} for n in range(-5, 94)] + [{"other": 1}]
+BATCH_ROWS = 20
+
+
+@pytest.fixture
+def stream(run, kafka, bucket, tmp_path):
+    """Run the stream script over its topic in batches of equal size, to its end or to a failpoint."""
+    topic = new_topic_at(kafka, f"numbers-{tmp_path.name}", partitions=1)
+    topic.send(json.dumps(one).encode() for one in NUMBERS)
+    connections = str(connections_file(tmp_path, kafka, "events"))
+
+    def start(**env: str):
+        return run(
+            "stream_quarantine.py",
+            "--until-caught-up",
+            "--stream-option", f"topicName={topic.name}",
+            "--stream-option", f"maxOffsetsPerTrigger={BATCH_ROWS}",
+            env={"GLUEPOT_CONNECTIONS": connections, **env},
+        )  # fmt: skip
+
+    return start
+
+
+def assert_each_batch_once(bucket: Path, tmp_path: Path) -> None:
+    """Tables and history hold what a run without an accident leaves."""
+    assert column(bucket / "target", "number") == list(range(94))
     assert column(bucket / "quarantine", "number") == [*range(-5, 0), None]
-    results = kept_results(tmp_path)
-    assert results
-    rows = sum(body["outcomes"][2]["metrics"]["Dataset.*.RowCount"] for _, body in results)
-    assert rows == len(numbers)
+    outcomes = [body["outcomes"] for _, body in kept_results(tmp_path)]
+    assert [one[2]["metrics"]["Dataset.*.RowCount"] for one in outcomes] == [BATCH_ROWS] * (len(NUMBERS) // BATCH_ROWS)
+    # The first batch has no earlier value. The others have those of earlier batches, never of their own first attempt.
+    most = [1_000_001.0, *[1_000_001.0 + 1_000 * BATCH_ROWS] * (len(outcomes) - 1)]
+    assert [one[3]["evaluated"] for one in outcomes] == [f"RowCount between 0 and {number}" for number in most]
+
+
+def test_a_stream_with_a_quarantine(stream, bucket, tmp_path):
+    job = stream()
+    assert job.exit_code() == 0, job.err
+    assert_each_batch_once(bucket, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        "publish.created@3",  # a write is visible that has measured the rows, and no result is kept
+        "quality.judged",  # the same, with outcomes
+        "quality.saved@2",  # the result is kept, and the batch is not committed
+    ],
+)
+def test_a_killed_stream_keeps_each_result_once(stream, bucket, tmp_path, point):
+    killed = stream(GLUEPOT_FAILPOINT=point)
+    assert killed.exit_code() == 137, killed.err
+    again = stream()
+    assert again.exit_code() == 0, again.err
+    assert_each_batch_once(bucket, tmp_path)
+
+
+@pytest.mark.long
+def test_a_stream_that_is_killed_twenty_times_keeps_each_result_once(stream, bucket, tmp_path):
+    chance = Random(int(os.environ.get("GLUEPOT_QUALITY_SEED", "1")))
+    points = ["batch.entered", "batch.staged", "publish.intent", "publish.created", "quality.judged", "quality.saved",
+              "settle.taking_back", "batch.done"]  # fmt: skip
+    for _ in range(20):
+        point = f"{chance.choice(points)}@{chance.randrange(1, 3)}"
+        killed = stream(GLUEPOT_FAILPOINT=point)
+        assert killed.exit_code() in {0, 137}, killed.err
+    again = stream()
+    assert again.exit_code() == 0, again.err
+    assert_each_batch_once(bucket, tmp_path)

@@ -9,8 +9,8 @@ from typing import Any
 
 from awsglue.declared import declared_payload
 from gluepot.catalog.connections import kafka_options, load
+from gluepot.connectors.contracts import PlannedSource, RecordSink
 from gluepot.connectors.kafka.settings import KafkaReadSettings
-from gluepot.connectors.ports import PlannedSource, RecordSink
 from gluepot.connectors.registry import connector
 
 

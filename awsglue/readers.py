@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 
 from awsglue.declared import JSON
 from awsglue.unsupported import NotSupportedHere
-from gluepot.connectors.ports import PlannedSource
+from gluepot.connectors.contracts import PlannedSource
 from gluepot.connectors.streams.handover import Handover
 from gluepot.engine.pipeline import Pipeline, RangeInput
 from gluepot.streaming.query import session

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from gluepot.connectors.ports import SourceRange
+from gluepot.connectors.values import SourceRange
 from gluepot.core.errors import CheckpointError
 
 ShardT = TypeVar("ShardT", int, str)

@@ -11,8 +11,8 @@ from typing import Any, BinaryIO, Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
+from gluepot.connectors.contracts import BatchRead, PlannedSource, RecordSink, Sink
 from gluepot.connectors.options import Declare
-from gluepot.connectors.ports import BatchRead, PlannedSource, RecordSink, Sink
 from gluepot.connectors.positions import StreamPositions
 
 T = TypeVar("T")

@@ -12,8 +12,9 @@ CONNECTOR = Connector(
 From then on scripts read and write `connection_type="dial"`, `gluepot check` accepts it, and messages list it.
 """
 
-from gluepot.connectors.ports import BatchRead, BatchSource, InputSplit, Outgoing, RecordShape, RecordSink
+from gluepot.connectors.contracts import BatchRead, BatchSource, InputSplit, RecordSink
 from gluepot.connectors.registry import Access, Connector
+from gluepot.connectors.values import Outgoing, RecordShape
 from gluepot.frames.chunk import Chunk, ErrorRecord
 
 __all__ = [

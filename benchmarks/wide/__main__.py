@@ -23,7 +23,7 @@ from gluepot.connectors.filesink import new_file_sink
 from gluepot.connectors.filesink.drift import DriftPolicy, Layout
 from gluepot.connectors.filesink.drift.layout import TableColumn
 from gluepot.connectors.glueparquet import ParquetFormat
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 from gluepot.frames.json_decoder import JsonDecoder
 
 COLUMNS = 5_000

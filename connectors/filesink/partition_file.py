@@ -15,7 +15,7 @@ from gluepot.connectors.filesink.clashes import without_clashes
 from gluepot.connectors.filesink.format import FileFormat, RowWriter
 from gluepot.connectors.filesink.refused_rows import Origins
 from gluepot.connectors.filesink.staging import Stage, StagedOutput
-from gluepot.connectors.ports import StagedFile
+from gluepot.connectors.values import StagedFile
 from gluepot.frames.schema import align, concat, merge_schemas
 
 

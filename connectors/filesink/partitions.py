@@ -13,7 +13,7 @@ from gluepot.connectors.filesink.folders import LONGEST_FOLDER_BYTES, fits
 from gluepot.connectors.filesink.partition_file import FilePlan, PartitionFile
 from gluepot.connectors.filesink.refused_rows import Origins, RefusedRows
 from gluepot.connectors.filesink.split import split
-from gluepot.connectors.ports import StagedFile
+from gluepot.connectors.values import StagedFile
 from gluepot.frames.chunk import Origin
 from gluepot.frames.schema import concat, merge_schemas
 

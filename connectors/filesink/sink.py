@@ -15,7 +15,7 @@ from gluepot.connectors.filesink.partitions import Partitions
 from gluepot.connectors.filesink.refused_rows import RefusedRows
 from gluepot.connectors.filesink.rejects import RejectsFile
 from gluepot.connectors.filesink.staging import Stage
-from gluepot.connectors.ports import CommitKey, ManifestPart
+from gluepot.connectors.values import CommitKey, ManifestPart
 from gluepot.core.errors import ConfigError, EtlError, PermanentError
 from gluepot.core.storage import canonical_url, open_storage
 from gluepot.frames.chunk import Chunk

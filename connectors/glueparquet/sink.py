@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from gluepot.connectors.filesink import FileSink, new_file_sink
 from gluepot.connectors.filesink.drift import DriftPolicy
 from gluepot.connectors.glueparquet.format import ParquetFormat
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 
 
 def glueparquet_sink(

@@ -18,9 +18,8 @@ from gluepot.connectors.kafka.counted import Keeping, counted, is_counted
 from gluepot.connectors.kafka.errors import from_kafka
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.kafka.shape import HEADER_TYPE, HEADERS
-from gluepot.connectors.ports import RawBatch, SourceRange
-from gluepot.connectors.streams.dead_letters import OriginalRecord
 from gluepot.connectors.streams.shape import TIMESTAMP_TYPE
+from gluepot.connectors.values import OriginalRecord, RawBatch, SourceRange
 from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.errors import DataLoss, TransientError
 from gluepot.frames.magic import RECORD_TIMESTAMP

@@ -12,7 +12,7 @@ from gluepot.connectors.kafka.broker import ADMIN_KEYS
 from gluepot.connectors.kafka.client import with_callbacks
 from gluepot.connectors.kafka.errors import from_kafka
 from gluepot.connectors.kafka.settings import KafkaReadSettings
-from gluepot.connectors.ports import Outgoing
+from gluepot.connectors.values import Outgoing
 from gluepot.core.errors import ConfigError, EtlError, TransientError
 
 ANY_PARTITION = -1  # With this value of librdkafka the key decides the partition.

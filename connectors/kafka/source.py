@@ -27,9 +27,8 @@ from gluepot.connectors.kafka.reader import begin_range, count_range, first_of, 
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.kafka.shape import kafka_added, kafka_payload
 from gluepot.connectors.options import Declare
-from gluepot.connectors.ports import RawBatch, SourceRange
-from gluepot.connectors.streams.dead_letters import OriginalRecord
 from gluepot.connectors.streams.start import of_stream, read_start
+from gluepot.connectors.values import OriginalRecord, RawBatch, SourceRange
 from gluepot.core.checkpoint import Checkpoint, OffsetEntry
 from gluepot.core.clock import Clock
 from gluepot.core.datasets import Dataset, topic_dataset

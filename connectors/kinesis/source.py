@@ -20,10 +20,9 @@ from gluepot.connectors.kinesis.service import stream_facts
 from gluepot.connectors.kinesis.settings import FromHorizon, FromLatest, KinesisReadSettings
 from gluepot.connectors.kinesis.shard_ends import read_shard_ends
 from gluepot.connectors.options import Declare
-from gluepot.connectors.ports import RawBatch, SourceRange
-from gluepot.connectors.streams.dead_letters import OriginalRecord
 from gluepot.connectors.streams.shape import RECORD_TIMESTAMP_FIELD, payload_field
 from gluepot.connectors.streams.start import of_stream, read_start
+from gluepot.connectors.values import OriginalRecord, RawBatch, SourceRange
 from gluepot.core.checkpoint import Checkpoint, OffsetEntry
 from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.datasets import Dataset, stream_dataset

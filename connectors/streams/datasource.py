@@ -14,11 +14,12 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from gluepot.connectors.ports import PlannedSource, Planner, RawBatch, SourceRange
+from gluepot.connectors.contracts import PlannedSource, Planner
 from gluepot.connectors.streams.handover import OPTION, Handover
 from gluepot.connectors.streams.identity import confirm, remaining
 from gluepot.connectors.streams.rejects import RejectsAside, rejects_root
 from gluepot.connectors.streams.shape import arrow_schema, to_arrow
+from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.core.checkpoint import Checkpoint
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import EtlError

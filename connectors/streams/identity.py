@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from gluepot.connectors.ports import SourceRange, StreamSource
+from gluepot.connectors.contracts import StreamSource
+from gluepot.connectors.values import SourceRange
 
 
 @runtime_checkable

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from gluepot.connectors.ports import PlannedSource, RawBatch
+from gluepot.connectors.contracts import PlannedSource
+from gluepot.connectors.values import RawBatch
 from gluepot.frames.magic import RECORD_TIMESTAMP, magic_column
 
 TEXT_FORMATS = frozenset({"json", "csv", "text", "groklog", "xml", "ion"})

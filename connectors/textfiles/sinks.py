@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gluepot.connectors.filesink import FileSink, new_file_sink
-from gluepot.connectors.ports import CommitKey
 from gluepot.connectors.textfiles.compression import Compression
 from gluepot.connectors.textfiles.csv_format import CsvFormat
 from gluepot.connectors.textfiles.json_format import JsonFormat
+from gluepot.connectors.values import CommitKey
 
 
 def json_sink(

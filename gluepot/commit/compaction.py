@@ -37,7 +37,7 @@ from gluepot.connectors.filesink.layout import (
     compaction_key,
     is_compaction,
 )
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import CheckpointError
 from gluepot.core.storage import Storage
 

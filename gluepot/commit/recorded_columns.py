@@ -12,7 +12,7 @@ from threading import Lock
 
 from gluepot.commit.history import Published
 from gluepot.commit.target import Target
-from gluepot.connectors.ports import CommitKey, ManifestPart
+from gluepot.connectors.values import CommitKey, ManifestPart
 
 _KEPT_BATCHES = 200
 """A table that no batch wrote to for so long is forgotten; `gluepot.commit.QueryWrites` opens it anew by then."""

@@ -17,18 +17,9 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from gluepot import commit
-from gluepot.connectors.ports import (
-    AlreadyCommitted,
-    CommitKey,
-    Committed,
-    Manifest,
-    ManifestPart,
-    RecordSink,
-    Sink,
-    SourceRange,
-    TaskSink,
-)
+from gluepot.connectors.contracts import RecordSink, Sink, TaskSink
 from gluepot.connectors.streams.identity import remaining
+from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange
 from gluepot.core.failpoints import reach
 from gluepot.core.task_errors import marked
 from gluepot.engine import on_driver, task

@@ -10,7 +10,8 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from gluepot.connectors.ports import BatchSource, InputSplit, SourceRange, StreamSource
+from gluepot.connectors.contracts import BatchSource, InputSplit, StreamSource
+from gluepot.connectors.values import SourceRange
 from gluepot.frames.declared import DeclaredPayload
 from gluepot.frames.transforms import Step, calls_user_code
 

@@ -12,20 +12,17 @@ from typing import TypeVar, cast
 import numpy as np
 import pyarrow as pa
 
-from gluepot.connectors.ports import (
+from gluepot.connectors.contracts import (
     AheadSource,
     ColumnarSource,
     DivisibleSource,
     InputSplit,
-    ManifestPart,
-    Outgoing,
-    RawBatch,
     RecordSink,
-    SourceRange,
     StreamSource,
     TaskSink,
 )
 from gluepot.connectors.streams.identity import confirm, remaining
+from gluepot.connectors.values import ManifestPart, Outgoing, RawBatch, SourceRange
 from gluepot.core.logging import configure_once, get_logger
 from gluepot.engine.pipeline import RangeInput, SplitInput
 from gluepot.engine.task_ranges import cut, shares

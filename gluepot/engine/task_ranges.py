@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby, pairwise
 
-from gluepot.connectors.ports import SourceRange
+from gluepot.connectors.values import SourceRange
 
 # The largest number of tasks per slot. With more than one, slots end at about the same time although tasks do not.
 TASKS_PER_SLOT = 2

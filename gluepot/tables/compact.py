@@ -17,7 +17,7 @@ from gluepot.commit.record import FileEntry
 from gluepot.connectors.filesink.layout import staging_of_compaction
 from gluepot.connectors.filesink.staging import Stage
 from gluepot.connectors.glueparquet import ParquetFormat, parquet_schema, read_parquet
-from gluepot.connectors.ports import StagedFile
+from gluepot.connectors.values import StagedFile
 from gluepot.core.clock import Clock
 from gluepot.core.errors import TransientError
 from gluepot.core.failpoints import reach

@@ -9,8 +9,8 @@ from typing import Any
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
-from gluepot.connectors.ports import SourceRange
 from gluepot.connectors.streams.rejects import put_aside, rejects_root
+from gluepot.connectors.values import SourceRange
 from gluepot.core.errors import PermanentError
 from gluepot.core.failpoints import reach
 from gluepot.engine.cached_records import KeptRecords

@@ -15,10 +15,11 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
-from gluepot.connectors.ports import PlannedSource, SourceRange
+from gluepot.connectors.contracts import PlannedSource
 from gluepot.connectors.streams import datasource as adapter
 from gluepot.connectors.streams.handover import OPTION, Handover
 from gluepot.connectors.streams.python_sources import register, rows_of, stream_of
+from gluepot.connectors.values import SourceRange
 from gluepot.engine import execute
 from gluepot.engine.cached_records import KeptRecords
 from gluepot.engine.pipeline import Pipeline, RangeInput

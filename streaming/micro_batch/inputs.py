@@ -9,9 +9,10 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from gluepot.connectors.ports import GroupedSource, SourceRange, ThrottledSource, coalesced
+from gluepot.connectors.contracts import GroupedSource, ThrottledSource
 from gluepot.connectors.positions import StreamPositions
 from gluepot.connectors.streams.handover import OPTION
+from gluepot.connectors.values import SourceRange, coalesced
 from gluepot.core.checkpoint import Checkpoint
 from gluepot.core.datasets import Dataset
 from gluepot.core.errors import EtlError

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 
 from gluepot import commit
 from gluepot.commit.publish import published
-from gluepot.connectors.ports import Manifest
+from gluepot.connectors.values import Manifest
 from gluepot.core.task_errors import is_ours
 from gluepot.engine.rehearsing_writer import Reached, RehearsingWriter
 from gluepot.engine.writer import Given

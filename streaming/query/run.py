@@ -14,10 +14,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from gluepot.commit import Journal, Origin, QueryWrites
-from gluepot.connectors.ports import DivisibleSource, SourceRange, coalesced
+from gluepot.connectors.contracts import DivisibleSource
 from gluepot.connectors.positions import StreamPositions
 from gluepot.connectors.streams.rejects import discard, rejects_root
 from gluepot.connectors.streams.start import read_start
+from gluepot.connectors.values import SourceRange, coalesced
 from gluepot.core.checkpoint import Checkpoint
 from gluepot.core.errors import EtlError
 from gluepot.core.failpoints import reach

@@ -11,12 +11,13 @@ import boto3
 import pytest
 from kafka import KafkaProducer
 
+from gluepot.connectors.contracts import DivisibleSource, StreamSource
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.kafka.source import KafkaSource
 from gluepot.connectors.kinesis.positions import Note, behind, fingerprint, position
 from gluepot.connectors.kinesis.settings import KinesisReadSettings
 from gluepot.connectors.kinesis.source import KinesisSource
-from gluepot.connectors.ports import DivisibleSource, SourceRange, StreamSource, ranges_digest
+from gluepot.connectors.values import SourceRange, ranges_digest
 from gluepot.core.errors import DataLoss, TransientError
 from gluepot.engine.task_ranges import cut
 from gluepot.servers.topics import create_topic

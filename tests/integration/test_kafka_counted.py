@@ -9,7 +9,7 @@ from kafka import KafkaProducer
 
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.kafka.source import KafkaSource
-from gluepot.connectors.ports import SourceRange
+from gluepot.connectors.values import SourceRange
 from gluepot.core.errors import DataLoss
 from gluepot.servers.topics import create_topic
 

@@ -12,7 +12,7 @@ from kafka import KafkaProducer
 
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.kafka.source import KafkaSource
-from gluepot.connectors.ports import SourceRange
+from gluepot.connectors.values import SourceRange
 from gluepot.servers.kafka import KafkaBroker
 from gluepot.servers.topics import create_topic
 from tests.crash.tcp_proxy import TcpProxy, tcp_proxy

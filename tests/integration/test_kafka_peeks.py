@@ -10,7 +10,7 @@ import pytest
 from gluepot.connectors.kafka import reader
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.kafka.source import KafkaSource
-from gluepot.connectors.ports import SourceRange
+from gluepot.connectors.values import SourceRange
 
 PARTITIONS = 50
 OF_ONE_CONSUMER = 12

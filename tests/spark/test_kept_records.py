@@ -9,7 +9,7 @@ import pytest
 from pyspark import StorageLevel
 
 from awsglue.dynamicframe import DynamicFrame
-from gluepot.connectors.ports import RawBatch, SourceRange
+from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.engine.pipeline import RangeInput
 from gluepot.streaming.micro_batch.frames import BatchFrame
 

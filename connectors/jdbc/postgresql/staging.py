@@ -20,7 +20,7 @@ from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
 from gluepot.connectors.jdbc.postgresql.columns import quoted
 from gluepot.connectors.jdbc.postgresql.session import Session, session
 from gluepot.connectors.jdbc.postgresql.stored import JSON, stored
-from gluepot.connectors.ports import CommitKey, ManifestPart, StagedFile, dump_errors
+from gluepot.connectors.values import CommitKey, ManifestPart, StagedFile, dump_errors
 from gluepot.frames.chunk import Chunk, ErrorRecord
 from gluepot.frames.schema import merge_schemas
 

@@ -4,7 +4,7 @@ from itertools import islice
 import pyarrow as pa
 import pytest
 
-from gluepot.connectors.ports import RawBatch, SourceRange
+from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.core import logging
 from gluepot.core.errors import DataLoss
 from gluepot.engine.pipeline import RangeInput

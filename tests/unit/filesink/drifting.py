@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from gluepot.connectors.filesink import new_file_sink
 from gluepot.connectors.filesink.drift import Drift, DriftPolicy
 from gluepot.connectors.glueparquet import ParquetFormat
-from gluepot.connectors.ports import CommitKey, ManifestPart
+from gluepot.connectors.values import CommitKey, ManifestPart
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.objects import batch_from_objects
 

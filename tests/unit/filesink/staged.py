@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from gluepot.connectors.filesink import FileSink
-from gluepot.connectors.ports import CommitKey, ManifestPart, StagedFile
+from gluepot.connectors.values import CommitKey, ManifestPart, StagedFile
 from gluepot.frames.chunk import Chunk
 
 KEY = CommitKey("query-1", 7, "sink0")

@@ -10,7 +10,7 @@ import pytest
 
 from gluepot.connectors.filesink import partitions
 from gluepot.connectors.glueparquet import glueparquet_sink
-from gluepot.connectors.ports import RawBatch, SourceRange
+from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.engine.pipeline import RangeInput
 from gluepot.engine.task import Tally, load_chunks, through
 from gluepot.frames.chunk import Chunk

@@ -9,7 +9,7 @@ from typing import Any
 
 from awsglue.declared import declared_payload
 from gluepot.catalog.connections import kafka_options, load
-from gluepot.connectors.contracts import PlannedSource, RecordSink
+from gluepot.connectors.contracts import RecordSink, StreamSource
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.registry import connector
 
@@ -38,7 +38,7 @@ def kafka_read_settings(options: Mapping[str, Any], connections_file: Path | Non
     return KafkaReadSettings.from_options(_with_connection(options, connections_file))
 
 
-def stream_source(connection_type: str, options: Mapping[str, Any]) -> PlannedSource:
+def stream_source(connection_type: str, options: Mapping[str, Any]) -> StreamSource:
     """Return the source of a stream, with the properties of its connection below the script's options.
 
     Raises:

@@ -17,36 +17,22 @@ from gluepot.connectors.values import (
     RawBatch,
     RecordShape,
     SourceRange,
+    StreamShape,
 )
 from gluepot.core.clock import Clock
 from gluepot.core.datasets import Dataset
 from gluepot.frames.chunk import Chunk
 
 if TYPE_CHECKING:
-    from gluepot.connectors.positions import StreamPositions
-    from gluepot.core.checkpoint import Checkpoint, OffsetEntry
-    from gluepot.frames.declared import DeclaredPayload
+    from gluepot.connectors.positions import PositionsCodec, StreamPositions
+    from gluepot.core.checkpoint import Checkpoint
 
 
-class StreamSource(Protocol):
-    """A source of an unbounded stream with positions that can be read again.
-
-    Instances are small and picklable; clients are opened on first use in the process that uses them.
-    """
-
-    @property
-    def guarantee(self) -> str:
-        """One sentence that says what a reader may rely on."""
-
-    def check(self) -> None:
-        """Make sure, once and before data flows, that the source answers and has the stream.
-
-        Raises:
-            ConfigError, TransientError: it does not.
-        """
+class TaskReader(Protocol):
+    """Reads ranges of a stream inside a task. Small and picklable; it opens clients on first use, and may block."""
 
     def read(self, wanted: SourceRange) -> Iterator[RawBatch]:
-        """Yield every record of the range, in order, in bounded batches. Called in the worker; may block.
+        """Yield every record of the range, in order, in bounded batches.
 
         Raises:
             DataLoss: the range is no longer there.
@@ -57,24 +43,57 @@ class StreamSource(Protocol):
         """Return the number of records in the range without returning the records; raises as `read` does."""
 
 
-@runtime_checkable
-class AheadSource(Protocol):
-    """A stream source that can be told which ranges a task reads next."""
+class AheadReader(Protocol):
+    """Starts to fetch the ranges that a task reads next."""
 
     def begin(self, wanted: SourceRange) -> None:
-        """Start to fetch a range. The call does not wait, and reads nothing that `read` would not read.
+        """Start to fetch a range. The call does not wait, and reads nothing that `read` would not read."""
 
-        It is called in the worker.
+
+class StreamIdentity(Protocol):
+    """Tells whether streams were replaced by others of the same name after a batch was planned."""
+
+    def remaining(self, load: Sequence[SourceRange]) -> Sequence[SourceRange]:
+        """Return the ranges to read: all, or, if the user accepts losses, those whose stream still exists."""
+
+    def confirm(self, load: Sequence[SourceRange]) -> None:
+        """Make sure, after ranges have been read, that their streams are still those of the time of planning.
+
+        Ids of streams never come back. So a stream that has its planned id now has had it all the time, and every
+        record that was read came from it.
+
+        Raises:
+            DataLoss: a stream was deleted or replaced.
+            TransientError: a stream was deleted or replaced and the user accepts losses, so that the next try leaves it
+                out; or the service did not answer.
         """
 
 
-@runtime_checkable
-class DivisibleSource(Protocol):
-    """A stream source whose ranges can be read in pieces, because each position stands for at most one record."""
+@dataclass(frozen=True, slots=True)
+class StreamReading:
+    """How tasks read a stream. What is left out, the stream's system cannot do or does not need.
 
-    @property
-    def least_piece(self) -> int:
-        """Number of positions in the smallest piece that is worth a task of its own."""
+    Args:
+        reader: reads the records.
+        ahead: starts to fetch the ranges that a task reads next.
+        identity: checks whether a stream was replaced; left out if names of streams are never used twice.
+        least_piece: number of positions in the smallest piece of a range that is worth a task of its own; None if a
+            range must be read as a whole, because a position does not stand for at most one record.
+    """
+
+    reader: TaskReader
+    ahead: AheadReader | None = None
+    identity: StreamIdentity | None = None
+    least_piece: int | None = None
+
+    def remaining(self, load: Sequence[SourceRange]) -> Sequence[SourceRange]:
+        """Return which ranges a task reads; see `StreamIdentity.remaining`."""
+        return load if self.identity is None else self.identity.remaining(load)
+
+    def confirm(self, load: Sequence[SourceRange]) -> None:
+        """Check the streams of ranges that a task has read; see `StreamIdentity.confirm`."""
+        if self.identity is not None:
+            self.identity.confirm(load)
 
 
 class Planner(Protocol):
@@ -98,49 +117,15 @@ class Planner(Protocol):
         """Release all resources. Called once, if the process ends normally."""
 
 
-class PlannedSource(StreamSource, Protocol):
-    """A stream source that also decides what its micro-batches hold, as `forEachBatch` needs it.
+class StreamAdmin(Protocol):
+    """Answers the driver's questions about a stream. It moves no records, except a few that are looked at alone."""
 
-    Its methods run on the driver, except for the methods of `StreamSource`.
-    """
+    def check(self) -> None:
+        """Make sure, once and before data flows, that the source answers and has the stream.
 
-    @property
-    def declared(self) -> DeclaredPayload | None:
-        """The columns into which the worker decodes each payload; None leaves the payload as it is."""
-
-    @property
-    def classification(self) -> str:
-        """Format of the payload in lower case; empty if the script gives none."""
-
-    @property
-    def payload(self) -> pa.Field:
-        """The column that holds the payload if the script declares no columns."""
-
-    @property
-    def added(self) -> pa.Schema:
-        """The columns beside the payload, as in `RawBatch.columns`."""
-
-    @property
-    def rejects_path(self) -> str | None:
-        """The folder for records that cannot become rows of a DataFrame; None stands for one below the checkpoint."""
-
-    def dataset(self, stream: str) -> Dataset:
-        """Return the name of a stream in lineage events."""
-
-    def told(self, folder: Path) -> Self:
-        """Return the source for one query, whose driver, planner and local workers share `folder`."""
-
-    def lean(self) -> Self:
-        """Return the source for small batches that are read in the driver's process: it fetches little ahead."""
-
-    def planner(self, checkpoint: Checkpoint | None, clock: Clock) -> Planner:
-        """Return the planner of a query; `checkpoint` is None for a query that Gluepot did not start."""
-
-    def parsed(self, plain: Mapping[str, Any]) -> StreamPositions[Any]:
-        """Read one entry of the offset log; raises CheckpointError as `StreamPositions.from_json` does."""
-
-    def positions(self, entry: OffsetEntry, checkpoint: str) -> StreamPositions[Any]:
-        """Return this stream's part of a batch; raises CheckpointError if the entry belongs to another stream."""
+        Raises:
+            ConfigError, TransientError: it does not.
+        """
 
     def check_position(self, held: StreamPositions[Any]) -> None:
         """Make sure that the source still has the records after a batch.
@@ -148,12 +133,6 @@ class PlannedSource(StreamSource, Protocol):
         Raises:
             DataLoss: it does not, and the user has not accepted that.
         """
-
-    def split(self, batch: StreamPositions[Any]) -> list[SourceRange]:
-        """Return the ranges that the tasks of a batch read."""
-
-    def records(self, batch: StreamPositions[Any]) -> int:
-        """Return how many records a batch holds, or an upper bound."""
 
     def any_record(self, ranges: Iterable[SourceRange]) -> bool:
         """Tell whether the ranges hold at least one record."""
@@ -175,17 +154,16 @@ class PlannedSource(StreamSource, Protocol):
         A later call may know more.
         """
 
-    def bounded(self) -> list[SourceRange]:
-        """Return the ranges of a batch read; raises ConfigError if the source has no end at which to stop."""
+    def dataset(self, stream: str) -> Dataset:
+        """Return the name of a stream in lineage events."""
 
 
-@runtime_checkable
-class GroupedSource(Protocol):
-    """A stream source that keeps positions of consumer groups, where other tools look for a query's progress."""
+class GroupPositions(Protocol):
+    """Keeps positions of a consumer group, where other tools look for a query's progress. Used on the driver."""
 
     @property
     def group(self) -> str:
-        """The group whose positions are written; empty for none."""
+        """The group whose positions are written."""
 
     def commit_group(self, batch: StreamPositions[Any]) -> None:
         """Write the end of a batch as the group's position. No query reads it back in order to continue.
@@ -197,12 +175,62 @@ class GroupedSource(Protocol):
         """
 
 
-@runtime_checkable
-class ThrottledSource(Protocol):
-    """A stream source whose service refuses reads that come too often."""
+class ThrottledReads(Protocol):
+    """Counts the reads that a service refuses because they come too often. Used on the driver."""
 
     def throttled_reads(self) -> int:
-        """Return how many reads the service has refused since the query's planner began; called on the driver."""
+        """Return how many reads the service has refused since the query's planner began."""
+
+
+class StreamSource(Protocol):
+    """One stream, as a connector makes it from a script's options: small, picklable, and without clients.
+
+    It holds settings and makes the parts that do the work, each in the process to which it belongs. The driver uses
+    `admin`, the process that Spark starts beside the driver uses the planner, and tasks use what `reading` returns.
+    The plain values `shape`, `codec` and the ranges of a batch are the same in all of them.
+    """
+
+    @property
+    def guarantee(self) -> str:
+        """One sentence that says what a reader may rely on."""
+
+    @property
+    def shape(self) -> StreamShape:
+        """The columns that the stream's records become."""
+
+    @property
+    def codec(self) -> PositionsCodec:
+        """Reads this stream's entries of the offset log."""
+
+    @property
+    def admin(self) -> StreamAdmin:
+        """Answers the driver's questions about the stream."""
+
+    @property
+    def groups(self) -> GroupPositions | None:
+        """Where positions of the stream's consumer group are kept; None for no group."""
+
+    @property
+    def throttling(self) -> ThrottledReads | None:
+        """Counts refused reads; None if the service has no limit on reads."""
+
+    def in_folder(self, folder: Path) -> Self:
+        """Return the source for one query, whose driver, planner and local workers share `folder`."""
+
+    def reading(self) -> StreamReading:
+        """Return how tasks read the stream."""
+
+    def small_reading(self) -> StreamReading:
+        """Return how the driver reads small batches itself; little is fetched ahead."""
+
+    def planner(self, checkpoint: Checkpoint | None, clock: Clock) -> Planner:
+        """Return the planner of a query; `checkpoint` is None for a query that Gluepot did not start."""
+
+    def split(self, batch: StreamPositions[Any]) -> list[SourceRange]:
+        """Return the ranges that the tasks of a batch read."""
+
+    def bounded(self) -> list[SourceRange]:
+        """Return the ranges of a batch read; raises ConfigError if the source has no end at which to stop."""
 
 
 class InputSplit(Protocol):

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
-from gluepot.connectors.contracts import BatchRead, PlannedSource, RecordSink, Sink
+from gluepot.connectors.contracts import BatchRead, RecordSink, Sink, StreamSource
 from gluepot.connectors.options import Declare
 from gluepot.connectors.positions import StreamPositions
 
@@ -97,7 +97,7 @@ class Connector:
     Args:
         reads: what makes a bounded read.
         writes: what makes a write.
-        stream_source: `function(options, declare) -> PlannedSource`, as Glue would read the stream. A bounded read of
+        stream_source: `function(options, declare) -> StreamSource`, as Glue would read the stream. A bounded read of
             the type then reads up to the stream's end, unless `batch_source` is given.
         positions: the class of the stream's entries in the offset log, a `StreamPositions`.
         batch_source: `function(options) -> BatchRead`, for a bounded read.
@@ -116,14 +116,14 @@ class Connector:
         """Whether `create_data_frame` reads the type, which takes streams and tables of a lake only."""
         return bool(self.stream_source) or self.reads is Access.LAKE
 
-    def new_stream_source(self, options: Mapping[str, Any], declare: Declare) -> PlannedSource:
+    def new_stream_source(self, options: Mapping[str, Any], declare: Declare) -> StreamSource:
         """Return the source of a stream.
 
         Args:
             options: of the script, the properties of its connection among them.
             declare: reads the schema that the options declare, if any.
         """
-        source: PlannedSource = _imported(self.stream_source)(options, declare)
+        source: StreamSource = _imported(self.stream_source)(options, declare)
         return source
 
     def new_batch_read(self, options: Mapping[str, Any]) -> BatchRead:

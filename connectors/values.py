@@ -6,11 +6,14 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from gluepot.frames.chunk import ErrorRecord
+
+if TYPE_CHECKING:
+    from gluepot.frames.declared import DeclaredPayload
 
 _EXACT_IN_JSON = 2**53
 
@@ -99,6 +102,26 @@ class RawBatch:
     def beside(self, names: Sequence[str]) -> pa.RecordBatch:
         """Return the named columns, one row per record."""
         return pa.RecordBatch.from_arrays([self.columns[name] for name in names], names=list(names))
+
+
+@dataclass(frozen=True, slots=True)
+class StreamShape:
+    """The columns that a stream's records become.
+
+    Args:
+        payload: the column that holds the payload if the script declares no columns.
+        added: the columns beside the payload, as in `RawBatch.columns`.
+        declared: the columns into which the worker decodes each payload; None leaves the payload as it is.
+        classification: format of the payload in lower case; empty if the script gives none.
+        rejects_path: the folder for records that cannot become rows of a DataFrame; None stands for one below the
+            checkpoint.
+    """
+
+    payload: pa.Field
+    added: pa.Schema
+    declared: DeclaredPayload | None = None
+    classification: str = ""
+    rejects_path: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,7 +187,7 @@ def read_range(settings: KafkaReadSettings, wanted: SourceRange, folder: Path | 
     """Yield every record of a range in order, from the file that `count_range` kept, or else from the broker.
 
     The client follows a topic's name and does not report it if another topic takes that name. When a task has read all
-    its ranges, `gluepot.connectors.streams.identity` checks that the topic is still the one of the time of planning.
+    its ranges, `StreamIdentity.confirm` checks that the topic is still the one of the time of planning.
 
     Raises:
         DataLoss: the broker no longer has the records.

@@ -33,7 +33,7 @@ def cut(ranges: Sequence[SourceRange], slots: int, least_piece: int) -> list[tup
     Args:
         ranges: the ranges of a batch, in order.
         slots: tasks that run at a time.
-        least_piece: the fewest positions of a piece, see `DivisibleSource`. No cut makes a smaller piece.
+        least_piece: the fewest positions of a piece, see `StreamReading`. No cut makes a smaller piece.
 
     Returns:
         The pieces of each range, in order.

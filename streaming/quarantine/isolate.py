@@ -174,7 +174,7 @@ class Quarantine:
         at = tuple(one.at for one in guilty)
         letters = (
             DeadLetter(record, REASON, one.message)
-            for one, record in zip(guilty, stream.source.originals(at), strict=True)
+            for one, record in zip(guilty, stream.source.admin.originals(at), strict=True)
         )
         free = rounds.index(()) if () in rounds else len(rounds)
         failpoints.reach("quarantine.found")

@@ -45,7 +45,7 @@ class Rehearsal:
         Raises:
             Exception: one of Gluepot's own errors, which no record causes.
         """
-        if not self.stream.source.any_record(part):
+        if not self.stream.source.admin.any_record(part):
             return None
         held = self.context
         writer = RehearsingWriter(held.writer, Given(part), self.writes)

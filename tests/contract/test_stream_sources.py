@@ -11,7 +11,7 @@ import boto3
 import pytest
 from kafka import KafkaProducer
 
-from gluepot.connectors.contracts import DivisibleSource, StreamSource
+from gluepot.connectors.contracts import StreamSource
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.kafka.source import KafkaSource
 from gluepot.connectors.kinesis.positions import Note, behind, fingerprint, position
@@ -103,7 +103,7 @@ def stream(request):
 
 
 def values(stream, start, end):
-    return [value for raw in stream.source.read(stream.ranged(start, end)) for value in raw.values]
+    return [value for raw in stream.source.reading().reader.read(stream.ranged(start, end)) for value in raw.values]
 
 
 def test_a_range_holds_exactly_its_records_in_order(stream):
@@ -119,17 +119,22 @@ def test_where_positions_are_records_a_range_can_be_read_in_pieces(stream):
     positions = stream.positions(0, 3000)
     dense = positions == list(range(positions[0], positions[0] + 3000))
 
-    assert isinstance(stream.source, DivisibleSource) == dense
+    assert (stream.source.reading().least_piece is not None) == dense
 
     if dense:
         (pieces,) = cut([stream.ranged(0, 3000)], slots=3, least_piece=900)
-        later_first = [value for one in reversed(pieces) for raw in stream.source.read(one) for value in raw.values]
+        later_first = [
+            value
+            for one in reversed(pieces)
+            for raw in stream.source.reading().reader.read(one)
+            for value in raw.values
+        ]
         assert later_first == [*stream.records[2000:], *stream.records[1000:2000], *stream.records[:1000]]
 
 
 def test_a_count_agrees_with_the_records(stream):
-    assert stream.source.count(stream.ranged(17, 1717)) == 1700
-    assert stream.source.count(stream.ranged(5, 5)) == 0
+    assert stream.source.reading().reader.count(stream.ranged(17, 1717)) == 1700
+    assert stream.source.reading().reader.count(stream.ranged(5, 5)) == 0
 
 
 def test_the_same_range_read_again_holds_the_same_records(stream):
@@ -143,36 +148,36 @@ def test_ranges_read_in_any_order_hold_their_own_records(stream, cuts):
 
 
 def test_positions_ascend_and_lie_within_the_range(stream):
-    positions = [p for raw in stream.source.read(stream.ranged(10, 60)) for p in raw.positions]
+    positions = [p for raw in stream.source.reading().reader.read(stream.ranged(10, 60)) for p in raw.positions]
 
     assert positions == sorted(set(positions))
     assert positions == stream.positions(10, 60)
 
 
 def test_a_reader_that_was_left_half_way_does_not_disturb_the_next(stream):
-    next(iter(stream.source.read(stream.ranged(0, 3000))))
+    next(iter(stream.source.reading().reader.read(stream.ranged(0, 3000))))
 
     assert values(stream, 50, 70) == stream.records[50:70]
 
 
 def test_batches_are_bounded(stream):
-    assert all(len(raw.values) <= 20_000 for raw in stream.source.read(stream.ranged(0, 3000)))
+    assert all(len(raw.values) <= 20_000 for raw in stream.source.reading().reader.read(stream.ranged(0, 3000)))
 
 
 def test_a_range_that_is_not_there_is_a_loss_and_not_an_empty_answer(stream):
     gone = stream.ranged(10_000, 10_010)
 
     with pytest.raises(DataLoss):
-        list(stream.source.read(gone))
+        list(stream.source.reading().reader.read(gone))
 
 
 def test_check_passes_for_a_stream_that_is_there(stream):
-    stream.source.check()
+    stream.source.admin.check()
 
 
 def test_an_unreachable_server_is_transient_and_named(stream):
     with pytest.raises(TransientError, match=r"127\.0\.0\.1:1"):
-        stream.unreachable.check()
+        stream.unreachable.admin.check()
 
 
 def test_a_source_survives_pickling_and_shows_what_it_guarantees(stream):

@@ -1,4 +1,7 @@
-"""A connection type of a package of its own: numbers come out of a dial, and rows go into a file, line by line."""
+"""Connection types of a package of its own.
+
+`dial`: numbers come out of a dial, and rows go into a file, line by line. `tail`: a stream, see `tail.py`.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -50,6 +53,7 @@ def sink(options: Mapping[str, Any]) -> Lines:
     return Lines(str(options["path"]))
 
 
+TAIL = Connector(Access.RECORDS, stream_source="dial_connector.tail:source", positions="dial_connector.tail:Positions")
 CONNECTOR = Connector(
     Access.RECORDS, Access.RECORDS, batch_source="dial_connector:read", record_sink="dial_connector:sink"
 )

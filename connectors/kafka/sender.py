@@ -93,14 +93,18 @@ class KafkaSender:
                 sent.error = from_kafka(error, f"sending to topic {topic}", self._bootstrap)
 
         for index, record in enumerate(records):
-            self._producer.produce(
-                topic or record.topic or "",
-                value=record.value,
-                key=record.key,
-                headers=list(record.headers),
-                on_delivery=_answering(answered, index),
-                partition=ANY_PARTITION if record.partition is None else record.partition,
-            )
+            try:
+                self._producer.produce(
+                    topic or record.topic or "",
+                    value=record.value,
+                    key=record.key,
+                    headers=list(record.headers),
+                    on_delivery=_answering(answered, index),
+                    partition=ANY_PARTITION if record.partition is None else record.partition,
+                )
+            except KafkaException as refused:  # the client itself refuses a record that is too large
+                answered(index, refused.args[0])
+                break
         unanswered = self._producer.flush(self._timeout_secs)
         if unanswered and sent.error is None:
             sent.error = TransientError(

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from gluepot.connector_api import Access, BatchRead, Chunk, Connector, Outgoing, RecordShape
+from gluepot.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ class Lines:
     guarantee: str = "at least once"
 
     def check(self) -> None:
-        Path(self.path).touch()
+        if not Path(self.path).parent.is_dir():
+            raise ConfigError(f"path is {self.path!r}, and there is no such folder; create it, or correct the path.")
 
     def send(self, records: Iterator[Outgoing]) -> int:
         lines = [record.value or b"" for record in records]

@@ -17,8 +17,8 @@ from gluepot.connectors.values import Outgoing, RecordShape
 from gluepot.core.errors import ConfigError, EtlError
 from gluepot.servers.topics import create_topic
 
-# More than Kinesis takes in one call, and more than one fetch of its emulator.
-RECORDS = 1200
+# More than Kinesis takes in one call, which is 500.
+RECORDS = 600
 TOO_LARGE_BYTES = 11 << 20
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from awsglue.declared import declared_payload
-from gluepot.catalog.connections import kafka_options, load
+from gluepot.catalog.connections import load
+from gluepot.connectors.contracts import RecordSink, StreamSource
 from gluepot.connectors.kafka.settings import KafkaReadSettings
-from gluepot.connectors.ports import PlannedSource, RecordSink
 from gluepot.connectors.registry import connector
 
 
@@ -35,10 +35,10 @@ def kafka_read_settings(options: Mapping[str, Any], connections_file: Path | Non
     Raises:
         ConfigError: the connection is not in the connections file, or an option is wrong.
     """
-    return KafkaReadSettings.from_options(_with_connection(options, connections_file))
+    return KafkaReadSettings.from_options(_given("kafka", options, connections_file))
 
 
-def stream_source(connection_type: str, options: Mapping[str, Any]) -> PlannedSource:
+def stream_source(connection_type: str, options: Mapping[str, Any]) -> StreamSource:
     """Return the source of a stream, from the script's options, completed by the properties of its connection.
 
     Raises:
@@ -56,11 +56,5 @@ def record_sink(connection_type: str, options: Mapping[str, Any]) -> RecordSink:
     return connector(connection_type).new_record_sink(_given(connection_type, options))
 
 
-def _given(connection_type: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    return _with_connection(options) if connection_type.lower() == "kafka" else options
-
-
-def _with_connection(options: Mapping[str, Any], connections_file: Path | None = None) -> dict[str, Any]:
-    name = options.get("connectionName")
-    beneath = kafka_options(load(connections_file).get(str(name))) if name else {}
-    return {**beneath, **options}
+def _given(connection_type: str, options: Mapping[str, Any], connections_file: Path | None = None) -> Mapping[str, Any]:
+    return connector(connection_type).with_connection(options, lambda name: load(connections_file).get(name))

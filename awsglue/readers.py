@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 
 from awsglue.declared import JSON
 from awsglue.unsupported import NotSupportedHere
-from gluepot.connectors.ports import PlannedSource
+from gluepot.connectors.contracts import StreamSource
 from gluepot.connectors.streams.handover import Handover
 from gluepot.engine.pipeline import Pipeline, RangeInput
 from gluepot.streaming.query import session
@@ -58,14 +58,15 @@ class DynamicFrameReader:
         return self._glue_context.create_dynamic_frame_from_rdd(data, name, schema, sampleRatio)
 
 
-def batch_frame(source: PlannedSource) -> Pipeline:
+def batch_frame(source: StreamSource) -> Pipeline:
     """Return the pipeline of a bounded read. Its columns are those of the schema, or are inferred from JSON records."""
-    if source.declared is None and source.classification not in JSON:
+    shape = source.shape
+    if shape.declared is None and shape.classification not in JSON:
         raise NotSupportedHere(
-            f"a bounded read of a stream with classification {source.classification!r} and no schema",
+            f"a bounded read of a stream with classification {shape.classification!r} and no schema",
             "Use json, or give a schema.",
         )
-    source = source.told(Handover.create().folder)
+    source = source.in_folder(Handover.create().folder)
     ranges = tuple(source.bounded())
-    session.current().read.update(source.dataset(stream) for stream in {one.stream for one in ranges})
-    return Pipeline(RangeInput(source, ranges, extras=tuple(source.added.names), declared=source.declared))
+    session.current().read.update(source.admin.dataset(stream) for stream in {one.stream for one in ranges})
+    return Pipeline(RangeInput(source.reading(), ranges, extras=tuple(shape.added.names), declared=shape.declared))

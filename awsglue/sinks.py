@@ -13,9 +13,9 @@ from awsglue.jdbc_connection import write_settings
 from awsglue.options import record_sink
 from awsglue.unsupported import NotSupportedHere
 from awsglue.writing import current_writer
+from gluepot.connectors.contracts import RecordSink
 from gluepot.connectors.jdbc.target import JdbcWriteSettings
 from gluepot.connectors.options import warn_ignored
-from gluepot.connectors.ports import RecordSink
 from gluepot.connectors.registry import SINKS, Access, connector, types_that
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.logging import get_logger

@@ -7,11 +7,9 @@ from typing import Any
 
 from awsglue.job_arguments import GlueArgumentError, parse_job_arguments
 from gluepot.core.glue_version import PROFILES, current_glue_version
+from gluepot.streaming.query import session
 
 __all__ = ["GlueArgumentError", "getResolvedOptions"]
-
-resolved_arguments: dict[str, str | None] = {}
-"""Everything resolved in this process so far; Relationalize takes its default staging path (`TempDir`) from here."""
 
 
 def getResolvedOptions(
@@ -32,5 +30,5 @@ def getResolvedOptions(
     """
     abbreviated = allow_abbrev or PROFILES[current_glue_version()].accepts_abbreviations
     values = parse_job_arguments(args[1:], options, allow_abbrev=abbreviated)
-    resolved_arguments.update(values)
+    session.current().arguments.update(values)
     return values

@@ -13,10 +13,13 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
-from gluepot.connectors.ports import SourceRange
+from gluepot.connectors.values import SourceRange
 from gluepot.core.errors import CheckpointError
+
+if TYPE_CHECKING:
+    from gluepot.core.checkpoint import OffsetEntry
 
 ShardT = TypeVar("ShardT", int, str)
 
@@ -101,6 +104,10 @@ class StreamPositions(Generic[ShardT]):
     def width(self) -> int:
         """Return an upper bound of the number of records in the batch; 0 for an empty batch."""
         return sum(span.width for span in self.spans.values())
+
+    def records(self) -> int:
+        """Return how many records the batch holds, or an upper bound."""
+        return self.width()
 
     def ranges(self) -> list[SourceRange]:
         """Return one range for each span that is not empty."""
@@ -195,6 +202,35 @@ class StreamPositions(Generic[ShardT]):
             f" ({', '.join(others) or f'not of {cls.SOURCE.capitalize()}'}), this one reads"
             f" {', '.join(sorted(wanted or []))}; use another checkpointLocation, or delete the folder to start over.",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class PositionsCodec:
+    """Reads one stream's entries of the offset log; `StreamPositions.to_json` writes them.
+
+    Args:
+        kind: the class of the entries.
+        streams: the names of the streams that the source reads; None for a pattern.
+    """
+
+    kind: type[StreamPositions[Any]]
+    streams: Sequence[str] | None
+
+    def decode(self, plain: Mapping[str, Any]) -> StreamPositions[Any]:
+        """Read one entry of the offset log; raises CheckpointError as `StreamPositions.from_json` does."""
+        return self.kind.from_json(plain)
+
+    def find(self, entry: OffsetEntry, checkpoint: str) -> StreamPositions[Any]:
+        """Return this stream's part of a batch.
+
+        Args:
+            entry: the batch's file of the offset log.
+            checkpoint: the checkpoint's location, for the error message.
+
+        Raises:
+            CheckpointError: the entry belongs to another stream, or was changed.
+        """
+        return self.kind.find_own(entry.sources, self.streams, checkpoint)
 
 
 def one_place(entries: Sequence[StreamPositions[Any]]) -> StreamPositions[Any]:

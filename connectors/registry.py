@@ -7,12 +7,19 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib import import_module
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from gluepot.connectors.contracts import BatchRead, RecordSink, Sink, StreamSource
 from gluepot.connectors.files.contracts import RowReader
 from gluepot.connectors.options import Declare
-from gluepot.connectors.ports import BatchRead, PlannedSource, RecordSink, Sink
 from gluepot.connectors.positions import StreamPositions
+from gluepot.core.errors import ConfigError
+from gluepot.core.logging import get_logger
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from gluepot.catalog.connections import Connection
 
 T = TypeVar("T")
 
@@ -77,11 +84,16 @@ class Connector:
     Args:
         reads: what makes a bounded read.
         writes: what makes a write.
-        stream_source: `function(options, declare) -> PlannedSource`, as Glue would read the stream. A bounded read of
+        stream_source: `function(options, declare) -> StreamSource`, as Glue would read the stream. A bounded read of
             the type then reads up to the stream's end, unless `batch_source` is given.
         positions: the class of the stream's entries in the offset log, a `StreamPositions`.
         batch_source: `function(options) -> BatchRead`, for a bounded read.
         record_sink: `function(options) -> RecordSink`.
+        connection: `function(connection) -> options`, for a type whose options may name a Glue connection. The options
+            that the script gives itself take precedence over those of the connection.
+
+    Raises:
+        ConfigError: the connector says that it can do something and does not name what does it.
     """
 
     reads: Access | None = None
@@ -90,20 +102,38 @@ class Connector:
     positions: str = ""
     batch_source: str = ""
     record_sink: str = ""
+    connection: str = ""
+
+    def __post_init__(self) -> None:
+        if self.reads is Access.RECORDS and not (self.stream_source or self.batch_source):
+            raise ConfigError(
+                "The connector reads records (reads=Access.RECORDS) but names no source; give it a stream_source or a"
+                " batch_source, or leave out reads."
+            )
+        if self.stream_source and not self.positions:
+            raise ConfigError(
+                f"The connector has the stream_source {self.stream_source!r} but no class for its positions; give it"
+                " positions, the place of a subclass of StreamPositions."
+            )
+        if self.writes is Access.RECORDS and not self.record_sink:
+            raise ConfigError(
+                "The connector writes records (writes=Access.RECORDS) but names no sink; give it a record_sink, or"
+                " leave out writes."
+            )
 
     @property
     def reads_rows(self) -> bool:
         """Whether `create_data_frame` reads the type, which takes streams and tables of a lake only."""
         return bool(self.stream_source) or self.reads is Access.LAKE
 
-    def new_stream_source(self, options: Mapping[str, Any], declare: Declare) -> PlannedSource:
+    def new_stream_source(self, options: Mapping[str, Any], declare: Declare) -> StreamSource:
         """Return the source of a stream.
 
         Args:
             options: of the script, the properties of its connection among them.
             declare: reads the schema that the options declare, if any.
         """
-        source: PlannedSource = _imported(self.stream_source)(options, declare)
+        source: StreamSource = _imported(self.stream_source)(options, declare)
         return source
 
     def new_batch_read(self, options: Mapping[str, Any]) -> BatchRead:
@@ -116,6 +146,21 @@ class Connector:
         sink: RecordSink = _imported(self.record_sink)(options)
         return sink
 
+    def with_connection(self, options: Mapping[str, Any], find: Callable[[str], Connection]) -> Mapping[str, Any]:
+        """Return the script's options with the properties of the connection that they name below them.
+
+        Args:
+            options: of the script.
+            find: returns a connection by its name.
+
+        Raises:
+            ConfigError: the connection cannot be found, or is of another type.
+        """
+        name = options.get("connectionName")
+        if not name or not self.connection:
+            return options
+        return {**_imported(self.connection)(find(str(name))), **options}
+
 
 _FILES = Connector(Access.FILES, Access.FILES)
 _READ_ONLY_FILES = Connector(Access.FILES)
@@ -123,7 +168,7 @@ _DATABASE = Connector(Access.DATABASE, Access.DATABASE)
 _LAKE = Connector(Access.LAKE, Access.LAKE)
 
 
-def _stream(name: str) -> Connector:
+def _stream(name: str, connection: str = "") -> Connector:
     package = f"gluepot.connectors.{name}"
     return Connector(
         Access.RECORDS,
@@ -131,6 +176,7 @@ def _stream(name: str) -> Connector:
         stream_source=f"{package}.source:{name}_source",
         positions=f"{package}.positions:Positions",
         record_sink=f"{package}.sink:{name}_sink",
+        connection=connection,
     )
 
 
@@ -141,7 +187,7 @@ _OWN: Mapping[str, Connector] = {
     "orc": _READ_ONLY_FILES,
     **dict.fromkeys(("postgresql", "mysql", "sqlserver", "oracle", "redshift", "jdbc", "custom.jdbc"), _DATABASE),
     **dict.fromkeys(("delta", "iceberg", "custom.spark", "marketplace.spark"), _LAKE),
-    "kafka": _stream("kafka"),
+    "kafka": _stream("kafka", connection="gluepot.catalog.connections:kafka_options"),
     "kinesis": _stream("kinesis"),
 }
 
@@ -154,8 +200,12 @@ def connector(connection_type: str) -> Connector:
 
 
 def types_that(can: Callable[[Connector], object]) -> str:
-    """Return the connection types with which something can be done, as a message lists them."""
-    return ", ".join(repr(name) for name, one in {**_added(), **_OWN}.items() if can(one))
+    """Return the connection types with which something can be done, as a message lists them.
+
+    A type that another package adds is left out if it cannot be loaded: the message is about another type.
+    """
+    added = {name: one for name in _entry_points() if (one := _loadable(name)) is not None}
+    return ", ".join(repr(name) for name, one in {**added, **_OWN}.items() if can(one))
 
 
 def positions_class(source: object) -> type[StreamPositions[Any]] | None:
@@ -170,15 +220,47 @@ def positions_class(source: object) -> type[StreamPositions[Any]] | None:
 
 
 def _named(name: str) -> Connector:
-    return _OWN.get(name) or _added().get(name) or Connector()
+    return _OWN.get(name) or (_loaded(name) if name in _entry_points() else Connector())
 
 
 @cache
-def _added() -> Mapping[str, Connector]:
-    """Return the types of other packages. Looking for them takes a while, so types of our own are asked for first."""
-    from importlib.metadata import entry_points  # noqa: PLC0415  as above
+def _entry_points() -> Mapping[str, EntryPoint]:
+    """Return what other packages add, by type. Looking for it takes a while, so our own types are asked for first."""
+    from importlib.metadata import entry_points  # noqa: PLC0415  it loads slowly
 
-    return {one.name.lower(): one.load() for one in entry_points(group=ENTRY_POINTS)}
+    return {one.name.lower(): one for one in entry_points(group=ENTRY_POINTS)}
+
+
+def _loadable(name: str) -> Connector | None:
+    try:
+        return _loaded(name)
+    except ConfigError as broken:
+        get_logger(__name__).warning("connector_not_loaded", connection_type=name, reason=str(broken))
+        return None
+
+
+@cache
+def _loaded(name: str) -> Connector:
+    """Load the connector of another package; only then is the package's code imported.
+
+    Raises:
+        ConfigError: it cannot be loaded, or is no connector.
+    """
+    place = _entry_points()[name]
+    package = f"{place.dist.name} {place.dist.version}" if place.dist else "an unknown package"
+    where = f"Connection type {name!r} is added by the entry point {place.value} of {package}, which"
+    try:
+        found = place.load()
+    except Exception as broken:  # the package runs its own code when it is imported
+        raise ConfigError(
+            f"{where} cannot be loaded ({type(broken).__name__}: {broken}); repair, update or uninstall the package."
+        ) from broken
+    if not isinstance(found, Connector):
+        raise ConfigError(
+            f"{where} is a {type(found).__name__} and not a Connector. Let it name a gluepot.connector_api.Connector,"
+            " or uninstall the package."
+        )
+    return found
 
 
 def _imported(place: str) -> Any:

@@ -10,21 +10,70 @@ CONNECTOR = Connector(
 )
 
 From then on scripts read and write `connection_type="dial"`, `gluepot check` accepts it, and messages list it.
+
+A stream needs a `stream_source`, which makes a `StreamSource`, and `positions`, the place of a subclass of
+`StreamPositions` whose `SOURCE` is the connection type.
 """
 
-from gluepot.connectors.ports import BatchRead, BatchSource, InputSplit, Outgoing, RecordShape, RecordSink
+from gluepot.connectors.contracts import (
+    AheadReader,
+    BatchRead,
+    BatchSource,
+    GroupPositions,
+    InputSplit,
+    Planner,
+    RecordSink,
+    StreamAdmin,
+    StreamIdentity,
+    StreamReading,
+    StreamSource,
+    TaskReader,
+    ThrottledReads,
+)
+from gluepot.connectors.options import Declare, PayloadSettings
+from gluepot.connectors.positions import PositionsCodec, Span, StreamPositions
 from gluepot.connectors.registry import Access, Connector
+from gluepot.connectors.streams.shape import payload_field
+from gluepot.connectors.streams.start import of_stream, read_start
+from gluepot.connectors.values import OriginalRecord, Outgoing, RawBatch, RecordShape, SourceRange, StreamShape
+from gluepot.core.checkpoint import Checkpoint
+from gluepot.core.clock import Clock
+from gluepot.core.datasets import Dataset
 from gluepot.frames.chunk import Chunk, ErrorRecord
 
 __all__ = [
     "Access",
+    "AheadReader",
     "BatchRead",
     "BatchSource",
+    "Checkpoint",
     "Chunk",
+    "Clock",
     "Connector",
+    "Dataset",
+    "Declare",
     "ErrorRecord",
+    "GroupPositions",
     "InputSplit",
+    "OriginalRecord",
     "Outgoing",
+    "PayloadSettings",
+    "Planner",
+    "PositionsCodec",
+    "RawBatch",
     "RecordShape",
     "RecordSink",
+    "SourceRange",
+    "Span",
+    "StreamAdmin",
+    "StreamIdentity",
+    "StreamPositions",
+    "StreamReading",
+    "StreamShape",
+    "StreamSource",
+    "TaskReader",
+    "ThrottledReads",
+    "of_stream",
+    "payload_field",
+    "read_start",
 ]

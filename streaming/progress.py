@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gluepot.connectors.ports import SourceRange
+from gluepot.connectors.values import SourceRange
 from gluepot.core.datasets import Dataset
 from gluepot.engine.write_totals import Output, WrittenFile
 from gluepot.frames.schema.changes import ColumnChange

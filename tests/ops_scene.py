@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from prometheus_client import CollectorRegistry
 
-from gluepot.connectors.ports import SourceRange, dump_errors
+from gluepot.connectors.values import SourceRange, dump_errors
 from gluepot.core.clock import Clock, SystemClock
 from gluepot.engine.write_totals import WrittenFile
 from gluepot.frames.chunk import Coordinates, ErrorRecord

@@ -8,7 +8,7 @@ from typing import Any
 from awsglue.collection import DynamicFrameCollection
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.transforms.transform import GlueTransform
-from awsglue.utils import resolved_arguments
+from gluepot.streaming.query import session
 
 
 class FlatMap(GlueTransform):
@@ -59,7 +59,7 @@ class Relationalize(GlueTransform):
         """Return the root table and one table per array."""
         return frame.relationalize(
             name,
-            staging_path or resolved_arguments.get("TempDir"),
+            staging_path or session.current().arguments.get("TempDir"),
             options or {},
             transformation_ctx,
             info,

@@ -28,7 +28,7 @@ from gluepot.commit.rolling import roll_up
 from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
 from gluepot.connectors.files.sink import new_file_sink
 from gluepot.connectors.files.sink.layout import commit_key
-from gluepot.connectors.ports import CommitKey, Manifest, SourceRange
+from gluepot.connectors.values import CommitKey, Manifest, SourceRange
 from gluepot.core.storage import open_storage
 from gluepot.frames.json_decoder import JsonDecoder
 from gluepot.tables import open_table

@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 from gluepot import commit
 from gluepot.commit import Target
-from gluepot.connectors.ports import Committed, Manifest
+from gluepot.connectors.values import Committed, Manifest
 from gluepot.core.storage.filesystem import OsFileSystem
 from gluepot.streaming.checkpoints import lease
 

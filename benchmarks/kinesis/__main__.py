@@ -76,8 +76,9 @@ def _theirs(client: Any) -> int:
 def _ours(source: KinesisSource, records: int) -> int:
     rows, last = 0, None
     with tempfile.TemporaryDirectory() as folder:
-        told = source.told(Path(folder))
-        planner = KinesisPlanner(told.settings, Path(folder), None, clock)
+        source = source.in_folder(Path(folder))
+        reader = source.reading().reader
+        planner = KinesisPlanner(source.settings, Path(folder), None, clock)
         decoders: dict[str, JsonDecoder] = {}
         while rows < records:
             batch = planner.latest()
@@ -85,9 +86,9 @@ def _ours(source: KinesisSource, records: int) -> int:
                 clock.sleep(0.02)
                 continue
             last = batch
-            for wanted in told.split(batch):
+            for wanted in source.split(batch):
                 decoder = decoders.setdefault(wanted.shard, JsonDecoder(None))
-                for raw in told.read(wanted):
+                for raw in reader.read(wanted):
                     rows += _decoded(decoder, list(raw.values), raw.shard)
             planner.committed(batch)
         planner.close()

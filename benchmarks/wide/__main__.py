@@ -23,7 +23,7 @@ from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
 from gluepot.connectors.files.sink import new_file_sink
 from gluepot.connectors.files.sink.drift import DriftPolicy, Layout
 from gluepot.connectors.files.sink.drift.layout import TableColumn
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 from gluepot.frames.json_decoder import JsonDecoder
 
 COLUMNS = 5_000

@@ -17,7 +17,7 @@ from typing import Self
 
 import pyarrow as pa
 
-from gluepot.connectors.ports import RawBatch, SourceRange
+from gluepot.connectors.values import RawBatch, SourceRange
 
 MOST_BYTES = 1 << 30
 """The approximate limit of the folder's size: tasks that begin at the same time do not see each other's files."""

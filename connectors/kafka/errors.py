@@ -30,6 +30,7 @@ NO_TOPIC = frozenset(
         KafkaError._UNKNOWN_PARTITION,  # noqa: SLF001
     }
 )
+TOO_LARGE = frozenset({KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE})
 FOREVER = frozenset({KafkaError._INVALID_ARG, KafkaError._NOT_IMPLEMENTED, KafkaError.UNSUPPORTED_VERSION})  # noqa: SLF001
 
 
@@ -52,6 +53,11 @@ def from_kafka(error: KafkaError, doing: str, bootstrap: str) -> EtlError:
         )
     if code in NO_TOPIC:
         return PermanentError(f"Kafka at {bootstrap} does not know the topic when {doing} ({said}).")
+    if code in TOO_LARGE:
+        return PermanentError(
+            f"Kafka at {bootstrap} refused a record as too large when {doing} ({said}); make the record smaller, or"
+            " filter it out.",
+        )
     if code in FOREVER:
         return PermanentError(f"Kafka at {bootstrap}: {doing} is impossible ({said}).")
     return TransientError(f"Kafka at {bootstrap} could not be reached while {doing} ({said}); is the broker running?")

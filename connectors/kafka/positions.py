@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
-from gluepot.connectors.ports import SourceRange
 from gluepot.connectors.positions import Span, StreamPositions
+from gluepot.connectors.values import SourceRange
 from gluepot.core.errors import DataLoss
 
 SOURCE = "kafka"

@@ -18,9 +18,8 @@ from gluepot.connectors.kafka.counted import Keeping, counted, is_counted
 from gluepot.connectors.kafka.errors import from_kafka
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.kafka.shape import HEADER_TYPE, HEADERS
-from gluepot.connectors.ports import RawBatch, SourceRange
-from gluepot.connectors.streams.dead_letters import OriginalRecord
 from gluepot.connectors.streams.shape import TIMESTAMP_TYPE
+from gluepot.connectors.values import OriginalRecord, RawBatch, SourceRange
 from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.errors import DataLoss, TransientError
 from gluepot.frames.magic import RECORD_TIMESTAMP
@@ -188,7 +187,7 @@ def read_range(settings: KafkaReadSettings, wanted: SourceRange, folder: Path | 
     """Yield every record of a range in order, from the file that `count_range` kept, or else from the broker.
 
     The client follows a topic's name and does not report it if another topic takes that name. When a task has read all
-    its ranges, `gluepot.connectors.streams.identity` checks that the topic is still the one of the time of planning.
+    its ranges, `StreamIdentity.confirm` checks that the topic is still the one of the time of planning.
 
     Raises:
         DataLoss: the broker no longer has the records.

@@ -12,7 +12,7 @@ from gluepot.connectors.kafka.broker import ADMIN_KEYS
 from gluepot.connectors.kafka.client import with_callbacks
 from gluepot.connectors.kafka.errors import from_kafka
 from gluepot.connectors.kafka.settings import KafkaReadSettings
-from gluepot.connectors.ports import Outgoing
+from gluepot.connectors.values import Outgoing
 from gluepot.core.errors import ConfigError, EtlError, TransientError
 
 ANY_PARTITION = -1  # With this value of librdkafka the key decides the partition.
@@ -93,14 +93,18 @@ class KafkaSender:
                 sent.error = from_kafka(error, f"sending to topic {topic}", self._bootstrap)
 
         for index, record in enumerate(records):
-            self._producer.produce(
-                topic or record.topic or "",
-                value=record.value,
-                key=record.key,
-                headers=list(record.headers),
-                on_delivery=_answering(answered, index),
-                partition=ANY_PARTITION if record.partition is None else record.partition,
-            )
+            try:
+                self._producer.produce(
+                    topic or record.topic or "",
+                    value=record.value,
+                    key=record.key,
+                    headers=list(record.headers),
+                    on_delivery=_answering(answered, index),
+                    partition=ANY_PARTITION if record.partition is None else record.partition,
+                )
+            except KafkaException as refused:  # the client itself refuses a record that is too large
+                answered(index, refused.args[0])
+                break
         unanswered = self._producer.flush(self._timeout_secs)
         if unanswered and sent.error is None:
             sent.error = TransientError(

@@ -10,7 +10,7 @@ from typing import Any
 from gluepot.connectors.kafka.sender import KafkaSender
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.options import ScriptOptions
-from gluepot.connectors.ports import Outgoing, RecordShape
+from gluepot.connectors.values import Outgoing, RecordShape
 from gluepot.core.errors import ConfigError, PermanentError
 
 SEND_AT_ONCE = 10_000

@@ -35,7 +35,7 @@ def refuse_losses(lost: list[str]) -> None:
 
 
 class KinesisPlanner:
-    """Decides what each micro-batch of a query holds; see `gluepot.connectors.ports.Planner`.
+    """Decides what each micro-batch of a query holds; see `gluepot.connectors.contracts.Planner`.
 
     Args:
         settings: settings of the read.

@@ -139,5 +139,5 @@ class Positions(StreamPositions[str]):
         return Note.parse(self.notes.get((stream, shard), ""))
 
     def records(self) -> int:
-        """Return the number of the stream's records in the batch."""
+        """Return the number of the stream's records in the batch; an aggregate counts as one."""
         return sum(Note.parse(note).records for note in self.notes.values())

@@ -19,9 +19,8 @@ from gluepot.connectors.kinesis.errors import NoSuchStream, Refused, Throttled
 from gluepot.connectors.kinesis.pacing import Read, backoff_secs, wait_secs
 from gluepot.connectors.kinesis.positions import FINGERPRINT_MODULUS, Note, position, sequence_before
 from gluepot.connectors.kinesis.settings import KinesisReadSettings, StreamAddress
-from gluepot.connectors.ports import RawBatch, SourceRange
-from gluepot.connectors.streams.dead_letters import OriginalRecord
 from gluepot.connectors.streams.shape import TIMESTAMP_TYPE
+from gluepot.connectors.values import OriginalRecord, RawBatch, SourceRange
 from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.errors import DataLoss, TransientError
 from gluepot.core.logging import configure_once, get_logger

@@ -15,7 +15,7 @@ from gluepot.connectors.kinesis.pacing import backoff_secs
 from gluepot.connectors.kinesis.put import Put, Refusal, calls, left_over
 from gluepot.connectors.kinesis.settings import StreamAddress, stream_address
 from gluepot.connectors.options import ScriptOptions
-from gluepot.connectors.ports import Outgoing, RecordShape
+from gluepot.connectors.values import Outgoing, RecordShape
 from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.errors import ConfigError, EtlError, PermanentError, TransientError
 from gluepot.core.logging import configure_once, get_logger

@@ -2,41 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
-from gluepot.connectors.kinesis import reader
-from gluepot.connectors.kinesis.errors import NoSuchStream
-from gluepot.connectors.kinesis.plan import losses
-from gluepot.connectors.kinesis.planner import KinesisPlanner, refuse_losses
-from gluepot.connectors.kinesis.positions import Note, Positions
-from gluepot.connectors.kinesis.service import stream_facts
+from gluepot.connectors.contracts import StreamReading
+from gluepot.connectors.kinesis.admin import KinesisAdmin
+from gluepot.connectors.kinesis.planner import KinesisPlanner
+from gluepot.connectors.kinesis.positions import Positions
 from gluepot.connectors.kinesis.settings import FromHorizon, FromLatest, KinesisReadSettings
-from gluepot.connectors.kinesis.shard_ends import read_shard_ends
+from gluepot.connectors.kinesis.task_reader import KinesisTaskReader
 from gluepot.connectors.options import Declare
-from gluepot.connectors.ports import RawBatch, SourceRange
-from gluepot.connectors.streams.dead_letters import OriginalRecord
+from gluepot.connectors.positions import PositionsCodec
 from gluepot.connectors.streams.shape import RECORD_TIMESTAMP_FIELD, payload_field
 from gluepot.connectors.streams.start import of_stream, read_start
-from gluepot.core.checkpoint import Checkpoint, OffsetEntry
+from gluepot.connectors.values import SourceRange, StreamShape
+from gluepot.core.checkpoint import Checkpoint
 from gluepot.core.clock import Clock, SystemClock
-from gluepot.core.datasets import Dataset, stream_dataset
-from gluepot.core.errors import ConfigError, TransientError
 
 if TYPE_CHECKING:  # planners need none of the decoders
     from gluepot.frames.declared import DeclaredPayload
 
-TRY_SECS = 5.0
-
 
 @dataclass(frozen=True)
 class KinesisSource:
-    """A `PlannedSource` over Kinesis. Holds settings only; clients live in the process that uses them.
+    """A `StreamSource` over Kinesis.
 
     Args:
         settings: settings of the read.
@@ -52,138 +45,64 @@ class KinesisSource:
     check_deadline_secs: float = 30.0
     guarantee: str = "every record from the start position on; the same records for the same range"
 
-    def check(self) -> None:
-        """Make sure that the service answers and has the stream; wait for a service that is just starting.
-
-        Raises:
-            TransientError: the service was not reached within the deadline.
-            ConfigError: the stream does not exist, or the credentials do not allow reading it.
-        """
-        import stamina  # noqa: PLC0415  neither planners nor workers need it
-
-        client = reader.client_of(self.settings.address)
-        deadline_secs = self.check_deadline_secs
-        try:
-            for attempt in stamina.retry_context(
-                TransientError, attempts=None, timeout=deadline_secs, wait_max=TRY_SECS
-            ):
-                with attempt:
-                    stream_facts(client)
-        except NoSuchStream as missing:
-            raise ConfigError(str(missing)) from missing
-        except TransientError as away:
-            raise TransientError(f"{client.where} did not answer within {deadline_secs:.0f} s ({away}).") from away
-
-    def read(self, wanted: SourceRange) -> Iterator[RawBatch]:
-        """See `StreamSource.read`."""
-        return reader.read_range(self.settings, self._spool, wanted)
-
-    def count(self, wanted: SourceRange) -> int:
-        """See `StreamSource.count`."""
-        return sum(len(raw.values) for raw in self.read(wanted))
+    @property
+    def shape(self) -> StreamShape:
+        """See `StreamSource`."""
+        own = self.settings
+        payload = payload_field(own.classification, infer_schema=own.infer_schema)
+        return StreamShape(payload, _added(own), self.declared, own.classification, own.rejects_path)
 
     @property
-    def classification(self) -> str:
-        """See `PlannedSource`."""
-        return self.settings.classification
+    def codec(self) -> PositionsCodec:
+        """See `StreamSource`."""
+        return PositionsCodec(Positions, [self.settings.address.name])
 
     @property
-    def payload(self) -> pa.Field:
-        """See `PlannedSource`."""
-        return payload_field(self.settings.classification, infer_schema=self.settings.infer_schema)
+    def admin(self) -> KinesisAdmin:
+        """See `StreamSource`."""
+        return KinesisAdmin(self.settings, self.folder, self.check_deadline_secs)
 
     @property
-    def added(self) -> pa.Schema:
-        """See `PlannedSource`."""
-        return _added(self.settings)
+    def groups(self) -> None:
+        """See `StreamSource`; Kinesis knows no groups."""
 
     @property
-    def rejects_path(self) -> str | None:
-        """See `PlannedSource`."""
-        return self.settings.rejects_path
+    def throttling(self) -> KinesisAdmin:
+        """See `StreamSource`."""
+        return self.admin
 
-    def dataset(self, stream: str) -> Dataset:
-        """See `PlannedSource`."""
-        return stream_dataset(reader.client_of(self.settings.address).host, stream)
-
-    def told(self, folder: Path) -> Self:
-        """See `PlannedSource`."""
+    def in_folder(self, folder: Path) -> Self:
+        """See `StreamSource`."""
         return replace(self, folder=folder)
 
-    def lean(self) -> Self:
-        """See `PlannedSource`; the planner has already fetched the records of a batch."""
-        return self
+    def reading(self) -> StreamReading:
+        """See `StreamSource`."""
+        return StreamReading(KinesisTaskReader(self.settings, self.folder))
+
+    def small_reading(self) -> StreamReading:
+        """See `StreamSource`; the planner has already fetched the records of a batch."""
+        return self.reading()
 
     def planner(self, checkpoint: Checkpoint | None, clock: Clock) -> KinesisPlanner:
-        """See `PlannedSource`."""
-        assert self.folder is not None  # `told` set it when the frame was made.
+        """See `StreamSource`."""
+        assert self.folder is not None  # `in_folder` set it when the frame was made.
+        name = self.settings.address.name
         entry = checkpoint.newest_offsets() if checkpoint else None
         last = None
         if checkpoint and entry:
-            last = self.positions(entry, checkpoint.location)
+            last = Positions.find_own(entry.sources, [name], checkpoint.location)
         elif checkpoint and (start := read_start(checkpoint.storage)):
             assert isinstance(start, Positions)
-            name = self.settings.address.name
             last = of_stream(start, lambda stream, _: stream == name, [name], checkpoint.location)
         return KinesisPlanner(self.settings, self.folder, last, clock)
 
-    def parsed(self, plain: Mapping[str, Any]) -> Positions:
-        """See `PlannedSource`."""
-        return Positions.from_json(plain)
-
-    def positions(self, entry: OffsetEntry, checkpoint: str) -> Positions:
-        """See `PlannedSource`."""
-        return Positions.find_own(entry.sources, [self.settings.address.name], checkpoint)
-
-    def check_position(self, held: Positions) -> None:
-        """See `PlannedSource`."""
-        if self.settings.fail_on_data_loss:
-            facts = stream_facts(reader.client_of(self.settings.address))
-            refuse_losses(losses(self.settings.address.name, facts.id, facts.shards, held))
-
     def split(self, batch: Positions) -> list[SourceRange]:
-        """See `PlannedSource`; each shard becomes one task."""
+        """See `StreamSource`; each shard becomes one task."""
         return batch.ranges()
-
-    def records(self, batch: Positions) -> int:
-        """See `PlannedSource`; aggregates count as one."""
-        return batch.records()
-
-    def any_record(self, ranges: Iterable[SourceRange]) -> bool:
-        """Tell whether the ranges hold at least one record; whole ranges of a batch always do."""
-        return any(Note.parse(one.proof).records or self._holds_one(one) for one in ranges)
-
-    def originals(self, ranges: Iterable[SourceRange]) -> Iterator[OriginalRecord]:
-        """See `PlannedSource`."""
-        for wanted in ranges:
-            yield from islice(reader.originals(self.settings, self._spool, wanted), 1)
-
-    def backlog(self, batch: Positions) -> dict[str, int]:  # noqa: ARG002  fetched records come after the last batch
-        """Return the number of fetched records that are in no batch, by `stream-shard`.
-
-        It is at least 1 if more records are to be fetched.
-        """
-        if self.folder is None:
-            return {}
-        _, ends = read_shard_ends(self.folder)
-        name = self.settings.address.name
-        return {f"{name}-{shard}": max(one.unplanned, int(one.behind_ms > 0)) for shard, one in ends.items()}
-
-    def ends_at(self, epoch_secs: float) -> dict[tuple[str, str], int | None] | None:
-        """See `PlannedSource`; a shard's end is known once a read that began later has reached the end of the shard."""
-        stream_id, ends = read_shard_ends(self.folder) if self.folder else ("", {})
-        if not ends:
-            return None
-        return {(stream_id, shard): one.end if one.seen_epoch >= epoch_secs else None for shard, one in ends.items()}
-
-    def throttled_reads(self) -> int:
-        """See `ThrottledSource`."""
-        _, ends = read_shard_ends(self.folder) if self.folder else ("", {})
-        return sum(one.throttled for one in ends.values())
 
     def bounded(self) -> list[SourceRange]:
         """Return the ranges of a batch read, from startingPosition (the oldest record by default) to now."""
-        assert self.folder is not None  # `told` set it when the frame was made.
+        assert self.folder is not None  # `in_folder` set it when the frame was made.
         own = self.settings
         starting = FromHorizon() if isinstance(own.starting, FromLatest) else own.starting
         endless = replace(own, starting=starting, max_records_per_shard=1 << 62)
@@ -195,19 +114,12 @@ class KinesisSource:
             while True:
                 batch = planner.latest()
                 held += [one for one in batch.ranges() if one not in held]
-                ends = self.ends_at(began_epoch) or {}
+                ends = self.admin.ends_at(began_epoch) or {}
                 reached = batch.ends_by_id()
                 if ends and all(end is not None and reached.get(shard, 0) >= end for shard, end in ends.items()):
                     return held
         finally:
             planner.close()
-
-    @property
-    def _spool(self) -> Path | None:
-        return None if self.folder is None else self.folder / "spool"
-
-    def _holds_one(self, wanted: SourceRange) -> bool:
-        return any(True for raw in self.read(wanted) if raw.values)
 
 
 def kinesis_source(options: Mapping[str, Any], declare: Declare) -> KinesisSource:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import CheckpointError
 
 _QUERY, _BATCH, _CTX, _INPUT = "gluepot.query-id", "gluepot.batch-id", "gluepot.ctx", "gluepot.input"

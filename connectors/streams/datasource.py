@@ -14,11 +14,11 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from gluepot.connectors.ports import PlannedSource, Planner, RawBatch, SourceRange
+from gluepot.connectors.contracts import Planner, StreamSource
 from gluepot.connectors.streams.handover import OPTION, Handover
-from gluepot.connectors.streams.identity import confirm, remaining
 from gluepot.connectors.streams.rejects import RejectsAside, rejects_root
 from gluepot.connectors.streams.shape import arrow_schema, to_arrow
+from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.core.checkpoint import Checkpoint
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import EtlError
@@ -39,7 +39,7 @@ RANGES_OPTION = "gluepot.ranges"
 REJECTS_OPTION = "gluepot.rejects"
 
 
-def to_option(source: PlannedSource) -> str:
+def to_option(source: StreamSource) -> str:
     """Return the source in the form `SOURCE_OPTION` takes."""
     return pickle.dumps(source).hex()
 
@@ -57,7 +57,7 @@ class StreamDataSource(DataSource):
         return FORMAT
 
     def schema(self) -> StructType:  # noqa: D102
-        return from_arrow_schema(arrow_schema(self._source()), prefer_timestamp_ntz=True)
+        return from_arrow_schema(arrow_schema(self._source().shape), prefer_timestamp_ntz=True)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802, D102
         folder = self.options.get(OPTION)
@@ -68,9 +68,9 @@ class StreamDataSource(DataSource):
         ranges = None if given is None else [SourceRange.from_json(one) for one in json.loads(given)]
         return RangeReader(self._source(), ranges, self.options.get(REJECTS_OPTION))
 
-    def _source(self) -> PlannedSource:
+    def _source(self) -> StreamSource:
         # `to_option` wrote these bytes in the driver of the same job; no outside data gets here.
-        source: PlannedSource = pickle.loads(bytes.fromhex(self.options[SOURCE_OPTION]))  # noqa: S301
+        source: StreamSource = pickle.loads(bytes.fromhex(self.options[SOURCE_OPTION]))  # noqa: S301
         return source
 
 
@@ -87,25 +87,27 @@ class RangePartition(InputPartition):
     rejects_root: str | None = None
 
 
-def _read(source: PlannedSource, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+def _read(source: StreamSource, partition: InputPartition) -> Iterator[pa.RecordBatch]:
     assert isinstance(partition, RangePartition)
-    if source.declared is not None:
-        yield from _decode(source, source.declared.decoder(), partition)
+    shape = source.shape
+    if shape.declared is not None:
+        yield from _decode(source, shape.declared.decoder(), partition)
         return
-    schema = arrow_schema(source)
+    schema = arrow_schema(shape)
     for raw in marked(_raw_batches(source, partition.wanted)):
         yield to_arrow(raw, schema)
 
 
-def _raw_batches(source: PlannedSource, wanted: SourceRange) -> Iterator[RawBatch]:
-    there = remaining(source, [wanted])
+def _raw_batches(source: StreamSource, wanted: SourceRange) -> Iterator[RawBatch]:
+    reading = source.reading()
+    there = reading.remaining([wanted])
     for one in there:
-        yield from source.read(one)
-    confirm(source, there)
+        yield from reading.reader.read(one)
+    reading.confirm(there)
 
 
-def _decode(source: PlannedSource, decoder: RecordDecoder, partition: RangePartition) -> Iterator[pa.RecordBatch]:
-    added = source.added.names
+def _decode(source: StreamSource, decoder: RecordDecoder, partition: RangePartition) -> Iterator[pa.RecordBatch]:
+    added = source.shape.added.names
     with RejectsAside(partition.rejects_root, partition.wanted) as rejects:
         for raw in marked(_raw_batches(source, partition.wanted)):
             chunk = decoder.decode(raw.values, raw.positions, raw.stream, raw.shard)
@@ -117,7 +119,7 @@ class RangeReader(DataSourceReader):
     """A bounded read, either of given ranges or from startingOffsets to endingOffsets."""
 
     def __init__(
-        self, source: PlannedSource, ranges: Sequence[SourceRange] | None, rejects_root: str | None = None
+        self, source: StreamSource, ranges: Sequence[SourceRange] | None, rejects_root: str | None = None
     ) -> None:
         self._source = source
         self._ranges = ranges
@@ -134,7 +136,7 @@ class RangeReader(DataSourceReader):
 class RangeStreamReader(DataSourceStreamReader):
     """Plans in a process of its own beside the driver, reads in the workers."""
 
-    def __init__(self, source: PlannedSource, handover: Handover | None) -> None:
+    def __init__(self, source: StreamSource, handover: Handover | None) -> None:
         self._source = source
         self._handover = handover
         self._planner: Planner | None = None
@@ -159,15 +161,15 @@ class RangeStreamReader(DataSourceStreamReader):
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:  # noqa: ARG002
         """Cut a batch into partitions. The entry of its end also says where it starts (see `positions`)."""
-        root = rejects_root(self._source.rejects_path, self._handover.checkpoint() if self._handover else None)
-        return [RangePartition(wanted, root) for wanted in self._source.split(self._source.parsed(end))]
+        root = rejects_root(self._source.shape.rejects_path, self._handover.checkpoint() if self._handover else None)
+        return [RangePartition(wanted, root) for wanted in self._source.split(self._source.codec.decode(end))]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:  # noqa: D102
         return _read(self._source, partition)
 
     def commit(self, end: dict[str, Any]) -> None:
         """Tell the planner that a batch is done. Losing this call does no harm: the checkpoint is the authority."""
-        self._planning().committed(self._source.parsed(end))
+        self._planning().committed(self._source.codec.decode(end))
 
     def stop(self) -> None:
         """Close the planner."""

@@ -7,34 +7,11 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from gluepot.connectors.ports import dump_errors
+from gluepot.connectors.values import OriginalRecord, dump_errors
 from gluepot.frames.chunk import Coordinates, ErrorRecord
 
 HEADERS_TYPE = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 TIMESTAMP_TYPE = pa.timestamp("ms", tz="UTC")
-
-
-@dataclass(frozen=True, slots=True)
-class OriginalRecord:
-    """A record as its source holds it.
-
-    Args:
-        value: the payload; None where the source has a key and no value.
-        stream: topic or stream.
-        shard: partition or shard.
-        position: its offset.
-        epoch_ms: its time stamp; None where the source has none.
-        key: its key, if it has one.
-        headers: in order; names may repeat.
-    """
-
-    value: bytes | None
-    stream: str
-    shard: str
-    position: int
-    epoch_ms: int | None = None
-    key: bytes | None = None
-    headers: Sequence[tuple[str, bytes | None]] = ()
 
 
 @dataclass(frozen=True, slots=True)

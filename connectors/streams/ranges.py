@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gluepot.connectors.ports import SourceRange
+from gluepot.connectors.values import SourceRange
 
 
 def width(ranges: Iterable[SourceRange]) -> int:

@@ -9,7 +9,7 @@ import orjson
 import pyarrow as pa
 
 from gluepot.connectors.json_values import json_values
-from gluepot.connectors.ports import Outgoing, RecordShape
+from gluepot.connectors.values import Outgoing, RecordShape
 from gluepot.core.errors import ConfigError
 from gluepot.frames.chunk import Chunk
 

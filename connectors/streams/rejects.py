@@ -15,7 +15,7 @@ from typing import Self
 
 import pyarrow as pa
 
-from gluepot.connectors.ports import SourceRange, dump_errors
+from gluepot.connectors.values import SourceRange, dump_errors
 from gluepot.core.logging import configure_once, get_logger
 from gluepot.core.storage import open_storage
 from gluepot.frames.chunk import ErrorRecord

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from gluepot.connectors.ports import PlannedSource, RawBatch
+from gluepot.connectors.values import RawBatch, StreamShape
 from gluepot.frames.magic import RECORD_TIMESTAMP, magic_column
 
 TEXT_FORMATS = frozenset({"json", "csv", "text", "groklog", "xml", "ion"})
@@ -27,10 +27,9 @@ def payload_field(classification: str, *, infer_schema: bool, name: str = "data"
     return pa.field(name, pa.string() if classification in TEXT_FORMATS else pa.binary())
 
 
-def arrow_schema(source: PlannedSource) -> pa.Schema:
-    """Return the Arrow schema of a source's frame: first the payload's columns, then those that options add."""
-    declared = source.declared
-    return pa.schema([*([source.payload] if declared is None else declared.schema), *source.added])
+def arrow_schema(shape: StreamShape) -> pa.Schema:
+    """Return the Arrow schema of a stream's frame: first the payload's columns, then those that options add."""
+    return pa.schema([*([shape.payload] if shape.declared is None else shape.declared.schema), *shape.added])
 
 
 def to_arrow(raw: RawBatch, schema: pa.Schema) -> pa.RecordBatch:

@@ -13,7 +13,7 @@ from gluepot import commit
 from gluepot.bookmarks import jobrun
 from gluepot.bookmarks.ledger import LedgerWrite
 from gluepot.bookmarks.run_journal import RunJournal
-from gluepot.connectors.ports import CommitKey, Manifest
+from gluepot.connectors.values import CommitKey, Manifest
 from gluepot.engine.write_totals import Output
 from gluepot.engine.writer import Given, KnownTargets, TableWriter, Writing
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from gluepot.connectors.ports import Manifest, ManifestPart
+from gluepot.connectors.values import Manifest, ManifestPart
 from gluepot.core.errors import PermanentError
 
 

@@ -38,7 +38,7 @@ from gluepot.connectors.files.sink.layout import (
     compaction_key,
     is_compaction,
 )
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import CheckpointError
 from gluepot.core.storage import Storage
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from gluepot.commit.record import CommitRecord, input_text
-from gluepot.connectors.ports import CommitKey, Manifest
+from gluepot.connectors.values import CommitKey, Manifest
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from gluepot.commit.record import CommitRecord
 from gluepot.commit.rolling import indexes, rolled_records, rolled_up_folders
 from gluepot.commit.rollup import Index, Summary, merged, merged_schema, partition_keys, recorded_columns, to_ipc
 from gluepot.connectors.files.sink.layout import COMMITS, write_and_generation
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 from gluepot.core.storage import Storage
 
 

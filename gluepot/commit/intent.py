@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gluepot.commit.record import CommitRecord, plain_key
 from gluepot.connectors.files.sink.layout import intent_key
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import CheckpointError
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ from types import MappingProxyType
 from gluepot.commit.record import CommitRecord, input_text
 from gluepot.commit.rollup import Summary
 from gluepot.commit.spans import Lane, Piece, apart, lane_of
-from gluepot.connectors.ports import CommitKey, Manifest, SourceRange
+from gluepot.connectors.values import CommitKey, Manifest, SourceRange
 
 _NONE: Mapping[str, Summary] = MappingProxyType({})
 

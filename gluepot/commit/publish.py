@@ -21,7 +21,7 @@ from gluepot.connectors.files.sink.layout import (
     token_of_staged,
 )
 from gluepot.connectors.files.sink.names import published_name
-from gluepot.connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest
+from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Manifest
 from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.errors import LeaseHeld, TransientError
 from gluepot.core.failpoints import reach

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from gluepot.connectors.files.sink.names import published_name
-from gluepot.connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange, StagedFile, ranges_digest
+from gluepot.connectors.values import CommitKey, Manifest, ManifestPart, SourceRange, StagedFile, ranges_digest
 from gluepot.core.errors import CheckpointError
 from gluepot.frames.schema import merge_schemas
 

@@ -12,7 +12,7 @@ from threading import Lock
 
 from gluepot.commit.history import Published
 from gluepot.commit.target import Target
-from gluepot.connectors.ports import CommitKey, ManifestPart
+from gluepot.connectors.values import CommitKey, ManifestPart
 
 # A table is forgotten if no batch has written to it for this number of batches. `gluepot.commit.QueryWrites` forgets it
 # earlier, and opens it again before the next write.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gluepot.commit.overlap import Ahead, Clear, History, Less, Skipped, Twice, judge
 from gluepot.connectors.files.sink.layout import commit_key
-from gluepot.connectors.ports import CommitKey, Manifest, SourceRange
+from gluepot.connectors.values import CommitKey, Manifest, SourceRange
 from gluepot.core.errors import CheckpointError
 
 

@@ -20,7 +20,7 @@ from gluepot.commit.record import CommitRecord
 from gluepot.commit.spans import Lane, Piece, joined_pieces, lane_of
 from gluepot.connectors.files.sink.folders import partition_values
 from gluepot.connectors.files.sink.layout import FOLDER_BATCHES, commits_from, first_of_folder
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import CheckpointError
 from gluepot.core.storage.port import Stretch
 from gluepot.frames.schema import choice_to_string, merge_schemas

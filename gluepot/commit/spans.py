@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from gluepot.connectors.ports import CommitKey, SourceRange
+from gluepot.connectors.values import CommitKey, SourceRange
 
 # A shard: the source, the id of the stream, and the shard's name.
 Lane = tuple[str, str, str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gluepot.connectors.ports import Sink
+from gluepot.connectors.contracts import Sink
 from gluepot.core.storage import Storage, open_storage
 
 

@@ -29,7 +29,7 @@ from gluepot.commit.rollup import Summary
 from gluepot.commit.tally import Tally
 from gluepot.commit.target import Target
 from gluepot.connectors.files.sink.layout import first_of_folder
-from gluepot.connectors.ports import CommitKey, Manifest
+from gluepot.connectors.values import CommitKey, Manifest
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
 from gluepot.core.storage import Storage, open_storage

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from gluepot.commit.history import every
 from gluepot.commit.record import CommitRecord
 from gluepot.commit.rolling import create_again
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import ConfigError, TransientError
 from gluepot.dead_letters.folder import LetterFolder
 

@@ -13,7 +13,7 @@ from itertools import groupby, islice
 from typing import Protocol
 
 from gluepot.connectors.kafka.sender import Sent
-from gluepot.connectors.ports import Outgoing
+from gluepot.connectors.values import Outgoing
 from gluepot.dead_letters.ledger import Ledger
 from gluepot.dead_letters.letters import Letter
 

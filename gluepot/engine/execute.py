@@ -17,18 +17,8 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from gluepot import commit
-from gluepot.connectors.ports import (
-    AlreadyCommitted,
-    CommitKey,
-    Committed,
-    Manifest,
-    ManifestPart,
-    RecordSink,
-    Sink,
-    SourceRange,
-    TaskSink,
-)
-from gluepot.connectors.streams.identity import remaining
+from gluepot.connectors.contracts import RecordSink, Sink, TaskSink
+from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange
 from gluepot.core.failpoints import reach
 from gluepot.core.task_errors import marked
 from gluepot.engine import on_driver, task
@@ -244,11 +234,11 @@ def count(spark: SparkSession, pipeline: Pipeline) -> int:
 
 def count_raw(spark: SparkSession, given: RangeInput) -> int:
     """Return the number of records in the ranges, including broken ones, without decoding any."""
-    source = given.source
+    reading = given.reading
 
     def count_records(loads: Iterable[Sequence[SourceRange]], _: task.Place) -> Iterator[int]:
         for wanted in loads:
-            yield sum(map(source.count, task.begun(source, remaining(source, wanted))))
+            yield sum(map(reading.reader.count, task.begun(reading, reading.remaining(wanted))))
 
     loads = task.range_loads(given, _slots(spark), in_order=False)
     return sum(on_driver.run(loads, count_records) if given.on_driver else _over_pieces(spark, loads, count_records))

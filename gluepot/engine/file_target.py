@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gluepot.connectors.ports import CommitKey, Sink
+from gluepot.connectors.contracts import Sink
 from gluepot.connectors.registry import SINKS
+from gluepot.connectors.values import CommitKey
 from gluepot.engine.catalog_update import CatalogTarget
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from gluepot.commit.record import CommitRecord
 from gluepot.connectors.jdbc.postgresql.publish import Publication, TableName, drop_staged, publication
 from gluepot.connectors.jdbc.postgresql.staging import StagingSink
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
-from gluepot.connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, StagedFile
+from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, StagedFile
 from gluepot.core.errors import LeaseHeld
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from threading import RLock
 
-from gluepot.connectors.ports import ManifestPart
+from gluepot.connectors.values import ManifestPart
 from gluepot.engine.pipeline import Pipeline
 from gluepot.quality.measure_rows import MeasureRows
 from gluepot.quality.measures import Measure, Measured

@@ -10,7 +10,8 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from gluepot.connectors.ports import BatchSource, InputSplit, SourceRange, StreamSource
+from gluepot.connectors.contracts import BatchSource, InputSplit, StreamReading
+from gluepot.connectors.values import SourceRange
 from gluepot.frames.declared import DeclaredPayload
 from gluepot.frames.transforms import Step, calls_user_code
 
@@ -23,7 +24,7 @@ class RangeInput:
     """Records of a stream. The task that decodes them also reads them.
 
     Args:
-        source: reads a range in the worker.
+        reading: how tasks read a range.
         ranges: in order; `gluepot.engine.task_ranges` divides them among tasks.
         sticky: schema of the stream as known so far; None at first. Unused if `declared` is given.
         extras: columns that the source adds beside the payload, in this order.
@@ -31,7 +32,7 @@ class RangeInput:
         on_driver: whether the driver reads the records itself, because they are few; see `gluepot.engine.on_driver`.
     """
 
-    source: StreamSource
+    reading: StreamReading
     ranges: tuple[SourceRange, ...]
     sticky: pa.Schema | None = None
     extras: tuple[str, ...] = ()

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame, SparkSession
 
 from gluepot.commit import Target
+from gluepot.connectors.contracts import RecordSink
 from gluepot.connectors.jdbc.target import JdbcWriteSettings
-from gluepot.connectors.ports import CommitKey, Manifest, RecordSink
+from gluepot.connectors.values import CommitKey, Manifest
 from gluepot.engine import execute
 from gluepot.engine.pipeline import Pipeline
 from gluepot.engine.write_totals import RecordSchema, WriteTotals

@@ -12,20 +12,8 @@ from typing import TypeVar, cast
 import numpy as np
 import pyarrow as pa
 
-from gluepot.connectors.ports import (
-    AheadSource,
-    ColumnarSource,
-    DivisibleSource,
-    InputSplit,
-    ManifestPart,
-    Outgoing,
-    RawBatch,
-    RecordSink,
-    SourceRange,
-    StreamSource,
-    TaskSink,
-)
-from gluepot.connectors.streams.identity import confirm, remaining
+from gluepot.connectors.contracts import ColumnarSource, InputSplit, RecordSink, StreamReading, TaskSink
+from gluepot.connectors.values import ManifestPart, Outgoing, RawBatch, SourceRange
 from gluepot.core.logging import configure_once, get_logger
 from gluepot.engine.pipeline import RangeInput, SplitInput
 from gluepot.engine.task_ranges import cut, shares
@@ -129,9 +117,10 @@ def range_loads(given: RangeInput, slots: int, *, in_order: bool) -> Sequence[tu
         slots: tasks that run at a time.
         in_order: one task reads all pieces of a range, because its records must stay in order.
     """
-    if not isinstance(given.source, DivisibleSource):
+    least_piece = given.reading.least_piece
+    if least_piece is None:
         return shares(given.ranges, slots)
-    pieces = cut(given.ranges, slots, given.source.least_piece)
+    pieces = cut(given.ranges, slots, least_piece)
     if not in_order:
         return shares(list(chain.from_iterable(pieces)), slots)
     of_range = dict(zip(given.ranges, pieces, strict=True))
@@ -145,26 +134,26 @@ def load_chunks(given: RangeInput | SplitInput, load: Sequence[Piece], tally: Ta
             yield from split_chunks(given, cast("InputSplit", split), tally)
         return
     decoder: RecordDecoder = JsonDecoder(given.sticky) if given.declared is None else given.declared.decoder()
-    ranges = remaining(given.source, cast("Sequence[SourceRange]", load))
-    for wanted in begun(given.source, ranges):
+    ranges = given.reading.remaining(cast("Sequence[SourceRange]", load))
+    for wanted in begun(given.reading, ranges):
         yield from _range_chunks(given, wanted, decoder, tally)
-    confirm(given.source, ranges)
+    given.reading.confirm(ranges)
 
 
-def begun(source: StreamSource, load: Sequence[SourceRange]) -> Iterator[SourceRange]:
+def begun(reading: StreamReading, load: Sequence[SourceRange]) -> Iterator[SourceRange]:
     """Yield ranges one after the other. Before each, the source begins to fetch the next ones, if it can."""
     for ordinal, wanted in enumerate(load):
-        if isinstance(source, AheadSource):
+        if reading.ahead is not None:
             for before, later in pairwise(load[ordinal : ordinal + 1 + AHEAD]):
                 # The source is already fetching what follows in the same shard.
                 if (before.stream, before.shard) != (later.stream, later.shard):
-                    source.begin(later)
+                    reading.ahead.begin(later)
         yield wanted
 
 
 def _range_chunks(given: RangeInput, wanted: SourceRange, decoder: RecordDecoder, tally: Tally) -> Iterator[Chunk]:
-    records = SourceRecords(given.source, wanted)
-    for raw in tally.timed(FETCH, given.source.read(wanted)):
+    records = SourceRecords(given.reading, wanted)
+    for raw in tally.timed(FETCH, given.reading.reader.read(wanted)):
         began = time.perf_counter()
         chunk = decoder.decode(raw.values, raw.positions, raw.stream, raw.shard)
         if given.extras:
@@ -186,17 +175,17 @@ class SourceRecords:
     """Reads records of a range again. A record is needed again if its row is refused after it was decoded.
 
     Args:
-        source: reads the range.
+        reading: how the range is read.
         wanted: the range.
     """
 
-    source: StreamSource
+    reading: StreamReading
     wanted: SourceRange
 
     def again(self, first: int, last: int) -> Iterator[tuple[Sequence[int], Sequence[bytes | None]]]:
         """See `Records.again`."""
-        is_divisible = isinstance(self.source, DivisibleSource)
-        for raw in self.source.read(self.wanted.piece(first, last + 1) if is_divisible else self.wanted):
+        is_divisible = self.reading.least_piece is not None
+        for raw in self.reading.reader.read(self.wanted.piece(first, last + 1) if is_divisible else self.wanted):
             yield raw.positions, raw.values
 
 

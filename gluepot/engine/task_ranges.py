@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby, pairwise
 
-from gluepot.connectors.ports import SourceRange
+from gluepot.connectors.values import SourceRange
 
 # The largest number of tasks per slot. With more than one, slots end at about the same time although tasks do not.
 TASKS_PER_SLOT = 2
@@ -33,7 +33,7 @@ def cut(ranges: Sequence[SourceRange], slots: int, least_piece: int) -> list[tup
     Args:
         ranges: the ranges of a batch, in order.
         slots: tasks that run at a time.
-        least_piece: the fewest positions of a piece, see `DivisibleSource`. No cut makes a smaller piece.
+        least_piece: the fewest positions of a piece, see `StreamReading`. No cut makes a smaller piece.
 
     Returns:
         The pieces of each range, in order.

@@ -10,7 +10,7 @@ from threading import RLock
 import pyarrow as pa
 
 from gluepot.commit import Target
-from gluepot.connectors.ports import AlreadyCommitted, Committed, ManifestPart, StagedFile
+from gluepot.connectors.values import AlreadyCommitted, Committed, ManifestPart, StagedFile
 from gluepot.core.datasets import Dataset
 from gluepot.frames.schema import merge_schemas
 from gluepot.frames.schema.changes import ColumnChange, column_changes

@@ -19,10 +19,11 @@ from pyspark.sql import DataFrame, SparkSession
 from gluepot import commit
 from gluepot.commit.record import input_text
 from gluepot.commit.recorded_columns import TableColumns
+from gluepot.connectors.contracts import RecordSink, Sink
 from gluepot.connectors.jdbc.endpoint import POSTGRESQL
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
 from gluepot.connectors.lake.commits import LakeCommit
-from gluepot.connectors.ports import CommitKey, Committed, Manifest, RecordSink, Sink, SourceRange, write_label
+from gluepot.connectors.values import CommitKey, Committed, Manifest, SourceRange, write_label
 from gluepot.core.datasets import folder_dataset, table_dataset
 from gluepot.core.errors import ConfigError
 from gluepot.core.failpoints import reach

@@ -18,7 +18,7 @@ from gluepot.connectors.files.formats.parquet.read_back import parquet_schema, r
 from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
 from gluepot.connectors.files.sink.layout import staging_of_compaction
 from gluepot.connectors.files.sink.staging import Stage
-from gluepot.connectors.ports import StagedFile
+from gluepot.connectors.values import StagedFile
 from gluepot.core.clock import Clock
 from gluepot.core.errors import TransientError
 from gluepot.core.failpoints import reach

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.ports import CommitKey, SourceRange
+from gluepot.connectors.values import CommitKey, SourceRange
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import ConfigError
 from gluepot.frames.chunk import is_choice
 from gluepot.frames.schema import glue_name

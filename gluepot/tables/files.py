@@ -9,7 +9,7 @@ from typing import Any
 from gluepot.commit.compaction import Compaction
 from gluepot.commit.record import CommitRecord, FileEntry
 from gluepot.connectors.files.sink.folders import partition_values
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from gluepot.commit.intent import Intent
 from gluepot.commit.links import missing
 from gluepot.commit.record import CommitRecord
 from gluepot.connectors.files.sink.layout import REJECTS, commit_key, rollups_of_query
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 from gluepot.tables.coverage import Coverage
 
 

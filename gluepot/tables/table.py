@@ -12,7 +12,7 @@ from gluepot.commit.compaction import Compaction, compactions, newest_compaction
 from gluepot.commit.history import Published, live
 from gluepot.commit.record import CommitRecord
 from gluepot.connectors.files.sink.layout import REJECTS
-from gluepot.connectors.ports import dump_errors
+from gluepot.connectors.values import dump_errors
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import Storage, canonical_url, open_storage
 from gluepot.tables.columns import TableColumn, choose, table_columns

@@ -9,9 +9,9 @@ from dataclasses import replace
 from gluepot.commit.overlap import History, Skipped, Twice
 from gluepot.commit.overlap import judge as judge_write
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.ports import CommitKey, Manifest, SourceRange, coalesced, ranges_digest
 from gluepot.connectors.positions import Span
 from gluepot.connectors.streams.start import START_FILE
+from gluepot.connectors.values import CommitKey, Manifest, SourceRange, coalesced, ranges_digest
 from gluepot.streaming.checkpoints.chain import Chain, judge
 from gluepot.streaming.checkpoints.contents import OffsetFile, QueryId
 from gluepot.streaming.checkpoints.findings import Finding, Rewrite, SetAside

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from threading import Lock
 
-from gluepot.connectors.ports import Sink
+from gluepot.connectors.contracts import Sink
 from gluepot.core.logging import get_logger
 from gluepot.engine import execute
 from gluepot.engine.pipeline import Pipeline

@@ -9,8 +9,8 @@ from typing import Any
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
-from gluepot.connectors.ports import SourceRange
 from gluepot.connectors.streams.rejects import put_aside, rejects_root
+from gluepot.connectors.values import SourceRange
 from gluepot.core.errors import PermanentError
 from gluepot.core.failpoints import reach
 from gluepot.engine.cached_records import KeptRecords
@@ -122,8 +122,9 @@ def run_known(
         counted: number of records of a small batch, which the driver reads itself; None if Spark's tasks read it.
     """
     is_small = counted is not None
-    source = stream.source.lean() if is_small else stream.source
-    given = RangeInput(source, tuple(ranges), context.totals.schema.known, stream.extras, source.declared, is_small)
+    reading = stream.source.small_reading() if is_small else stream.source.reading()
+    shape = stream.source.shape
+    given = RangeInput(reading, tuple(ranges), context.totals.schema.known, stream.extras, shape.declared, is_small)
     batch = BatchFrame(
         frame,
         given,
@@ -136,8 +137,8 @@ def run_known(
     )
     try:
         _call(function, batch, context)
-        root = rejects_root(source.rejects_path, settings.checkpoint_location)
-        if batch.rows_read and source.declared is not None and root is not None and not context.totals.rejected:
+        root = rejects_root(shape.rejects_path, settings.checkpoint_location)
+        if batch.rows_read and shape.declared is not None and root is not None and not context.totals.rejected:
             for file in put_aside(root, given.ranges):
                 context.totals.rejected.update(file.by_reason)
                 context.totals.written.append(

@@ -15,10 +15,11 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
-from gluepot.connectors.ports import PlannedSource, SourceRange
+from gluepot.connectors.contracts import StreamSource
 from gluepot.connectors.streams import datasource as adapter
 from gluepot.connectors.streams.handover import OPTION, Handover
 from gluepot.connectors.streams.python_sources import register, rows_of, stream_of
+from gluepot.connectors.values import SourceRange
 from gluepot.engine import execute
 from gluepot.engine.cached_records import KeptRecords
 from gluepot.engine.pipeline import Pipeline, RangeInput
@@ -40,12 +41,12 @@ class StreamFrame(ClassicDataFrame):
     def __new__(cls, *_: Any) -> Self:  # noqa: D102
         return object.__new__(cls)
 
-    def __init__(self, frame: DataFrame, source: PlannedSource, handover: Handover, json_column: str | None) -> None:
+    def __init__(self, frame: DataFrame, source: StreamSource, handover: Handover, json_column: str | None) -> None:
         super().__init__(frame._jdf, frame.sparkSession)  # noqa: SLF001  the only way into a classic DataFrame
         self.source = source
         self.handover = handover
         self.json_column = json_column
-        self.extras = tuple(source.added.names)
+        self.extras = tuple(source.shape.added.names)
 
     def batch(self, spark: SparkSession, ranges: Sequence[SourceRange], rejects_root: str | None = None) -> DataFrame:
         """Return the rows of some ranges of the stream, in the stream's columns, without reading them yet.
@@ -181,15 +182,16 @@ def kept_at(settings: StreamSettings) -> StorageLevel | None:
     return level
 
 
-def new_stream(spark: SparkSession, source: PlannedSource) -> StreamFrame:
+def new_stream(spark: SparkSession, source: StreamSource) -> StreamFrame:
     """Make the streaming DataFrame of a source, with the columns Glue would give (docs/glue 3.5).
 
     With a schema the payload is decoded into its columns; without one it stays in one column.
     """
-    json_column = source.payload.name if source.declared is None and magic_format(source.payload.name) else None
+    shape = source.shape
+    json_column = shape.payload.name if shape.declared is None and magic_format(shape.payload.name) else None
     execute.start_workers(spark)
     handover = Handover.create()
-    source = source.told(handover.folder)
+    source = source.in_folder(handover.folder)
     register(spark, adapter.StreamDataSource)
     options = {adapter.SOURCE_OPTION: adapter.to_option(source), OPTION: str(handover.folder)}
     stream = StreamFrame(stream_of(spark, adapter.StreamDataSource, options), source, handover, json_column)

@@ -9,9 +9,9 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from gluepot.connectors.ports import GroupedSource, SourceRange, ThrottledSource, coalesced
 from gluepot.connectors.positions import StreamPositions
 from gluepot.connectors.streams.handover import OPTION
+from gluepot.connectors.values import SourceRange, coalesced
 from gluepot.core.checkpoint import Checkpoint
 from gluepot.core.datasets import Dataset
 from gluepot.core.errors import EtlError
@@ -63,9 +63,9 @@ class Inputs:
         """
         newest = self._checkpoint.newest_offsets() if self._streams else None
         for stream in self._streams:
-            stream.source.check()
+            stream.source.admin.check()
             if newest is not None:
-                stream.source.check_position(stream.source.positions(newest, self._checkpoint.location))
+                stream.source.admin.check_position(stream.source.codec.find(newest, self._checkpoint.location))
 
     def begin(self) -> None:
         """Tell the planners where the query's checkpoint is."""
@@ -95,7 +95,7 @@ class Inputs:
 
     def _logged(self, batch_id: int) -> list[StreamPositions[Any]]:
         entry = self._checkpoint.offsets(batch_id)
-        return [stream.source.positions(entry, self._checkpoint.location) for stream in self._streams]
+        return [stream.source.codec.find(entry, self._checkpoint.location) for stream in self._streams]
 
     def ranges(self, positions: Sequence[StreamPositions[Any]]) -> tuple[SourceRange, ...]:
         """Return the ranges of a batch, coalesced."""
@@ -115,13 +115,13 @@ class Inputs:
 
     def holds_records(self, positions: Sequence[StreamPositions[Any]]) -> int:
         """Return how many records a batch holds, or an upper bound."""
-        return sum(stream.source.records(batch) for stream, batch in zip(self._streams, positions, strict=True))
+        return sum(batch.records() for batch in positions)
 
     def ends_at(self, epoch_secs: float) -> Mapping[tuple[str, Any], int | None] | None:
-        """Return the ends of all streams; see `PlannedSource.ends_at`."""
+        """Return the ends of all streams; see `StreamAdmin.ends_at`."""
         found: dict[tuple[str, Any], int | None] = {}
         for stream in self._streams:
-            ends = stream.source.ends_at(epoch_secs)
+            ends = stream.source.admin.ends_at(epoch_secs)
             if ends is None:
                 return None
             found.update(ends)
@@ -130,7 +130,7 @@ class Inputs:
     def datasets(self, positions: Sequence[StreamPositions[Any]]) -> list[Dataset]:
         """Return the lineage names of the streams of a batch."""
         pairs = zip(self._streams, positions, strict=True)
-        return sorted({stream.source.dataset(name) for stream, batch in pairs for name in batch.streams()})
+        return sorted({stream.source.admin.dataset(name) for stream, batch in pairs for name in batch.streams()})
 
     def commit_groups(self, positions: Sequence[StreamPositions[Any]]) -> tuple[int, list[Exception]]:
         """Commit the ends of a published batch to consumer groups; return the number of commits, and the errors.
@@ -139,25 +139,25 @@ class Inputs:
         """
         commits, failures = 0, list[Exception]()
         for stream, batch in zip(self._streams, positions, strict=True):
-            source = stream.source
-            if not (isinstance(source, GroupedSource) and source.group):
+            if (groups := stream.source.groups) is None:
                 continue
             try:
-                source.commit_group(batch)
+                groups.commit_group(batch)
                 commits += 1
             except Exception as refused:  # noqa: BLE001  the groups of other streams must still commit
                 failures.append(refused)
-                log.warning("group_commit_failed", group=source.group, reason=str(refused))
+                log.warning("group_commit_failed", group=groups.group, reason=str(refused))
         return commits, failures
 
     def throttled_reads(self) -> list[int]:
         """Return the number of throttled reads of each source that has a limit on reads."""
-        return [one.source.throttled_reads() for one in self._streams if isinstance(one.source, ThrottledSource)]
+        services = (stream.source.throttling for stream in self._streams)
+        return [service.throttled_reads() for service in services if service is not None]
 
     def backlog(self, positions: Sequence[StreamPositions[Any]]) -> dict[str, int]:
         """Return the number of records after a batch, by `stream-shard`; raise EtlError if a source is unreachable."""
         pairs = zip(self._streams, positions, strict=True)
-        return {shard: n for stream, batch in pairs for shard, n in stream.source.backlog(batch).items()}
+        return {shard: n for stream, batch in pairs for shard, n in stream.source.admin.backlog(batch).items()}
 
 
 def named(positions: Sequence[StreamPositions[Any]]) -> dict[str, str]:

@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
-from gluepot.connectors.ports import SourceRange
 from gluepot.connectors.streams.ranges import halves, width
+from gluepot.connectors.values import SourceRange
 
 Ranges = tuple[SourceRange, ...]
 

@@ -17,8 +17,8 @@ from gluepot.connectors.files.sink.layout import REJECTS, staging_of_attempt
 from gluepot.connectors.files.sink.names import run_prefix
 from gluepot.connectors.files.sink.rejects import RejectsFile
 from gluepot.connectors.files.sink.staging import Stage
-from gluepot.connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange
 from gluepot.connectors.streams.dead_letters import DeadLetter, dump_dead_letters
+from gluepot.connectors.values import CommitKey, Manifest, ManifestPart, SourceRange
 from gluepot.core.errors import EtlError
 from gluepot.core.storage import open_storage
 from gluepot.engine.write_totals import WrittenFile

@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 
 from pyspark.sql import DataFrame
 
-from gluepot.connectors.ports import SourceRange
 from gluepot.connectors.streams.dead_letters import DeadLetter
 from gluepot.connectors.streams.ranges import common, width, without
+from gluepot.connectors.values import SourceRange
 from gluepot.core import failpoints
 from gluepot.core.errors import ConfigError, PermanentError
 from gluepot.core.logging import get_logger
@@ -174,7 +174,7 @@ class Quarantine:
         at = tuple(one.at for one in guilty)
         letters = (
             DeadLetter(record, REASON, one.message)
-            for one, record in zip(guilty, stream.source.originals(at), strict=True)
+            for one, record in zip(guilty, stream.source.admin.originals(at), strict=True)
         )
         free = rounds.index(()) if () in rounds else len(rounds)
         failpoints.reach("quarantine.found")

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 
 from gluepot import commit
 from gluepot.commit.publish import published
-from gluepot.connectors.ports import Manifest
+from gluepot.connectors.values import Manifest
 from gluepot.core.task_errors import is_ours
 from gluepot.engine.rehearsing_writer import Reached, RehearsingWriter
 from gluepot.engine.writer import Given
@@ -45,7 +45,7 @@ class Rehearsal:
         Raises:
             Exception: one of Gluepot's own errors, which no record causes.
         """
-        if not self.stream.source.any_record(part):
+        if not self.stream.source.admin.any_record(part):
             return None
         context = self.context
         writer = RehearsingWriter(context.writer, Given(part), self.writes)

@@ -14,10 +14,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from gluepot.commit import Journal, Origin, QueryWrites
-from gluepot.connectors.ports import DivisibleSource, SourceRange, coalesced
 from gluepot.connectors.positions import StreamPositions
 from gluepot.connectors.streams.rejects import discard, rejects_root
 from gluepot.connectors.streams.start import read_start
+from gluepot.connectors.values import SourceRange, coalesced
 from gluepot.core.checkpoint import Checkpoint
 from gluepot.core.errors import EtlError
 from gluepot.core.failpoints import reach
@@ -467,8 +467,8 @@ class Query:
         self._rolling.start()
 
     def _is_worth_pieces(self, records: int) -> bool:
-        source: object = None if self._stream is None else self._stream.source
-        return isinstance(source, DivisibleSource) and task_ranges.is_divided(records, source.least_piece)
+        least = None if self._stream is None else self._stream.source.reading().least_piece
+        return least is not None and task_ranges.is_divided(records, least)
 
     def _fill(self, frame: DataFrame, positions: Sequence[StreamPositions[Any]], context: BatchContext) -> bool:
         """Run the function on a batch; return False, without calling the function, if the batch is empty."""
@@ -478,10 +478,10 @@ class Query:
         source = self._stream.source
         ranges = source.split(span)
         counted = None
-        if on_driver.is_small(source.records(span), len(ranges), self._settings.small_batch_records):
-            given = RangeInput(source.lean(), tuple(ranges), on_driver=True)
+        if on_driver.is_small(span.records(), len(ranges), self._settings.small_batch_records):
+            given = RangeInput(source.small_reading(), tuple(ranges), on_driver=True)
             counted = execute.count_raw(frame.sparkSession, given)
-        if not (source.any_record(ranges) if counted is None else counted):
+        if not (source.admin.any_record(ranges) if counted is None else counted):
             return False
         good = self._quarantine.good(self._stream, frame, ranges, context)
         context.writer.given = Given(tuple(coalesced(good)))
@@ -503,7 +503,7 @@ class Query:
 
         Rejects files of the whole batch's ranges are discarded, because the remaining pieces get files of their own.
         """
-        root = rejects_root(stream.source.rejects_path, self._settings.checkpoint_location)
+        root = rejects_root(stream.source.shape.rejects_path, self._settings.checkpoint_location)
         if root is not None:
             discard(root, ranges)
 

@@ -59,6 +59,7 @@ class StreamSession:
         stop: set to end every query after its running batch.
         pauses: which queries are asked to pause.
         read: the datasets that were read outside of streams, by their lineage names.
+        arguments: all arguments of the job that the script has asked for so far.
     """
 
     job: str = "job"
@@ -75,6 +76,7 @@ class StreamSession:
     stop: threading.Event = field(default_factory=threading.Event)
     pauses: Pauses = field(default_factory=Pauses)
     read: set[Dataset] = field(default_factory=set)
+    arguments: dict[str, str | None] = field(default_factory=dict)
 
     def side_task_failed(self, query: str, task: str, error: Exception) -> None:
         """Log and count an error of a side task; safe to call from any thread, raises nothing."""

@@ -9,8 +9,8 @@ from uuid import uuid4
 
 import pytest
 
+from gluepot.connectors.kafka.admin import KafkaAdmin
 from gluepot.connectors.kafka.settings import KafkaReadSettings
-from gluepot.connectors.kafka.source import KafkaSource
 from gluepot.core.errors import CheckpointError, ConfigError, TransientError
 from gluepot.servers.ports import free_port
 from gluepot.streaming.query import session
@@ -64,7 +64,7 @@ def test_a_broker_that_does_not_answer_is_named_with_host_and_port():
     settings = KafkaReadSettings.from_options({"bootstrap.servers": bootstrap, "topicName": "clicks"})
 
     with pytest.raises(TransientError, match=re.escape(f"Kafka at {bootstrap} did not answer within 1 s;")) as raised:
-        KafkaSource(settings, check_deadline_secs=1.0).check()
+        KafkaAdmin(settings, deadline_secs=1.0).check()
 
     assert is_one_sentence(raised.value)
 

@@ -11,8 +11,8 @@ import pytest
 from kafka import KafkaProducer
 
 from gluepot.connectors.kafka.settings import KafkaReadSettings
-from gluepot.connectors.kafka.source import KafkaSource
-from gluepot.connectors.ports import SourceRange
+from gluepot.connectors.kafka.task_reader import KafkaTaskReader
+from gluepot.connectors.values import SourceRange
 from gluepot.servers.kafka import KafkaBroker
 from gluepot.servers.topics import create_topic
 from tests.crash.tcp_proxy import TcpProxy, tcp_proxy
@@ -66,9 +66,9 @@ def sent(proxied) -> tuple[str, list[bytes]]:
 
 def read(proxy: TcpProxy, topic: str) -> list[bytes | None]:
     options = {"bootstrap.servers": f"127.0.0.1:{proxy.port}", "topicName": topic}
-    source = KafkaSource(KafkaReadSettings.from_options(options))
+    reader = KafkaTaskReader(KafkaReadSettings.from_options(options))
     wanted = SourceRange("kafka", topic, uuid4().hex, "0", 0, RECORDS)  # an id of its own: no consumer is kept for it
-    return [value for raw in source.read(wanted) for value in raw.values]
+    return [value for raw in reader.read(wanted) for value in raw.values]
 
 
 def test_a_range_is_read_once_and_in_order_though_connections_are_cut(proxy, sent):

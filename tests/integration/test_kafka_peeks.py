@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from gluepot.connectors.kafka import reader
+from gluepot.connectors.kafka.admin import KafkaAdmin
 from gluepot.connectors.kafka.settings import KafkaReadSettings
-from gluepot.connectors.kafka.source import KafkaSource
-from gluepot.connectors.ports import SourceRange
+from gluepot.connectors.values import SourceRange
 
 PARTITIONS = 50
 OF_ONE_CONSUMER = 12
@@ -31,29 +31,29 @@ def wide(new_topic):
 
 
 @pytest.fixture
-def source(wide):
-    return KafkaSource(KafkaReadSettings.from_options(wide.options()))
+def admin(wide):
+    return KafkaAdmin(KafkaReadSettings.from_options(wide.options()))
 
 
 def ranges(topic, start=0, end=2):
     return [SourceRange("kafka", topic.name, "", str(partition), start, end) for partition in range(PARTITIONS)]
 
 
-def test_one_consumer_peeks_at_all_partitions_of_a_topic(wide, source):
+def test_one_consumer_peeks_at_all_partitions_of_a_topic(wide, admin):
     before = opened()
     for start, which in ((0, b"first"), (1, b"second"), (0, b"first")):
-        found = [(one.shard, one.position, one.value) for one in source.originals(ranges(wide, start))]
+        found = [(one.shard, one.position, one.value) for one in admin.originals(ranges(wide, start))]
         assert found == [(str(n), start, b"%d %s" % (n, which)) for n in range(PARTITIONS)]
     for wanted in ranges(wide):
-        assert source.any_record([wanted])
+        assert admin.any_record([wanted])
     more = {what: now - before[what] for what, now in opened().items()}
     assert max(more.values()) <= OF_ONE_CONSUMER, more
     assert len([key for key in reader._peekers if key[1] == wide.name]) == 1
 
 
-def test_queries_that_peek_at_the_same_time_get_their_own_records(wide, source):
+def test_queries_that_peek_at_the_same_time_get_their_own_records(wide, admin):
     def peek(wanted):
-        return [one.value for one in source.originals([wanted])]
+        return [one.value for one in admin.originals([wanted])]
 
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(peek, ranges(wide)))
@@ -65,6 +65,6 @@ def test_no_more_consumers_are_kept_than_a_few_however_many_topics_there_are(new
     for _ in range(reader.KEPT_CONSUMERS + 2):
         topic = new_topic(1)
         topic.send(b"1")
-        source = KafkaSource(KafkaReadSettings.from_options(topic.options()))
-        assert source.any_record([SourceRange("kafka", topic.name, "", "0", 0, 1)])
+        admin = KafkaAdmin(KafkaReadSettings.from_options(topic.options()))
+        assert admin.any_record([SourceRange("kafka", topic.name, "", "0", 0, 1)])
     assert len(reader._peekers) == reader.KEPT_CONSUMERS

@@ -83,7 +83,7 @@ def test_nothing_grows_calls_are_few_and_the_first_record_comes_within_a_window(
     state = {job.checkpoint, job.table}
 
     def copy(frame: Any, batch_id: int) -> None:
-        state.add(frame.batch_input.source.folder)
+        state.add(frame.batch_input.reading.reader.folder)
         job.copy(frame, batch_id)
 
     def rest_and_send() -> None:

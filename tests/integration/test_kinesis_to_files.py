@@ -79,7 +79,7 @@ def test_a_replay_without_the_spool_reads_the_stream_again(job, kinesis_stream):
     kinesis_stream.send_json(*numbered(0, 400))
 
     def lose_the_spool(frame, batch_id):
-        for one in frame.batch_input.source.folder.glob("spool/*"):
+        for one in frame.batch_input.reading.reader.folder.glob("spool/*"):
             shutil.rmtree(one)
         job.copy(frame, batch_id)
 

@@ -9,7 +9,7 @@ import pytest
 from gluepot.connectors.kafka import reader
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.kafka.source import KafkaSource
-from gluepot.connectors.ports import SourceRange
+from gluepot.connectors.values import SourceRange
 from gluepot.engine.task import begun
 
 PARTITIONS = 20
@@ -33,7 +33,7 @@ def fill(topic, first: int) -> dict[str, list[bytes]]:
 
 def test_readers_turn_to_other_partitions_and_mix_nothing_up(wide):
     settings = KafkaReadSettings.from_options(wide.options())
-    source = KafkaSource(settings)
+    reading = KafkaSource(settings).reading()
     for round_number in range(3):
         sent = fill(wide, 10_000 * round_number)
         batch = [
@@ -43,8 +43,8 @@ def test_readers_turn_to_other_partitions_and_mix_nothing_up(wide):
         ]
         read = defaultdict(list)
 
-        for wanted in begun(source, batch):
-            for raw in source.read(wanted):
+        for wanted in begun(reading, batch):
+            for raw in reading.reader.read(wanted):
                 read[raw.shard] += raw.values
 
         assert read == {shard: values for shard, values in sent.items() if values}
@@ -54,10 +54,10 @@ def test_readers_turn_to_other_partitions_and_mix_nothing_up(wide):
 
 def test_sub_ranges_of_one_partition_are_read_one_after_the_other(wide):
     wide.send(*(b"%d" % n for n in range(1_000)), partition=3)
-    source = KafkaSource(KafkaReadSettings.from_options(wide.options()))
+    reading = KafkaSource(KafkaReadSettings.from_options(wide.options())).reading()
     pieces = [SourceRange("kafka", wide.name, "", "3", start, start + 250) for start in range(0, 1_000, 250)]
 
-    read = [value for wanted in begun(source, pieces) for raw in source.read(wanted) for value in raw.values]
+    read = [value for wanted in begun(reading, pieces) for raw in reading.reader.read(wanted) for value in raw.values]
 
     assert read == [b"%d" % n for n in range(1_000)]
 

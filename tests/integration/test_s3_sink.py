@@ -13,7 +13,7 @@ import pytest
 from gluepot.commit import abort, open_target, publish, recover
 from gluepot.connectors.files.formats.parquet.sink import glueparquet_sink
 from gluepot.connectors.files.sink import FileSink
-from gluepot.connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, SourceRange
+from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Manifest, SourceRange
 from gluepot.core.errors import ConfigError, TransientError
 from gluepot.core.storage import S3Storage, open_storage
 from gluepot.frames.chunk import Chunk, ErrorRecord

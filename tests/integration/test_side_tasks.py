@@ -26,7 +26,7 @@ import gluepot.streaming.query.run
 from gluepot.bookmarks import jobrun
 from gluepot.bookmarks.ledger import Ledger, Owner, RunStart, open_ledger
 from gluepot.bookmarks.ledger.lease import Heartbeat
-from gluepot.connectors.kafka.source import KafkaSource
+from gluepot.connectors.kafka.admin import KafkaAdmin
 from gluepot.core.clock import FakeClock, SystemClock
 from gluepot.job.compacting import compacting
 from gluepot.job.lineage.emitter import Lineage
@@ -95,7 +95,7 @@ SIDE_TASKS = [
     ("ledger_positions", Ledger, "mirror", MOST),
     ("lag", Inputs, "backlog", MOST),
     ("lag", StreamMetrics, "lag", MOST),
-    ("group_commits", KafkaSource, "commit_group", MOST),
+    ("group_commits", KafkaAdmin, "commit_group", MOST),
     ("status", JobStatus, "tell", MOST),
     ("statistics", gluepot.streaming.query.run, "by_kind", NUMBERS),
     ("lineage", Inputs, "datasets", MOST),

@@ -11,7 +11,8 @@ from gluepot.connectors.kafka.source import KafkaSource
 from gluepot.engine.pipeline import RangeInput
 from gluepot.streaming.micro_batch.frames import BatchFrame
 
-NEVER_READ = KafkaSource(KafkaReadSettings.from_options({"bootstrap.servers": "127.0.0.1:9", "topicName": "clicks"}))
+SETTINGS = KafkaReadSettings.from_options({"bootstrap.servers": "127.0.0.1:9", "topicName": "clicks"})
+NEVER_READ = KafkaSource(SETTINGS).reading()
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ import pytest
 from pyspark import StorageLevel
 
 from awsglue.dynamicframe import DynamicFrame
-from gluepot.connectors.ports import RawBatch, SourceRange
+from gluepot.connectors.contracts import StreamReading
+from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.engine.pipeline import RangeInput
 from gluepot.streaming.micro_batch.frames import BatchFrame
 
@@ -46,7 +47,7 @@ def new_batch(glue_context, noted):
 
     def new(level=StorageLevel.MEMORY_AND_DISK):
         texts = glue_context.spark_session.createDataFrame([("{}",)], "data string")
-        given = RangeInput(noting_source(noted), RANGES)
+        given = RangeInput(StreamReading(noting_source(noted)), RANGES)
         made.append(BatchFrame(texts, given, "data", level))
         return made[-1]
 

@@ -15,7 +15,7 @@ from gluepot.connectors.files.sink.partitions import Partitions
 from gluepot.connectors.files.sink.refused_rows import RefusedRows
 from gluepot.connectors.files.sink.rejects import RejectsFile
 from gluepot.connectors.files.sink.staging import Stage
-from gluepot.connectors.ports import CommitKey, ManifestPart
+from gluepot.connectors.values import CommitKey, ManifestPart
 from gluepot.core.errors import ConfigError, EtlError, PermanentError
 from gluepot.core.storage import canonical_url, open_storage
 from gluepot.frames.chunk import Chunk

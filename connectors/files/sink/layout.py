@@ -25,7 +25,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gluepot.connectors.ports import CommitKey
+    from gluepot.connectors.values import CommitKey
 
 HOME = "_gluepot"
 COMMITS = f"{HOME}/commits"

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gluepot.connectors.ports import CommitKey
+    from gluepot.connectors.values import CommitKey
 
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_CTX = 100

@@ -15,7 +15,7 @@ from gluepot.connectors.files.contracts import OutputFormat, RowWriter
 from gluepot.connectors.files.sink.clashes import without_clashes
 from gluepot.connectors.files.sink.refused_rows import Origins
 from gluepot.connectors.files.sink.staging import Stage, StagedOutput
-from gluepot.connectors.ports import StagedFile
+from gluepot.connectors.values import StagedFile
 from gluepot.frames.schema import align, concat, merge_schemas
 
 

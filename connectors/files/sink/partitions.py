@@ -13,7 +13,7 @@ from gluepot.connectors.files.sink.folders import LONGEST_FOLDER_BYTES, fits
 from gluepot.connectors.files.sink.partition_file import FilePlan, PartitionFile
 from gluepot.connectors.files.sink.refused_rows import Origins, RefusedRows
 from gluepot.connectors.files.sink.split import split
-from gluepot.connectors.ports import StagedFile
+from gluepot.connectors.values import StagedFile
 from gluepot.frames.chunk import Origin
 from gluepot.frames.schema import concat, merge_schemas
 

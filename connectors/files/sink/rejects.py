@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gluepot.connectors.files.sink.staging import Stage, StagedOutput
-from gluepot.connectors.ports import StagedFile, dump_errors
+from gluepot.connectors.values import StagedFile, dump_errors
 from gluepot.frames.chunk import ErrorRecord
 
 _GATHERED_BYTES = 16 << 20

@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from gluepot.connectors.files.sink.layout import STAGED_SUFFIX
-from gluepot.connectors.ports import StagedFile
+from gluepot.connectors.values import StagedFile
 from gluepot.core.failpoints import reach
 from gluepot.core.storage import FileWriter, Storage
 

@@ -13,7 +13,7 @@ from gluepot.connectors.jdbc.postgresql.columns import columns_of, quoted
 from gluepot.connectors.jdbc.postgresql.session import Session, session
 from gluepot.connectors.jdbc.postgresql.staging import ORDINAL, staging_prefix
 from gluepot.connectors.jdbc.target import JdbcWriteSettings, Mode
-from gluepot.connectors.ports import CommitKey, StagedFile
+from gluepot.connectors.values import CommitKey, StagedFile
 from gluepot.core.errors import ConfigError, PermanentError, TransientError
 
 COMMITS = "gluepot_commits"

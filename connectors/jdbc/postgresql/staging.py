@@ -20,7 +20,8 @@ from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
 from gluepot.connectors.jdbc.postgresql.columns import quoted
 from gluepot.connectors.jdbc.postgresql.session import Session, session
 from gluepot.connectors.jdbc.postgresql.stored import JSON, stored
-from gluepot.connectors.ports import CommitKey, ManifestPart, StagedFile, dump_errors
+from gluepot.connectors.values import CommitKey, ManifestPart, StagedFile, dump_errors
+from gluepot.core.errors import EtlError
 from gluepot.frames.chunk import Chunk, ErrorRecord
 from gluepot.frames.schema import merge_schemas
 
@@ -57,7 +58,17 @@ class StagingSink:
         Raises:
             ConfigError: the user may not create tables there.
             TransientError: the server cannot be reached.
+            Exception: what the chunks raise.
         """
+        raised: list[Exception] = []
+        try:
+            return self._staged(_noting(chunks, raised), task)
+        except EtlError as error:
+            if raised:  # the database's driver knows it only as text, and reports it as an error of its own
+                raise raised[0] from error
+            raise
+
+    def _staged(self, chunks: Iterator[Chunk], task: int) -> ManifestPart:
         with session(self.endpoint, reading=False) as begun:
             stage = _Stage(begun, self, task)
             rejected: list[ErrorRecord] = []
@@ -71,6 +82,14 @@ class StagingSink:
                 rows_out=rows,
                 rejected=dict(Counter(error.reason for error in rejected)),
             )
+
+
+def _noting(chunks: Iterator[Chunk], raised: list[Exception]) -> Iterator[Chunk]:
+    try:
+        yield from chunks
+    except Exception as error:
+        raised.append(error)
+        raise
 
 
 def _aside(chunks: Iterator[Chunk], rejected: list[ErrorRecord]) -> Iterator[Chunk]:

@@ -14,7 +14,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.ports import SourceRange
+from gluepot.connectors.values import SourceRange
 from gluepot.tables import Table
 from gluepot.tables.compact import Compacted
 from gluepot.tables.coverage import Coverage

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from awsglue import utils
 from awsglue.utils import GlueArgumentError, getResolvedOptions
 from gluepot.core.errors import ConfigError
 from gluepot.core.glue_version import current_glue_version
+from gluepot.streaming.query import session
 
 SCRIPT = "job.py"
 ALWAYS_THERE = {
@@ -207,7 +207,7 @@ def test_the_newest_glue_version_is_the_default():
 
 
 def test_what_was_resolved_is_kept_for_relationalize(monkeypatch):
-    monkeypatch.setattr(utils, "resolved_arguments", {"JOB_NAME": "clicks"})
+    monkeypatch.setattr(session.current(), "arguments", {"JOB_NAME": "clicks"})
     resolve("--TempDir", "s3://b/tmp")
-    assert utils.resolved_arguments["TempDir"] == "s3://b/tmp"
-    assert utils.resolved_arguments["JOB_NAME"] == "clicks"
+    assert session.current().arguments["TempDir"] == "s3://b/tmp"
+    assert session.current().arguments["JOB_NAME"] == "clicks"

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.ports import CommitKey
 from gluepot.connectors.streams.start import START_FILE, write_start
+from gluepot.connectors.values import CommitKey
 from gluepot.core.clock import FakeClock
 from gluepot.streaming.checkpoints.against_table import against_table
 from gluepot.streaming.checkpoints.diagnosis import diagnose

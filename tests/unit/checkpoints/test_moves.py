@@ -6,7 +6,7 @@ import pytest
 
 from gluepot.commit.record import CommitRecord
 from gluepot.connectors.kafka.positions import Positions, Span
-from gluepot.connectors.ports import CommitKey, SourceRange
+from gluepot.connectors.values import CommitKey, SourceRange
 from gluepot.core.checkpoint import BACKUP
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import CheckpointError, ConfigError

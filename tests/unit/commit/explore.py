@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import count
 
 from gluepot.commit import FILES, QueryWrites, Target, Write, adopted, place_digest, publish, recover
-from gluepot.connectors.ports import CommitKey, Manifest, SourceRange
+from gluepot.connectors.values import CommitKey, Manifest, SourceRange
 from gluepot.core.errors import EtlError, LeaseHeld, TransientError
 from gluepot.core.storage import LocalStorage, Storage
 from tests.unit.commit.power import ROOT, PowerDisk

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Literal
 
 from gluepot.commit import FILES, Journal, QueryWrites, Target, Write, abort, adopted, publish
-from gluepot.connectors.ports import ManifestPart, SourceRange
+from gluepot.connectors.values import ManifestPart, SourceRange
 from gluepot.core.errors import TransientError
 from gluepot.engine.writer import Given, KnownTargets, TableWriter, Writing
 from tests.unit.commit.explore import Violation, manifest_rows

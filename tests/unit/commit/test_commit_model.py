@@ -11,7 +11,7 @@ import pytest
 from gluepot.commit import QueryWrites
 from gluepot.commit.decide import Skip, Write, decide
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.ports import CommitKey, Manifest, write_label
+from gluepot.connectors.values import CommitKey, Manifest, write_label
 from gluepot.engine.writer import TableWriter
 from tests.unit.commit import explore, messages
 from tests.unit.commit.power import PowerDisk

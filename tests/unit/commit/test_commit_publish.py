@@ -8,7 +8,7 @@ from gluepot.commit import Target, abort, adopted, publish, recover
 from gluepot.commit.publish import published
 from gluepot.commit.record import CommitRecord
 from gluepot.connectors.files.sink.layout import commit_key
-from gluepot.connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart
+from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import CheckpointError, LeaseHeld, PermanentError, TransientError
 from tests.unit.commit.worlds import KEY, MemoryStorage, leftovers, offsets, records, staged, visible

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gluepot.commit.overlap import Ahead, Clear, History, Less, Skipped, Twice, judge
 from gluepot.commit.record import CommitRecord
 from gluepot.commit.refusal import Origin, refuse_overlap
-from gluepot.connectors.ports import CommitKey, Manifest, SourceRange
+from gluepot.connectors.values import CommitKey, Manifest, SourceRange
 from gluepot.core.errors import CheckpointError
 
 

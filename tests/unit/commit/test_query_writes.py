@@ -9,7 +9,7 @@ import pytest
 
 from gluepot.commit import FILES, Journal, Origin, QueryWrites, Target, Write, live, place_digest, publish, recover
 from gluepot.connectors.files.sink.layout import commit_key
-from gluepot.connectors.ports import CommitKey, Manifest
+from gluepot.connectors.values import CommitKey, Manifest
 from gluepot.core.errors import CheckpointError
 from tests.unit.commit.explore import manifest_rows
 from tests.unit.commit.worlds import (

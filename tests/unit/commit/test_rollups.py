@@ -18,7 +18,7 @@ from gluepot.commit.rolling import create_again, index_of, indexes, roll_up, rol
 from gluepot.commit.rollup import Index, Summary
 from gluepot.commit.tally import Tally
 from gluepot.connectors.files.sink.layout import COMMITS, ROLLUPS, commit_key, rollup_index_key, rollups_of_query
-from gluepot.connectors.ports import CommitKey, Manifest, SourceRange
+from gluepot.connectors.values import CommitKey, Manifest, SourceRange
 from gluepot.core.errors import CheckpointError, TransientError
 from gluepot.tables.columns import table_columns
 from tests.unit.commit.worlds import Crash, CrashingStorage, MemoryStorage

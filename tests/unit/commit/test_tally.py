@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gluepot.commit import Tally
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 
 
 def key(batch_id: int, ctx: str = "sink", query_id: str = "clicks") -> CommitKey:

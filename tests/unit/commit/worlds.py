@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from gluepot.commit import Target
 from gluepot.connectors.files.sink.layout import staging_of_attempt
-from gluepot.connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange, StagedFile
+from gluepot.connectors.values import CommitKey, Manifest, ManifestPart, SourceRange, StagedFile
 from gluepot.core.storage import FileWriter, Storage
 from gluepot.core.storage.port import Stretch, checked, stretch_with
 

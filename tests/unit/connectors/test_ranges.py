@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluepot.connectors.ports import SourceRange
 from gluepot.connectors.streams.ranges import common, halves, width, without
+from gluepot.connectors.values import SourceRange
 
 
 def offsets(start: int, end: int, shard: str = "0", stream_id: str = "id-1") -> SourceRange:

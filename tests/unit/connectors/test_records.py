@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
-from gluepot.connectors.ports import Outgoing, RecordShape
 from gluepot.connectors.streams.records import outgoing
+from gluepot.connectors.values import Outgoing, RecordShape
 from gluepot.core.errors import ConfigError
 from gluepot.frames.chunk import Chunk
 

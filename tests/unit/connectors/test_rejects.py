@@ -4,8 +4,8 @@ from contextlib import suppress
 
 import duckdb
 
-from gluepot.connectors.ports import SourceRange
 from gluepot.connectors.streams.rejects import RejectsAside, put_aside, rejects_root
+from gluepot.connectors.values import SourceRange
 from gluepot.core import logging
 from gluepot.frames.chunk import Coordinates, ErrorRecord
 

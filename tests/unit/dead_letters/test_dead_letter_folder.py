@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from gluepot.cli.dlq import list_, show
-from gluepot.connectors.ports import SourceRange
-from gluepot.connectors.streams.dead_letters import DeadLetter, OriginalRecord
+from gluepot.connectors.streams.dead_letters import DeadLetter
+from gluepot.connectors.values import OriginalRecord, SourceRange
 from gluepot.core.errors import CheckpointError, ConfigError
 from gluepot.dead_letters.folder import open_folder
 from gluepot.dead_letters.letters import Wanted, read_letters

@@ -6,7 +6,7 @@ import pytest
 from gluepot.cli.dlq import purge as purge_command
 from gluepot.commit.publish import published
 from gluepot.connectors.files.sink.layout import commit_key
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import ConfigError, TransientError
 from gluepot.dead_letters.folder import open_folder
 from gluepot.dead_letters.letters import read_letters

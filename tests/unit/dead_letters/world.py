@@ -10,7 +10,7 @@ import pyarrow as pa
 from gluepot import commit
 from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
 from gluepot.connectors.files.sink import new_file_sink
-from gluepot.connectors.ports import CommitKey, Manifest, SourceRange
+from gluepot.connectors.values import CommitKey, Manifest, SourceRange
 from gluepot.dead_letters.letters import Letter
 from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
 

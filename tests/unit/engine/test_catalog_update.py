@@ -7,7 +7,7 @@ import pytest
 
 from gluepot.catalog.connect import open_catalog
 from gluepot.catalog.values import Database, Table
-from gluepot.connectors.ports import ManifestPart
+from gluepot.connectors.values import ManifestPart
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import ConfigError
 from gluepot.engine.catalog_update import CatalogTarget, check, new_partitions, new_table, update, with_written

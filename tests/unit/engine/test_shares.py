@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluepot.connectors.ports import SourceRange
+from gluepot.connectors.values import SourceRange
 from gluepot.engine.task_ranges import LEAST_RECORDS, LEAST_RECORDS_OF_MORE, TASKS_PER_SLOT, cut, shares
 
 LEAST_PIECE = 25_000

@@ -4,7 +4,7 @@ import pytest
 from gluepot.commit import Published, Target, live, publish
 from gluepot.commit.record import CommitRecord
 from gluepot.commit.recorded_columns import TableColumns
-from gluepot.connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange
+from gluepot.connectors.values import CommitKey, Manifest, ManifestPart, SourceRange
 from gluepot.core.storage import open_storage
 from tests.unit.commit.worlds import MemoryStorage
 

@@ -4,7 +4,8 @@ from itertools import islice
 import pyarrow as pa
 import pytest
 
-from gluepot.connectors.ports import RawBatch, SourceRange
+from gluepot.connectors.contracts import StreamReading
+from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.core import logging
 from gluepot.core.errors import DataLoss
 from gluepot.engine.pipeline import RangeInput
@@ -55,7 +56,7 @@ class TwoBatches:
 
 def test_declared_records_of_a_range_become_their_columns_and_teach_the_stream_no_schema():
     declared = DeclaredJson.of(pa.schema([("a", pa.int64())]))
-    given = RangeInput(TwoBatches(), (), extras=("at",), declared=declared)
+    given = RangeInput(StreamReading(TwoBatches()), (), extras=("at",), declared=declared)
     tally = Tally()
 
     chunks = list(load_chunks(given, [SourceRange("kafka", "clicks", "", "0", 7, 11)], tally))
@@ -65,8 +66,8 @@ def test_declared_records_of_a_range_become_their_columns_and_teach_the_stream_n
     assert (tally.rows_in, tally.source_schema) == (3, None)
 
 
-class Replaced(TwoBatches):
-    """A source whose stream is deleted and created again while it is read."""
+class Replaced:
+    """A stream that is deleted and created again while it is read."""
 
     def remaining(self, load):
         return load[1:]
@@ -77,7 +78,9 @@ class Replaced(TwoBatches):
 
 def test_streams_are_confirmed_once_all_ranges_that_remain_have_been_read():
     chunks = load_chunks(
-        RangeInput(Replaced(), ()), [SourceRange("kafka", "clicks", "id", shard, 7, 11) for shard in "012"], Tally()
+        RangeInput(StreamReading(TwoBatches(), identity=Replaced()), ()),
+        [SourceRange("kafka", "clicks", "id", shard, 7, 11) for shard in "012"],
+        Tally(),
     )
 
     assert sum(1 for _ in islice(chunks, 4)) == 4
@@ -107,7 +110,7 @@ def test_the_next_shards_of_a_task_are_begun_before_one_is_read():
     load = [SourceRange("kafka", "clicks", "", shard, 0, 5) for shard in "abbcd"]
 
     seen = []
-    for wanted in begun(source, load):
+    for wanted in begun(StreamReading(source, ahead=source), load):
         seen.append((wanted.shard, "".join(source.told)))
         source.told.clear()
 
@@ -117,4 +120,4 @@ def test_the_next_shards_of_a_task_are_begun_before_one_is_read():
 def test_a_source_that_fetches_nothing_ahead_is_told_nothing():
     load = [SourceRange("kinesis", "clicks", "", shard, 0, 5) for shard in "ab"]
 
-    assert list(begun(TwoBatches(), load)) == load
+    assert list(begun(StreamReading(TwoBatches()), load)) == load

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from gluepot.commit import Target
 from gluepot.commit.record import CommitRecord, FileEntry
-from gluepot.connectors.ports import AlreadyCommitted, CommitKey, Committed, ManifestPart, StagedFile
+from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, ManifestPart, StagedFile
 from gluepot.core.storage import open_storage
 from gluepot.engine.write_totals import RecordSchema, WriteTotals, WrittenFile
 

@@ -9,8 +9,8 @@ from gluepot.cli.main import main
 from gluepot.commit.record import CommitRecord
 from gluepot.connectors.files.sink.layout import commit_key
 from gluepot.connectors.kafka.positions import split
-from gluepot.connectors.ports import CommitKey
 from gluepot.connectors.streams.start import read_start
+from gluepot.connectors.values import CommitKey
 from gluepot.core.clock import SystemClock
 from gluepot.core.storage import open_storage
 from gluepot.streaming.checkpoints import lease

@@ -12,7 +12,7 @@ import pytest
 
 from gluepot.commit import open_target, publish
 from gluepot.connectors.files.formats.parquet.sink import glueparquet_sink
-from gluepot.connectors.ports import CommitKey, Manifest
+from gluepot.connectors.values import CommitKey, Manifest
 from gluepot.frames.json_decoder import JsonDecoder
 from tests.duck import duck
 from tests.unit.hostile.records import fuzzed, hand_made

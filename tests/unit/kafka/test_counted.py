@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from gluepot.connectors.kafka.counted import Keeping, counted
-from gluepot.connectors.ports import RawBatch, SourceRange
+from gluepot.connectors.values import RawBatch, SourceRange
 
 RANGE = SourceRange("kafka", "clicks", "id", "0", 0, 10)
 NEXT = SourceRange("kafka", "clicks", "id", "0", 10, 20)

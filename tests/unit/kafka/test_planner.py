@@ -2,9 +2,9 @@
 
 import pytest
 
+from gluepot.connectors.kafka.planner import KafkaPlanner
 from gluepot.connectors.kafka.positions import Bounds, Positions, Span
 from gluepot.connectors.kafka.settings import KafkaReadSettings
-from gluepot.connectors.kafka.source import KafkaSource, Planner
 from gluepot.core.checkpoint import OffsetEntry
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import DataLoss, TransientError
@@ -31,7 +31,7 @@ class Shelf:
 
 def planner(shelf, clock=None, entry=None, **options):
     settings = KafkaReadSettings.from_options({"bootstrap.servers": "h:1", "topicName": "clicks", **options})
-    return Planner(KafkaSource(settings), clock or FakeClock(), entry, "/ck", shelf)
+    return KafkaPlanner(settings, clock or FakeClock(), entry, "/ck", shelf)
 
 
 def span(positions):

@@ -16,7 +16,7 @@ from gluepot.connectors.kafka.positions import (
     share,
     split,
 )
-from gluepot.connectors.ports import SourceRange
+from gluepot.connectors.values import SourceRange
 from gluepot.core.errors import CheckpointError, DataLoss
 
 partitions = st.tuples(st.sampled_from(["clicks", "orders"]), st.integers(0, 12))

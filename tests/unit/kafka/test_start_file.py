@@ -2,9 +2,9 @@
 
 import pytest
 
+from gluepot.connectors.kafka.planner import KafkaPlanner
 from gluepot.connectors.kafka.positions import Positions, Span
 from gluepot.connectors.kafka.settings import KafkaReadSettings
-from gluepot.connectors.kafka.source import KafkaSource, Planner
 from gluepot.connectors.streams.start import START_FILE, of_stream, parse_start, read_start, write_start
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import CheckpointError, DataLoss
@@ -19,7 +19,7 @@ def settings(**options):
 
 
 def planner(shelf, start=CHOSEN, newest=None, **options):
-    return Planner(KafkaSource(settings(**options)), FakeClock(), newest, "/ck", shelf, start)
+    return KafkaPlanner(settings(**options), FakeClock(), newest, "/ck", shelf, start)
 
 
 @pytest.mark.parametrize("text", ["{}", '{"source": 7}', '{"source": "KAFKA"}', '{"source": "pulsar"}'])

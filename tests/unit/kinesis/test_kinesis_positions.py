@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gluepot.connectors.kinesis.positions import Note, Positions, behind, fingerprint, position, sequence_before
-from gluepot.connectors.ports import SourceRange
 from gluepot.connectors.positions import Span
+from gluepot.connectors.values import SourceRange
 from gluepot.core.errors import CheckpointError
 
 SEQUENCES = st.integers(1, 10**56)

@@ -78,7 +78,7 @@ class World:
 
     def values(self, planned):
         ranges = self.source.split(planned)
-        return list(chain.from_iterable(raw.values for one in ranges for raw in self.source.read(one)))
+        return list(chain.from_iterable(raw.values for one in ranges for raw in self.source.reading().reader.read(one)))
 
     def all(self, count):
         found = []
@@ -168,12 +168,12 @@ def test_throttling_delays_and_fails_nothing(world):
 def test_reads_that_were_refused_are_counted_for_the_driver(world):
     world.start(describeShardInterval="1h")
     world.planner.latest()
-    assert world.source.throttled_reads() == 0
+    assert world.source.throttling.throttled_reads() == 0
     world.shelf.script.extend([(400, "ProvisionedThroughputExceededException")] * 3)
     world.shelf.put("shardId-000000000000", *numbered(0, 5))
 
     assert world.batch() == numbered(0, 5)
-    assert world.source.throttled_reads() == 3
+    assert world.source.throttling.throttled_reads() == 3
 
 
 def test_a_service_that_stays_away_is_said_after_the_deadline(world):
@@ -225,12 +225,12 @@ def test_aggregated_records_are_taken_apart_with_positions_of_their_own_and_neve
 
     assert world.all(7) == [b"plain", *(data for _, data in packed), b"after"]
     (one,) = world.source.split(world.batches[1])
-    positions = [at for raw in world.source.read(one) for at in raw.positions]
+    positions = [at for raw in world.source.reading().reader.read(one) for at in raw.positions]
     assert positions == sorted(set(positions))
     assert len(positions) == 5
-    assert world.source.count(one) == 5
+    assert world.source.reading().reader.count(one) == 5
     sub = one.piece(positions[3], positions[3] + 1)
-    (original,) = world.source.originals([sub])
+    (original,) = world.source.admin.originals([sub])
     assert (original.value, original.key, original.position) == (b"sub3", b"3", positions[3])
 
 
@@ -327,16 +327,16 @@ def test_ends_are_known_once_a_later_read_found_nothing_behind(world):
     world.shelf.put("shardId-000000000000", *numbered(0, 5))
     world.start()
     began = SystemClock().epoch()
-    assert world.source.ends_at(began) is None
+    assert world.source.admin.ends_at(began) is None
     world.batch()
 
-    ends = world.source.ends_at(began)
+    ends = world.source.admin.ends_at(began)
     assert set(ends) == {("1000000", "shardId-000000000000")}
     while None in ends.values():  # until the clock's next read
         world.planner.latest()
-        ends = world.source.ends_at(began)
+        ends = world.source.admin.ends_at(began)
     assert ends == world.last.ends_by_id()
-    assert world.source.backlog(world.last) == {f"{STREAM}-shardId-000000000000": 0}
+    assert world.source.admin.backlog(world.last) == {f"{STREAM}-shardId-000000000000": 0}
 
 
 def logged(planned, number):
@@ -374,8 +374,8 @@ def test_a_start_that_a_person_chose_is_what_the_first_entry_follows(world):
 def test_what_a_batch_says_of_itself_is_what_it_holds(world):
     world.shelf.put("shardId-000000000000", *numbered(0, 30))
     world.start(maxRecordPerRead="7", maxFetchRecordsPerShard="14")
-    sizes = [(len(world.batch()), world.source.records(world.last)) for _ in range(3)]
+    sizes = [(len(world.batch()), world.last.records()) for _ in range(3)]
 
     assert sizes == [(14, 14), (14, 14), (2, 2)]
-    assert world.source.any_record(world.source.split(world.last))
+    assert world.source.admin.any_record(world.source.split(world.last))
     assert not Note.parse(world.source.split(world.last)[0].proof).closed

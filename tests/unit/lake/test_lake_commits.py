@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gluepot.connectors.lake.commits import LakeCommit, is_published
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import CheckpointError
 
 

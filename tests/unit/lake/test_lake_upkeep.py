@@ -8,7 +8,7 @@ from gluepot.connectors.lake.commits import LakeCommit
 from gluepot.connectors.lake.iceberg import IcebergTable
 from gluepot.connectors.lake.retention import Marked, expire_before_ms
 from gluepot.connectors.lake.upkeep import Upkeep, keep_up
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import ConfigError
 from gluepot.datalake.optimize import job_arguments
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gluepot.connectors.ports import SourceRange
+from gluepot.connectors.values import SourceRange
 from gluepot.core import logging
 from gluepot.engine.write_totals import WrittenFile
 from gluepot.ops.page import figures

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluepot.connectors.ports import SourceRange
+from gluepot.connectors.values import SourceRange
 from gluepot.streaming.quarantine.bisection import TooMany, find_guilty
 
 

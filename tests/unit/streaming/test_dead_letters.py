@@ -1,8 +1,8 @@
 import duckdb
 import pytest
 
-from gluepot.connectors.ports import SourceRange
-from gluepot.connectors.streams.dead_letters import DeadLetter, OriginalRecord
+from gluepot.connectors.streams.dead_letters import DeadLetter
+from gluepot.connectors.values import OriginalRecord, SourceRange
 from gluepot.core.errors import LeaseHeld
 from gluepot.streaming.quarantine.dead_letters import DeadLetters
 

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from gluepot.commit import Target, open_target, publish
-from gluepot.connectors.ports import CommitKey, Manifest, SourceRange
 from gluepot.connectors.registry import SINKS
+from gluepot.connectors.values import CommitKey, Manifest, SourceRange
 from gluepot.core.clock import FakeClock
 from gluepot.core.storage import Storage
 from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import gluepot.table
 from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
 from gluepot.connectors.files.sink.layout import commit_key
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 from gluepot.core import failpoints
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import ConfigError, TransientError

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.ports import CommitKey, SourceRange
+from gluepot.connectors.values import CommitKey, SourceRange
 from gluepot.tables.coverage import Coverage, Stretch, coverage
 from gluepot.tables.findings import coverage_findings
 

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 from gluepot.frames.chunk import CHOICE
 from gluepot.tables.evolution import column_histories, in_time_order, type_text
 

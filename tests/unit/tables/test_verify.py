@@ -12,7 +12,7 @@ from gluepot.commit import Target, recover
 from gluepot.commit.history import every
 from gluepot.commit.record import CommitRecord
 from gluepot.connectors.files.sink.layout import commit_key
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import LocalStorage
 from gluepot.tables.findings import count_findings

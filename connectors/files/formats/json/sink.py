@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from gluepot.connectors.files.formats.json.write import JsonOutputFormat
 from gluepot.connectors.files.formats.text_file import Compression
 from gluepot.connectors.files.sink import FileSink, new_file_sink
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 
 
 def json_sink(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
 from gluepot.connectors.files.sink import FileSink, new_file_sink
 from gluepot.connectors.files.sink.drift import DriftPolicy
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 
 
 def glueparquet_sink(

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
 from gluepot.connectors.files.sink import new_file_sink
 from gluepot.connectors.files.sink.drift import Drift, DriftPolicy
-from gluepot.connectors.ports import CommitKey, ManifestPart
+from gluepot.connectors.values import CommitKey, ManifestPart
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.objects import batch_from_objects
 from tests.duck import duck

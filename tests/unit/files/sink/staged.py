@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from gluepot.connectors.files.sink import FileSink
-from gluepot.connectors.ports import CommitKey, ManifestPart, StagedFile
+from gluepot.connectors.values import CommitKey, ManifestPart, StagedFile
 from gluepot.frames.chunk import Chunk
 from tests.duck import duck
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gluepot.connectors.files.sink.names import published_name, run_prefix
-from gluepot.connectors.ports import CommitKey
+from gluepot.connectors.values import CommitKey
 
 KEYS = st.builds(CommitKey, st.text(), st.integers(0, 10**7), st.text(max_size=5))
 

@@ -9,9 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from gluepot.connectors.contracts import Sink
 from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
 from gluepot.connectors.files.sink import FileSink, new_file_sink, partitions
-from gluepot.connectors.ports import CommitKey, Sink
+from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import ConfigError
 from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
 from gluepot.frames.columns import batch_of

@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from gluepot.connectors.contracts import StreamReading
 from gluepot.connectors.files.formats.parquet.sink import glueparquet_sink
 from gluepot.connectors.files.sink import partitions
-from gluepot.connectors.ports import RawBatch, SourceRange
+from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.engine.pipeline import RangeInput
 from gluepot.engine.task import Tally, load_chunks, through
 from gluepot.frames.chunk import Chunk
@@ -37,7 +38,7 @@ class Stream:
     records: list[bytes]
     first: int = 100
     gap: int = 1
-    least_piece: int = 1
+    least_piece: int | None = 1
     lost: frozenset[int] = frozenset()
 
     def read(self, wanted):
@@ -58,7 +59,11 @@ def drained(source, sink, *steps, between=lambda: None):
     tally = Tally()
 
     def chunks():
-        yield from through(load_chunks(RangeInput(source, (wanted,)), [wanted], tally), steps, tally)
+        yield from through(
+            load_chunks(RangeInput(StreamReading(source, least_piece=source.least_piece), (wanted,)), [wanted], tally),
+            steps,
+            tally,
+        )
         between()
 
     part = sink.write(chunks(), 0, "attempt/0")
@@ -168,7 +173,9 @@ def test_positions_may_be_larger_than_any_integer_of_a_machine_and_have_gaps(sin
 
 def test_a_source_that_reads_no_pieces_reads_the_range_again(sink):
     class Whole:
-        """A stream without `least_piece`."""
+        """A stream whose ranges are read as a whole."""
+
+        least_piece = None
 
         def __init__(self) -> None:
             self.first, self.gap, self.records = 100, 1, RECORDS

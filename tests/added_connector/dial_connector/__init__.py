@@ -1,4 +1,7 @@
-"""A connection type of a package of its own: numbers come out of a dial, and rows go into a file, line by line."""
+"""Connection types of a package of its own.
+
+`dial`: numbers come out of a dial, and rows go into a file, line by line. `tail`: a stream, see `tail.py`.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -8,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from gluepot.connector_api import Access, BatchRead, Chunk, Connector, Outgoing, RecordShape
+from gluepot.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,8 @@ class Lines:
     guarantee: str = "at least once"
 
     def check(self) -> None:
-        Path(self.path).touch()
+        if not Path(self.path).parent.is_dir():
+            raise ConfigError(f"path is {self.path!r}, and there is no such folder; create it, or correct the path.")
 
     def send(self, records: Iterator[Outgoing]) -> int:
         lines = [record.value or b"" for record in records]
@@ -50,6 +55,7 @@ def sink(options: Mapping[str, Any]) -> Lines:
     return Lines(str(options["path"]))
 
 
+TAIL = Connector(Access.RECORDS, stream_source="dial_connector.tail:source", positions="dial_connector.tail:Positions")
 CONNECTOR = Connector(
     Access.RECORDS, Access.RECORDS, batch_source="dial_connector:read", record_sink="dial_connector:sink"
 )

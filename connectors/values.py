@@ -1,26 +1,19 @@
-"""The contracts that every connector keeps, and the plain values that planner, tasks and driver exchange."""
+"""The plain values that planner, tasks and driver exchange with connectors."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from gluepot.core.clock import Clock
-from gluepot.core.datasets import Dataset
-from gluepot.frames.chunk import Chunk, ErrorRecord
+from gluepot.frames.chunk import ErrorRecord
 
 if TYPE_CHECKING:
-    from gluepot.connectors.positions import StreamPositions
-    from gluepot.connectors.streams.dead_letters import OriginalRecord
-    from gluepot.core.checkpoint import Checkpoint, OffsetEntry
     from gluepot.frames.declared import DeclaredPayload
-
 
 _EXACT_IN_JSON = 2**53
 
@@ -111,231 +104,47 @@ class RawBatch:
         return pa.RecordBatch.from_arrays([self.columns[name] for name in names], names=list(names))
 
 
-class StreamSource(Protocol):
-    """A source of an unbounded stream with positions that can be read again.
+@dataclass(frozen=True, slots=True)
+class StreamShape:
+    """The columns that a stream's records become.
 
-    Instances are small and picklable; clients are opened on first use in the process that uses them.
+    Args:
+        payload: the column that holds the payload if the script declares no columns.
+        added: the columns beside the payload, as in `RawBatch.columns`.
+        declared: the columns into which the worker decodes each payload; None leaves the payload as it is.
+        classification: format of the payload in lower case; empty if the script gives none.
+        rejects_path: the folder for records that cannot become rows of a DataFrame; None stands for one below the
+            checkpoint.
     """
 
-    @property
-    def guarantee(self) -> str:
-        """One sentence that says what a reader may rely on."""
-
-    def check(self) -> None:
-        """Make sure, once and before data flows, that the source answers and has the stream.
-
-        Raises:
-            ConfigError, TransientError: it does not.
-        """
-
-    def read(self, wanted: SourceRange) -> Iterator[RawBatch]:
-        """Yield every record of the range, in order, in bounded batches. Called in the worker; may block.
-
-        Raises:
-            DataLoss: the range is no longer there.
-            TransientError: the source was unreachable for longer than its deadline.
-        """
-
-    def count(self, wanted: SourceRange) -> int:
-        """Return the number of records in the range without returning the records; raises as `read` does."""
-
-
-@runtime_checkable
-class AheadSource(Protocol):
-    """A stream source that can be told which ranges a task reads next."""
-
-    def begin(self, wanted: SourceRange) -> None:
-        """Start to fetch a range. The call does not wait, and reads nothing that `read` would not read.
-
-        It is called in the worker.
-        """
-
-
-@runtime_checkable
-class DivisibleSource(Protocol):
-    """A stream source whose ranges can be read in pieces, because each position stands for at most one record."""
-
-    @property
-    def least_piece(self) -> int:
-        """Number of positions in the smallest piece that is worth a task of its own."""
-
-
-class Planner(Protocol):
-    """Decides what each micro-batch of a query holds. Lives in a process beside the driver, as long as the query."""
-
-    def initial(self) -> StreamPositions[Any]:
-        """Return where a query without history starts; every call gives the same answer."""
-
-    def latest(self) -> StreamPositions[Any]:
-        """Return the next batch, or the last one again if there is nothing to read. The call waits only briefly.
-
-        Raises:
-            DataLoss: records vanished before they were read, and the user has not accepted that.
-            TransientError: the source was unreachable for longer than its deadline.
-        """
-
-    def committed(self, batch: StreamPositions[Any]) -> None:
-        """Take note that a batch is done and will not be read again."""
-
-    def close(self) -> None:
-        """Release all resources. Called once, if the process ends normally."""
-
-
-class PlannedSource(StreamSource, Protocol):
-    """A stream source that also decides what its micro-batches hold, as `forEachBatch` needs it.
-
-    Its methods run on the driver, except for the methods of `StreamSource`.
-    """
-
-    @property
-    def declared(self) -> DeclaredPayload | None:
-        """The columns into which the worker decodes each payload; None leaves the payload as it is."""
-
-    @property
-    def classification(self) -> str:
-        """Format of the payload in lower case; empty if the script gives none."""
-
-    @property
-    def payload(self) -> pa.Field:
-        """The column that holds the payload if the script declares no columns."""
-
-    @property
-    def added(self) -> pa.Schema:
-        """The columns beside the payload, as in `RawBatch.columns`."""
-
-    @property
-    def rejects_path(self) -> str | None:
-        """The folder for records that cannot become rows of a DataFrame; None stands for one below the checkpoint."""
-
-    def dataset(self, stream: str) -> Dataset:
-        """Return the name of a stream in lineage events."""
-
-    def told(self, folder: Path) -> Self:
-        """Return the source for one query, whose driver, planner and local workers share `folder`."""
-
-    def lean(self) -> Self:
-        """Return the source for small batches that are read in the driver's process: it fetches little ahead."""
-
-    def planner(self, checkpoint: Checkpoint | None, clock: Clock) -> Planner:
-        """Return the planner of a query; `checkpoint` is None for a query that Gluepot did not start."""
-
-    def parsed(self, plain: Mapping[str, Any]) -> StreamPositions[Any]:
-        """Read one entry of the offset log; raises CheckpointError as `StreamPositions.from_json` does."""
-
-    def positions(self, entry: OffsetEntry, checkpoint: str) -> StreamPositions[Any]:
-        """Return this stream's part of a batch; raises CheckpointError if the entry belongs to another stream."""
-
-    def check_position(self, held: StreamPositions[Any]) -> None:
-        """Make sure that the source still has the records after a batch.
-
-        Raises:
-            DataLoss: it does not, and the user has not accepted that.
-        """
-
-    def split(self, batch: StreamPositions[Any]) -> list[SourceRange]:
-        """Return the ranges that the tasks of a batch read."""
-
-    def records(self, batch: StreamPositions[Any]) -> int:
-        """Return how many records a batch holds, or an upper bound."""
-
-    def any_record(self, ranges: Iterable[SourceRange]) -> bool:
-        """Tell whether the ranges hold at least one record."""
-
-    def originals(self, ranges: Iterable[SourceRange]) -> Iterator[OriginalRecord]:
-        """Yield the first record of each range as the source holds it; an empty range yields nothing."""
-
-    def backlog(self, batch: StreamPositions[Any]) -> dict[str, int]:
-        """Return the number of records that come after a batch, by `stream-shard`.
-
-        Raises:
-            TransientError: the numbers cannot be found out now.
-        """
-
-    def ends_at(self, epoch_secs: float) -> Mapping[tuple[str, Any], int | None] | None:
-        """Return, by stream id and shard, a position before which all records from before the given moment lie.
-
-        A shard's position is None while it is unknown. The result is None while the shards themselves are unknown.
-        A later call may know more.
-        """
-
-    def bounded(self) -> list[SourceRange]:
-        """Return the ranges of a batch read; raises ConfigError if the source has no end at which to stop."""
-
-
-@runtime_checkable
-class GroupedSource(Protocol):
-    """A stream source that keeps positions of consumer groups, where other tools look for a query's progress."""
-
-    @property
-    def group(self) -> str:
-        """The group whose positions are written; empty for none."""
-
-    def commit_group(self, batch: StreamPositions[Any]) -> None:
-        """Write the end of a batch as the group's position. No query reads it back in order to continue.
-
-        Raises:
-            TransientError: the source was unreachable.
-            PermanentError, ConfigError: the source refuses, because the group has members of its own or the caller may
-                not write to it.
-        """
-
-
-@runtime_checkable
-class ThrottledSource(Protocol):
-    """A stream source whose service refuses reads that come too often."""
-
-    def throttled_reads(self) -> int:
-        """Return how many reads the service has refused since the query's planner began; called on the driver."""
-
-
-class InputSplit(Protocol):
-    """The part of a batch source that one task reads. Small and picklable."""
-
-    @property
-    def size_bytes(self) -> int:
-        """The size of the part; 0 if it is unknown."""
-
-
-SplitT_contra = TypeVar("SplitT_contra", bound=InputSplit, contravariant=True)
-
-
-class BatchSource(Protocol[SplitT_contra]):
-    """A bounded source that decodes what it reads. Small and picklable, like a `StreamSource`."""
-
-    @property
-    def guarantee(self) -> str:
-        """One sentence that says what a reader may rely on."""
-
-    def read(self, split: SplitT_contra) -> Iterator[Chunk]:
-        """Yield every record of a split, in order, in bounded chunks. Called in the worker; may block.
-
-        Raises:
-            PermanentError: the input cannot be read.
-            TransientError: the source was unreachable for longer than its deadline.
-        """
+    payload: pa.Field
+    added: pa.Schema
+    declared: DeclaredPayload | None = None
+    classification: str = ""
+    rejects_path: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class BatchRead:
-    """A bounded read.
+class OriginalRecord:
+    """A record as its source holds it.
 
     Args:
-        source: reads a split in the worker.
-        splits: each becomes one task.
-        schema: the schema of every record, if the source knows it beforehand; None if only the records tell.
+        value: the payload; None where the source has a key and no value.
+        stream: topic or stream.
+        shard: partition or shard.
+        position: its offset.
+        epoch_ms: its time stamp; None where the source has none.
+        key: its key, if it has one.
+        headers: in order; names may repeat.
     """
 
-    source: BatchSource[Any]
-    splits: tuple[InputSplit, ...]
-    schema: pa.Schema | None = None
-
-
-@runtime_checkable
-class ColumnarSource(Protocol):
-    """A batch source that can leave columns out."""
-
-    def only(self, columns: frozenset[str]) -> BatchSource[Any]:
-        """Return a source that needs to deliver only these columns, named in lower case; it may deliver more."""
+    value: bytes | None
+    stream: str
+    shard: str
+    position: int
+    epoch_ms: int | None = None
+    key: bytes | None = None
+    headers: Sequence[tuple[str, bytes | None]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -515,80 +324,6 @@ class RecordShape:
 
     key_column: str | None = None
     classification: str = "json"
-
-
-class RecordSink(Protocol):
-    """A target that takes records one by one and cannot take them back. Picklable: tasks get a copy."""
-
-    @property
-    def guarantee(self) -> str:
-        """One sentence that says what a consumer of the target may rely on."""
-
-    @property
-    def shape(self) -> RecordShape:
-        """How rows become records."""
-
-    def check(self) -> None:
-        """Make sure, before data flows, that the target exists; raises ConfigError or TransientError if not."""
-
-    def send(self, records: Iterator[Outgoing]) -> int:
-        """Send records in order and return how many, once all are acknowledged. Called in the worker; blocks.
-
-        Raises:
-            TransientError: the target was unreachable for longer than its deadline; some records may have arrived.
-            PermanentError: the target refuses a record.
-        """
-
-
-class TaskSink(Protocol):
-    """The worker's side of a sink."""
-
-    def write(self, chunks: Iterator[Chunk], task: int, attempt: str) -> ManifestPart:
-        """Stage every row and every error record; leave nothing behind when it raises.
-
-        Args:
-            chunks: consumed once, in order.
-            task: ordinal of the task in the job; part of the file names.
-            attempt: unique to this try; no two tries share a staged path.
-
-        Returns:
-            files, schema, rows_out and rejected filled in.
-        """
-
-
-class Sink(TaskSink, Protocol):
-    """A target for chunks. Picklable: tasks get a copy.
-
-    A sink only stages files. `gluepot.commit` makes them visible, exactly once per key, for all sinks alike.
-    """
-
-    @property
-    def guarantee(self) -> str:
-        """What readers may rely on after a recovery, such as `exactly-once`."""
-
-    @property
-    def key(self) -> CommitKey:
-        """The write for which this sink was made."""
-
-    @property
-    def root(self) -> str:
-        """URL of the folder to which the paths of staged data files are relative."""
-
-    @property
-    def rejects_root(self) -> str:
-        """URL of the folder to which the paths of staged rejects files are relative; often the same as `root`."""
-
-    def check(self) -> None:
-        """Make sure, before data flows, that the target can be written; raises ConfigError if not."""
-
-    def knowing(self, history: Iterable[bytes]) -> Sink:
-        """Return the sink for a table to which earlier writes have added the `columns` of their parts, oldest first."""
-
-    def again(self, parts: Sequence[ManifestPart]) -> Sink | None:
-        """Return None if the parts fit together; otherwise return the sink with which all tasks must run once more.
-
-        The driver calls this with the parts of all tasks, before anything is published.
-        """
 
 
 def dump_errors(errors: Sequence[ErrorRecord]) -> pa.RecordBatch:

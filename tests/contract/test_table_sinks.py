@@ -1,0 +1,298 @@
+"""What every sink of a table promises: nothing is visible before it is published, and everything is published once."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import pickle
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+from uuid import uuid4
+
+import psycopg
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from gluepot.commit import abort, open_target, publish, recover
+from gluepot.connectors.contracts import Sink, TaskSink
+from gluepot.connectors.jdbc.postgresql.publish import TableName, drop_staged, find_table, publication
+from gluepot.connectors.jdbc.postgresql.staging import StagingSink
+from gluepot.connectors.jdbc.target import JdbcWriteSettings
+from gluepot.connectors.registry import SINKS
+from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange
+from gluepot.core.errors import ConfigError, LeaseHeld
+from gluepot.core.storage import open_storage
+from gluepot.engine import jdbc_output
+from gluepot.frames.chunk import Chunk, ErrorRecord
+from tests.postgresql import new_database
+
+BROKEN = ErrorRecord(b"{", "malformed_json", "cut off")
+
+
+def key(batch: int = 7) -> CommitKey:
+    return CommitKey("query-1", batch, "sink0")
+
+
+class Target(Protocol):
+    """One table, which is empty and does not exist yet."""
+
+    def sink(self, key: CommitKey) -> TaskSink:
+        """The worker's side of a write."""
+
+    def publish(self, manifest: Manifest) -> Committed | AlreadyCommitted:
+        """Publish what tasks have staged."""
+
+    def abandon(self, key: CommitKey, token: int) -> None:
+        """Remove what the tasks of a driver have staged, as the driver does after an error."""
+
+    def recover(self, key: CommitKey, token: int) -> None:
+        """Clear up what dead drivers have staged, as a driver does before its first write."""
+
+    def numbers(self) -> list[int]:
+        """The column n of all visible rows, sorted, read without the product."""
+
+    def rejected(self) -> int:
+        """The number of visible rejected records."""
+
+    def staged(self) -> list[str]:
+        """What is there and not visible."""
+
+
+@dataclass
+class Files:
+    """A table of files."""
+
+    url: str
+    format: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def sink(self, key: CommitKey) -> Sink:
+        return SINKS[self.format](self.url, key, self.options, partition_keys=["day"], ctx=key.ctx)
+
+    def publish(self, manifest: Manifest) -> Committed | AlreadyCommitted:
+        return publish(open_target(self.sink(manifest.key)), manifest)
+
+    def abandon(self, key: CommitKey, token: int) -> None:
+        abort(open_target(self.sink(key)), key, str(token))
+
+    def recover(self, key: CommitKey, token: int) -> None:
+        recover(open_target(self.sink(key)), key.query_id, token)
+
+    def numbers(self) -> list[int]:
+        storage = open_storage(self.url)
+        visible = [name for name in storage.list("") if not name.startswith("_")]
+        return sorted(n for name in visible for n in self._numbers(storage.get(name)))
+
+    def _numbers(self, content: bytes) -> list[int]:
+        match self.format:
+            case "json":
+                return [json.loads(line)["n"] for line in content.splitlines()]
+            case "csv":
+                return [int(row["n"]) for row in csv.DictReader(io.StringIO(content.decode()))]
+        return pq.read_table(pa.BufferReader(content)).column("n").to_pylist()
+
+    def rejected(self) -> int:
+        storage = open_storage(self.url)
+        return sum(pq.read_metadata(pa.BufferReader(storage.get(name))).num_rows for name in storage.list("_rejects"))
+
+    def staged(self) -> list[str]:
+        storage = open_storage(self.url)
+        return [name for folder in ("staging", "intents") for name in storage.list(f"_gluepot/{folder}")]
+
+
+@dataclass
+class Rows:
+    """A table of PostgreSQL."""
+
+    url: str
+    settings: JdbcWriteSettings
+    name: TableName
+
+    def sink(self, key: CommitKey) -> TaskSink:
+        return StagingSink(self.settings.endpoint, key, self.name.schema, self.name.qualified)
+
+    def publish(self, manifest: Manifest) -> Committed | AlreadyCommitted:
+        staged = [file for part in manifest.parts for file in part.files]
+        bare = replace(manifest, parts=[replace(part, files=()) for part in manifest.parts])
+        with publication(self.settings, manifest.key, self.name) as begun:
+            outcome = jdbc_output._publish(begun, bare, staged)
+        self.abandon(manifest.key, manifest.token)
+        return outcome
+
+    def abandon(self, key: CommitKey, token: int) -> None:
+        drop_staged(self.settings.endpoint, key, self.name.schema)
+
+    def recover(self, key: CommitKey, token: int) -> None:
+        drop_staged(self.settings.endpoint, key, self.name.schema)
+
+    def numbers(self) -> list[int]:
+        return [n for (n,) in self._sql("SELECT n FROM numbers ORDER BY n")]
+
+    def rejected(self) -> int:
+        return len(self._sql("SELECT raw FROM gluepot_rejects"))
+
+    def staged(self) -> list[str]:
+        return [name for (name,) in self._sql("SELECT tablename FROM pg_tables WHERE tablename LIKE 'gluepot_stage%'")]
+
+    def _sql(self, statement: str) -> list[Any]:
+        with psycopg.connect(self.url) as connection:
+            return connection.execute(statement).fetchall()
+
+
+@pytest.fixture(scope="module")
+def database(postgresql) -> Iterator[str]:
+    with new_database(postgresql) as url:
+        yield url
+
+
+def table_of_postgresql(url: str) -> Rows:
+    with psycopg.connect(url) as connection:
+        found = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
+        for (name,) in found:
+            connection.execute(f"DROP TABLE {name}")
+        connection.execute("CREATE TABLE numbers (n int8, day text)")
+    settings = JdbcWriteSettings.from_glue({"url": url, "dbtable": "numbers"})
+    return Rows(url, settings, find_table(settings))
+
+
+@pytest.fixture(params=["parquet", "json", "csv", "s3", "postgresql"])
+def target(request, tmp_path) -> Target:
+    match request.param:
+        case "postgresql":
+            return table_of_postgresql(request.getfixturevalue("database"))
+        case "s3":
+            return Files(f"{request.getfixturevalue('s3_url')}/{uuid4().hex}", "glueparquet")
+        case format_name:
+            return Files(str(tmp_path / "table"), "glueparquet" if format_name == "parquet" else format_name)
+
+
+def staged(
+    target: Target, numbers: Sequence[int], *, batch: int = 7, token: int = 1, attempt: int = 0, task: int = 0
+) -> ManifestPart:
+    """Stage numbers, and one broken record, as a task of the driver with a token does."""
+    rows = pa.record_batch({"n": pa.array(numbers, pa.int64()), "day": [f"d{n % 2}" for n in numbers]})
+    sink = pickle.loads(pickle.dumps(target.sink(key(batch))))
+    part = sink.write(iter([Chunk(rows, [BROKEN])]), task, f"{token}/{attempt}")
+    given = SourceRange("kafka", "clicks", "id", str(task), numbers[0], numbers[-1] + 2)
+    return replace(part, ranges=[given], rows_in=len(numbers) + 1)
+
+
+def manifest(*parts: ManifestPart, batch: int = 7, token: int = 1) -> Manifest:
+    return Manifest(key(batch), parts, token=token)
+
+
+def test_what_is_staged_is_not_visible(target):
+    part = staged(target, [1, 2, 3])
+
+    assert (part.rows_out, part.rejected) == (3, {"malformed_json": 1})
+    assert (target.numbers(), target.rejected()) == ([], 0)
+    assert target.staged()
+
+
+def test_what_is_published_is_visible_once_with_its_rejects_and_nothing_is_left_staged(target):
+    outcome = target.publish(manifest(staged(target, [1, 2, 3]), staged(target, [4, 5], task=1)))
+
+    assert isinstance(outcome, Committed)
+    assert outcome.rows == 5
+    assert (target.numbers(), target.rejected()) == ([1, 2, 3, 4, 5], 2)
+    assert target.staged() == []
+
+
+def test_the_same_input_published_again_changes_nothing(target):
+    target.publish(manifest(staged(target, [1, 2, 3])))
+
+    again = target.publish(manifest(staged(target, [1, 2, 3], attempt=1)))
+
+    assert isinstance(again, AlreadyCommitted)
+    assert again.rows == 3
+    assert (target.numbers(), target.rejected()) == ([1, 2, 3], 1)
+    assert target.staged() == []
+
+
+def test_other_input_under_the_same_key_replaces_what_was_published(target):
+    target.publish(manifest(staged(target, [1, 2, 3])))
+
+    target.publish(manifest(staged(target, [11, 12], token=2), token=2))
+
+    assert (target.numbers(), target.rejected()) == ([11, 12], 1)
+    assert target.staged() == []
+
+
+def test_batches_add_up(target):
+    for batch, numbers in ((7, [1, 2]), (8, [3, 4])):
+        target.publish(manifest(staged(target, numbers, batch=batch), batch=batch))
+
+    assert (target.numbers(), target.rejected()) == ([1, 2, 3, 4], 2)
+
+
+def test_a_task_that_is_tried_twice_leaves_one_copy(target):
+    staged(target, [1, 2, 3], attempt=0)  # its answer was lost
+    second = staged(target, [1, 2, 3], attempt=1)
+
+    target.publish(manifest(second))
+
+    assert (target.numbers(), target.rejected()) == ([1, 2, 3], 1)
+    assert target.staged() == []
+
+
+def test_an_abandoned_attempt_leaves_nothing(target):
+    staged(target, [1, 2, 3])
+
+    target.abandon(key(), 1)
+
+    assert (target.numbers(), target.staged()) == ([], [])
+
+
+def test_what_a_dead_driver_staged_is_cleared_up(target):
+    staged(target, [1, 2, 3])
+
+    target.recover(key(), 2)
+
+    assert (target.numbers(), target.staged()) == ([], [])
+
+
+def test_a_task_that_fails_half_way_leaves_nothing_and_says_why(target):
+    def chunks():
+        yield Chunk(pa.record_batch({"n": [1], "day": ["d1"]}), [BROKEN])
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        target.sink(key()).write(chunks(), 0, "1/0")
+    assert (target.numbers(), target.staged()) == ([], [])
+
+
+def test_a_driver_that_was_replaced_publishes_nothing(target):
+    late = staged(target, [1, 2, 3])
+    target.publish(manifest(staged(target, [1, 2, 3], token=2), token=2))
+
+    with pytest.raises(LeaseHeld):
+        target.publish(manifest(late))
+    assert (target.numbers(), target.rejected()) == ([1, 2, 3], 1)
+
+
+def test_a_task_without_rows_stages_nothing(target):
+    part = target.sink(key()).write(iter([]), 0, "1/0")
+
+    assert (list(part.files), part.rows_out, part.schema) == ([], 0, None)
+    assert target.staged() == []
+
+
+def test_a_sink_of_files_says_what_it_is_for(target):
+    sink = target.sink(key())
+    if not isinstance(target, Files):
+        return  # a `TaskSink` alone: the transaction of the server publishes its rows
+
+    assert (sink.key, sink.root, sink.rejects_root, sink.guarantee) == (key(), target.url, target.url, "exactly-once")
+    assert pickle.loads(pickle.dumps(sink)) == sink
+    sink.check()
+    assert open_storage(target.url).list("") == []
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_data_flows(tmp_path):
+    (tmp_path / "table").write_text("a file where the folder should be")
+
+    with pytest.raises(ConfigError):
+        Files(str(tmp_path / "table"), "json").sink(key()).check()

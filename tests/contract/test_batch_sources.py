@@ -13,13 +13,13 @@ import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from gluepot.connectors.files.settings import FileReadSettings
 
 from gluepot.bookmarks import jobrun
 from gluepot.bookmarks.files_input import files_input
 from gluepot.bookmarks.jdbc_input import jdbc_input
 from gluepot.bookmarks.jobrun import JobRun
 from gluepot.connectors.contracts import BatchRead, ColumnarSource, InputSplit
+from gluepot.connectors.files.source.settings import FileReadSettings
 from gluepot.connectors.jdbc.settings import JdbcReadSettings
 from gluepot.connectors.registry import connector
 from gluepot.core.clock import SystemClock

@@ -132,7 +132,7 @@ class History:
         )
         found: dict[str, list[float]] = {}
         with transaction(self._engine, NAME) as connection:
-            for name, value in connection.execute(query).tuples():
+            for name, value in connection.execute(query):
                 found.setdefault(name, []).append(value)
         return found
 
@@ -151,7 +151,7 @@ class History:
             query = query.where(results.c.context == context)
         with transaction(self._engine, NAME) as connection:
             rows = connection.execute(query).mappings().all()
-            return [_result(dict(row), dict(connection.execute(_metrics_of(row["id"])).tuples().all())) for row in rows]
+            return [_result(dict(row), dict(map(tuple, connection.execute(_metrics_of(row["id"]))))) for row in rows]
 
 
 def history_url(environ: Mapping[str, str]) -> str:

@@ -28,6 +28,7 @@ def evaluation_options(given: Mapping[str, Any]) -> Options:
     return Options(
         by_row=method == "ROW",
         filtered_as_skipped=str(given.get("rowLevelConfiguration.filteredRowLabel", "")).upper() == "SKIPPED",
+        with_summary=str(given.get("publishAggregatedMetrics.status", "")).upper() == "ENABLED",
         with_labels=str(given.get("rowLevelConfiguration.ruleWithLabels", "")).upper() == "ENABLED",
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from pyspark.sql.types import DoubleType, MapType, StringType, StructField, StructType
+from pyspark.sql.types import DoubleType, LongType, MapType, StringType, StructField, StructType
 
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection
 from awsglue.transforms import GlueTransform
@@ -30,6 +30,7 @@ _OUTCOMES = StructType(
         StructField("EvaluatedRule", StringType()),
     ]
 )
+_COUNTS = ("PassedCount", "FailedCount", "SkippedCount", "TotalCount")
 
 
 class EvaluateDataQuality(GlueTransform):
@@ -83,18 +84,20 @@ class EvaluateDataQuality(GlueTransform):
         """Return a collection of `originalData`, `ruleOutcomes` and `rowLevelOutcomes`.
 
         The last one has the rows of the frame with the columns DataQualityRulesPass, DataQualityRulesFail,
-        DataQualityRulesSkip and DataQualityEvaluationResult. Arguments and errors are those of a call.
+        DataQualityRulesSkip and DataQualityEvaluationResult. With `publishAggregatedMetrics.status` there is also
+        `aggregatedMetrics`, one row with numbers of rows and rules. Arguments and errors are those of a call.
         """
         check = _check(frame, ruleset, publishing_options, additional_options, additional_data_sources)
         by_row = DynamicFrame(check.row_outcomes, frame.glue_ctx, cls.DATA_QUALITY_ROW_LEVEL_OUTCOMES_KEY)
-        return DynamicFrameCollection(
-            {
-                cls.ORIGINAL_DATA_KEY: frame,
-                cls.DATA_QUALITY_RULE_OUTCOMES_KEY: _rule_outcomes(frame, check),
-                cls.DATA_QUALITY_ROW_LEVEL_OUTCOMES_KEY: by_row,
-            },
-            frame.glue_ctx,
-        )
+        frames = {
+            cls.ORIGINAL_DATA_KEY: frame,
+            cls.DATA_QUALITY_RULE_OUTCOMES_KEY: _rule_outcomes(frame, check),
+            cls.DATA_QUALITY_ROW_LEVEL_OUTCOMES_KEY: by_row,
+        }
+        if check.options.with_summary:
+            key = cls.AGGREGATED_METRICS_KEY
+            frames[key] = DynamicFrame(partial(_aggregated_metrics, frame, check), frame.glue_ctx, key)
+        return DynamicFrameCollection(frames, frame.glue_ctx)
 
 
 def _check(
@@ -130,4 +133,30 @@ def _rule_outcomes(frame: DynamicFrame, check: Check) -> DynamicFrame:
 
 def _outcome_rows(frame: DynamicFrame, check: Check) -> Pipeline:
     rows = [tuple(plain_outcome(one).values()) for one in check.evaluation().outcomes]
-    return Pipeline(FrameInput(frame.glue_ctx.spark_session.createDataFrame(rows, _OUTCOMES)))
+    if not check.options.with_summary:
+        return _rows(frame, rows, _OUTCOMES)
+    summary = check.summary()
+    counted = []
+    for row in rows:
+        passed, failed = summary.passed[row[0]], summary.failed[row[0]]
+        counted.append((*row, passed, failed, summary.rows - passed - failed, summary.rows))
+    return _rows(frame, counted, StructType([*_OUTCOMES, *(StructField(name, LongType()) for name in _COUNTS)]))
+
+
+def _aggregated_metrics(frame: DynamicFrame, check: Check) -> Pipeline:
+    summary, outcomes = check.summary(), check.evaluation().outcomes
+    passed = sum(one.passed for one in outcomes)
+    numbers = {
+        "TotalRowsProcessed": summary.rows,
+        "PassedRows": summary.rows - summary.failed_rows,
+        "FailedRows": summary.failed_rows,
+        "TotalRulesProcessed": len(outcomes),
+        "RulesPassed": passed,
+        "RulesFailed": len(outcomes) - passed,
+    }
+    schema = StructType([StructField(name, LongType()) for name in numbers])
+    return _rows(frame, [tuple(numbers.values())], schema)
+
+
+def _rows(frame: DynamicFrame, rows: list[tuple[Any, ...]], schema: StructType) -> Pipeline:
+    return Pipeline(FrameInput(frame.glue_ctx.spark_session.createDataFrame(rows, schema)))

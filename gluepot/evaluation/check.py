@@ -19,6 +19,7 @@ from gluepot.engine.pipeline import Pipeline
 from gluepot.engine.writer import TableWriter
 from gluepot.evaluation.examiner import Examiner, Options, Subject
 from gluepot.evaluation.history.store import History, Result, Source
+from gluepot.evaluation.row_outcomes import Summary
 from gluepot.quality import anomalies
 from gluepot.quality.dqdl.conditions import calls_of
 from gluepot.quality.dqdl.rule_types import Kind
@@ -70,6 +71,7 @@ class Check:
         writer: TableWriter,
         clock: Clock,
     ) -> None:
+        self.options = options
         self._publication = publication
         self._clock = clock
         self._started_secs = clock.epoch()
@@ -78,6 +80,7 @@ class Check:
         self._writer = writer
         self._waiting: Waiting | None = None
         self._evaluation: Evaluation | None = None
+        self._summary: Summary | None = None
         self._lock = RLock()
         if self._examiner.measures_alone:
             measures = self._examiner.examination.measures()
@@ -97,6 +100,13 @@ class Check:
     def row_outcomes(self) -> Pipeline:
         """Return the rows with the columns that tell which rules they pass."""
         return self._examiner.row_outcomes()
+
+    def summary(self) -> Summary:
+        """Return how the rows fared; the first call reads them."""
+        with self._lock:
+            if self._summary is None:
+                self._summary = self._examiner.summary()
+            return self._summary
 
     def _finish(self) -> None:
         self.evaluation()

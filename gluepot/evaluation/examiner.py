@@ -17,7 +17,7 @@ from gluepot.engine import execute
 from gluepot.engine.pipeline import FrameInput, Pipeline
 from gluepot.evaluation.files import values as file_values
 from gluepot.evaluation.other_data import OtherData, Sources
-from gluepot.evaluation.row_outcomes import RowOutcomes
+from gluepot.evaluation.row_outcomes import RowOutcomes, Summary, SummaryOfRows
 from gluepot.quality import files as file_rules
 from gluepot.quality.checks import JUDGES, Facts, Setting
 from gluepot.quality.dqdl.ruleset import Composite, Rule, Ruleset, simple_rules
@@ -57,11 +57,13 @@ class Options:
         by_row: whether composites are judged row by row.
         filtered_as_skipped: whether a row that a `where` leaves out counts as skipped instead of passed.
         with_labels: whether the texts of rules in row outcomes show their labels.
+        with_summary: whether rows are counted by rule and result, Glue's `publishAggregatedMetrics.status`.
     """
 
     by_row: bool = False
     filtered_as_skipped: bool = False
     with_labels: bool = False
+    with_summary: bool = False
 
 
 class InvalidWhereError(ValueError):
@@ -145,6 +147,14 @@ class Examiner:
             with_labels=self._options.with_labels,
         )
         return given.then(step)
+
+    def summary(self) -> Summary:
+        """Return how the rows fared, from a pass of its own."""
+        one = SummaryOfRows()
+        found = execute.measure(self._subject.spark, self.row_outcomes().over_known(), [one]).states.get(one, Summary())
+        if not isinstance(found, Summary):
+            raise RuleError(str(found))
+        return found
 
     @property
     def _needs_columns(self) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -79,6 +80,50 @@ class RowOutcomes:
             return str(rule)
         labels = ",".join(f'"{key}"="{value}"' for key, value in rule.labels)
         return f"{rule} labels=[{labels}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """How rows fared.
+
+    Args:
+        rows: number of rows.
+        failed_rows: those that fail a rule.
+        passed: how many rows pass each rule, by its text.
+        failed: how many fail it.
+    """
+
+    rows: int = 0
+    failed_rows: int = 0
+    passed: Counter[str] = field(default_factory=Counter)
+    failed: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryOfRows:
+    """Measures rows that have the columns of `RowOutcomes`; see `Measure`."""
+
+    where: str = ""
+
+    def of(self, batch: pa.RecordBatch) -> Summary:
+        """Return how some rows fared."""
+        failed_rows = pc.equal(batch.column(RESULT_COLUMN), FAILED).true_count
+        passed, failed = (_counts(batch.column(name)) for name in (PASS_COLUMN, FAIL_COLUMN))
+        return Summary(batch.num_rows, failed_rows, passed, failed)
+
+    def merged(self, one: Summary, other: Summary) -> Summary:
+        """Return how the rows of both fared."""
+        return Summary(
+            one.rows + other.rows,
+            one.failed_rows + other.failed_rows,
+            one.passed + other.passed,
+            one.failed + other.failed,
+        )
+
+
+def _counts(lists: pa.ListArray) -> Counter[str]:
+    """Return how often each text is in the lists."""
+    return Counter({one["values"]: one["counts"] for one in pc.value_counts(lists.flatten()).to_pylist()})
 
 
 def _listed(texts: list[str], chosen: npt.NDArray[np.bool_]) -> pa.Array:

@@ -49,6 +49,8 @@ class RowsFulfilling:
 
     def of(self, batch: pa.RecordBatch) -> Counted:
         """Return rows and how many of them pass; those that a `where` leaves out do."""
+        if not batch.num_rows:  # a batch that stands for no rows may lack the columns of flags and masks
+            return Counted(0, 0)
         passed = self.tests.passed(self.rule, batch)
         return Counted(batch.num_rows, passed.true_count + passed.null_count)
 

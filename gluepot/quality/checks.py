@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gluepot.quality.dqdl.rule_types import Kind
-from gluepot.quality.dqdl.ruleset import Operator, Rule
+from gluepot.quality.dqdl.ruleset import Condition, Operator, Rule
 from gluepot.quality.measures import (
     Castable,
     Columns,
@@ -74,14 +75,27 @@ class Setting:
             RuleError: it has none.
         """
         assert rule.condition is not None
-        return comparison_of(rule.condition, self.now, self.earlier.get(name_in_history(metric, rule), ()))
+        return comparison_of(rule.condition, self._moment(rule), self.earlier.get(name_in_history(metric, rule), ()))
 
     def threshold(self, rule: Rule) -> Comparison | None:
-        """Return the condition of `with threshold`; None without one."""
+        """Return the condition of `with threshold`; None without one.
+
+        Raises:
+            RuleError: a number cannot be calculated.
+        """
         tag = rule.tag("threshold")
+        return None if tag is None else comparison_of(Condition(Kind.NUMBER, tag.operator, tag.operands), self.now)
+
+    def _moment(self, rule: Rule) -> Moment:
+        """Return the time of the evaluation, in the zone that `with timeZone` names for times of day."""
+        tag = rule.tag("timeZone")
         if tag is None:
-            return None
-        return Comparison(Kind.NUMBER, tag.operator, tuple(float(str(one)) for one in tag.operands))
+            return self.now
+        name = str(getattr(tag.operands[0], "value", tag.operands[0]))
+        try:
+            return replace(self.now, zone=ZoneInfo(name))
+        except (ZoneInfoNotFoundError, ValueError):
+            raise RuleError(f"There is no time zone {name}; use a name such as Europe/Paris.") from None
 
 
 def name_in_history(metric: str, rule: Rule) -> str:
@@ -489,7 +503,7 @@ def _all_rows(share: float, test: Comparison, metrics: Mapping[str, float], spre
     if spread is None or test.operator not in _EXTREMES:
         return Verdict(False, UNMET.format(share), metrics)
     ends = [spread.least, spread.most] if test.operator not in _HIGH else [spread.most, spread.least]
-    wrong = next((value for value in ends if not test.holds(value)), None)
+    wrong = next((value for value in ends if not test.holds(math.inf if math.isnan(value) else value)), None)
     return Verdict(False, UNMET.format("NULL" if wrong is None else wrong), metrics)
 
 

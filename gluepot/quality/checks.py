@@ -503,7 +503,8 @@ def _all_rows(share: float, test: Comparison, metrics: Mapping[str, float], spre
     if spread is None or test.operator not in _EXTREMES:
         return Verdict(False, UNMET.format(share), metrics)
     ends = [spread.least, spread.most] if test.operator not in _HIGH else [spread.most, spread.least]
-    wrong = next((value for value in ends if not test.holds(math.inf if math.isnan(value) else value)), None)
+    shown = (value for value in ends if spread.count and not test.holds(math.inf if math.isnan(value) else value))
+    wrong = next(shown, None)
     return Verdict(False, UNMET.format("NULL" if wrong is None else wrong), metrics)
 
 
@@ -537,7 +538,7 @@ def _values(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
         metrics = _extreme_metrics(test.operator, f"Column.{column}.", "imum", spread)
     if test.kind is Kind.DATE and share != 1.0:
         return Verdict(False, UNMET.format(share), metrics)
-    return _all_rows(share, test, metrics, spread if spread is None or spread.count else Spread())
+    return _all_rows(share, test, metrics, spread)
 
 
 def _fresh(rule: Rule, setting: Setting) -> Fresh:

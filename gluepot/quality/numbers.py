@@ -28,8 +28,8 @@ from gluepot.quality.dqdl.ruleset import (
 UNIT_SECS = {"minutes": 60, "hours": 3_600, "days": 86_400}
 UNIT_BYTES = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 
-# Numbers with at least so many digits do not fit into 64 bits and become doubles.
-_LONGEST_INT = 19
+# Whole numbers from here on do not fit into 64 bits and become doubles.
+_TOO_LARGE = 2**63
 
 Operand: TypeAlias = float | int | str | Keyword
 """A number, seconds since 1970, seconds, bytes or a text, as the kind of the condition says."""
@@ -121,7 +121,8 @@ def _value(one: Expression, kind: Kind, now: Moment, earlier: Sequence[float]) -
         return one
     if kind is Kind.NUMBER:
         try:
-            return _single(one, earlier)
+            value = _single(one, earlier)
+            return value if abs(value) < _TOO_LARGE else float(value)
         except (ArithmeticError, ValueError) as error:
             raise RuleError(f"{one} cannot be calculated: {error}.") from None
     match one:
@@ -155,7 +156,7 @@ def _date(text: str, now: Moment) -> float:
 def _number(one: Expression, earlier: Sequence[float]) -> float | list[float]:
     match one:
         case Number(text=text):
-            return int(text) if text.isdigit() and len(text) < _LONGEST_INT else float(text)
+            return int(text) if text.isdigit() and len(text) < 20 and int(text) < _TOO_LARGE else float(text)
         case Negative(operand=operand):
             return -_single(operand, earlier)
         case Arithmetic(sign=sign, left=left, right=right):

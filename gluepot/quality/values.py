@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set
+from contextlib import suppress
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -163,13 +164,19 @@ def has_match(texts: pa.Array, pattern: str) -> pa.BooleanArray:
 
     Java's engine and RE2 agree on what RE2 knows. What RE2 refuses, such as lookaheads and back references, runs in
     Python's engine, text by text.
+
+    Raises:
+        RuleError: neither engine knows the regular expression.
     """
-    try:
+    if error := check_pattern(pattern):
+        raise RuleError(error)
+    with suppress(pa.ArrowInvalid):
         if not pc.match_substring_regex(pa.scalar(""), pattern).as_py():
             return pc.match_substring_regex(texts, pattern)
-    except pa.ArrowInvalid:
-        pass
-    compiled = re.compile(pattern)
+    try:
+        compiled = re.compile(pattern)
+    except re.error:  # such as \p{L}*, which only RE2 knows
+        return pc.match_substring_regex(texts, pattern)
     matches = [None if text is None else compiled.search(text) for text in texts.to_pylist()]
     return pa.array([one is not None and one.group() != "" for one in matches], pa.bool_())
 

@@ -342,6 +342,10 @@ AFTER_A_CONDITION = "), ], a comma, and, labels, or, where or with should follow
             ' but the condition is `in [1,"b"]`.',
         ),
         (
+            'Rules = [ ColumnDataType "a" > "DATE" ]',
+            'Line 1, column 30: ColumnDataType compares with a text, but the condition is `> "DATE"`.',
+        ),
+        (
             'Rules = [ DataFreshness "a" > 3 ]',
             "Line 1, column 29: DataFreshness compares with a duration, but the condition is `> 3`.",
         ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Container
 from contextlib import suppress
 
 import pyarrow as pa
@@ -96,7 +96,7 @@ def _scalar(number: float, data_type: pa.DataType) -> pa.Scalar:
     return pa.scalar(number if pa.types.is_integer(data_type) else float(number), data_type)
 
 
-def _refuse_others(array: pa.Array, wanted: str, known: Set[str]) -> None:
+def _refuse_others(array: pa.Array, wanted: str, known: Container[str]) -> None:
     found = glue_name(array.type).partition("(")[0]
     if found not in known and found != "null":
         raise RuleError(f"The values are of type {found}, but the rule needs {wanted}.")

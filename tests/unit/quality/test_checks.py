@@ -269,8 +269,10 @@ def test_a_rule_on_no_rows_fails_except_one_that_counts_them(rule):
         ('ColumnDataType "d" in ["DATE"]', "ColumnDataType compares by = or !=, not by in."),
         (
             'ColumnDataType "d" = "text"',
-            "The type text is not known; use one of BOOLEAN, DATE, TIMESTAMP, INTEGER, LONG, FLOAT, DOUBLE"
-            " or DECIMAL(precision, scale).",
+            (
+                "The type text is not known; use one of BOOLEAN, DATE, TIMESTAMP, INTEGER, LONG, FLOAT, DOUBLE"
+                " or DECIMAL(precision, scale)."
+            ),
         ),
         (
             'ColumnDataType "d" = "DATE" with format = "dd"',
@@ -461,13 +463,17 @@ def test_a_composite_has_the_metrics_and_the_reasons_of_its_parts():
         ('(IsComplete "id") or (ColumnValues "s" > 5)', "The values are of type string, but the rule needs numbers."),
         (
             '(IsComplete "n") or (Completeness "n" > 0.5)',
-            'Completeness "n" > 0.5 judges a share of all rows, so it cannot be a part of a rule that is judged row by'
-            " row; use compositeRuleEvaluation.method COLUMN.",
+            (
+                'Completeness "n" > 0.5 judges a share of all rows, so it cannot be a part of a rule that is judged row by'
+                " row; use compositeRuleEvaluation.method COLUMN."
+            ),
         ),
         (
             '(IsComplete "n") or (ColumnValues "n" > 0 with threshold > 0.5)',
-            'ColumnValues "n" > 0 with threshold > 0.5 judges a share of all rows, so it cannot be a part of a rule'
-            " that is judged row by row; use compositeRuleEvaluation.method COLUMN.",
+            (
+                'ColumnValues "n" > 0 with threshold > 0.5 judges a share of all rows, so it cannot be a part of a rule'
+                " that is judged row by row; use compositeRuleEvaluation.method COLUMN."
+            ),
         ),
         (
             '(IsComplete "n") or (RowCount > 1)',

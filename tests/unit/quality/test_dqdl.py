@@ -299,13 +299,17 @@ AFTER_A_CONDITION = "), ], a comma, and, labels, or, where or with should follow
         ),
         (
             "Rules = [ RowCount > ]",
-            "Line 1, column 22: `]` is not expected here;"
-            " (, [, a name, a number, a quoted text or a variable should follow.",
+            (
+                "Line 1, column 22: `]` is not expected here;"
+                " (, [, a name, a number, a quoted text or a variable should follow."
+            ),
         ),
         (
             'Rules = [ IsComplete "a ]',
-            "Line 1, column 22: a quoted text does not end; ), ], a comma, a comparison such as >, a name,"
-            " a quoted text, a variable, and or or should follow.",
+            (
+                "Line 1, column 22: a quoted text does not end; ), ], a comma, a comparison such as >, a name,"
+                " a quoted text, a variable, and or or should follow."
+            ),
         ),
         ('Rules = [ ColumnValues "a" between 1 ]', "Line 1, column 38: `]` is not expected here; and should follow."),
         (
@@ -340,8 +344,10 @@ AFTER_A_CONDITION = "), ], a comma, and, labels, or, where or with should follow
         ),
         (
             'Rules = [ ColumnValues "a" in [1, "b"] ]',
-            "Line 1, column 28: ColumnValues compares with a number or a text or a date,"
-            ' but the condition is `in [1,"b"]`.',
+            (
+                "Line 1, column 28: ColumnValues compares with a number or a text or a date,"
+                ' but the condition is `in [1,"b"]`.'
+            ),
         ),
         (
             'Rules = [ ColumnDataType "a" > "DATE" ]',
@@ -364,8 +370,10 @@ AFTER_A_CONDITION = "), ], a comma, and, labels, or, where or with should follow
         ("Rules = [ RowCount = NULL ]", "Line 1, column 20: NULL can only be used in conditions of ColumnValues."),
         (
             "Rules = [ RowCount > mode(last(3)) ]",
-            "Line 1, column 20: There is no function mode; use one of abs, average, avg, index, last, max, mean, median,"
-            " min, percentile, std, stddev, sum.",
+            (
+                "Line 1, column 20: There is no function mode; use one of abs, average, avg, index, last, max, mean, median,"
+                " min, percentile, std, stddev, sum."
+            ),
         ),
         ("Rules = [ RowCount > last(1.5) ]", "Line 1, column 20: last(1.5) takes a whole number, as in last(3)."),
         (
@@ -379,8 +387,10 @@ AFTER_A_CONDITION = "), ], a comma, and, labels, or, where or with should follow
         ),
         (
             "Rules = [ FileSize > 1 B with bins = 2 ]",
-            "Line 1, column 31: `with bins` is not known:"
-            " FileSize knows threshold, failFast, recentFiles, uriRegex, filterOrder.",
+            (
+                "Line 1, column 31: `with bins` is not known:"
+                " FileSize knows threshold, failFast, recentFiles, uriRegex, filterOrder."
+            ),
         ),
         (
             'Rules = [ ColumnValues "a" > 1 with threshold > "x" ]',
@@ -400,9 +410,11 @@ AFTER_A_CONDITION = "), ], a comma, and, labels, or, where or with should follow
         ),
         (
             'Rules = [ DetectAnomalies "IsComplete" "a" ]',
-            "Line 1, column 11: DetectAnomalies cannot watch IsComplete; it watches ColumnCorrelation, ColumnCount,"
-            " ColumnLength, ColumnValues, Completeness, CustomSql, DistinctValuesCount, Entropy, Mean, RowCount,"
-            " StandardDeviation, Sum, UniqueValueRatio, Uniqueness.",
+            (
+                "Line 1, column 11: DetectAnomalies cannot watch IsComplete; it watches ColumnCorrelation, ColumnCount,"
+                " ColumnLength, ColumnValues, Completeness, CustomSql, DistinctValuesCount, Entropy, Mean, RowCount,"
+                " StandardDeviation, Sum, UniqueValueRatio, Uniqueness."
+            ),
         ),
         ('Rules = [ AllStatistics "a" ]', "Line 1, column 11: AllStatistics is an analyzer; list it under Analyzers."),
         (
@@ -434,13 +446,17 @@ AFTER_A_CONDITION = "), ], a comma, and, labels, or, where or with should follow
         ('Rules = [ RowCount > 1 labels=["a"="b","a"="c"] ]', "Line 1, column 40: the label a is given twice."),
         (
             'Rules = [ RowCount > 1 labels=[""="b"] ]',
-            "Line 1, column 32: the label  is too long or has no key; keys have 1 to 128 characters,"
-            " values at most 256.",
+            (
+                "Line 1, column 32: the label  is too long or has no key; keys have 1 to 128 characters,"
+                " values at most 256."
+            ),
         ),
         (
             f'Rules = [ RowCount > 1 labels=["a"="{"b" * 257}"] ]',
-            "Line 1, column 32: the label a is too long or has no key; keys have 1 to 128 characters,"
-            " values at most 256.",
+            (
+                "Line 1, column 32: the label a is too long or has no key; keys have 1 to 128 characters,"
+                " values at most 256."
+            ),
         ),
         (
             "Rules = [ RowCount > 1 labels=[" + ",".join(f'"{at}"="v"' for at in range(11)) + "] ]",

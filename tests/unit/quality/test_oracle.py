@@ -5,6 +5,7 @@ The SQL is written from docs/glue 12.2 to 12.4 and shares nothing with the code 
 
 import math
 import random
+import re
 from datetime import UTC, datetime, timedelta
 from functools import reduce
 
@@ -166,6 +167,13 @@ def column_rule(dice, column):
             return f'ColumnLength "s" {text}', sql.replace("VALUE", "length(coalesce(s, ''))")
         text, sql = text_condition(dice)
         return f'ColumnValues "{column}" {text}', sql.replace("VALUE", column)
+    if kind == "date" and dice.random() < 0.5:
+        text, sql = number_condition(
+            dice, ['"2023-12-31"', '"2024-01-29"', '"2024-01-30"', '"2024-01-31"', '"2024-02-01"']
+        )
+        null = "TRUE" if text.startswith(("!=", "not in")) else "FALSE"
+        seconds = re.sub('"(.*?)"', r"epoch(TIMESTAMPTZ '\1')", sql.replace("VALUE", "epoch(t)"))
+        return f'ColumnValues "t" {text}', f"coalesce({seconds}, {null})"
     if kind == "date":
         text, sql = number_condition(dice, [1, 24, 36, 48, 72, 500])
         hours = " ".join(
@@ -205,6 +213,7 @@ def simple_rule(dice):
         return f"SELECT {sql} FROM (SELECT {columns}, count(*) AS n FROM rows_ WHERE {filled} GROUP BY ALL)"
 
     moments = f"(SELECT {number} AS y, {number} - (SELECT avg({number}) FROM rows_) AS z FROM rows_ WHERE {number} IS NOT NULL)"
+    pattern = dice.choice(["^[a-z]$", "^[a-s]$", "[it]", "x"])
     unique = "sum(CASE WHEN n = 1 THEN 1 ELSE 0 END)"
     names = pair.replace(",", '" "')
     row_text, row_sql = column_rule(dice, column)
@@ -273,10 +282,21 @@ def simple_rule(dice):
                 SELECT CASE WHEN sqrt(sum(a * a)) * sqrt(sum(b * b)) <> 0 THEN sum(a * b) / (sqrt(sum(a * a)) * sqrt(sum(b * b))) END FROM away""",
         ),
         "ColumnDataType": lambda: _data_type(dice, threshold),
+        "ColumnExists": lambda: (
+            f'ColumnExists "{column.upper()}"',
+            f"SELECT x, x = 1, MAP {{}} FROM (SELECT count(*) FROM (DESCRIBE rows_) WHERE column_name = '{column}') AS _(x)",
+        ),
+        "ColumnNamesMatchPattern": lambda: valued(
+            f'ColumnNamesMatchPattern "{pattern}"',
+            ("", "x = 1"),
+            "Dataset.*.ColumnNamesPatternMatchRatio",
+            f"""SELECT count(*) FILTER (regexp_matches(column_name, '{pattern}')) / nullif(count(*), 0)
+                FROM (DESCRIBE rows_) WHERE column_name <> '_'""",
+        ),
         "rows": lambda: _every_row(dice, row_text, row_sql, column),
         "threshold": lambda: _share_of_rows(row_text, row_sql, column, threshold),
     }
-    return dice.choice(list(makers.values()))()
+    return makers[dice.choice([*makers, "rows", "rows", "threshold"])]()
 
 
 def _data_type(dice, threshold):
@@ -300,7 +320,7 @@ def _data_type(dice, threshold):
 def _every_row(dice, text, row_sql, column):
     """Return the rule, and SQL for the metrics that Glue has for its operator: extremes or the share of the rows."""
     condition = text.split('" ', 1)[1] if '" ' in text else ""
-    extreme = f"{column}::DOUBLE"
+    extreme = "epoch(t)" if column == "t" else f"{column}::DOUBLE"
     if text.startswith("IsComplete"):
         names = {f"Column.{column}.Completeness": "share"}
     elif text.startswith("DataFreshness"):
@@ -311,7 +331,7 @@ def _every_row(dice, text, row_sql, column):
         extreme = "length(coalesce(s, ''))" if of_length else extreme
         low, high = {f"{begin}Min{end}": "least"}, {f"{begin}Max{end}": "most"}
         share = {f"{begin}LengthCompliance" if of_length else f"{begin}ColumnValues.Compliance": "share"}
-        compares_numbers = of_length or column in NUMBERS
+        compares_numbers = of_length or column in {*NUMBERS, "t"}
         if compares_numbers and condition.startswith(">"):
             names = low
         elif compares_numbers and condition.startswith("<"):
@@ -390,7 +410,7 @@ def generated(seed):
     rules = []
     for _ in range(dice.choice([1, 3, 6])):
         text, sql = simple_rule(dice)
-        where = dice.random() < 0.25
+        where = dice.random() < 0.25 and not text.startswith(("ColumnExists", "ColumnNames"))
         if where:
             begin, *threshold = text.split(" with ")
             text = " with ".join([f'{begin} where "b"', *threshold])

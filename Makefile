@@ -26,16 +26,16 @@ test: setup ## all that CI runs: lint and every test
 	@# Lint runs beside the first, which waits for the disk and for Spark now and then; its lines follow at the end.
 	@rm -rf $(TIMES); mkdir $(TIMES); failed=0; \
 	$(MAKE) lint > $(TIMES)/lint.txt 2>&1 & lint=$$!; \
-	$(BIN)/pytest --numprocesses 2 $(LONGEST_FIRST) --junitxml $(TIMES)/1.xml tests/unit tests/spark || failed=1; \
+	$(BIN)/pytest --numprocesses 2 $(LONGEST_FIRST) --junitxml $(TIMES)/1.xml tests/unit tests/spark -m "not long" || failed=1; \
 	wait $$lint || failed=1; \
 	$(BIN)/pytest --numprocesses 3 $(LONGEST_FIRST) --junitxml $(TIMES)/2.xml --ignore tests/unit --ignore tests/spark -m "not long" || failed=1; \
 	cat $(TIMES)/lint.txt; $(BIN)/python -m scripts.test_times $(TIMES)/1.xml $(TIMES)/2.xml; exit $$failed
 
-test-long: setup ## long repetitions, before a release: random kills, every kill point with tables in S3, wrong versions under kills, kills of lake examples; some twenty-five minutes
-	@$(BIN)/pytest --numprocesses 2 --dist loadfile tests/crash tests/e2e -m long
+test-long: setup ## long repetitions, before a release: generated data quality rules, random kills, every kill point with tables in S3, wrong versions under kills, kills of lake examples; some twenty-five minutes
+	@$(BIN)/pytest --numprocesses 2 --dist loadfile tests/unit/quality tests/crash tests/e2e -m long
 
 check: lint ## before a commit: lint and the unit tests
-	@$(BIN)/pytest --numprocesses 2 tests/unit -m "not slow"
+	@$(BIN)/pytest --numprocesses 2 tests/unit -m "not slow and not long"
 
 lint: setup ## format, lint rules, types, import directions
 	@$(BIN)/ruff format --check --quiet

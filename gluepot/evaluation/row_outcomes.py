@@ -27,6 +27,8 @@ RESULT_COLUMN = "DataQualityEvaluationResult"
 class RowOutcomes:
     """Adds the four columns of row outcomes and removes those that the evaluation has added for itself.
 
+    Columns of these names, as an earlier check leaves them, are replaced.
+
     Args:
         rules: in order.
         tests: judge rows.
@@ -54,7 +56,6 @@ class RowOutcomes:
             passed[at] = holds if self.skip_filtered else holds | filtered
             failed[at] = ~holds & ~filtered
         texts = [self._text(rule) for rule in self.rules]
-        kept = batch.select([name for name in batch.schema.names if not name.startswith(OWN)])
         columns = {
             PASS_COLUMN: _listed(texts, passed),
             FAIL_COLUMN: _listed(texts, failed),
@@ -63,6 +64,7 @@ class RowOutcomes:
             if rows
             else pa.nulls(0, pa.string()),
         }
+        kept = batch.select([name for name in batch.schema.names if not name.startswith(OWN) and name not in columns])
         for name, column in columns.items():
             kept = kept.append_column(name, column)
         return replace(chunk, batch=kept)

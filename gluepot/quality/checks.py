@@ -81,29 +81,27 @@ class Setting:
             RuleError: it has none.
         """
         assert rule.condition is not None
-        now = self.now
-        if (tag := rule.tag("timeZone")) is not None:
-            now = Moment(now.epoch_secs, zone_of(str(getattr(tag.operands[0], "value", tag.operands[0]))))
-        return comparison_of(rule.condition, now, self.earlier.get(name_in_history(metric, rule), ()))
+        return comparison_of(rule.condition, self._moment(rule), self.earlier.get(name_in_history(metric, rule), ()))
 
     def threshold(self, rule: Rule) -> Comparison | None:
-        """Return the condition of `with threshold`; None without one."""
+        """Return the condition of `with threshold`; None without one.
+
+        Raises:
+            RuleError: a number cannot be calculated.
+        """
         tag = rule.tag("threshold")
+        return None if tag is None else comparison_of(Condition(Kind.NUMBER, tag.operator, tag.operands), self.now)
+
+    def _moment(self, rule: Rule) -> Moment:
+        """Return the time of the evaluation, in the zone that `with timeZone` names for times of day."""
+        tag = rule.tag("timeZone")
         if tag is None:
-            return None
-        return Comparison(Kind.NUMBER, tag.operator, tuple(float(str(one)) for one in tag.operands))
-
-
-def zone_of(name: str) -> ZoneInfo:
-    """Return a time zone.
-
-    Raises:
-        RuleError: there is none of that name.
-    """
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
-        raise RuleError(f"There is no time zone {name}; use a name such as Europe/Paris.") from None
+            return self.now
+        name = str(getattr(tag.operands[0], "value", tag.operands[0]))
+        try:
+            return replace(self.now, zone=ZoneInfo(name))
+        except (ZoneInfoNotFoundError, ValueError):
+            raise RuleError(f"There is no time zone {name}; use a name such as Europe/Paris.") from None
 
 
 def name_in_history(metric: str, rule: Rule) -> str:
@@ -511,7 +509,8 @@ def _all_rows(share: float, test: Comparison, metrics: Mapping[str, float], spre
     if spread is None or test.operator not in _EXTREMES:
         return Verdict(False, UNMET.format(share), metrics)
     ends = [spread.least, spread.most] if test.operator not in _HIGH else [spread.most, spread.least]
-    wrong = next((value for value in ends if not test.holds(value)), None)
+    shown = (value for value in ends if spread.count and not test.holds(math.inf if math.isnan(value) else value))
+    wrong = next(shown, None)
     return Verdict(False, UNMET.format("NULL" if wrong is None else wrong), metrics)
 
 
@@ -545,7 +544,7 @@ def _values(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
         metrics = _extreme_metrics(test.operator, f"Column.{column}.", "imum", spread)
     if test.kind is Kind.DATE and share != 1.0:
         return Verdict(False, UNMET.format(share), metrics)
-    return _all_rows(share, test, metrics, spread if spread is None or spread.count else Spread())
+    return _all_rows(share, test, metrics, spread)
 
 
 def _fresh(rule: Rule, setting: Setting) -> Fresh:

@@ -139,8 +139,8 @@ class Examination:
         if reason := _refusal(rule, self.tests):
             raise RuleError(reason)
         for part in simple_rules(rule):
-            for column in part.parameters[:1]:
-                facts.type_of(column)
+            if part.type_name in JUDGES:
+                facts.type_of(part.parameters[0])
         counted = facts.counted(RowsFulfilling(rule, self.tests))
         if not counted.rows:
             raise RuleError("There are no rows to measure.")

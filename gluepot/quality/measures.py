@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
@@ -167,22 +168,22 @@ class Spread:
 
     Args:
         count: how many.
-        mean: their mean.
+        total: their sum.
         squares: the sum of the squares of their distances from the mean.
-        least: the smallest one.
+        least: the smallest one. NaN is larger than every other number, as in Spark.
         most: the largest one.
     """
 
     count: int = 0
-    mean: float = 0.0
+    total: float = 0.0
     squares: float = 0.0
     least: float = float("inf")
     most: float = float("-inf")
 
     @property
-    def total(self) -> float:
-        """Their sum."""
-        return self.mean * self.count
+    def mean(self) -> float:
+        """Their mean; there has to be a number."""
+        return self.total / self.count
 
 
 def _merged_spread(one: Spread, other: Spread) -> Spread:
@@ -192,20 +193,26 @@ def _merged_spread(one: Spread, other: Spread) -> Spread:
     apart = other.mean - one.mean
     return Spread(
         count,
-        one.mean + apart * other.count / count,
-        one.squares + other.squares + apart * apart * one.count * other.count / count,
-        min(one.least, other.least),
-        max(one.most, other.most),
+        one.total + other.total,
+        one.squares + other.squares + apart * apart * (one.count * other.count / count),
+        min(one.least, other.least, key=_as_in_spark),
+        max(one.most, other.most, key=_as_in_spark),
     )
+
+
+def _as_in_spark(value: float) -> tuple[bool, float]:
+    return math.isnan(value), value
 
 
 def _spread(values: np.ndarray[Any, np.dtype[np.float64]]) -> Spread:
     if not len(values):
         return Spread()
-    mean = float(values.mean())
-    away = values - mean
-    least, most = float(np.nanmin(values)) if not np.isnan(values).all() else float("nan"), float(values.max())
-    return Spread(len(values), mean, float(np.dot(away, away)), least, most)
+    # Infinities and sums that are too large give an infinity or NaN, as in Spark, without a warning.
+    with np.errstate(all="ignore"):
+        total = float(values.sum())
+        away = values - total / len(values)
+        squares = float(np.dot(away, away))
+        return Spread(len(values), total, squares, float(np.fmin.reduce(values)), float(values.max()))
 
 
 def _doubles(array: pa.Array) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -289,16 +296,17 @@ class Together:
         a, b = (_doubles(one.filter(both)) for one in (first, second))
         if not len(a):
             return Joint()
-        mean_a, mean_b = float(a.mean()), float(b.mean())
-        from_a, from_b = a - mean_a, b - mean_b
-        return Joint(
-            len(a),
-            mean_a,
-            mean_b,
-            float(np.dot(from_a, from_a)),
-            float(np.dot(from_b, from_b)),
-            float(np.dot(from_a, from_b)),
-        )
+        with np.errstate(all="ignore"):
+            mean_a, mean_b = float(a.mean()), float(b.mean())
+            from_a, from_b = a - mean_a, b - mean_b
+            return Joint(
+                len(a),
+                mean_a,
+                mean_b,
+                float(np.dot(from_a, from_a)),
+                float(np.dot(from_b, from_b)),
+                float(np.dot(from_a, from_b)),
+            )
 
     def merged(self, one: Joint, other: Joint) -> Joint:
         """See `Measure`."""
@@ -399,7 +407,7 @@ class Groups:
         filled = int(counts.sum())
         shares = counts / filled if filled else counts
         return Frequencies(
-            given.rows, filled, len(counts), int((counts == 1).sum()), float(-(shares * np.log(shares)).sum()) + 0.0
+            given.rows, filled, len(counts), int((counts == 1).sum()), abs(float((shares * np.log(shares)).sum()))
         )
 
 
@@ -480,8 +488,14 @@ class Columns:
 
 
 def columns_of(schema: pa.Schema) -> Columns:
-    """Return the columns of a schema."""
-    return Columns({one.name: frozenset(["choice" if is_choice(one) else glue_name(one.type)]) for one in schema})
+    """Return the columns of a schema, without those that an evaluation adds for itself."""
+    return Columns(
+        {
+            one.name: frozenset(["choice" if is_choice(one) else glue_name(one.type)])
+            for one in schema
+            if not one.name.startswith(OWN)
+        }
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,9 @@ from gluepot.quality.dqdl.ruleset import (
 UNIT_SECS = {"minutes": 60, "hours": 3_600, "days": 86_400}
 UNIT_BYTES = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 
+# Whole numbers from here on do not fit into 64 bits and become doubles.
+_TOO_LARGE = 2**63
+
 Operand: TypeAlias = float | int | str | Keyword
 """A number, seconds since 1970, seconds, bytes or a text, as the kind of the condition says."""
 
@@ -117,10 +120,11 @@ def _value(one: Expression, kind: Kind, now: Moment, earlier: Sequence[float]) -
     if isinstance(one, Keyword):
         return one
     if kind is Kind.NUMBER:
-        value = _number(one, earlier)
-        if isinstance(value, list):
-            raise RuleError(f"{one} is a list of values, but a number is needed; use a function such as avg({one}).")
-        return value
+        try:
+            value = _single(one, earlier)
+            return value if abs(value) < _TOO_LARGE else float(value)
+        except (ArithmeticError, ValueError) as error:
+            raise RuleError(f"{one} cannot be calculated: {error}.") from None
     match one:
         case Text(value=text) if kind is Kind.STRING:
             return text
@@ -152,7 +156,7 @@ def _date(text: str, now: Moment) -> float:
 def _number(one: Expression, earlier: Sequence[float]) -> float | list[float]:
     match one:
         case Number(text=text):
-            return int(text) if text.isdigit() else float(text)
+            return int(text) if text.isdigit() and len(text) < 20 and int(text) < _TOO_LARGE else float(text)
         case Negative(operand=operand):
             return -_single(operand, earlier)
         case Arithmetic(sign=sign, left=left, right=right):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
+from contextlib import suppress
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from gluepot.frames.cast import try_cast
-from gluepot.frames.schema.glue_types import TIMESTAMP, arrow_type
+from gluepot.frames.schema.glue_types import TIMESTAMP, arrow_type, glue_name
 from gluepot.quality.dqdl.rule_types import Kind
 from gluepot.quality.dqdl.ruleset import Keyword, Operator
-from gluepot.quality.numbers import Comparison, Operand
+from gluepot.quality.numbers import Comparison, Operand, RuleError
 
 NUMBERS = frozenset({"byte", "short", "int", "long", "float", "double", "decimal"})
 TIMES = frozenset({"date", "timestamp"})
@@ -46,9 +48,12 @@ def fulfilled(array: pa.Array, test: Comparison) -> pa.BooleanArray:
         array: numbers for a condition on numbers; dates, time stamps or texts for one on dates; anything that is not
             nested for one on texts.
         test: the condition.
+
+    Raises:
+        RuleError: the values have another type.
     """
     names_null = Keyword.NULL in test.operands
-    passes_null = names_null != (test.operator in _PASS_NULL)
+    passes_null = names_null != (test.operator in _PASS_NULL) and test.kind is not Kind.DURATION
     match test.kind:
         case Kind.STRING:
             found = _texts_fulfil(_as_texts(array), test)
@@ -64,7 +69,7 @@ def _numbers_fulfil(array: pa.Array, test: Comparison) -> pa.BooleanArray:
     values = _comparable(array, numbers)
 
     def compared(operator: Operator, number: float) -> pa.BooleanArray:
-        return _COMPARE[operator](values, pa.scalar(number, values.type))
+        return _COMPARE[operator](values, _scalar(number, values.type))
 
     match test.operator:
         case Operator.BETWEEN:
@@ -82,12 +87,24 @@ def _numbers_fulfil(array: pa.Array, test: Comparison) -> pa.BooleanArray:
 def _is_in(values: pa.Array, wanted: list[float]) -> pa.BooleanArray:
     found = pa.scalar(False)
     for one in wanted:
-        found = pc.or_(found, pc.equal(values, pa.scalar(one, values.type)))
+        found = pc.or_(found, pc.equal(values, _scalar(one, values.type)))
     return found if isinstance(found, pa.Array) else pc.and_(pc.is_null(values), pa.scalar(False))
+
+
+def _scalar(number: float, data_type: pa.DataType) -> pa.Scalar:
+    # Arrow refuses integers that a double cannot hold exactly.
+    return pa.scalar(number if pa.types.is_integer(data_type) else float(number), data_type)
+
+
+def _refuse_others(array: pa.Array, wanted: str, known: Container[str]) -> None:
+    found = glue_name(array.type).partition("(")[0]
+    if found not in known and found != "null":
+        raise RuleError(f"The values are of type {found}, but the rule needs {wanted}.")
 
 
 def _comparable(array: pa.Array, numbers: list[float]) -> pa.Array:
     """Return the values as 64-bit integers if all operands are whole and exact, else as doubles without NaN."""
+    _refuse_others(array, "numbers", NUMBERS)
     if pa.types.is_integer(array.type) and all(isinstance(one, int) and abs(one) < 2**63 for one in numbers):
         return pc.cast(array, pa.int64())
     doubles = pc.cast(array, pa.float64(), safe=False)
@@ -95,7 +112,12 @@ def _comparable(array: pa.Array, numbers: list[float]) -> pa.Array:
 
 
 def epoch_secs(array: pa.Array) -> pa.Array:
-    """Return dates, time stamps, or texts that Spark can cast to time stamps, as seconds since 1970; else null."""
+    """Return dates, time stamps, or texts that Spark can cast to time stamps, as seconds since 1970; else null.
+
+    Raises:
+        RuleError: the values have another type.
+    """
+    _refuse_others(array, "dates", TIMES | {"string"})
     stamps = array if pa.types.is_timestamp(array.type) else try_cast(array, TIMESTAMP)
     micros = pc.cast(pc.cast(stamps, pa.timestamp("us", tz=stamps.type.tz), safe=False), pa.int64())
     return pc.divide(pc.cast(micros, pa.float64(), safe=False), pa.scalar(1e6))
@@ -106,6 +128,8 @@ def _as_texts(array: pa.Array) -> pa.Array:
         return array
     if pa.types.is_null(array.type):
         return array.cast(pa.string())
+    if glue_name(array.type) in NESTED:
+        raise RuleError("The values are nested; rules need plain columns.")
     return try_cast(array, pa.string())
 
 
@@ -140,13 +164,19 @@ def has_match(texts: pa.Array, pattern: str) -> pa.BooleanArray:
 
     Java's engine and RE2 agree on what RE2 knows. What RE2 refuses, such as lookaheads and back references, runs in
     Python's engine, text by text.
+
+    Raises:
+        RuleError: neither engine knows the regular expression.
     """
-    try:
+    if error := check_pattern(pattern):
+        raise RuleError(error)
+    with suppress(pa.ArrowInvalid):
         if not pc.match_substring_regex(pa.scalar(""), pattern).as_py():
             return pc.match_substring_regex(texts, pattern)
-    except pa.ArrowInvalid:
-        pass
-    compiled = re.compile(pattern)
+    try:
+        compiled = re.compile(pattern)
+    except re.error:  # such as \p{L}*, which only RE2 knows
+        return pc.match_substring_regex(texts, pattern)
     matches = [None if text is None else compiled.search(text) for text in texts.to_pylist()]
     return pa.array([one is not None and one.group() != "" for one in matches], pa.bool_())
 
@@ -175,5 +205,10 @@ def castable(array: pa.Array, data_type: str) -> pa.BooleanArray:
 
 
 def lengths(array: pa.Array) -> pa.Array:
-    """Return the lengths of texts in characters, 0 for NULL."""
+    """Return the lengths of texts in characters, 0 for NULL.
+
+    Raises:
+        RuleError: the values have another type.
+    """
+    _refuse_others(array, "texts", {"string"})
     return pc.fill_null(pc.utf8_length(_as_texts(array)), pa.scalar(0, pa.int32()))

@@ -51,6 +51,8 @@ def condition_of(rule_type: RuleType, operator: Operator, operands: Sequence[Exp
                 continue
             if kind is not Kind.STRING and operator in _NEAR:
                 continue
+            if kind is Kind.NUMBER and Kind.STRING in rule_type.kinds and _are_keywords(operands):
+                continue  # such as `!= NULL`, which columns of any type have
             found = Condition(kind, operator, tuple(operands))
             _check(rule_type, found)
             return found
@@ -97,7 +99,11 @@ def is_time(text: str) -> bool:
 
 def _has_date(operands: Sequence[Expression]) -> bool:
     """Return whether these can only be dates: all are, and not all are keywords."""
-    return all(_is_of(Kind.DATE, one) for one in operands) and not all(isinstance(one, Keyword) for one in operands)
+    return all(_is_of(Kind.DATE, one) for one in operands) and not _are_keywords(operands)
+
+
+def _are_keywords(operands: Sequence[Expression]) -> bool:
+    return all(isinstance(one, Keyword) for one in operands)
 
 
 def _check(rule_type: RuleType, found: Condition) -> None:

@@ -110,7 +110,8 @@ class Negative:
     operand: Expression
 
     def __str__(self) -> str:
-        return f"-({self.operand})" if isinstance(self.operand, Arithmetic) else f"-{self.operand}"
+        # Two signs without a parenthesis would begin a comment.
+        return f"-({self.operand})" if isinstance(self.operand, (Arithmetic, Negative)) else f"-{self.operand}"
 
 
 Expression: TypeAlias = Number | Text | Keyword | Quantity | Now | Call | Arithmetic | Negative

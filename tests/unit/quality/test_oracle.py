@@ -54,47 +54,30 @@ def chunks_of(dice):
     chunks = []
     for _ in range(dice.choice([1, 1, 2, 3, 5])):
         rows = dice.choice([0, 1, 2, 5, 30])
-        arrays = {}
+        columns = {}
         for name in names:
             if dice.random() < 0.1:
                 continue
             data_type, values = dice.choice(COLUMNS[name][1])
-            row_values = [None if dice.random() < null_share else dice.choice(values) for _ in range(rows)]
-            arrays[name] = pa.array(
-                row_values,
-                dice.choice([data_type, data_type, pa.null()])
-                if not any(row_values) and {*row_values} <= {None}
-                else data_type,
-            )
-        chosen = arrays.get("b", pa.nulls(rows, pa.bool_()))
-        chunks.append(
-            pa.record_batch({**arrays, MASK: pa.array([one is True for one in chosen.to_pylist()], pa.bool_())})
-        )
+            given = [None if dice.random() < null_share else dice.choice(values) for _ in range(rows)]
+            if all(one is None for one in given) and dice.random() < 0.5:
+                data_type = pa.null()
+            columns[name] = pa.array(given, data_type)
+        chosen = [one is True for one in columns["b"].to_pylist()] if "b" in columns else [False] * rows
+        chunks.append(pa.record_batch({**columns, MASK: pa.array(chosen, pa.bool_())}))
     return names, chunks
 
 
 def whole_table(names, chunks):
-    """Return all rows, with NULL for columns that a chunk lacks."""
-    schema = pa.schema([(name, COLUMNS[name][0]) for name in names])
-    return (
-        pa.table(
-            {
-                name: pa.array(
-                    [
-                        value
-                        for chunk in chunks
-                        for value in (
-                            chunk.column(name).to_pylist() if name in chunk.schema.names else [None] * chunk.num_rows
-                        )
-                    ],
-                    schema.field(name).type,
-                )
-                for name in names
-            }
-        )
-        if names
-        else pa.table({"_": pa.nulls(sum(chunk.num_rows for chunk in chunks))})
-    )
+    """Return all rows, with NULL for columns that a chunk lacks; a column `_` if there is no other."""
+    columns = {"_": pa.nulls(sum(chunk.num_rows for chunk in chunks))} if not names else {}
+    for name in names:
+        values = []
+        for chunk in chunks:
+            has_it = name in chunk.schema.names
+            values += chunk.column(name).to_pylist() if has_it else [None] * chunk.num_rows
+        columns[name] = pa.array(values, COLUMNS[name][0])
+    return pa.table(columns)
 
 
 def number_condition(dice, numbers):
@@ -296,7 +279,7 @@ def simple_rule(dice):
         "rows": lambda: _every_row(dice, row_text, row_sql, column),
         "threshold": lambda: _share_of_rows(row_text, row_sql, column, threshold),
     }
-    return makers[dice.choice([*makers, "rows", "rows", "threshold"])]()
+    return makers[dice.choice([*makers, *["rows", "threshold"] * 6])]()
 
 
 def _data_type(dice, threshold):

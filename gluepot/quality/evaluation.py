@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from gluepot.quality.checks import (
+    JUDGES,
     UNMET,
     Facts,
     Setting,

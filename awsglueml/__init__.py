@@ -1,1 +1,1 @@
-"""Glue's transforms that learn from data: importable, and each says when it is applied that it is not there."""
+"""Glue's transforms that learn from data or look for sensitive data (docs/glue 7 and 13.4)."""

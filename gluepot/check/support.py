@@ -24,7 +24,7 @@ HEADS = {
 _COLUMNS = 100
 
 # There for our own modules; Glue has no such methods.
-_OURS = frozenset({"DynamicFrame.drop_null_fields"})
+_OURS = frozenset({"DynamicFrame.drop_null_fields", "DynamicFrame.with_step"})
 
 _PREFACE = """# What works
 

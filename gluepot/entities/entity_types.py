@@ -87,8 +87,8 @@ _CARD = (
 )
 _IPV6 = r"(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}|(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}"
 
-# Any letter of any script may stand in an address, so all that is not ASCII is one.
-_NOT_ASCII = "\u0080-\U0010ffff"
+# Letters of any script may stand in an address; the blocks of punctuation between them are left out.
+_NOT_ASCII = "\u00c0-\u1fff\u2c00-\u2fff\u3040-\ufeff"
 _EMAIL = (
     rf"[0-9A-Za-z{_NOT_ASCII}.!#$%&'*+/=?^_`{{|}}~-]{{1,64}}"
     rf"@(?:[0-9A-Za-z{_NOT_ASCII}-]{{1,63}}\.){{1,8}}[A-Za-z{_NOT_ASCII}]{{2,63}}"
@@ -97,9 +97,7 @@ _EMAIL = (
 _WORLD = (
     _of("EMAIL", "email", strong=_EMAIL),
     _of("IP_ADDRESS", "ip", strong=rf"(?:\d{{1,3}}\.){{3}}\d{{1,3}}|{_IPV6}"),
-    _of(
-        "MAC_ADDRESS", "stdnum:mac", strong=r"(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}|(?:[0-9A-Fa-f]{2}-){5}[0-9A-Fa-f]{2}"
-    ),
+    _of("MAC_ADDRESS", "mac", strong=r"(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}|(?:[0-9A-Fa-f]{2}-){5}[0-9A-Fa-f]{2}"),
     _of("CREDIT_CARD", "stdnum:luhn", "card, visa, mastercard, amex", strong=_CARD),
     _of(
         "PHONE_NUMBER",
@@ -228,7 +226,7 @@ _ASIA = (
     ),
     _of("AUSTRALIA_COMPANY_NUMBER", "stdnum:au.acn", "acn, company number", checked=r"\d{3} ?\d{3} ?\d{3}"),
     _of("AUSTRALIA_TAX_FILE_NUMBER", "stdnum:au.tfn", "tfn, tax file", checked=r"\d{3} ?\d{3} ?\d{2,3}"),
-    _of("CHINA_IDENTIFICATION", "stdnum:cn.ric", "身份证, id card", strong=r"[1-9]\d{16}[0-9Xx]"),
+    _of("CHINA_IDENTIFICATION", "china", "身份证, id card", strong=r"[1-9]\d{16}[0-9Xx]"),
     _of(
         "CHINA_PHONE_NUMBER",
         "phone:CN",

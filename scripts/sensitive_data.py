@@ -277,10 +277,10 @@ chunk that is read, and its threshold is a fraction of the values that are not n
 P is precision, R is recall, measured on {VALUES} labelled values of each type: a third in a column
 that is named after it, a third in a sentence with such a word, a third in a sentence without. Where
 the type has a check digit, as many random texts of the same pattern stand against them, of which
-some have it right by chance, and in any case {_EVERYDAY_TEXTS} texts of everyday: times, prices, numbers of orders,
-identifiers, sentences. Values are made by Faker where it makes valid ones. Where it says "own", they are
-random texts that the validator accepts, so that recall says nothing about the validator itself.
-Other types may look the same: eleven digits can be valid in several countries.
+some have it right by chance, and in any case {_EVERYDAY_TEXTS} texts of everyday: times, prices, numbers of
+orders, identifiers, sentences. Values are made by Faker where it makes valid ones. Where it says
+"own", they are random texts that the validator accepts, so that recall says nothing about the
+validator itself. Other types may look the same: eleven digits can be valid in several countries.
 
 """
 _NOTES = "\nWhat is found only in part:\n\n"

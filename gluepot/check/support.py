@@ -19,12 +19,13 @@ HEADS = {
     "DataFrameReader": "`glueContext.create_data_frame`",
     "DynamicFrameReader": "`glueContext.create_dynamic_frame`",
     "DynamicFrameWriter": "`glueContext.write_dynamic_frame`",
+    "EntityDetector": "`awsglueml.transforms.EntityDetector`",
     TRANSFORM: "`awsglue.transforms`, `awsglueml.transforms`",
 }
 _COLUMNS = 100
 
 # There for our own modules; Glue has no such methods.
-_OURS = frozenset({"DynamicFrame.drop_null_fields", "DynamicFrame.with_step"})
+_OURS = frozenset({"DynamicFrame.drop_null_fields", "DynamicFrame.known_schema", "DynamicFrame.with_step"})
 
 _PREFACE = """# What works
 
@@ -100,7 +101,7 @@ def _is_glues(cls: type, name: str) -> bool:
     """Tell whether a method is of Glue's library, and not of the class of Spark's below it."""
     method = inspect.getattr_static(cls, name)
     plain = method.__func__ if isinstance(method, classmethod) else method
-    return inspect.isfunction(plain) and plain.__module__.partition(".")[0] == "awsglue"
+    return inspect.isfunction(plain) and plain.__module__.partition(".")[0] in {"awsglue", "awsglueml"}
 
 
 if __name__ == "__main__":

@@ -27,9 +27,9 @@ def written(tmp_path):
     )
 
     def read(name):
-        files = (tmp_path / "out" / name).glob("*.json")
+        files = (tmp_path / "out" / name).glob("run-*")
         rows = [json.loads(line) for file in files for line in file.read_text().splitlines()]
-        return {row["id"]: row for row in rows}
+        return {str(row["id"]): row for row in rows}
 
     return read
 

@@ -3,6 +3,10 @@
 import hashlib
 import sys
 
+from pyspark.context import SparkContext
+from pyspark.sql.functions import lit, udf
+from pyspark.sql.types import StringType
+
 from awsglue.context import GlueContext
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.job import Job
@@ -10,13 +14,10 @@ from awsglue.transforms import *  # noqa: F403 - as Studio writes it
 from awsglue.utils import getResolvedOptions
 from awsgluedq.transforms import EvaluateDataQuality
 from awsglueml.transforms import EntityDetector
-from pyspark.context import SparkContext
-from pyspark.sql.functions import lit, udf
-from pyspark.sql.types import StringType
 
 args = getResolvedOptions(sys.argv, ["JOB_NAME", "input_path", "output_path"])
 sc = SparkContext()
-glueContext = GlueContext(sc)
+glueContext = GlueContext(sc)  # noqa: N816 - as Studio writes it
 spark = glueContext.spark_session
 job = Job(glueContext)
 job.init(args["JOB_NAME"], args)
@@ -67,7 +68,7 @@ def replace_cell(original_cell_value, sorted_reverse_start_end_tuples):
 def row_pii(column_name, original_cell_value, detected_entities):
     if column_name in detected_entities.keys():  # noqa: SIM118 - as Studio writes it
         entities = detected_entities[column_name]
-        start_end_tuples = map(lambda entity: (entity["start"], entity["end"]), entities)
+        start_end_tuples = [(entity["start"], entity["end"]) for entity in entities]
         sorted_reverse_start_end_tuples = sorted(start_end_tuples, key=lambda start_end: start_end[1], reverse=True)
         return replace_cell(original_cell_value, sorted_reverse_start_end_tuples)
     return original_cell_value

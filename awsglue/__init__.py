@@ -1,7 +1,7 @@
-"""Glue's import surface for job scripts. Names and signatures are Glue's; it translates, it decides nothing.
+"""Glue's import surface for job scripts. It has Glue's names and signatures, and only translates calls.
 
-Importing it prepares the environment of the driver, so that a script started by plain `python`, which makes its own
-SparkContext, gets the same Python in its workers, a Java, and our defaults.
+Importing it prepares the environment of the driver. So even a script that is started by plain `python` and makes its
+own SparkContext gets a Java, our defaults, and the same Python in its workers.
 """
 
 from __future__ import annotations

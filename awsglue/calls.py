@@ -1,4 +1,4 @@
-"""What every transform takes beside its own arguments: `transformation_ctx`, `info`, thresholds (docs/glue 6.1)."""
+"""The arguments that all transforms have in common: `transformation_ctx`, `info`, thresholds (docs/glue 6.1)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Call:
     """One call of a transform.
 
     Args:
-        ctx: its name; may be empty.
-        callsite: where the script makes it.
-        stage_threshold: errors allowed in this transform; 0 for any number.
-        total_threshold: errors allowed up to and including it; 0 for any number.
+        ctx: the call's `transformation_ctx`; may be empty.
+        callsite: the place in the script that makes the call.
+        stage_threshold: number of errors allowed in this transform; 0 allows any number.
+        total_threshold: number of errors allowed up to and including this transform; 0 allows any number.
     """
 
     ctx: str = ""
@@ -34,7 +34,7 @@ class Call:
         return self.stage_threshold > 0 or self.total_threshold > 0
 
     def check(self, counts: ErrorCounts) -> None:
-        """Compare what was counted with the thresholds.
+        """Compare the counted errors with the thresholds.
 
         Raises:
             PermanentError: there are more errors than allowed.
@@ -46,13 +46,13 @@ class Call:
             if 0 < most < count:
                 of = f"'{self.ctx}'" if self.ctx else f"the transform at {self.callsite.site}"
                 raise PermanentError(
-                    f"{count} records could not go through {of}, {name} allows {most}; "
+                    f"{count} records failed in {of}, but {name} allows {most}; "
                     "look at them with errorsAsDynamicFrame()."
                 )
 
 
 def called(transformation_ctx: str, info: str | None, stageThreshold: int, totalThreshold: int) -> Call:
-    """Return the call that is being made, with the first line up the stack that is not ours."""
+    """Return the current call, with the innermost line of the stack that is not in `awsglue`."""
     frame = inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "awsglue":
         frame = frame.f_back

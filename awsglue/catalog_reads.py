@@ -1,4 +1,4 @@
-"""Reading what the Data Catalog describes: tables of files and of streams."""
+"""Reads tables of the Data Catalog: tables of files, streams and lake formats."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from gluepot.catalog.databases import database_read, is_of_database
 from gluepot.catalog.formats import table_format
 from gluepot.catalog.streams import is_stream, stream_read
 from gluepot.catalog.values import Table
-from gluepot.connectors.files.formats.options import flag
 from gluepot.core.errors import ConfigError
+from gluepot.core.option_values import flag
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 SPARK_SOURCE, CATALOG_SCHEMA = "useSparkDataSource", "useCatalogSchema"
 SPARK_FORMATS = ("avro", "csv", "json", "orc", "parquet", "text")
+# Glue's defaults of `maxSamplePartitions` and `maxSampleFilesPerPartition`.
 SAMPLE_PARTITIONS, SAMPLE_FILES = 10, 10
-"""Glue's defaults of `maxSamplePartitions` and `maxSampleFilesPerPartition`."""
 
 
 def dynamic_frame(
     context: GlueContext, database: str, name: str, options: Mapping[str, Any], predicate: str, ctx: str
 ) -> DynamicFrame:
-    """Return the records of a table; with bookmarks those that are new.
+    """Return the records of a table; with bookmarks, only the new ones.
 
     Raises:
-        ConfigError: there is no such table, or it cannot be read as it says.
-        NotSupportedHere: it stands for something that cannot be read to an end here.
+        ConfigError: the table does not exist, or cannot be read as the catalog describes it.
+        NotSupportedHere: a bounded read of such a table is not supported here.
     """
     from awsglue.dynamicframe import DynamicFrame  # noqa: PLC0415  its module needs this one's caller
 
@@ -55,10 +55,10 @@ def dynamic_frame(
 def data_frame(
     context: GlueContext, database: str, name: str, options: Mapping[str, Any], predicate: str, ctx: str
 ) -> DataFrame:
-    """Return a table as a DataFrame: that of a stream is a streaming one.
+    """Return a table as a DataFrame; for a stream, as a streaming DataFrame.
 
     Raises:
-        ConfigError: as `dynamic_frame`; or options contradict each other.
+        ConfigError: as `dynamic_frame`, or options contradict each other.
         NotSupportedHere: as `dynamic_frame`.
     """
     table = lake_tables.lookup(context.spark_session, database, name, options)
@@ -75,21 +75,21 @@ def data_frame(
 
 
 def sample(frame: DynamicFrame, num: int | None) -> DynamicFrame:
-    """Return at most `num` records of a frame; all of them where no number is given."""
+    """Return at most `num` records of a frame, or all if `num` is None."""
     from awsglue.dynamicframe import DynamicFrame  # noqa: PLC0415  its module needs this one's caller
 
     return frame if num is None else DynamicFrame.fromDF(frame.toDF().limit(num), frame.glue_ctx, frame.name)
 
 
 def sample_bound(sample_options: Mapping[str, Any]) -> dict[str, str]:
-    """Return the limit on files that a sample reads."""
+    """Return the option that limits how many files a sample reads."""
     partitions = int(sample_options.get("maxSamplePartitions", SAMPLE_PARTITIONS))
     files = int(sample_options.get("maxSampleFilesPerPartition", SAMPLE_FILES))
     return {"boundedFiles": str(partitions * files)}
 
 
 def of_lake(spark: SparkSession, target: LakeTarget, predicate: str) -> DataFrame:
-    """Return a table of a lake, at the snapshot, time or version that its options choose."""
+    """Return a lake table, at the snapshot, time or version that its options choose."""
     frame = target.table.read(spark, target.options)
     return frame.where(predicate) if predicate else frame
 

@@ -1,4 +1,4 @@
-"""Writing what the Data Catalog describes, or is to describe from then on."""
+"""Writes to tables of the Data Catalog, and describes new tables in it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from awsglue.unsupported import NotSupportedHere
 from gluepot.catalog.formats import HIVE_FORMATS, table_format
 from gluepot.catalog.streams import is_stream
 from gluepot.catalog.values import Table
-from gluepot.connectors.files.formats.options import flag
 from gluepot.core.errors import ConfigError, did_you_mean
+from gluepot.core.option_values import flag
 from gluepot.core.storage import canonical_url
 from gluepot.engine.catalog_update import BEHAVIORS, UPDATE, CatalogTarget
 from gluepot.engine.file_target import CatalogEntry, FileTarget
@@ -25,12 +25,12 @@ _UPDATE_CATALOG = "enableUpdateCatalog"
 
 @dataclass(frozen=True, slots=True)
 class TableWrite:
-    """A write to a table as a write of files.
+    """A write to a catalog table, expressed as a write of files.
 
     Args:
-        options: of the sink.
+        options: options of the sink.
         format: a key of `gluepot.connectors.registry.SINKS`.
-        format_options: Glue's.
+        format_options: options of the format, as Glue names them.
     """
 
     options: Mapping[str, Any]
@@ -39,17 +39,17 @@ class TableWrite:
 
 
 def table_write(table: Table, options: Mapping[str, Any]) -> TableWrite:
-    """Return how a table is written: where it lies, in its format, in its partitions.
+    """Return how to write a table: to its location, in its format and with its partition keys.
 
-    A write that does not name the table's partition keys uses them all the same: files beside the folders of partitions
-    would be found by nobody.
+    The partition keys are used even if the write does not name them, because readers do not find files that lie beside
+    the partition folders.
 
     Args:
-        table: of files.
+        table: a table of files.
         options: `additional_options`.
 
     Raises:
-        NotSupportedHere: the table is none of files, or of a format that is not written.
+        NotSupportedHere: the table does not consist of files, or its format cannot be written.
     """
     location = table.storage.location
     if is_stream(table) or not location:
@@ -72,15 +72,15 @@ def table_write(table: Table, options: Mapping[str, Any]) -> TableWrite:
 
 
 def catalog_entry(target: FileTarget, options: Mapping[str, Any], table: tuple[str, str] | None) -> CatalogEntry | None:
-    """Return the table that a write makes known; None where the script does not ask for it.
+    """Return the catalog entry that a write creates or updates; None if the script does not ask for one.
 
     Args:
-        target: of the sink.
-        options: as the script gave them.
-        table: database and table of `setCatalogInfo`.
+        target: target of the sink.
+        options: options from the script.
+        table: database and table from `setCatalogInfo`.
 
     Raises:
-        ConfigError: it asks and names no table, or no behaviour there is.
+        ConfigError: the script asks for an entry but names no table, or names an unknown update behaviour.
     """
     if not flag(options, _UPDATE_CATALOG):
         return None
@@ -96,7 +96,7 @@ def catalog_entry(target: FileTarget, options: Mapping[str, Any], table: tuple[s
     parameters = {"useGlueParquetWriter": "true"} if is_parquet else {}
     if target.format == "csv":
         separator = str(target.format_options.get("separator", ","))
-        header = str(target.format_options.get("writeHeader", True)).lower() == "true"
+        header = flag(target.format_options, "writeHeader", default=True)
         parameters = {"delimiter": separator, "skip.header.line.count": "1" if header else "0"}
     entry = CatalogTarget(
         *table,
@@ -110,10 +110,10 @@ def catalog_entry(target: FileTarget, options: Mapping[str, Any], table: tuple[s
 
 
 def wants_spark(options: Mapping[str, Any]) -> bool:
-    """Tell whether Spark's writer is asked for.
+    """Tell whether the options ask for Spark's writer.
 
     Raises:
-        ConfigError: together with `enableUpdateCatalog`, which it does not know.
+        ConfigError: they also set `enableUpdateCatalog`, which Spark's writer does not support.
     """
     wanted = flag(options, SPARK_SINK)
     if wanted and flag(options, _UPDATE_CATALOG):
@@ -122,7 +122,7 @@ def wants_spark(options: Mapping[str, Any]) -> bool:
 
 
 def write_by_spark(frame: DataFrame, table: Table, options: Mapping[str, Any]) -> None:
-    """Append a DataFrame to a table's folder with Spark's writer, which knows neither runs nor replays."""
+    """Append a DataFrame to a table's folder with Spark's writer, which does not recognise a repeated batch or run."""
     form = table_format(table)
     rest = {name: value for name, value in options.items() if name not in {SPARK_SINK, _UPDATE_CATALOG}}
     keys = [key.name for key in table.partition_keys]

@@ -1,4 +1,4 @@
-"""Several frames by name (docs/glue 6.8)."""
+"""A collection of frames by name (docs/glue 6.8)."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ class DynamicFrameCollection:
         return DynamicFrame.fromDF(empty, self.glue_ctx, key)
 
     def map(self, callable: Callable[..., Any], transformation_ctx: str = "") -> DynamicFrameCollection:
-        """Return the collection of what `callable(frame, ctx)` makes of each frame.
+        """Return the collection of the results of `callable(frame, ctx)` for each frame.
 
         Raises:
-            TypeError: it makes something else than a DynamicFrame.
+            TypeError: a result is not a DynamicFrame.
         """
         mapped = {}
         for key, frame in self._frames.items():
@@ -69,12 +69,12 @@ class DynamicFrameCollection:
         return DynamicFrameCollection(mapped, self.glue_ctx)
 
     def flatmap(self, f: Callable[..., Any], transformation_ctx: str = "") -> DynamicFrameCollection:
-        """Return the collection of what `f(frame, ctx)` makes of each frame: a frame, or several in a collection.
+        """Return the collection of the results of `f(frame, ctx)` for each frame, where a result may be a collection.
 
-        Frames of a collection are called by both names, joined by an underscore.
+        A frame from a resulting collection gets both names, joined by an underscore.
 
         Raises:
-            TypeError: it makes something else.
+            TypeError: a result is neither a DynamicFrame nor a collection.
         """
         flat: dict[str, DynamicFrame] = {}
         for key, frame in self._frames.items():

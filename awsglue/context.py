@@ -40,21 +40,21 @@ __all__ = ["GlueContext"]
 
 
 class GlueLogger:
-    """What `get_logger` gives a script: messages, by level."""
+    """The logger that `get_logger` returns."""
 
     def __init__(self) -> None:
         self._log = get_logger("script")
 
     def info(self, msg: object) -> None:
-        """Log what happened."""
+        """Log a message about a normal event."""
         self._log.info(str(msg))
 
     def warn(self, msg: object) -> None:
-        """Log what is odd."""
+        """Log a warning."""
         self._log.warning(str(msg))
 
     def error(self, msg: object) -> None:
-        """Log what failed."""
+        """Log an error."""
         self._log.error(str(msg))
 
 
@@ -98,7 +98,7 @@ class GlueContext(SQLContext):
         push_down_predicate: str = "",
         **kwargs: Any,
     ) -> DataFrame:
-        """Return the streaming DataFrame of a Kafka topic or a Kinesis stream (docs/glue 3), or a table of a lake."""
+        """Return the streaming DataFrame of a Kafka topic or a Kinesis stream (docs/glue 3), or a lake table."""
         known = connector(connection_type)
         if known.reads is Access.LAKE:
             table = lake_tables.of_options(connection_type, as_options(connection_options))
@@ -123,7 +123,7 @@ class GlueContext(SQLContext):
         push_down_predicate: str = "",
         **kwargs: Any,
     ) -> DynamicFrame:
-        """Return the records of files, those that are new with bookmarks, of a stream up to its end, or of a lake."""
+        """Return the records of files, of a stream up to its current end, or of a lake; with bookmarks the new ones."""
         known, options = connector(connection_type), as_options(connection_options)
         if known.reads is None:
             raise NotSupportedHere(
@@ -159,9 +159,10 @@ class GlueContext(SQLContext):
         catalog_id: str | None = None,
         **kwargs: Any,
     ) -> DynamicFrame:
-        """Return the records of a table of the catalog, those that are new with bookmarks."""
+        """Return the records of a table of the catalog; with bookmarks, only the new ones."""
         where = data_catalog.names(database, table_name, catalog_id, kwargs)
-        # Articles about bookmarks pass options of the source as arguments, which Glue does not have (docs/glue 4.6).
+        # Articles about bookmarks pass options of the source as keyword arguments, although Glue does not document that
+        # (docs/glue 4.6).
         further = {name: value for name, value in kwargs.items() if name != "name_space"}
         options = {**further, **as_options(additional_options)}
         return catalog_reads.dynamic_frame(self, *where, options, push_down_predicate, transformation_ctx)
@@ -177,7 +178,7 @@ class GlueContext(SQLContext):
         catalog_id: str | None = None,
         **kwargs: Any,
     ) -> DataFrame:
-        """Return a table of the catalog as a DataFrame; of a stream as a streaming one."""
+        """Return a table of the catalog as a DataFrame; for a stream, as a streaming DataFrame."""
         where = data_catalog.names(database, table_name, catalog_id, kwargs)
         options = as_options(additional_options)
         return catalog_reads.data_frame(self, *where, options, push_down_predicate, transformation_ctx)
@@ -234,7 +235,7 @@ class GlueContext(SQLContext):
         sample_ratio: float | None = None,
         transformation_ctx: str = "",
     ) -> DynamicFrame:
-        """Make a frame of an RDD or a list of records, as Spark makes a DataFrame of it."""
+        """Make a frame from an RDD or a list of records, with the arguments of Spark's `createDataFrame`."""
         return DynamicFrame.fromDF(self.spark_session.createDataFrame(data, schema, sample_ratio), self, name)
 
     def write_dynamic_frame_from_options(
@@ -246,8 +247,8 @@ class GlueContext(SQLContext):
         format_options: Mapping[str, Any] = {},
         transformation_ctx: str = "",
     ) -> DynamicFrame:
-        """Write a frame to files, once per micro-batch however often the batch is retried."""
-        if isinstance(frame, DataFrame):  # Glue's library refuses it, AWS's own samples do it
+        """Write a frame; what a micro-batch writes is there exactly once, however often the batch is retried."""
+        if isinstance(frame, DataFrame):  # Glue's library refuses this, but AWS's own samples do it
             frame = DynamicFrame.fromDF(frame, self, "frame")
         if not isinstance(frame, DynamicFrame):
             raise TypeError(f"frame is a {type(frame).__name__}; use a DynamicFrame")
@@ -266,8 +267,8 @@ class GlueContext(SQLContext):
         catalog_id: str | None = None,
         **kwargs: Any,
     ) -> DynamicFrame:
-        """Write a frame to a table of the catalog, where it lies and in its format."""
-        if isinstance(frame, DataFrame):  # Glue's library refuses it, AWS's own samples do it
+        """Write a frame to a table of the catalog, at its location and in its format."""
+        if isinstance(frame, DataFrame):  # Glue's library refuses this, but AWS's own samples do it
             frame = DynamicFrame.fromDF(frame, self, "frame")
         where = data_catalog.names(database, table_name, catalog_id, kwargs)
         table = lake_tables.lookup(self.spark_session, *where, as_options(additional_options))
@@ -291,7 +292,7 @@ class GlueContext(SQLContext):
         catalog_id: str | None = None,
         **kwargs: Any,
     ) -> None:
-        """Write a DataFrame to a table of the catalog; with `useSparkDataSink` as Spark does it."""
+        """Write a DataFrame to a table of the catalog; with `useSparkDataSink`, by Spark's own writer."""
         options = as_options(additional_options)
         if not catalog_writes.wants_spark(options):
             ours = {name: value for name, value in options.items() if name != catalog_writes.SPARK_SINK}
@@ -315,7 +316,7 @@ class GlueContext(SQLContext):
         transformation_ctx: str = "",
         catalog_id: str | None = None,
     ) -> None:
-        """Write a frame to a table of a connection's database, once."""
+        """Write a frame to a table in the database of a connection."""
         options = {**as_options(connection_options), "connectionName": catalog_connection}
         self.write_dynamic_frame_from_options(frame, "jdbc", options, transformation_ctx=transformation_ctx)
 
@@ -342,7 +343,7 @@ class GlueContext(SQLContext):
         transformation_ctx: str = "",
         **kwargs: Any,
     ) -> DynamicFrame | DynamicFrameCollection:
-        """Write a frame, or each frame of a collection below the path under its own name."""
+        """Write a frame; or write each frame of a collection to a folder of its own name below the path."""
         name = format if isinstance(format, str) else None
         sink = DataSink(self, connection_type, as_options(connection_options), name, transformation_ctx)
         sink.setFormat(name or "", **as_options(format_options))
@@ -356,7 +357,7 @@ class GlueContext(SQLContext):
         push_down_predicate: str = "",
         **options: Any,
     ) -> DataSource:
-        """Return a source to be given a format and asked for a frame."""
+        """Return a source; the script then sets its format and gets its frame."""
         return DataSource(self, connection_type, format, transformation_ctx, push_down_predicate, options)
 
     def getStreamingSource(
@@ -367,13 +368,13 @@ class GlueContext(SQLContext):
         push_down_predicate: str = "",
         **options: Any,
     ) -> StreamingDataSource:
-        """Return a stream to be asked for its frame."""
+        """Return a streaming source, from which the script then gets the frame."""
         return StreamingDataSource(self, connection_type, format, transformation_ctx, push_down_predicate, options)
 
     def getSink(
         self, connection_type: str, format: str | None = None, transformation_ctx: str = "", **options: Any
     ) -> DataSink:
-        """Return a sink to be given a format and a frame."""
+        """Return a sink; the script then sets its format and writes frames to it."""
         return DataSink(self, connection_type, options, format, transformation_ctx)
 
     def forEachBatch(
@@ -382,7 +383,7 @@ class GlueContext(SQLContext):
         batch_function: Callable[[DataFrame, int], Any],
         options: Mapping[str, Any] = {},
     ) -> None:
-        """Run a function on every micro-batch of a stream (docs/glue 2). Returns only when the job ends its streams."""
+        """Run a function on every micro-batch of a stream (docs/glue 2). Return only when the job ends its streams."""
         use_local_catalogs(self.spark_session)
         streams = session.current()
         wanted = {**as_options(options), **streams.batch_options}
@@ -406,7 +407,7 @@ class GlueContext(SQLContext):
         return as_spec(path, action, target)
 
     def extract_jdbc_conf(self, connection_name: str, catalog_id: str | None = None) -> dict[str, str]:
-        """Return where a connection's database is and who asks (docs/glue 1.3)."""
+        """Return the address, user and password of a connection's database (docs/glue 1.3)."""
         return jdbc_connection(load().get(connection_name)).to_glue()
 
     def purge_table(
@@ -417,7 +418,7 @@ class GlueContext(SQLContext):
         transformation_ctx: str = "",
         catalog_id: str | None = None,
     ) -> None:
-        """Delete the files behind a table that are older than `retentionPeriod` hours; emptied partitions go, too."""
+        """Delete the files of a table that are older than `retentionPeriod` hours, and partitions that become empty."""
         catalog = data_catalog.current_catalog()
         given = PurgeOptions.from_glue(as_options(options))
         purge.purge_table(

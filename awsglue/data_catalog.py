@@ -1,4 +1,4 @@
-"""The Data Catalog as the calls of a script use it."""
+"""Access to the Data Catalog for the calls of a script."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def current_catalog() -> Catalog:
     """Return the catalog that the environment names; it stays open for the process.
 
     Raises:
-        ConfigError: its URL is of no kind we know.
+        ConfigError: its URL is not of a known kind.
         TransientError: it cannot be reached.
     """
     from gluepot.catalog.connect import catalog_url, shared_catalog  # noqa: PLC0415  SQLAlchemy takes half a second to load
@@ -36,10 +36,10 @@ def current_catalog() -> Catalog:
 def names(
     database: str | None, table_name: str | None, catalog_id: str | None, further: Mapping[str, Any]
 ) -> tuple[str, str]:
-    """Return the database and the table of a call, in Glue's two spellings.
+    """Return the database and the table of a call, which may name the database in either of Glue's two spellings.
 
     Raises:
-        Exception: as Glue's own library does, with its texts (docs/glue 1.1).
+        Exception: a name is missing or given twice; type and text are those of Glue's own library (docs/glue 1.1).
     """
     name_space = further.get("name_space")
     if name_space is not None and database is not None:
@@ -64,5 +64,5 @@ def arrow_columns(table: Table) -> pa.Schema:
 
 
 def spark_columns(table: Table) -> StructType:
-    """Return the same in Spark's types."""
+    """Return the columns of a table in Spark's types, partition keys last."""
     return from_arrow_schema(arrow_columns(table))

@@ -19,14 +19,14 @@ JSON = frozenset({"", "json"})
 
 
 def declared_payload(settings: PayloadSettings, beside: Sequence[str]) -> DeclaredPayload | None:
-    """Return what the payload is decoded into; None where it stays in one column. Needs a running session.
+    """Return the declared columns of the payload; None if it stays in one column. Needs a running session.
 
     Args:
-        settings: of the stream.
+        settings: settings of the stream.
         beside: names of the columns that options add.
 
     Raises:
-        ConfigError: the schema cannot be read, or holds what the format has no form for.
+        ConfigError: the schema cannot be read, or contains a type that the format cannot represent.
         NotSupportedHere: a schema, declared or inferred, of a format that is not decoded yet.
     """
     kind = settings.classification
@@ -55,7 +55,7 @@ def _of_kind(kind: str, settings: PayloadSettings) -> DeclaredPayload:
 
 
 def _arrow_schema(text: str) -> pa.Schema:
-    """Read DDL, or the JSON that Spark writes a schema in."""
+    """Read a schema from DDL or from Spark's JSON form."""
     try:
         fields = StructType.fromJson(json.loads(text)) if text.startswith("{") else StructType.fromDDL(text)
         if isinstance(fields, StructType):

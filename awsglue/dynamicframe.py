@@ -59,27 +59,28 @@ __all__ = ["DynamicFrame", "DynamicFrameCollection", "DynamicFrameReader", "Dyna
 
 
 class DynamicFrame(VisualTransforms, LazyFrame):
-    """Self-describing records, lazy: nothing is read before an action, and a chain of steps is one pass.
+    """A lazy set of self-describing records: only an action reads them, and it runs a chain of steps in one pass.
 
-    Made by `fromDF` and by the readers of `GlueContext`, never by calling the class. `pipeline` is ours, not Glue's.
+    Frames are made by `fromDF` and by the readers of `GlueContext`; scripts do not call the class. The attribute
+    `pipeline` does not exist in Glue.
     """
 
     @classmethod
     def fromDF(cls, dataframe: DataFrame, glue_ctx: GlueContext, name: str = "") -> DynamicFrame:
-        """Make a DynamicFrame of a DataFrame; the JSON column of an `inferSchema` stream becomes its fields.
+        """Make a DynamicFrame from a DataFrame; the JSON column of an `inferSchema` stream is decoded to its fields.
 
-        The untouched batch of a stream is read where it is decoded, in the tasks of the write.
+        If the DataFrame is an unchanged batch of a stream, its records are read and decoded in the tasks of the write.
         """
         if isinstance(dataframe, BatchFrame) and (known := dataframe.pipeline()) is not None:
             return cls(known, glue_ctx, name)
         if not isinstance(dataframe, DataFrame):
             raise TypeError(f"fromDF takes a DataFrame, not {type(dataframe).__name__}")
-        magic = [(column, held) for column in dataframe.columns if (held := magic_format(column))]
+        magic = [(column, kind) for column in dataframe.columns if (kind := magic_format(column))]
         if not magic:
             return cls(Pipeline(FrameInput(dataframe)), glue_ctx, name)
-        column, held = magic[0]
-        if held != "json":
-            raise ConfigError(f"The column {column} holds {held}; only json can be inferred: give the stream a schema.")
+        column, kind = magic[0]
+        if kind != "json":
+            raise ConfigError(f"The column {column} holds {kind}; only json can be inferred: give the stream a schema.")
         if (batch := current_batch()) is None:
             return cls(Pipeline(FrameInput(dataframe, column)), glue_ctx, name)
         return cls(batch.pipeline(FrameInput(dataframe, column, batch.totals.schema.known)), glue_ctx, name)
@@ -87,7 +88,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
     def toDF(self, options: Sequence[ResolveOption] | None = None) -> DataFrame:
         """Return a DataFrame. A choice becomes a struct with one field per type, unless an option says otherwise.
 
-        Where types are only known from the records, all of them are read once to learn the schema.
+        If the types are known only from the records, this reads all records once to learn the schema.
         """
         if options:
             resolve = self.glue_ctx.convert_resolve_option
@@ -99,11 +100,11 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         return in_session(self._spark, execute.to_frame(self._spark, pipeline, self._arrow_schema()))
 
     def schema(self) -> StructType:
-        """Return the schema in Glue's types, choices included; reads all records where only they tell it."""
+        """Return the schema in Glue's types, including choices. Reads all records if the schema depends on them."""
         return glue_schema(self._arrow_schema())
 
     def with_frame_schema(self, schema: StructType) -> DynamicFrame:
-        """Declare the schema, so that no record is read to find it, and return the frame."""
+        """Declare the schema, so that no record has to be read to find it, and return the frame."""
         self._schema_found = arrow_schema(schema)
         return self
 
@@ -152,7 +153,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> DynamicFrame:
-        """Replace the records of each task by `f(records)`, an iterator on both sides."""
+        """Replace the records of each task by `f(records)`, which takes an iterator and returns an iterable."""
         change = lambda _, chunks: map_partition(f, chunks)  # noqa: E731
         return self._moved(
             lambda: shuffled_steps.over_partitions(self._spark, self.pipeline, change),
@@ -183,7 +184,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> DynamicFrame:
-        """Keep these fields."""
+        """Keep only the given fields."""
         return self._then(SelectFields(_paths(paths)), called(transformation_ctx, info, stageThreshold, totalThreshold))
 
     def drop_fields(
@@ -194,7 +195,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> DynamicFrame:
-        """Remove these fields."""
+        """Remove the given fields."""
         return self._then(DropFields(_paths(paths)), called(transformation_ctx, info, stageThreshold, totalThreshold))
 
     def rename_field(
@@ -221,7 +222,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> DynamicFrameCollection:
-        """Return a frame of these fields and a frame of the others."""
+        """Return one frame with the given fields and one with all others."""
         call = called(transformation_ctx, info, stageThreshold, totalThreshold)
         steps: dict[str, Step] = {name1: SelectFields(_paths(paths)), name2: DropFields(_paths(paths))}
         return self._split(steps, call)
@@ -272,9 +273,9 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         totalThreshold: int = 0,
         catalog_id: str | None = None,
     ) -> DynamicFrame:
-        """Make one type, or one column per type, of fields that have several (docs/glue 6.4).
+        """Convert fields with several types to one type, or to one column for each type (docs/glue 6.4).
 
-        Glue takes either `specs` or `choice`; here specs go first and the choice is for all other fields.
+        Glue takes either `specs` or `choice`. Here both may be given; then `choice` is for all fields without a spec.
 
         Raises:
             ValueError: neither is given.
@@ -298,7 +299,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         totalThreshold: int = 0,
         **options: Any,
     ) -> DynamicFrame:
-        """Replace the text of a field by the document it stands for."""
+        """Parse the text of a field, and replace it by the document that it contains."""
         return self._then(
             Unbox(path, box_format(format, options)), called(transformation_ctx, info, stageThreshold, totalThreshold)
         )
@@ -310,7 +311,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> DynamicFrame:
-        """Make the fields of structs fields of the record, with dotted names."""
+        """Move the fields of structs to the top level of the record, with dotted names."""
         return self._then(Unnest(), called(transformation_ctx, info, stageThreshold, totalThreshold))
 
     def unnest_ddb_json(
@@ -320,11 +321,11 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> DynamicFrame:
-        """Take DynamoDB's types out and maps apart."""
+        """Replace DynamoDB's typed values by plain values, and turn the entries of maps into fields."""
         return self._then(UnnestDdbJson(), called(transformation_ctx, info, stageThreshold, totalThreshold))
 
     def simplify_ddb_json(self) -> DynamicFrame:
-        """Take DynamoDB's types out, at any depth."""
+        """Replace DynamoDB's typed values by plain values, at any depth."""
         return self._then(SimplifyDdbJson(), called("", "", 0, 0))
 
     def relationalize(
@@ -337,7 +338,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> DynamicFrameCollection:
-        """Return the records as flat tables that can be joined: the root table and one per array (docs/glue 6.6).
+        """Return the records as flat tables that can be joined: a root table and one for each array (docs/glue 6.6).
 
         Reads all records at once. The tables are kept in Spark's storage, not below `staging_path`.
         """
@@ -356,7 +357,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> DynamicFrame:
-        """Join where all keys are equal; a field whose name the left side has too gets a dot before it: `.id`."""
+        """Join on equal keys. A field of the right side whose name is also on the left gets a leading dot: `.id`."""
         sides = partial(self._side, paths1), partial(frame2._side, paths2)
         joined = lambda: shuffled_steps.join(self._spark, *(side() for side in sides))  # noqa: E731
         return self._moved(
@@ -371,7 +372,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> DynamicFrame:
-        """Return the records of both."""
+        """Return the records of both frames."""
         return self._moved(
             lambda: shuffled_steps.union(self._spark, self.pipeline, other_frame.pipeline),
             called(transformation_ctx, info, stageThreshold, totalThreshold),
@@ -387,7 +388,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> DynamicFrame:
-        """Replace the records whose keys are in the staging frame by those, and add the other ones of it (6.7)."""
+        """Merge a staging frame: its records replace those with equal keys, and the others are added (6.7)."""
         sides = [partial(frame._side, primary_keys) for frame in (self, stage_dynamic_frame)]  # noqa: SLF001
         merged = lambda: shuffled_steps.merge(self._spark, *(side() for side in sides))  # noqa: E731
         return self._moved(merged, called(transformation_ctx, info, stageThreshold, totalThreshold))
@@ -401,7 +402,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> DynamicFrame:
-        """Write a sample of the records as JSON lines below a path, at once, and return the frame."""
+        """Immediately write a sample of the records as JSON lines below a path, and return the frame."""
         name = f"run-{self.glue_ctx.currentTimeMillis()}-{transformation_ctx or 'spigot'}.json"
         write_sample(self._spark, self.pipeline, path, name, options, SystemRandom())
         return self
@@ -415,7 +416,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> DynamicFrame:
-        """Return the records in at most so many tasks."""
+        """Return the records in at most `num_partitions` tasks."""
         move = shuffled_steps.repartition if shuffle else shuffled_steps.coalesce
         return self._moved(
             lambda: move(self._spark, self.pipeline, num_partitions),
@@ -430,14 +431,14 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         stageThreshold: int = 0,
         totalThreshold: int = 0,
     ) -> DynamicFrame:
-        """Return the records spread evenly over so many tasks."""
+        """Return the records spread evenly over `num_partitions` tasks."""
         return self._moved(
             lambda: shuffled_steps.repartition(self._spark, self.pipeline, num_partitions),
             called(transformation_ctx, info, stageThreshold, totalThreshold),
         )
 
     def drop_null_fields(self, call: Call) -> DynamicFrame:
-        """Remove fields whose type is null; Glue has it as the transform DropNullFields only."""
+        """Remove fields whose type is null; in Glue, only the transform DropNullFields does this."""
         return self._then(DropNulls(), call)
 
     def with_step(self, step: Step) -> DynamicFrame:
@@ -449,7 +450,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         return shuffled_steps.partitions_of(self._spark, self.pipeline)
 
     def errorsAsDynamicFrame(self) -> DynamicFrame:
-        """Return the records that could not go on, one struct `error` each (docs/glue 6.5)."""
+        """Return the records that failed in a transform, each as a struct `error` (docs/glue 6.5)."""
         return self._derived(lambda: self._unchecked().then(ErrorRows()), called("", "", 0, 0))
 
     def write(

@@ -1,4 +1,4 @@
-"""Reading files: from a script's options to a pipeline."""
+"""Reads files: turns a script's options into a pipeline."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pyspark.sql import SparkSession
 from gluepot.bookmarks import jobrun
 from gluepot.bookmarks.files_input import files_input
 from gluepot.catalog.values import Table
-from gluepot.connectors.files.settings import FileReadSettings
-from gluepot.connectors.files.table_settings import table_read
+from gluepot.connectors.files.source.settings import FileReadSettings
+from gluepot.connectors.files.source.table_settings import table_read
 from gluepot.core.datasets import folder_dataset
 from gluepot.engine.pipeline import Pipeline
 from gluepot.frames.transforms import ReadTexts
@@ -20,8 +20,8 @@ from gluepot.streaming.query import session
 if TYPE_CHECKING:
     from gluepot.catalog.store import Catalog
 
+# Formats that are also accepted as connection types, because Glue's own library replaces `s3` by them (docs/glue 1.1).
 FORMAT_TYPES = ("parquet", "orc")
-"""Connection types that are formats: Glue's own library replaces `s3` by them (docs/glue 1.1)."""
 
 
 def file_settings(
@@ -31,10 +31,10 @@ def file_settings(
     format_options: Mapping[str, Any],
     predicate: str,
 ) -> FileReadSettings:
-    """Check what a script says of a read.
+    """Check the options that a script gives for a read.
 
     Raises:
-        ConfigError: an option is missing or not understood.
+        ConfigError: an option is missing or wrong.
     """
     kind = connection_type.lower()
     name = format_name or (kind if kind in FORMAT_TYPES else None)
@@ -42,7 +42,7 @@ def file_settings(
 
 
 def file_frame(spark: SparkSession, settings: FileReadSettings, ctx: str) -> Pipeline:
-    """Return the pipeline of a read; the files are listed now, and read when the frame is used."""
+    """Return the pipeline of a read. This lists the files; they are read when the frame is used."""
     session.current().read.update(map(folder_dataset, settings.listing.paths))
     parallelism = spark.sparkContext.defaultParallelism
     return Pipeline(files_input(settings, ctx, jobrun.current(), parallelism, session.current().clock))
@@ -51,10 +51,10 @@ def file_frame(spark: SparkSession, settings: FileReadSettings, ctx: str) -> Pip
 def table_frame(
     spark: SparkSession, catalog: Catalog, table: Table, options: Mapping[str, Any], predicate: str, ctx: str
 ) -> Pipeline:
-    """Return the pipeline of a read of a table's files, which are listed now.
+    """Return the pipeline of a read of a table's files. This lists the files.
 
     Raises:
-        ConfigError: the table is none of files, or an option is not understood.
+        ConfigError: the table does not consist of files, or an option is wrong.
     """
     partitions = catalog.partitions(table) if table.partition_keys else ()
     read = table_read(table, partitions, options, predicate)

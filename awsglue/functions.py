@@ -16,7 +16,7 @@ def replaceArrayElement(array: ColumnOrName, index: int, value: ColumnOrName) ->
 
 
 def namedStruct(*cols: ColumnOrName) -> Column:
-    """Return a struct of names, as literals, and values in turn, like SQL's `named_struct`."""
+    """Return a struct of alternating names (as literals) and values, like SQL's `named_struct`."""
     return F.named_struct(*cols)
 
 

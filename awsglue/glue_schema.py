@@ -27,7 +27,7 @@ def arrow_schema(schema: g.StructType) -> pa.Schema:
     """Return a schema in Arrow's types.
 
     Raises:
-        ConfigError: it is no struct, or has a type that records cannot have.
+        ConfigError: the schema is not a struct, or has a type that records cannot have.
     """
     if not isinstance(schema, g.StructType):
         raise ConfigError(f"The schema is {schema!r}; give an awsglue.gluetypes.StructType.")

@@ -10,7 +10,7 @@ class DataType:
     """Base of all types.
 
     Args:
-        properties: notes on a type, kept and otherwise without meaning.
+        properties: notes on a type, which are kept but not used.
     """
 
     def __init__(self, properties: Mapping[str, Any] | None = None) -> None:
@@ -90,19 +90,19 @@ class TimestampType(DataType):
 
 
 class TimestampNTZType(DataType):
-    """A date with a time, in no zone."""
+    """A date and time without a time zone."""
 
 
 class UnknownType(DataType):
-    """A type nobody has found out yet."""
+    """A type that is not known yet."""
 
 
 class DecimalType(DataType):
     """A decimal number.
 
     Args:
-        precision: digits in all.
-        scale: digits after the point.
+        precision: number of all digits.
+        scale: number of digits after the point.
         properties: see `DataType`.
     """
 
@@ -145,7 +145,7 @@ class SetType(ArrayType):
 
 
 class MapType(DataType):
-    """Values of one type by text."""
+    """A map from text to values of one type."""
 
     def __init__(self, valueType: DataType, properties: Mapping[str, Any] | None = None) -> None:
         super().__init__(properties)
@@ -174,14 +174,14 @@ class ChoiceType(DataType):
         """Add a type.
 
         Raises:
-            ValueError: one of its name is there.
+            ValueError: the choice already has a type of that name.
         """
         if type.typeName() in self.choices:
             raise ValueError(f"the choice has a type {type.typeName()} already; merge the two.")
         self.choices[type.typeName()] = type
 
     def merge(self, type: DataType) -> None:
-        """Add a type, or every type of a choice, merged with the one of its name if there is one."""
+        """Add a type, or every type of a choice, and merge it with an existing type of the same name."""
         for one in type.choices.values() if isinstance(type, ChoiceType) else [type]:
             there = self.choices.get(one.typeName())
             self.choices[one.typeName()] = one if there is None else mergeDataTypes(there, one)
@@ -223,7 +223,7 @@ class StructType(DataType):
             self.add(field)
 
     def add(self, field: Field) -> StructType:
-        """Add a field, in place of one of its name, and return the struct."""
+        """Add a field, or replace the field of that name, and return the struct."""
         names = [one.name for one in self.fields]
         if field.name in names:
             self.fields[names.index(field.name)] = field
@@ -239,7 +239,7 @@ class StructType(DataType):
         """Return the field of this name.
 
         Raises:
-            KeyError: there is none.
+            KeyError: there is no such field.
         """
         for field in self.fields:
             if field.name == name:
@@ -258,7 +258,7 @@ class StructType(DataType):
 
 
 def mergeDataTypes(a: DataType, b: DataType) -> DataType:
-    """Return the type of a field that has values of both: structs field by field, other different types as a choice."""
+    """Return the type of a field with values of both types: structs are merged by field, other types to a choice."""
     if a == b or isinstance(b, NullType):
         return a
     if isinstance(a, NullType):

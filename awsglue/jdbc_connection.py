@@ -1,4 +1,4 @@
-"""The settings of a read or write of a database, with the connection that the options name beneath them."""
+"""The settings of a database read or write: the options, completed by the connection that they name."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def write_settings(options: Mapping[str, Any]) -> JdbcWriteSettings:
 
 
 def _connection(options: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the options that `connectionName` stands for (docs/glue 11.5), references followed."""
+    """Return the options from the connection `connectionName` (docs/glue 11.5), with references resolved."""
     name = str(options.get("connectionName") or "")
     given = load().get(name).properties if name else {}
     owner = f"connection {name!r}"

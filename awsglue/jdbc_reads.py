@@ -1,4 +1,4 @@
-"""Reading databases: from a script's options to a pipeline."""
+"""Reads databases: turns a script's options into a pipeline."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from gluepot.streaming.query import session
 
 
 def jdbc_frame(spark: SparkSession, options: Mapping[str, Any], ctx: str) -> Pipeline:
-    """Return the pipeline of a read; its rows are chosen now, and read when the frame is used.
+    """Return the pipeline of a read. This selects the rows; they are read when the frame is used.
 
     Raises:
-        ConfigError: an option is missing or not understood, or the database does not have what it names.
+        ConfigError: an option is missing or wrong, or names something that the database does not have.
     """
     settings = read_settings(options)
     if isinstance(settings.relation, Table):  # a statement has no name

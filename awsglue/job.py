@@ -31,7 +31,7 @@ log = get_logger(__name__)
 
 
 class Job:
-    """The job's life as Glue has it: `init`, work, `commit`.
+    """A job as in Glue: `init`, then the script's work, then `commit`.
 
     Args:
         glue_context: a GlueContext, or a SparkSession as from Glue 5.
@@ -44,13 +44,13 @@ class Job:
         self._name: str | None = None
 
     def init(self, job_name: str, args: Mapping[str, Any] = {}) -> None:
-        """Begin the job; with bookmarks enabled or paused, read where it stands (docs/glue 4).
+        """Begin the job; if bookmarks are enabled or paused, read their current state (docs/glue 4).
 
-        Streams keep their progress in their checkpoint, whatever this says.
+        Streams keep their progress in their checkpoints, independently of bookmarks.
 
         Raises:
-            LeaseHeld: the job has bookmarks and runs already.
-            ConfigError: a run of `--job-bookmark-from` or `-to` is not known.
+            LeaseHeld: the job has bookmarks and is already running.
+            ConfigError: a run of `--job-bookmark-from` or `-to` is unknown.
         """
         limits = [str(args[name]) for name in ("job_bookmark_from", "job_bookmark_to") if args.get(name)]
         jobrun.begin(
@@ -70,7 +70,7 @@ class Job:
         return self._name is not None
 
     def commit(self) -> None:
-        """End the job and save its bookmarks. What streams wrote is committed batch by batch, before this is reached.
+        """End the job and save its bookmarks. Streams do not need this: they commit their writes batch by batch.
 
         Raises:
             VersionMismatch: another run or a reset changed the job's bookmarks meanwhile; nothing is saved.
@@ -98,7 +98,7 @@ class Job:
 
     @classmethod
     def id_params(cls) -> list[str]:
-        """Return the names of the arguments that tell a run."""
+        """Return the names of the arguments that identify a run."""
         return ["JOB_NAME", "JOB_ID", "JOB_RUN_ID", "SECURITY_CONFIGURATION"]
 
     @classmethod

@@ -16,7 +16,7 @@ BOOKMARK_OF_CONTINUATION = {
     "continuation-readonly": BOOKMARK_PAUSE,
     "continuation-ignore": BOOKMARK_DISABLE,
 }
-"""What the legacy `--continuation-option` means."""
+"""The bookmark option that each value of the legacy `--continuation-option` stands for."""
 
 ENCRYPTION_TYPES = ("sse-s3",)
 RESERVED = ("continuation-option", "job-bookmark-option", "job-bookmark-from", "job-bookmark-to")
@@ -35,10 +35,10 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parse_job_arguments(argv: Sequence[str], names: Sequence[str], *, allow_abbrev: bool) -> dict[str, str | None]:
-    """Return the values of the named arguments with those that Glue adds to every job.
+    """Return the values of the named arguments and of those that Glue adds to every job.
 
     Args:
-        argv: the command line without the script's name; arguments nobody asked for are ignored.
+        argv: the command line without the script's name; other arguments are ignored.
         names: required arguments, without dashes.
         allow_abbrev: accept unique prefixes of names.
 
@@ -49,8 +49,8 @@ def parse_job_arguments(argv: Sequence[str], names: Sequence[str], *, allow_abbr
 
     Raises:
         GlueArgumentError: a required argument is absent, a value is missing or not among the choices.
-        RuntimeError: a reserved name is asked for, or the bookmark range does not fit the bookmark option.
-        argparse.ArgumentError: a name is asked for that the parser has already (`JOB_ID`, ..., or the same name twice).
+        RuntimeError: `names` has a reserved name, or the bookmark range does not fit the bookmark option.
+        argparse.ArgumentError: `names` has a name that the parser already has (`JOB_ID`, ..., or the same name twice).
     """
     reserved = [name for name in names if name in RESERVED]
     if reserved:

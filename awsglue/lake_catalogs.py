@@ -10,12 +10,12 @@ from gluepot.connectors.lake import localized
 
 
 def use_local_catalogs(spark: SparkSession) -> None:
-    """Let local catalogs take the place of those of AWS that the session's settings name.
+    """Replace the AWS catalogs in the session's settings by local catalogs.
 
-    Spark loads a catalog when SQL first names it, so this is early enough wherever Glue's own calls stand in a script.
+    Spark loads a catalog when SQL first names it, so it is early enough to do this in Glue's own calls.
 
     Raises:
-        ConfigError: the database of the Data Catalog is one that Java cannot reach.
+        ConfigError: Java cannot reach the database of the Data Catalog.
     """
     for name, value in localized(spark.conf.getAll, os.environ).items():
         spark.conf.set(name, value)

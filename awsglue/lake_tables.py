@@ -1,4 +1,4 @@
-"""Which table of a lake a call means: by options, or by a name in the Data Catalog."""
+"""Finds the lake table that a call means: by options, or by a name in the Data Catalog."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PROVIDER = "spark.sql.sources.provider"
 
 @dataclass(frozen=True, slots=True)
 class LakeTarget:
-    """A table and the options of Spark for it."""
+    """A lake table and Spark's options for it."""
 
     table: DeltaTable | IcebergTable
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -31,7 +31,7 @@ def of_options(connection_type: str, options: Mapping[str, Any]) -> LakeTarget:
     """Return the table of a call with connection options.
 
     Raises:
-        ConfigError: they name no format or no table.
+        ConfigError: the options name no format or no table.
     """
     kind = connection_type.lower()
     form = str(options.get("className", "")) if kind.endswith(".spark") else kind
@@ -46,13 +46,13 @@ def of_options(connection_type: str, options: Mapping[str, Any]) -> LakeTarget:
 
 
 def lookup(spark: SparkSession, database: str, name: str, options: Mapping[str, Any]) -> Table | LakeTarget:
-    """Return what a name of the Data Catalog stands for: a table of a lake, or any other.
+    """Return the table of a name in the Data Catalog, as a `LakeTarget` if it is a lake table.
 
-    A table that SQL made in a catalog of Iceberg has no entry in the Data Catalog; it is found in the session's
+    A table that SQL created in an Iceberg catalog has no entry in the Data Catalog, so this also looks in the session's
     catalogs.
 
     Raises:
-        ConfigError: there is no such table; or it is Iceberg's, and the session has no catalog of Iceberg.
+        ConfigError: the table does not exist, or is an Iceberg table and the session has no Iceberg catalog.
     """
     try:
         table = current_catalog().table(database, name)
@@ -61,8 +61,8 @@ def lookup(spark: SparkSession, database: str, name: str, options: Mapping[str, 
             if spark.catalog.tableExists(f"{catalog}.{database}.{name}"):
                 return LakeTarget(IcebergTable(f"{catalog}.{database}.{name}"), options)
         raise
-    told = {key.lower(): value.lower() for key, value in table.parameters.items()}
-    kinds = {told.get(key) for key in ("table_type", _PROVIDER, "classification")}
+    lowered = {key.lower(): value.lower() for key, value in table.parameters.items()}
+    kinds = {lowered.get(key) for key in ("table_type", _PROVIDER, "classification")}
     if "delta" in kinds:
         return LakeTarget(DeltaTable(table.storage.location), options)
     if "iceberg" not in kinds:
@@ -77,7 +77,7 @@ def lookup(spark: SparkSession, database: str, name: str, options: Mapping[str, 
 
 
 def _table(form: str, name: str) -> DeltaTable | IcebergTable:
-    # The connectors of the marketplace know their class themselves; a path without folders names a table.
+    # The connectors of the marketplace need no className. Without one, a path without folders names an Iceberg table.
     known = form or ("iceberg" if "/" not in name else "")
     match known.lower().rpartition(".")[2]:
         case "delta":

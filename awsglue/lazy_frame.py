@@ -1,4 +1,4 @@
-"""A DynamicFrame beneath its transforms: a pipeline that is made when it is needed, its schema and its errors."""
+"""The base of DynamicFrame: a pipeline that is built when it is needed, with its schema and its errors."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class LazyFrame:
     """Records that are read when an action needs them.
 
     Args:
-        pipeline: what the frame stands for, or a function that tells it when it is needed first.
+        pipeline: the frame's pipeline, or a function that returns it when it is first needed.
         glue_ctx: the context.
-        name: for a person, and in a collection.
-        call: the transform that made it.
-        own_steps: how many steps of the pipeline are its transform's; None where it was made by reading.
+        name: the frame's name, for people and in collections.
+        call: the transform that made the frame.
+        own_steps: how many steps of the pipeline belong to that transform; None if the frame was made by a read.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class LazyFrame:
 
     @property
     def pipeline(self) -> Pipeline:
-        """What the frame stands for, once it is known to stay within its thresholds, which takes a pass of its own."""
+        """The frame's pipeline, after a check that errors stay within the thresholds, which takes a pass of its own."""
         if not self._passed:
             self.assertErrorThreshold()
             self._passed = True
@@ -69,8 +69,10 @@ class LazyFrame:
 
     def _arrow_schema(self) -> pa.Schema:
         if self._schema_found is None:
-            told = self._static_schema()
-            self._schema_found = execute.schema_of(self._spark, self.pipeline.over_known()) if told is None else told
+            schema = self._static_schema()
+            self._schema_found = (
+                execute.schema_of(self._spark, self.pipeline.over_known()) if schema is None else schema
+            )
         return self._schema_found
 
     def known_schema(self) -> pa.Schema | None:
@@ -78,7 +80,7 @@ class LazyFrame:
         return self._schema_found if self._schema_found is not None else self._static_schema()
 
     def _static_schema(self) -> pa.Schema | None:
-        """Return the schema where it follows from the DataFrame's or from the steps; None where records decide."""
+        """Return the schema if it follows from the input and the steps; None if it depends on the records."""
         pipeline = self.pipeline.over_known()
         match pipeline.input:
             case FrameInput(frame, None):
@@ -92,18 +94,18 @@ class LazyFrame:
         return known_schema(pipeline.steps, rows)
 
     def errorsCount(self) -> int:
-        """Return how many records could not go on, up to and including the transform that made this frame."""
+        """Return how many records failed in the transform that made this frame, and in all before it."""
         return self._errors().total
 
     def stageErrorsCount(self) -> int:
-        """Return how many records could not go through the transform that made this frame."""
+        """Return how many records failed in the transform that made this frame."""
         return self._errors().stage
 
     def assertErrorThreshold(self) -> None:
         """Count the errors.
 
         Raises:
-            PermanentError: there are more than the transform's thresholds allow.
+            PermanentError: there are more errors than the transform's thresholds allow.
         """
         if self._call.limits_errors:
             self._call.check(self._errors())
@@ -113,5 +115,5 @@ class LazyFrame:
 
 
 def same(pipeline: Pipeline) -> Pipeline:
-    """Return the pipeline: what is known beforehand, in place of a function that finds it out."""
+    """Return the pipeline itself, for places that take a function which returns a pipeline."""
     return pipeline

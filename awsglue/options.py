@@ -1,4 +1,4 @@
-"""Options as scripts give them: a dict, or the JSON text of one."""
+"""Reads the options that scripts give as a dict, or as the JSON text of one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def as_options(options: object) -> dict[str, Any]:
     """Return the options as a dict.
 
     Raises:
-        TypeError: neither a dict nor JSON text, as in Glue's own `makeOptions`.
+        TypeError: the options are neither a dict nor JSON text; Glue's own `makeOptions` raises the same.
     """
     if isinstance(options, Mapping):
         return dict(options)
@@ -30,7 +30,7 @@ def as_options(options: object) -> dict[str, Any]:
 
 
 def kafka_read_settings(options: Mapping[str, Any], connections_file: Path | None = None) -> KafkaReadSettings:
-    """Check a script's Kafka options, with the properties of its connection below them.
+    """Check a script's Kafka options, completed by the properties of its connection.
 
     Raises:
         ConfigError: the connection is not in the connections file, or an option is wrong.
@@ -39,7 +39,7 @@ def kafka_read_settings(options: Mapping[str, Any], connections_file: Path | Non
 
 
 def stream_source(connection_type: str, options: Mapping[str, Any]) -> PlannedSource:
-    """Return the source of a stream, with the properties of its connection below the script's options.
+    """Return the source of a stream, from the script's options, completed by the properties of its connection.
 
     Raises:
         ConfigError: the connection is not in the connections file, or an option is wrong.
@@ -48,7 +48,7 @@ def stream_source(connection_type: str, options: Mapping[str, Any]) -> PlannedSo
 
 
 def record_sink(connection_type: str, options: Mapping[str, Any]) -> RecordSink:
-    """Return the sink of a stream, with the properties of its connection below the script's options.
+    """Return the sink of a stream, from the script's options, completed by the properties of its connection.
 
     Raises:
         ConfigError: the connection is not in the connections file, or an option is wrong.

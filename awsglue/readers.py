@@ -1,4 +1,4 @@
-"""Reading: the facades a script calls, and the frames behind them."""
+"""The facades through which a script reads, and the pipelines behind them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class DynamicFrameReader:
 
 
 def batch_frame(source: PlannedSource) -> Pipeline:
-    """Return the pipeline of a bounded read: with a schema of its columns, without one of what JSON records tell."""
+    """Return the pipeline of a bounded read. Its columns are those of the schema, or are inferred from JSON records."""
     if source.declared is None and source.classification not in JSON:
         raise NotSupportedHere(
             f"a bounded read of a stream with classification {source.classification!r} and no schema",

@@ -9,11 +9,11 @@ from gluepot.core.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class ResolveOption:
-    """What becomes of one choice.
+    """How to resolve one choice.
 
     Args:
-        path: of the field.
-        action: `Project` to keep one type, `KeepAsStruct` for a struct with one field per type.
+        path: path of the field.
+        action: `Project` to keep one type, `KeepAsStruct` for a struct with one field for each type.
         target: the type of `Project`.
     """
 
@@ -26,7 +26,8 @@ def as_spec(path: str, action: str, target: str | None) -> tuple[str, str]:
     """Return the option as a spec of `resolveChoice`.
 
     Raises:
-        ConfigError: another action, also `Cast`, which Glue documents and refuses, too; or no target where one is due.
+        ConfigError: the action is unknown, or `Project` has no target. `Cast` is refused, too: Glue documents it but
+            also refuses it.
     """
     match action.lower():
         case "keepasstruct":

@@ -1,4 +1,4 @@
-"""A schema as the tree that `printSchema` prints (docs/glue 6.2)."""
+"""Formats a schema as the tree that `printSchema` prints (docs/glue 6.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DataFrames of the session that scripts know."""
+"""Moves DataFrames to the session that scripts use."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 def in_session(spark: SparkSession, frame: DataFrame) -> DataFrame:
     """Return the same rows as a DataFrame of this session.
 
-    Spark gives a micro-batch a clone of the session: a view that is made of its rows is in the clone, where the
-    `spark.sql` of a script does not find it. Glue's toDF gives frames of the session of the context.
+    The rows of a micro-batch belong to a clone of the session. A view of them would be in the clone, where the script's
+    `spark.sql` does not find it. In Glue, `toDF` returns frames of the context's session.
     """
     session = spark._jsparkSession  # noqa: SLF001  here and below: Python has no other way to a frame's session
     if frame.sparkSession._jsparkSession.equals(session):  # noqa: SLF001

@@ -1,4 +1,4 @@
-"""Writing: the facades a script calls, and the choice of the sink behind them."""
+"""The facades through which a script writes, and the choice of the sink behind them."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def file_target(
     format: str | None,
     format_options: Mapping[str, Any],
 ) -> FileTarget:
-    """Check what a script says of a target.
+    """Check the options that a script gives for a target.
 
     Raises:
-        NotSupported: the target is no folder of files.
-        ConfigError: path or format is missing or not known.
+        NotSupported: the target is not a folder of files.
+        ConfigError: the path or format is missing or unknown.
     """
     if connector(connection_type).writes is not Access.FILES:
         raise NotSupportedHere(
@@ -80,7 +80,7 @@ def _keys(given: object) -> tuple[str, ...]:
 
 
 class DataSink:
-    """What `getSink` returns: a target to be given a format and a frame."""
+    """The sink that `getSink` returns: the script sets its format and writes frames to it."""
 
     def __init__(
         self,
@@ -99,15 +99,15 @@ class DataSink:
         self._table: tuple[str, str] | None = None
 
     def setFormat(self, format: str, **options: Any) -> None:
-        """Name the file format and its options."""
+        """Set the file format and its options."""
         self._format = format
         self._format_options = options
 
     def setAccumulableSize(self, size: int) -> None:
-        """Accept Glue's tuning knob; errors are not accumulated here."""
+        """Accept Glue's tuning option, which has no effect here."""
 
     def setCatalogInfo(self, catalogDatabase: str, catalogTableName: str, catalogId: str = "") -> None:
-        """Name the table of the catalog that `enableUpdateCatalog` is about."""
+        """Set the table of the catalog that `enableUpdateCatalog` updates."""
         self._table = (catalogDatabase, catalogTableName)
 
     def writeFrame(self, dynamic_frame: DynamicFrame, info: str = "") -> DynamicFrame:
@@ -131,10 +131,10 @@ class DataSink:
     def write(
         self, dynamic_frame_or_dfc: DynamicFrame | DynamicFrameCollection, info: str = ""
     ) -> DynamicFrame | DynamicFrameCollection:
-        """Write a frame, or each frame of a collection below the path, or as a table, under its own name.
+        """Write a frame; or write each frame of a collection to a folder or table of its own name.
 
         Raises:
-            TypeError: something else is given.
+            TypeError: the argument is neither a frame nor a collection.
         """
         if isinstance(dynamic_frame_or_dfc, DynamicFrameCollection):
             for name, frame in dynamic_frame_or_dfc.items():

@@ -1,4 +1,4 @@
-"""What `getSource` and `getStreamingSource` return: they are given a format and asked for a frame (docs/glue 1.1)."""
+"""The sources that `getSource` and `getStreamingSource` return (docs/glue 1.1)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class _Source:
-    """The arguments of one read, gathered."""
+    """The arguments of one read."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class _Source:
         self._options = options
 
     def setFormat(self, format: str, **options: Any) -> None:
-        """Say in which format the records are, with the options of the format."""
+        """Set the format of the records and its options."""
         self._format, self._format_options = format, options
 
     def _arguments(self) -> tuple[str, Mapping[str, Any], str | None, Mapping[str, Any], str, str]:
@@ -59,7 +59,7 @@ class DataSource(_Source):
         return frame
 
     def getSampleFrame(self, num: int, **options: Any) -> DynamicFrame:
-        """Return at most so many of its records."""
+        """Return at most `num` of its records."""
         frame = self.getFrame()
         return type(frame).fromDF(frame.toDF().limit(num), self._glue_context, frame.name)
 
@@ -77,9 +77,9 @@ class StreamingDataSource(_Source):
 
 
 def frame_name(paths: Any) -> str:
-    """Return the name of a frame as Glue gives it: what the paths have in common, without `:`, `/` and `.`."""
+    """Return the name that Glue gives a frame: the common prefix of its paths, without `:`, `/` and `.`."""
     if not paths:
         return str(uuid4()).replace("-", "_")
-    # Letters in common, not folders, as in Glue.
+    # As in Glue, the common prefix is one of letters, not of whole folders.
     common = os.path.commonprefix([paths] if isinstance(paths, str) else list(paths))  # noqa: RUF071
     return common.translate(str.maketrans("", "", ":/."))

@@ -1,4 +1,4 @@
-"""Spigot: a sample of the records that pass by, as a file (docs/glue 6.2)."""
+"""Spigot: writes a sample of a frame's records to a file (docs/glue 6.2)."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def write_sample(
 
     Args:
         spark: the session.
-        pipeline: gives the records; runs as far as it takes.
+        pipeline: the pipeline of the records; it runs only until the sample is complete.
         path: folder, local or `s3://`.
-        name: of the file.
+        name: name of the file.
         options: `topk`, the most records to write (100), and `prob`, the probability of each to be written (1).
         random: draws the sample.
 

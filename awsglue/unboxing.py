@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from awsglue.unsupported import NotSupportedHere
+from gluepot.core.option_values import is_true
 from gluepot.frames.transforms import BoxedCsv, BoxedJson, BoxFormat
 
 _NO_QUOTES = "-1"
 
 
 def box_format(name: str, options: Mapping[str, Any]) -> BoxFormat:
-    """Return what reads the texts.
+    """Return the parser of the texts.
 
     Raises:
-        NotSupported: a format, or the option `withSchema`.
+        NotSupported: the format, or the option `withSchema`, is not supported.
     """
     if options.get("withSchema"):
         raise NotSupportedHere("unbox(withSchema=...)", "Leave it out and cast the fields with apply_mapping.")
@@ -28,12 +29,8 @@ def box_format(name: str, options: Mapping[str, Any]) -> BoxFormat:
                 separator=str(options.get("separator", ",")),
                 quote=None if quote == _NO_QUOTES else quote,
                 escaper=options.get("escaper"),
-                with_header=_flag(options, "withHeader"),
-                skip_first=_flag(options, "skipFirst"),
+                with_header=is_true(options.get("withHeader")),
+                skip_first=is_true(options.get("skipFirst")),
             )
         case _:
             raise NotSupportedHere(f"unbox(format={name!r})", "Use json or csv.")
-
-
-def _flag(options: Mapping[str, Any], name: str) -> bool:
-    return str(options.get(name, "")).lower() == "true"

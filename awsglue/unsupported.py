@@ -1,4 +1,4 @@
-"""Names that Glue has and this version does not: they say so, by name, instead of failing from nowhere."""
+"""Errors for names that Glue has and this version does not support; they say so by name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from gluepot.core.errors import NotSupported
 
 
 class NotSupportedHere(NotSupported, AttributeError):  # type: ignore[misc]  # both call their argument `name`
-    """Also an AttributeError, so that scripts that look with `hasattr` before they use a newer name go on."""
+    """Also an AttributeError, so that scripts can test with `hasattr` whether a newer name exists."""
 
 
 GLUE_CONTEXT = frozenset({
@@ -16,7 +16,7 @@ GLUE_CONTEXT = frozenset({
 
 
 def missing(owner: str, name: str, known: frozenset[str]) -> AttributeError:
-    """Return the error for an attribute that is not there: Glue's own names get the sentence that says so."""
+    """Return the error for a missing attribute; for one of Glue's names, the error that it is not supported here."""
     if name in known:
         return NotSupportedHere(f"{owner}.{name}")
     return AttributeError(f"{owner!r} object has no attribute {name!r}")

@@ -19,16 +19,16 @@ def getResolvedOptions(
     options: Sequence[str],
     allow_abbrev: bool = False,
 ) -> dict[str, Any]:
-    """Return the job's arguments that the script asks for, with those Glue adds to every job.
+    """Return the job's arguments that the script asks for, and those that Glue adds to every job.
 
-    Names that were asked for have texts, the others a text or None, which is why the type of values is left open.
+    The requested names have a text as value. The others have a text or None, so the type of values is Any.
     `args` is `sys.argv`, script name first. Every name in `options` (no dashes) is required. Unique prefixes are
     accepted with `allow_abbrev`, and always when `GLUEPOT_GLUE_VERSION` is below 6.0.
 
     Raises:
         GlueArgumentError: an argument is absent, or its value is missing or not allowed.
-        RuntimeError: a reserved name is asked for, or the bookmark range does not fit the bookmark option.
-        argparse.ArgumentError: a name is asked for twice, or Glue has it already.
+        RuntimeError: `options` has a reserved name, or the bookmark range does not fit the bookmark option.
+        argparse.ArgumentError: `options` has a name twice, or a name that Glue itself adds.
     """
     abbreviated = allow_abbrev or PROFILES[current_glue_version()].accepts_abbreviations
     values = parse_job_arguments(args[1:], options, allow_abbrev=abbreviated)

@@ -1,4 +1,4 @@
-"""Which writer the calls of a script go to."""
+"""Chooses the writer for the calls of a script."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gluepot.streaming.micro_batch.context import current_batch
 
 
 def current_writer() -> TableWriter:
-    """Return the writer of the micro-batch that this thread works for; outside of streams, that of the run.
+    """Return the writer of the micro-batch that this thread works for or, outside of streams, the writer of the run.
 
     Raises:
         PermanentError: the batch that started this thread is over.

@@ -1,1 +1,1 @@
-"""Glue's transforms that learn from data or look for sensitive data (docs/glue 7 and 13.4)."""
+"""Glue's machine-learning transforms and `EntityDetector`. One that is not supported fails when applied."""

@@ -1,4 +1,4 @@
-"""Guesses for missing values: a random forest of Spark's that learns one column from the others."""
+"""Guesses missing values of a column: Spark's random forest learns the column from the others."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ from gluepot.core.errors import ConfigError
 
 TREES = 20
 SEED = 7
-# A forest looks at each text as a kind of its own. Texts that nearly all differ, such as names, are no kinds.
+# A forest treats each distinct text as a category. Columns whose texts nearly all differ, such as names, are not
+# categories, and are left out.
 MOST_KINDS = 100
-# Columns of our own beside the user's.
+# Columns that this module adds to the user's.
 _LABEL, _FEATURES, _PREDICTION = "_fill_label", "_fill_features", "_fill_prediction"
 
 
 def filled(frame: DataFrame, column: str, output: str) -> DataFrame:
-    """Return the frame with one more column of the same type: a column's values, and guesses where it has none.
+    """Return the frame with one more column: the values of a column, and guesses where its value is missing.
 
-    The same rows give the same guesses. Where no other column can be learned from, the guess is the mean of numbers, or
-    the most frequent text. Reads the rows several times.
+    The same rows give the same guesses. If the forest can learn from no other column, the guess is the mean of the
+    numbers, or the most frequent text. This reads the rows several times.
 
     Args:
-        frame: has the column.
-        column: of numbers, booleans or texts.
+        frame: the frame with the column.
+        column: a column of numbers, booleans or texts.
         output: name of the new column.
 
     Raises:
-        ConfigError: there is no such column, it is of another type, it has no value to learn from, or more than
-            `MOST_KINDS` texts.
+        ConfigError: the column does not exist, is of another type, has no value to learn from, or has more than
+            `MOST_KINDS` different texts.
     """
     field = next((one for one in frame.schema if one.name == column), None)
     if field is None:
@@ -62,7 +63,7 @@ def filled(frame: DataFrame, column: str, output: str) -> DataFrame:
 
 def _predicted(made: DataFrame, known: DataFrame, numbers: list[str], texts: list[str], kinds: list[str]) -> DataFrame:
     if len(kinds) == 1 or not (numbers or texts):
-        # Kinds are numbered by how often they are met.
+        # Kinds are numbered by their frequency; 0 is the most frequent.
         best = 0.0 if kinds else known.agg(F.avg(_LABEL)).collect()[0][0]
         return made.withColumn(_PREDICTION, F.lit(best))
     forest = RandomForestClassifier if kinds else RandomForestRegressor

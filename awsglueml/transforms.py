@@ -13,10 +13,10 @@ __all__ = ["EntityDetector", "FillMissingValues", "FindIncrementalMatches", "Fin
 
 
 class _Learned(GlueTransform):
-    """A transform around a model of AWS's own, which nobody else can run."""
+    """A transform around AWS's own model, which runs only at AWS."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Say that it is not there.
+        """Raise the error that the transform is not supported.
 
         Raises:
             NotSupported: always.
@@ -27,7 +27,7 @@ class _Learned(GlueTransform):
 
 
 class FillMissingValues(GlueTransform):
-    """Guess missing values of a column from the others."""
+    """Guess missing values of a column from the other columns."""
 
     def __call__(
         self,

@@ -55,7 +55,7 @@ def for_each_batch(
         frame: the stream.
         checkpoint: an empty folder.
         use: what is done with the records of a batch.
-        window_size: of the stream; a drain knows no windows.
+        window_size: window size of the stream; a drain has no windows.
     """
     called: list[float] = []
 

@@ -25,7 +25,7 @@ class Side:
     Args:
         name: for the table.
         process: the side's driver; its JVM and workers are its children.
-        way: of draining, told to the process each time.
+        way: the way of draining, which the process is given each time.
     """
 
     name: str

@@ -73,7 +73,7 @@ def for_each_batch(
     Args:
         spark: the session.
         bootstrap: `host:port` of the broker.
-        topic: of JSON documents.
+        topic: a topic of JSON documents.
         batch_rows: limit of a batch.
         checkpoint: an empty folder.
         use: what is done with the rows of a batch.

@@ -56,7 +56,7 @@ def fed(
         topic: that is there.
         made: value and key of each, without end.
         rate: records a second.
-        partition: of the topic; by key unless one is named.
+        partition: partition of the topic; by key unless one is named.
     """
     ended = threading.Event()
     until_then = takewhile(lambda _: not ended.is_set(), made)

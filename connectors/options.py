@@ -6,15 +6,16 @@ import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from structlog.typing import FilteringBoundLogger
 
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.logging import get_logger
-from gluepot.frames.declared import DeclaredPayload
+from gluepot.core.option_values import truth
 
-TRUE, FALSE = frozenset({"true", "1", "yes"}), frozenset({"false", "0", "no", ""})
+if TYPE_CHECKING:  # planners need none of the decoders
+    from gluepot.frames.declared import DeclaredPayload
 
 
 class PayloadSettings(Protocol):
@@ -37,7 +38,7 @@ class PayloadSettings(Protocol):
         """Of csv."""
 
 
-Declare = Callable[[PayloadSettings, Sequence[str]], DeclaredPayload | None]
+Declare = Callable[[PayloadSettings, Sequence[str]], "DeclaredPayload | None"]
 """Makes a declared payload of settings and the names of the columns beside it; None where no schema is given."""
 
 
@@ -67,10 +68,11 @@ class ScriptOptions:
         """Return a truth value."""
         if name.lower() not in self._given:
             return default
-        text = self.text(name).lower()
-        if text in TRUE | FALSE:
-            return text in TRUE
-        raise ConfigError(f"{name} is {self.text(name)!r}; use true or false.")
+        text = self.text(name)
+        said = truth(text) if text else False
+        if said is None:
+            raise ConfigError(f"{name} is {text!r}; use true or false.")
+        return said
 
     def count(self, name: str) -> int | None:
         """Return a whole number above 0; None when not given."""

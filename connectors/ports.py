@@ -349,7 +349,7 @@ class StagedFile:
         rows: number of records in it; rejected records if `rejects`.
         crc32: zlib CRC-32 of its bytes.
         rejects: True for a file of rejected records.
-        encoding: what a reader must know besides the bytes, see `gluepot.connectors.filesink.format`.
+        encoding: what a reader must know besides the bytes, see `gluepot.connectors.files.contracts`.
     """
 
     staged: str

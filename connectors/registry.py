@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib import import_module
-from typing import Any, BinaryIO, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
-import pyarrow as pa
-
+from gluepot.connectors.files.contracts import RowReader
 from gluepot.connectors.options import Declare
 from gluepot.connectors.ports import BatchRead, PlannedSource, RecordSink, Sink
 from gluepot.connectors.positions import StreamPositions
 
 T = TypeVar("T")
-
-
-class FileReader(Protocol):
-    """Reads a file that a sink wrote."""
-
-    def __call__(
-        self, file: BinaryIO, encoding: Mapping[str, Any], schema: pa.Schema, columns: Sequence[str]
-    ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a file in order, in bounded batches.
-
-        Args:
-            file: can be read at any position; the caller closes it.
-            encoding: what the manifest says of the file.
-            schema: what the manifest says of the columns of all files of the write; formats without types need it.
-            columns: names to read, in this order; those that the file lacks are not in the result.
-
-        Raises:
-            ValueError: the bytes are not such a file. Also OSError or EOFError, from the libraries below.
-        """
 
 
 class _OnDemand(Mapping[str, T], Generic[T]):
@@ -58,18 +38,18 @@ class _OnDemand(Mapping[str, T], Generic[T]):
 # function(path, key, format_options, *, partition_keys, ctx, rejects_path)
 SINKS: Mapping[str, Callable[..., Sink]] = _OnDemand(
     {
-        "glueparquet": ("gluepot.connectors.glueparquet", "glueparquet_sink"),
-        "parquet": ("gluepot.connectors.glueparquet", "glueparquet_sink"),
-        "json": ("gluepot.connectors.textfiles", "json_sink"),
-        "csv": ("gluepot.connectors.textfiles", "csv_sink"),
+        "glueparquet": ("gluepot.connectors.files.formats.parquet.sink", "glueparquet_sink"),
+        "parquet": ("gluepot.connectors.files.formats.parquet.sink", "glueparquet_sink"),
+        "json": ("gluepot.connectors.files.formats.json.sink", "json_sink"),
+        "csv": ("gluepot.connectors.files.formats.csv.sink", "csv_sink"),
     }
 )
 
-READERS: Mapping[str, FileReader] = _OnDemand(
+READERS: Mapping[str, RowReader] = _OnDemand(
     {
-        "parquet": ("gluepot.connectors.glueparquet", "read_parquet"),
-        "json": ("gluepot.connectors.textfiles", "read_json"),
-        "csv": ("gluepot.connectors.textfiles", "read_csv"),
+        "parquet": ("gluepot.connectors.files.formats.parquet.read_back", "read_parquet"),
+        "json": ("gluepot.connectors.files.formats.json.read_back", "read_json"),
+        "csv": ("gluepot.connectors.files.formats.csv.read_back", "read_csv"),
     }
 )
 

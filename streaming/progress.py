@@ -1,4 +1,4 @@
-"""What one finished micro-batch did, with the rates that follow from it."""
+"""The numbers of one finished micro-batch, and rates computed from them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class BatchStats:
     Args:
         query: name of the query, as shown to the user.
         batch_id: number of the micro-batch.
-        window_secs: time between two batch starts as configured; 0 where the next batch starts at once.
+        window_secs: configured time between two batch starts; 0 if the next batch starts at once.
         started_epoch: when the batch began, in seconds since 1970 UTC.
-        duration_secs: from the begin of the attempt that succeeded to its commit.
+        duration_secs: time from the start of the attempt that succeeded to its commit.
         previous_started_epoch: when the batch before began; None for the first batch of this run.
         phase_secs: seconds by phase (fetch, parse, transform, write, publish); those in tasks are sums over tasks.
         rows_in: records read.
@@ -29,22 +29,22 @@ class BatchStats:
         bytes_in: payload bytes read.
         bytes_out: bytes of the files published.
         files: files published.
-        file_sizes_bytes: sizes of the files with records, rejects not among them.
+        file_sizes_bytes: sizes of the files with records, without rejects files.
         schema_changes: columns of the stream's records that are new or changed their type, by kind.
         rejected: records diverted, by reason.
         streams: kind and name of the streams read.
         positions: where the next batch begins, by shard (`topic-partition`).
-        attempts: 1 when the first try succeeded.
-        lag_records: records behind the newest one, by shard (`topic-partition`).
-        lag_secs: how long the oldest of them has waited at most, 0 where nothing waits, by shard (`topic-partition`).
-        latency_secs: from the creation of the newest record read to the commit, by shard (`topic-partition`).
-        divisible: whether there were enough records for several tasks of each partition; its sinks and source allow it.
-        ranges: what was read; empty for a stream of a foreign source.
-        written: the files published, those of rejected records among them.
-        column_changes: what `schema_changes` counts, column by column.
-        rows_in_table: by URL, the rows that the query has in each table written to, over all of its runs.
-        inputs: what was read, by the names of lineage; without foreign sources.
-        outputs: what was written, write by write; without records sent to streams.
+        attempts: number of attempts; 1 if the first one succeeded.
+        lag_records: number of records that wait, by shard (`topic-partition`).
+        lag_secs: the longest time that the oldest of them can have waited, 0 if none waits, by shard.
+        latency_secs: time from the creation of the newest record read to the commit, by shard.
+        divisible: whether there were enough records for several tasks of each partition, and source and sinks allow it.
+        ranges: the ranges that were read; empty for a stream of a foreign source.
+        written: the published files, including those of rejected records.
+        column_changes: the changes that `schema_changes` counts, column by column.
+        rows_in_table: the rows that the query has in each table, by URL, over all of its runs.
+        inputs: the data sets that were read, by their lineage names; without foreign sources.
+        outputs: the outputs of each write; without records sent to streams.
     """
 
     query: str
@@ -85,7 +85,7 @@ class BatchStats:
 def input_rate(stats: BatchStats) -> float:
     """Return rows per second since the previous batch began: Spark's `inputRowsPerSecond`.
 
-    0.0 for the first batch of a run, as in Spark's `ProgressContext`, which takes the time before it as infinite.
+    It is 0.0 for the first batch of a run; Spark's `ProgressContext`, too, takes the time before that as infinite.
     """
     if stats.previous_started_epoch is None:
         return 0.0
@@ -98,7 +98,7 @@ def process_rate(stats: BatchStats) -> float:
 
 
 def window_ratio(stats: BatchStats) -> float:
-    """Return batch time over window: above 1 the stream falls behind. 0.0 where there is no window to miss."""
+    """Return the batch time divided by the window; above 1 the stream falls behind. 0.0 if there is no window."""
     return stats.duration_secs / stats.window_secs if stats.window_secs > 0 else 0.0
 
 

@@ -1,4 +1,4 @@
-"""What `forEachBatch` is told, checked once; Glue's spelling of it stops here."""
+"""The settings of `forEachBatch`, checked once. Only this module knows Glue's spelling of the options."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.logging import get_logger
+from gluepot.core.option_values import is_true, truth
 from gluepot.streaming.interval import parse_interval
 
+# The constants of `pyspark.StorageLevel`.
 StorageLevelName = Literal[
     "NONE",
     "DISK_ONLY",
@@ -23,10 +25,9 @@ StorageLevelName = Literal[
     "OFF_HEAP",
     "MEMORY_AND_DISK_DESER",
 ]
-"""The constants of `pyspark.StorageLevel`."""
 
+# What happens when the retries of a batch are used up: end the job as Glue does, or set guilty records aside.
 OnBatchFailure = Literal["fail", "quarantine"]
-"""What follows when the retries of a batch are used up: end the job as Glue does, or set guilty records aside."""
 
 GLUE_OPTIONS = (
     "windowSize",
@@ -34,11 +35,11 @@ GLUE_OPTIONS = (
     "batchMaxRetries",
     "persistDataFrame",
     "storageLevel",
-    "rejectsPath",  # ours: where rejected records go instead of `<table>/_rejects`
-    "allowOverlap",  # ours: write although the table holds records of the batch, or the query skips some
-    "onBatchFailure",  # ours: fail, or quarantine
-    "quarantineLimit",  # ours: most dead letters of one batch
-    "smallBatchRecords",  # ours: batches up to this size take no Spark job
+    "rejectsPath",  # not Glue's: folder for rejected records, instead of `<table>/_rejects`
+    "allowOverlap",  # not Glue's: write even if the table contains records of the batch, or the query skips some
+    "onBatchFailure",  # not Glue's: fail, or quarantine
+    "quarantineLimit",  # not Glue's: the most dead letters of one batch
+    "smallBatchRecords",  # not Glue's: batches up to this size need no Spark job
 )
 
 MAX_RETRIES = 100
@@ -49,11 +50,11 @@ _log = get_logger(__name__)
 
 
 class RetryCountError(ConfigError, ValueError):
-    """`batchMaxRetries` is out of range; a ValueError because that is what Glue raises."""
+    """`batchMaxRetries` is out of range. It is also a ValueError, because Glue raises that."""
 
 
 class StreamSettings(BaseModel):
-    """How one query of a job runs."""
+    """The settings of one query of a job."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -75,9 +76,9 @@ class StreamSettings(BaseModel):
 
     @property
     def query_name(self) -> str:
-        """What logs and metrics call the query: the last folder of its checkpoint that has a name of its own.
+        """The name of the query in logs and metrics: the last folder of its checkpoint that is not a generic name.
 
-        Generated scripts all end theirs in `/checkpoint/`, below the job's name.
+        In generated scripts, all checkpoint locations end in `/checkpoint/`, below the job's name.
         """
         folders = [folder for folder in self.checkpoint_location.split("/") if folder]
         return next((folder for folder in reversed(folders) if folder.lower() not in GENERIC_FOLDERS), "query")
@@ -86,7 +87,7 @@ class StreamSettings(BaseModel):
     def from_glue(cls, options: Mapping[str, Any]) -> StreamSettings:
         """Read the options of `GlueContext.forEachBatch`; unknown ones are ignored with a warning.
 
-        Texts and order of the first errors are Glue's: `windowSize` before `checkpointLocation` before retries.
+        The texts and the order of the first errors are those of Glue: `windowSize`, `checkpointLocation`, retries.
 
         Raises:
             ConfigError: an option is missing or has a wrong value (`RetryCountError`, a ValueError, for retries).
@@ -100,10 +101,10 @@ class StreamSettings(BaseModel):
             window_size_secs=parse_interval(options["windowSize"]),
             checkpoint_location=_checkpoint_location(options["checkpointLocation"]),
             batch_max_retries=_retries(options.get("batchMaxRetries", 3)),
-            persist=str(options.get("persistDataFrame", "true")).lower() != "false",
+            persist=truth(options.get("persistDataFrame")) is not False,
             storage_level=_storage_level(options.get("storageLevel", "MEMORY_AND_DISK")),
             rejects_path=_optional_text(options.get("rejectsPath")),
-            allow_overlap=str(options.get("allowOverlap", "false")).lower() == "true",
+            allow_overlap=is_true(options.get("allowOverlap")),
             on_batch_failure=_on_batch_failure(options.get("onBatchFailure", "fail")),
             quarantine_limit=_limit(options.get("quarantineLimit", 1000)),
             small_batch_records=_small(options.get("smallBatchRecords", SMALL_BATCH_RECORDS)),
@@ -111,7 +112,7 @@ class StreamSettings(BaseModel):
 
 
 def unknown_options(options: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the names `forEachBatch` does not know, each with a hint: the nearest known name or what is known."""
+    """Return the names that `forEachBatch` does not know, each with a hint: the nearest known name, or all of them."""
     return [
         (name, did_you_mean(name, GLUE_OPTIONS).strip() or f"Known are {', '.join(GLUE_OPTIONS)}.")
         for name in options

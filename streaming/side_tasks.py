@@ -1,4 +1,4 @@
-"""What goes on beside the batches: advice, metrics, notes in the ledger. Its errors are told and counted."""
+"""Side tasks of batches: advice, metrics, notes in the ledger. Their errors are logged and counted."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 from gluepot.core.logging import get_logger
 
+# Called with an error of a side task, which does not stop the batch: the query, the task, the error.
 Failed = Callable[[str, str, Exception], object]
-"""Told of an error, whose batch goes on: the query, the task, the error."""
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
@@ -18,7 +18,7 @@ log = get_logger(__name__)
 
 
 def side_task(name: str) -> Callable[[FunctionT], FunctionT]:
-    """Name a function or method that is told of batches; by this name its errors are logged and counted."""
+    """Name a function or method that is called after batches; its errors are logged and counted by this name."""
 
     def named(function: FunctionT) -> FunctionT:
         setattr(function, _NAME, name)

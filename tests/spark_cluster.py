@@ -17,6 +17,9 @@ from tests.e2e.jobs import wait_until
 LOOPBACK = "127.0.0.1"
 CLASSES = "org.apache.spark.deploy"
 WORKER_MEMORY = "512m"
+# Master, workers and executors live for a minute or two. The optimising compiler and the threads of the default
+# collector do not pay for themselves in that time.
+JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 
 
 @contextmanager
@@ -45,6 +48,7 @@ def _daemon(log: Path, name: str, *arguments: str) -> Iterator[Path]:
     spark_class = Path(pyspark.__file__).parent / "bin" / "spark-class"
     environment = {
         **os.environ,
+        "JDK_JAVA_OPTIONS": JAVA,  # executors inherit it from their workers
         "JAVA_HOME": str(ensure_java(os.environ).home),
         "SPARK_DAEMON_MEMORY": "128m",
         "SPARK_LOCAL_IP": LOOPBACK,

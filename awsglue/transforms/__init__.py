@@ -67,7 +67,7 @@ def get_transform(name: str) -> type[GlueTransform] | None:
 
 
 def describe_transform(name: str) -> str | None:
-    """Return what `describe` says of a transform, as JSON; None if there is none."""
+    """Return the result of a transform's `describe` as JSON; None if there is no such transform."""
     found = get_transform(name)
     description: Any = None if found is None else found.describe()
     return None if found is None else json.dumps(description)

@@ -1,4 +1,4 @@
-"""What the arguments of transforms mean, by name: one name means one thing in all of them."""
+"""The meaning of the transforms' arguments, by name. A name means the same in all transforms."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ R = TypeVar("R")
 
 
 class _Apply:
-    """`X.apply`: takes what `X.__call__` takes, so that editors and type checkers know it for each transform."""
+    """`X.apply` with the signature of `X.__call__`, so that editors and type checkers know its arguments."""
 
     def __get__(self, instance: object, owner: Callable[[], Callable[P, R]]) -> Callable[P, R]:
         def apply(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -46,12 +46,12 @@ class GlueTransform:
 
     @classmethod
     def describeTransform(cls) -> str:
-        """Return what the transform is for."""
+        """Return the purpose of the transform."""
         return _first_line(cls.__doc__)
 
     @classmethod
     def describeErrors(cls) -> list[dict[str, str]]:
-        """Return `type` and `description` of errors; all transforms have the one."""
+        """Return `type` and `description` of the errors; all transforms have the same one."""
         return [
             {
                 "type": "gluepot.core.errors.ConfigError",
@@ -70,12 +70,12 @@ class GlueTransform:
         }
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Do the work; each transform has its own.
+        """Apply the transform; each class implements this.
 
         Raises:
-            NotImplementedError: the class has none.
+            NotImplementedError: the class does not implement it.
         """
-        raise NotImplementedError(f"{self.name()} is no transform yet; define __call__ in the class.")
+        raise NotImplementedError(f"{self.name()} has no __call__; define it in the class.")
 
 
 def _described(argument: inspect.Parameter) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""The visual transforms that Glue Studio packages: `frame.gs_now(...)` and its like (docs/glue 13.2).
+"""The visual transforms of Glue Studio, such as `frame.gs_now(...)` (docs/glue 13.2).
 
-Each is a function over a DataFrame, Spark SQL all through. `awsglue.visual.methods` makes methods of DynamicFrame of
-them; the modules `gs_now`, `gs_derived`, ..., which generated scripts import, give them to DataFrame, too.
+Each is a function over a DataFrame that uses only Spark SQL. `awsglue.visual.methods` makes them methods of
+DynamicFrame. Generated scripts import the modules `gs_now`, `gs_derived`, ..., which also make them methods of
+DataFrame.
 """
 
 from awsglue.visual.rows import (

@@ -20,9 +20,9 @@ P = ParamSpec("P")
 def method(
     change: Callable[Concatenate[DataFrame, P], DataFrame],
 ) -> Callable[Concatenate[DynamicFrame, P], DynamicFrame]:
-    """Return the method of DynamicFrame that does what a function does to a DataFrame.
+    """Return a method of DynamicFrame that applies a function for DataFrames.
 
-    A frame without any column, such as that of a run in which bookmarks left nothing to read, is returned as it is.
+    The method returns a frame without columns unchanged, for example if bookmarks left nothing to read.
     """
 
     @wraps(change)
@@ -34,7 +34,7 @@ def method(
 
     plain = inspect.signature(change)
     own = [one.replace(name="self") if at == 0 else one for at, one in enumerate(plain.parameters.values())]
-    # What `gluepot check` and editors ask for, in place of the signature that `wraps` hands through.
+    # `gluepot check` and editors read this signature, instead of the function's own that `wraps` passes on.
     through_rows.__signature__ = plain.replace(  # type: ignore[attr-defined]
         parameters=own, return_annotation="DynamicFrame"
     )
@@ -42,7 +42,7 @@ def method(
 
 
 class VisualTransforms:
-    """The methods that the modules `gs_...` of Glue Studio bring; here they are there without an import."""
+    """The methods that Glue Studio's modules `gs_...` add; here they exist without an import."""
 
     gs_array_to_cols = method(visual.gs_array_to_cols)
     gs_concat = method(visual.gs_concat)

@@ -1,4 +1,4 @@
-"""Studio's transforms that change which rows and columns there are (docs/glue 13.2)."""
+"""Studio's transforms that add, remove or rearrange rows and columns (docs/glue 13.2)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructTy
 
 from awsglue.visual.columns import column, listed, quoted, target
 from gluepot.core.errors import ConfigError, did_you_mean
+from gluepot.core.option_values import is_true
 
 AGGREGATES = {
     "avg": F.avg,
@@ -100,7 +101,7 @@ def gs_unpivot(
     kept = tuple(F.col(quoted(name)) for name in frame.columns if name.casefold() not in unpivoted)
     values = tuple(column(frame, name) for name in listed(colList))
     rows = frame.unpivot(kept, values, target(nameCol), target(valueCol))
-    return rows if str(includeNulls).lower() == "true" else rows.where(F.col(quoted(target(valueCol))).isNotNull())
+    return rows if is_true(includeNulls) else rows.where(F.col(quoted(target(valueCol))).isNotNull())
 
 
 def gs_explode(frame: DataFrame, colName: str, newCol: str, outer: bool = False) -> DataFrame:
@@ -109,7 +110,7 @@ def gs_explode(frame: DataFrame, colName: str, newCol: str, outer: bool = False)
     Rows whose array or map is null or empty go, unless `outer` keeps them, with null.
     """
     nested = column(frame, colName)
-    exploded = (F.explode_outer if str(outer).lower() == "true" else F.explode)(nested)
+    exploded = (F.explode_outer if is_true(outer) else F.explode)(nested)
     if isinstance(frame.select(nested.alias("nested")).schema["nested"].dataType, MapType):
         return frame.select("*", exploded.alias("key", "value"))
     return frame.withColumn(target(newCol), exploded)
@@ -130,16 +131,16 @@ def gs_flatten(frame: DataFrame, maxLevels: int = 0, separator: str = ".") -> Da
 def gs_lookup(
     frame: DataFrame, tableName: str, keyCols: str | Sequence[str], colList: str | Sequence[str]
 ) -> DataFrame:
-    """Take columns of a table over, null where it has no row with equal keys.
+    """Add columns from a table by lookup; they are null if the table has no row with equal keys.
 
     Args:
         frame: any.
-        tableName: of Spark's catalog, with its database, or a temporary view.
-        keyCols: `user_id=id` where the column has another name in the table, else `region`.
+        tableName: a table of Spark's catalog, with its database, or a temporary view.
+        keyCols: key columns: `region`, or `user_id=id` if the column has another name in the table.
         colList: columns of the table.
 
     Raises:
-        ConfigError: a column of that name is there already, or no key is given.
+        ConfigError: the frame already has a column of that name, or no key is given.
     """
     taken = {name.casefold() for name in frame.columns}
     wanted = listed(colList)
@@ -149,7 +150,7 @@ def gs_lookup(
     if not keys:
         raise ConfigError("keyCols is empty; name the columns to look rows up by, `column` or `column=table_column`.")
     table = frame.sparkSession.table(tableName)
-    # By number, so that no name of the table is one of the frame's.
+    # Rename the table's columns to numbers, so that no name is also in the frame.
     renamed = table.select(
         *(column(table, theirs).alias(f"_gs_key{at}") for at, (_, theirs) in enumerate(keys)),
         *(column(table, name).alias(target(name)) for name in wanted),
@@ -160,8 +161,8 @@ def gs_lookup(
 
 
 def gs_null_rows(frame: DataFrame, extended: bool = False) -> DataFrame:
-    """Drop rows without any value; extended, blank texts, empty arrays and maps and structs of such are none either."""
-    deep = str(extended).lower() == "true"
+    """Drop rows without values; `extended` also ignores blank texts, empty arrays and maps, and structs of these."""
+    deep = is_true(extended)
     absent = [_absent(F.col(quoted(field.name)), field.dataType, deep=deep) for field in frame.schema]
     return frame.where(~reduce(lambda both, one: both & one, absent))
 

@@ -1,4 +1,4 @@
-"""Studio's transforms of texts and arrays: concatenate, split, take apart, parse (docs/glue 13.2)."""
+"""Studio's transforms of texts and arrays: concatenate, split, extract, parse (docs/glue 13.2)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from awsglue.visual.columns import column, listed, target
 from gluepot.core.errors import ConfigError
+from gluepot.core.option_values import is_true
 from gluepot.engine import execute
 from gluepot.engine.pipeline import FrameInput, Pipeline
 from gluepot.frames.chunk import is_choice
@@ -20,29 +21,29 @@ from gluepot.frames.chunk import is_choice
 def gs_concat(
     frame: DataFrame, colName: str, colList: str | Sequence[str], spacer: str = "", nullValue: str | None = None
 ) -> DataFrame:
-    """Put columns together as one text, with a spacer between them; a null counts as `nullValue`, or as no text."""
+    """Concatenate columns with a spacer; a null counts as `nullValue`, or as an empty text."""
     texts = [F.coalesce(column(frame, one).cast("string"), F.lit(nullValue or "")) for one in listed(colList)]
     return frame.withColumn(target(colName), F.concat_ws(spacer, *texts))
 
 
 def gs_split(frame: DataFrame, colName: str, pattern: str, newColName: str | None = None) -> DataFrame:
-    """Cut a text at a regular expression; the array replaces it, unless it gets a name of its own."""
+    """Split a text at a regular expression; the array replaces the text, or becomes the column `newColName`."""
     return frame.withColumn(target(newColName or colName), F.split(column(frame, colName), pattern))
 
 
 def gs_array_to_cols(
     frame: DataFrame, colName: str, colList: str | Sequence[str], indexes: str | Sequence[int] | None = None
 ) -> DataFrame:
-    """Make columns of the elements of an array; null where it is too short.
+    """Make columns from the elements of an array; they are null if the array is too short.
 
     Args:
-        frame: has the array.
-        colName: the array.
+        frame: the frame with the array.
+        colName: name of the array column.
         colList: names of the new columns.
-        indexes: which elements, from 1; the first ones if it is empty.
+        indexes: the elements to take, counted from 1; if empty, the first ones.
 
     Raises:
-        ConfigError: as many names as indexes are needed, whole numbers from 1 on.
+        ConfigError: an index is not a whole number from 1 on, or the numbers of names and indexes differ.
     """
     names, array = listed(colList), column(frame, colName)
     wanted = listed(indexes) if isinstance(indexes, str) else [str(one) for one in indexes or ()]
@@ -57,12 +58,12 @@ def gs_array_to_cols(
 
 
 def gs_regex_extract(frame: DataFrame, colName: str, regex: str, newCols: str | Sequence[str]) -> DataFrame:
-    """Make a column of each group of a regular expression, or of the whole match where it has no group.
+    """Make a column from each group of a regular expression, or from the whole match if it has no groups.
 
     Texts that do not match give null.
 
     Raises:
-        ConfigError: it is no regular expression of Java's, or there are more names than groups.
+        ConfigError: Java does not accept the regular expression, or there are more names than groups.
     """
     names, text = listed(newCols), column(frame, colName)
     groups = _groups(frame, regex)
@@ -79,10 +80,10 @@ def gs_regex_extract(frame: DataFrame, colName: str, regex: str, newCols: str | 
 
 
 def gs_parse_json(frame: DataFrame, colName: str, newColName: str | None = None) -> DataFrame:
-    """Make a struct of a JSON text, with the fields that any of the texts has; a text that is no object gives null.
+    """Parse JSON texts to a struct with the fields of all texts; a text that is not an object gives null.
 
-    Reads all records once for the fields. One whose type differs from text to text is text. Without a single object
-    the frame stays as it is.
+    This reads all records once to find the fields. A field whose type differs from text to text becomes text. If no
+    text is an object, the frame stays as it is.
     """
     text = column(frame, colName).cast("string")
     texts = Pipeline(FrameInput(frame.select(text.alias("text")), json_column="text"))
@@ -100,17 +101,17 @@ def gs_extract_json(
     colList: str | Sequence[str],
     dropCol: bool = False,
 ) -> DataFrame:
-    """Make columns of what paths find in a JSON text, as texts; null where they find nothing.
+    """Extract values from a JSON text by paths, as text columns; a path that finds nothing gives null.
 
     Args:
-        frame: has the text.
-        colName: the text; a struct, array or map counts as its JSON.
-        jsonPaths: `$.a.b[0]`, or the same without `$.`.
-        colList: names of the new columns, one a path.
-        dropCol: whether the text goes.
+        frame: the frame with the text.
+        colName: name of the text column; a struct, array or map is converted to JSON first.
+        jsonPaths: paths such as `$.a.b[0]`, with or without `$.`.
+        colList: names of the new columns, one for each path.
+        dropCol: whether to drop the text column.
 
     Raises:
-        ConfigError: there are not as many names as paths.
+        ConfigError: the numbers of names and paths differ.
     """
     paths, names, text = listed(jsonPaths), listed(colList), column(frame, colName)
     if len(paths) != len(names):
@@ -120,22 +121,22 @@ def gs_extract_json(
     rooted = [path if path.startswith("$") else f"$.{path}" for path in paths]
     extracted = {target(name): F.get_json_object(document, path) for name, path in zip(names, rooted, strict=True)}
     found = frame.withColumns(extracted)
-    return found.drop(text) if str(dropCol).lower() == "true" and target(colName) not in extracted else found
+    return found.drop(text) if is_true(dropCol) and target(colName) not in extracted else found
 
 
 def _groups(frame: DataFrame, regex: str) -> int:
-    """Return the number of groups, as Java counts them, whose expressions they are."""
+    """Return the number of groups of a regular expression as Java counts them."""
     jvm = frame.sparkSession.sparkContext._jvm  # noqa: SLF001
     assert jvm is not None
     try:
         return int(jvm.java.util.regex.Pattern.compile(regex).matcher("").groupCount())
     except IllegalArgumentException as wrong:
         reason = str(wrong).partition("\n")[0]
-        raise ConfigError(f"regex {regex!r} is no regular expression of Java's: {reason}.") from wrong
+        raise ConfigError(f"regex {regex!r} is not a regular expression of Java: {reason}.") from wrong
 
 
 def _readable(field: pa.Field) -> pa.Field:
-    """Return a field with text in place of choices, which from_json has no type for."""
+    """Return a field with text in place of choices, because from_json has no type for choices."""
     return field.with_type(pa.string()) if is_choice(field) else field.with_type(_readable_type(field.type))
 
 

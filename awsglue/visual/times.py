@@ -14,19 +14,20 @@ from gluepot.streaming.query import session
 _MICROS = {"seconds": 1_000_000, "milliseconds": 1_000, "microseconds": 1}
 _TIMES = frozenset({"date", "timestamp", "timestamp_ntz"})
 _TYPES = ("autodetect", "iso", *_MICROS)
-# Seconds below the first, milliseconds below the second, so both up to the year 5138; microseconds beyond.
+# Numbers below the first limit are seconds, below the second milliseconds, and beyond it microseconds. So seconds and
+# milliseconds are recognised up to the year 5138.
 _MOST_SECS, _MOST_MILLIS = 10**11, 10**14
-# Six decimals, because a timestamp has microseconds; 32 digits before them, because a long has 19.
+# Six decimals, because a timestamp has microseconds; the 32 digits before them are enough for the 19 of a long.
 _NUMBER = "decimal(38,6)"
 
 
 def gs_now(frame: DataFrame, colName: str = "timestamp", dateFormat: str | None = None) -> DataFrame:
-    """Add the time of the call, the same for all rows: a timestamp, or with a format a text, in UTC.
+    """Add the time of the call, the same for all rows: a timestamp or, with a format, a text in UTC.
 
     Args:
-        frame: any.
-        colName: the new column.
-        dateFormat: as Python's strftime takes it, `%Y-%m-%d`; one without a `%` as Spark's date_format does.
+        frame: any frame.
+        colName: name of the new column.
+        dateFormat: a format of Python's strftime, such as `%Y-%m-%d`, or without `%` a format of Spark's date_format.
     """
     now = datetime.fromtimestamp(session.current().clock.epoch(), UTC)
     moment = F.lit(now)
@@ -36,17 +37,17 @@ def gs_now(frame: DataFrame, colName: str = "timestamp", dateFormat: str | None 
 
 
 def gs_to_timestamp(frame: DataFrame, colName: str, colType: str, newColName: str | None = None) -> DataFrame:
-    """Make a timestamp of a text or number; what cannot be one is null.
+    """Convert a text or number to a timestamp; values that cannot be converted give null.
 
     Args:
-        frame: has the column.
-        colName: the column; replaced, unless the timestamp gets a name of its own.
+        frame: the frame with the column.
+        colName: name of the column; it is replaced unless `newColName` is given.
         colType: `iso`, or `seconds`, `milliseconds`, `microseconds` since 1970 UTC, or `autodetect`: ISO texts, and
             numbers by their size.
-        newColName: name of the timestamp.
+        newColName: name of the new column.
 
     Raises:
-        ConfigError: the type is none of these.
+        ConfigError: `colType` is none of these.
     """
     kind = colType.strip().lower()
     if kind not in _TYPES:
@@ -66,7 +67,7 @@ def gs_to_timestamp(frame: DataFrame, colName: str, colType: str, newColName: st
 
 
 def gs_format_timestamp(frame: DataFrame, colName: str, dateFormat: str, newColName: str | None = None) -> DataFrame:
-    """Write a timestamp, date or ISO text in a format of Spark's date_format; what is no time is null."""
+    """Format a timestamp, date or ISO text by a format of Spark's date_format; other values give null."""
     moment = column(frame, colName).cast("string").try_cast("timestamp")
     return frame.withColumn(target(newColName or colName), F.date_format(moment, dateFormat))
 

@@ -19,7 +19,7 @@ class Summary:
         cost: worker-seconds over the oracle's, mean over runs.
         broken: share of the time with lag above the SLO.
         p99_lag_secs: the largest of the runs'.
-        changes_per_hour: of the number of workers asked for.
+        changes_per_hour: changes of the requested number of workers, per hour.
         reversals: within ten minutes, of all runs.
         settle_steps: changes in the hour after the largest jump, mean over runs.
     """

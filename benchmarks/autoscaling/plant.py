@@ -33,13 +33,13 @@ class World:
     """One run's stream and its luck, the same for every policy.
 
     Args:
-        family: of the load.
-        seed: of everything.
+        family: family of the load.
+        seed: seed of all random numbers.
         arrived: rows that arrived until each `STEP_SECS`, cumulative, first 0.
         fixed_secs: `F` of the plant.
         worker_rate: `mu` of the plant, rows per second.
         speed: by workers: how many evenly loaded workers they are worth; index 0 unused.
-        partitions: of the topic.
+        partitions: partitions of the topic.
         noise: by batch: factor on its work.
         start_secs: by order: how long a worker takes to come.
         limit_rows: most rows of a batch.
@@ -114,7 +114,7 @@ class Outcome:
         broken_secs: time in which the oldest record that was not committed was older than the SLO.
         p99_lag_secs: that age, 99 % of the time below it.
         secs: length of the run.
-        changes: of the number of workers asked for.
+        changes: changes of the requested number of workers.
         reversals: changes against the one before within ten minutes.
         settle_steps: changes between the largest jump of the load and an hour later.
         trace: per batch: end, workers asked for, age of the oldest record at its end.

@@ -25,9 +25,9 @@ from gluepot.commit import FILES, QueryWrites, Target, Write, place_digest, publ
 from gluepot.commit.record import CommitRecord, FileEntry
 from gluepot.commit.refusal import Origin
 from gluepot.commit.rolling import roll_up
-from gluepot.connectors.filesink import new_file_sink
-from gluepot.connectors.filesink.layout import commit_key
-from gluepot.connectors.glueparquet import ParquetFormat
+from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
+from gluepot.connectors.files.sink import new_file_sink
+from gluepot.connectors.files.sink.layout import commit_key
 from gluepot.connectors.ports import CommitKey, Manifest, SourceRange
 from gluepot.core.storage import open_storage
 from gluepot.frames.json_decoder import JsonDecoder
@@ -105,7 +105,7 @@ def measure(folder: str, batches: int) -> dict[str, float]:
         table.check(planned, Origin("checkpoint"))
         if batch_id == batches:
             started_secs = time.perf_counter() - began
-        sink = new_file_sink(folder, key, ParquetFormat(), ctx="sink")
+        sink = new_file_sink(folder, key, ParquetOutputFormat(), ctx="sink")
         part = sink.write(iter([chunk]), 0, f"2/{batch_id}")
         publish(target, replace(table.linked(planned), parts=[replace(part, ranges=planned.ranges, rows_in=10)]))
         table.count(key, 10)

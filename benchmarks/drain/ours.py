@@ -10,6 +10,7 @@ from pyspark.conf import SparkConf
 from pyspark.context import SparkContext
 
 from awsglue.context import GlueContext
+from benchmarks.drain.checked import RULESETS, checked
 from benchmarks.drain.unsafe import unsafe
 from benchmarks.drain.watched import watched
 from benchmarks.ours import by_country, for_each_batch, json_stream
@@ -22,7 +23,7 @@ WAYS: Mapping[str, Callable[[StreamSession, str], AbstractContextManager[object]
     "unsafe": lambda *_: unsafe(),
     "watched": watched,
 }
-"""What is around a drain, given its services and the cores of the session."""
+"""What is around a drain, given its services and the cores of the session. A ruleset is a way, too."""
 
 
 def main(bootstrap: str, topic: str, batch_rows: str, cores: str, _shape: str) -> None:
@@ -32,9 +33,12 @@ def main(bootstrap: str, topic: str, batch_rows: str, cores: str, _shape: str) -
     def drain(given: Drain) -> float:
         frame = json_stream(glue_context, bootstrap, topic, maxOffsetsPerTrigger=batch_rows)
         services = StreamSession(job="drain", drain=session.Drain(until_caught_up=True))
-        with WAYS[given.way](services, cores):
+        write = by_country(glue_context, given.table)
+        if given.way in RULESETS:
+            write = checked(RULESETS[given.way], write)
+        with WAYS.get(given.way, WAYS[""])(services, cores):
             session.install(services)
-            return for_each_batch(glue_context, frame, given.checkpoint, by_country(glue_context, given.table))
+            return for_each_batch(glue_context, frame, given.checkpoint, write)
 
     serve(drain)
 

@@ -42,7 +42,7 @@ class Rounds:
 
     Args:
         quantiles: by share, of each round.
-        moments: of each round at which something was seen.
+        moments: times of each round at which something was seen.
     """
 
     quantiles: dict[float, list[float]] = field(default_factory=lambda: {share: [] for share in SHARES})

@@ -39,7 +39,7 @@ def write(folder: Path, changes: int, rows: int) -> list[Path]:
     Args:
         folder: where to.
         changes: in all.
-        rows: of the table; orders are drawn from these, and some beyond.
+        rows: rows of the table; most orders are drawn from these, and some lie beyond them.
     """
     files = []
     for partition in range(PARTITIONS):

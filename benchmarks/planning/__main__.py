@@ -22,8 +22,8 @@ from gluepot.bookmarks.files_input import files_input
 from gluepot.bookmarks.jobrun import Bookmarks, JobRun
 from gluepot.bookmarks.ledger import Owner, RunStart, open_ledger
 from gluepot.bookmarks.ledger.lease import Heartbeat
-from gluepot.connectors.files.listing import ListingStats, list_files
-from gluepot.connectors.files.settings import FileReadSettings
+from gluepot.connectors.files.source.listing import ListingStats, list_files
+from gluepot.connectors.files.source.settings import FileReadSettings
 from gluepot.core.clock import SystemClock
 
 RUNS = 5

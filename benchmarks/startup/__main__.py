@@ -62,7 +62,7 @@ class Ready:
     Args:
         command: what starts it.
         rows: in the table when it has ended.
-        files: of the table, relative to it.
+        files: files of the table, relative to its folder.
     """
 
     command: Sequence[str]

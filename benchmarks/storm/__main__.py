@@ -50,7 +50,7 @@ class Watched:
 
     Args:
         process: it.
-        port: of its ops server.
+        port: port of its ops server.
         batch_secs: of its batches since they were taken last.
     """
 
@@ -93,7 +93,7 @@ class Segment:
 
     Args:
         batch_secs: of the job.
-        peak_bytes: of the job's driver.
+        peak_bytes: peak memory of the job's driver.
         answers: what the storm says came back.
     """
 

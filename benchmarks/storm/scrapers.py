@@ -26,7 +26,7 @@ class Asker:
     """One kept connection.
 
     Args:
-        port: of the server.
+        port: port of the server.
         every_secs: time between two scrapes.
         until: by the clock that only grows.
     """

@@ -19,10 +19,10 @@ from statistics import median
 import orjson
 import pyarrow as pa
 
-from gluepot.connectors.filesink import new_file_sink
-from gluepot.connectors.filesink.drift import DriftPolicy, Layout
-from gluepot.connectors.filesink.drift.layout import TableColumn
-from gluepot.connectors.glueparquet import ParquetFormat
+from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
+from gluepot.connectors.files.sink import new_file_sink
+from gluepot.connectors.files.sink.drift import DriftPolicy, Layout
+from gluepot.connectors.files.sink.drift.layout import TableColumn
 from gluepot.connectors.ports import CommitKey
 from gluepot.frames.json_decoder import JsonDecoder
 
@@ -74,7 +74,7 @@ class WideTable:
     Args:
         folder: where its files are staged.
         history: what its batches have recorded.
-        schema: of the stream so far.
+        schema: schema of the stream so far.
     """
 
     folder: str
@@ -100,7 +100,8 @@ class WideTable:
         values = [orjson.dumps(dict.fromkeys(names, self.batches))] * 10
         began = time.process_time()
         key = CommitKey("query", self.batches, "sink")
-        sink = new_file_sink(self.folder, key, ParquetFormat(), ctx="sink", drift=DriftPolicy()).knowing(self.history)
+        new = new_file_sink(self.folder, key, ParquetOutputFormat(), ctx="sink", drift=DriftPolicy())
+        sink = new.knowing(self.history)
         decoder = JsonDecoder(self.schema)
         chunk = decoder.decode(values, range(10), "clicks", "0")
         part = sink.write(iter([chunk]), 0, f"attempt/{self.batches}")

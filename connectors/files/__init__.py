@@ -1,1 +1,1 @@
-"""Files of a folder tree as a batch source with bookmarks."""
+"""Folders of files: `source` reads them with bookmarks, `sink` writes them, `formats` has what each format needs."""

@@ -1,4 +1,4 @@
-"""How databases differ in what planning says to them, for those that only Spark's JDBC source reaches."""
+"""The SQL dialects of databases that only Spark's JDBC source reaches, as far as planning needs them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from gluepot.core.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """A database's ways.
+    """The SQL dialect of a database.
 
     Args:
-        opening: before a quoted name.
-        closing: after it; doubled within.
-        remainder: of a division, with `{0}` and `{1}`.
-        hashed: a whole number computed of a column, with `{0}`; None where only `hashexpression` does it.
+        opening: the character before a quoted name.
+        closing: the character after a quoted name; it is doubled inside the name.
+        remainder: SQL for the remainder of a division, with `{0}` and `{1}`.
+        hashed: SQL that computes a whole number from a column, with `{0}`; None if the script has to give
+            `hashexpression`.
     """
 
     opening: str = '"'
@@ -28,7 +29,7 @@ class Dialect:
     hashed: str | None = None
 
     def quoted(self, name: str) -> str:
-        """Return a name in any letter case."""
+        """Return a quoted name, which keeps its letter case."""
         return f"{self.opening}{name.replace(self.closing, self.closing * 2)}{self.closing}"
 
 
@@ -43,18 +44,18 @@ _DIALECTS = {
 
 
 def dialect_of(vendor: str) -> Dialect:
-    """Return the ways of a database; of an unknown one those of the standard."""
+    """Return the dialect of a database; standard SQL for an unknown one."""
     return _DIALECTS.get(vendor, Dialect())
 
 
 def literal(bound: Bound) -> str:
-    """Return a value within a statement, for a driver that Spark hands no values to bind.
+    """Return a value as a literal in a statement, because Spark cannot bind values for a driver.
 
-    Dates and times are JDBC's own escapes, which every driver translates. The type of the value says what it may be; a
-    number that is none, say, never gets into the text.
+    Dates and times are written as JDBC escapes, which every driver translates. The value is parsed as its type first,
+    so that the statement never contains, for example, a number that is not one.
 
     Raises:
-        ConfigError: a text holds what some database would take for more than a character.
+        ConfigError: a text contains a character that has a special meaning in some database.
     """
     match Family(bound.type):
         case Family.NUMBER:
@@ -74,7 +75,7 @@ def literal(bound: Bound) -> str:
 
 
 def as_text(value: object) -> str:
-    """Return a value of a key as bookmarks keep it."""
+    """Return a value of a key in the form that bookmarks store."""
     if isinstance(value, datetime):
         return value.isoformat(" ", "microseconds")
     return value.isoformat() if isinstance(value, date) else str(value)

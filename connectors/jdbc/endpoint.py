@@ -1,4 +1,4 @@
-"""Where a database is and who asks it: one value, whatever the options or the connection called it."""
+"""The address of a database with user and password, read from options or from a connection."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class JdbcEndpoint:
 
     Args:
         url: `jdbc:...`, or `postgresql://...` as libpq takes it.
-        user: None where the URL or the driver's own files say it.
-        password: likewise.
-        driver_class: of a driver the script brings; None for what the URL asks for.
+        user: user name; None if the URL or the driver's own files give it.
+        password: password; None likewise.
+        driver_class: class of a driver that the script brings; None for the driver that the URL implies.
         driver_jar: path or URL of that driver's archive.
     """
 
@@ -63,7 +63,7 @@ class JdbcEndpoint:
         """Read Glue's options (docs/glue 5.7).
 
         Raises:
-            ConfigError: there is no URL, or it is none of JDBC.
+            ConfigError: there is no URL, or it is not a JDBC URL.
         """
         url = str(options.get("url") or "")
         if not url:
@@ -72,7 +72,7 @@ class JdbcEndpoint:
                 " or a connectionName with useConnectionProperties."
             )
         if not _JDBC.fullmatch(url) and not _PLAIN_POSTGRESQL.match(url):
-            raise ConfigError(f"The url {_shown(url)!r} is none of JDBC; write jdbc:postgresql://host:5432/database.")
+            raise ConfigError(f"The url {_shown(url)!r} is not a JDBC URL; write jdbc:postgresql://host:5432/database.")
         database = str(options.get("database") or "")
         if database and re.fullmatch(r"(jdbc:)?[a-z]+://[^/?]+/?", url):
             url = f"{url.rstrip('/')}/{database}"
@@ -86,15 +86,15 @@ class JdbcEndpoint:
 
     @property
     def vendor(self) -> str:
-        """What the URL says after `jdbc:`, in lower case."""
+        """The part of the URL after `jdbc:` that names the kind of database, in lower case."""
         found = _JDBC.fullmatch(self.url)
         return found[1].lower() if found else POSTGRESQL
 
     @property
     def is_arrow_native(self) -> bool:
-        """Whether the driver we ship reads it; one that the script brings is used where it is named.
+        """Whether the driver that we ship reads it, and not a driver that the script brings.
 
-        The class of PostgreSQL's Java driver without an archive says no more than the URL does.
+        A script that names the class of PostgreSQL's Java driver, but no archive, does not bring a driver of its own.
         """
         return self.vendor == POSTGRESQL and not self.driver_jar and self.driver_class in {None, _POSTGRESQL_DRIVER}
 
@@ -104,12 +104,12 @@ class JdbcEndpoint:
         return _shown(self.url)
 
     def libpq_uri(self) -> str:
-        """Return the URL as PostgreSQL's own client takes it, with user and password; of secrets nothing may be shown.
+        """Return the URL in the form of PostgreSQL's own client, with user and password. Never print it.
 
-        Parameters that only mean something to the Java driver are left out.
+        Parameters that only the Java driver understands are left out.
 
         Raises:
-            ConfigError: the URL is not of PostgreSQL.
+            ConfigError: the URL is not one of PostgreSQL.
         """
         found = _POSTGRESQL.fullmatch(self.url)
         if found is None:
@@ -125,7 +125,7 @@ class JdbcEndpoint:
 
 
 def without_secrets(url: str) -> str:
-    """Return a URL that still works, for who has the password from elsewhere."""
+    """Return a URL without secrets, which still works if the password comes from elsewhere."""
     return _SECRET_PARAMETER.sub("", _LOGIN.sub(r"//\1@", url)).rstrip("?&;")
 
 
@@ -141,7 +141,7 @@ def _libpq_parameters(given: list[tuple[str, str]]) -> list[tuple[str, str]]:
             taken.append((_LIBPQ_OF_JDBC[name], _SESSION_ATTRS.get(value, value) if "Server" in name else value))
         else:
             log.info("url_parameter_without_effect", parameter=name, reason="it is of the Java driver")
-    # An explicit sslmode says more than ssl=true, whichever comes first.
+    # An explicit sslmode overrides ssl=true, whichever comes first.
     return sorted(taken, key=lambda one: one == ("sslmode", "verify-full"), reverse=True)
 
 

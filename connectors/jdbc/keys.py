@@ -1,4 +1,4 @@
-"""Bookmark keys: which columns, in which order, and what lies beyond a row of them. Pure."""
+"""Bookmark keys: columns with an order, and conditions for the rows after or up to a given row. Pure."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from enum import Enum
 from gluepot.connectors.jdbc.sql import Bound, Sql, all_of, any_of, sql
 from gluepot.core.errors import ConfigError
 
+# The key of one row, each value as the database prints it.
 Row = tuple[str, ...]
-"""The key of one row, each value as the database prints it."""
 
 
 class Family(Enum):
-    """What can be reckoned with values of a type."""
+    """Families of types that allow the same arithmetic."""
 
     NUMBER = "number"
     DATE = "date"
@@ -30,9 +30,9 @@ class KeyColumn:
     """One column of a key.
 
     Args:
-        name: as the database has it.
+        name: name of the column in the database.
         type: the database's name of its type.
-        family: of the type.
+        family: family of the type.
     """
 
     name: str
@@ -42,11 +42,11 @@ class KeyColumn:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """The columns that tell new rows from old ones, compared one after the other.
+    """The columns by which new rows are recognised, compared one after the other.
 
     Args:
-        columns: the first one counts most.
-        descending: new rows have lower values.
+        columns: the columns, the most significant first.
+        descending: whether new rows have lower values.
     """
 
     columns: tuple[KeyColumn, ...]
@@ -58,37 +58,37 @@ class Key:
         return [column.name for column in self.columns]
 
     def after(self, row: Row, quoted: Sequence[str]) -> Sql:
-        """Return the condition of rows beyond one; a null in any column of the key is never beyond.
+        """Return the condition for rows after a row; a row with a null in its key is never after.
 
         Args:
-            row: where the last run ended.
+            row: the row at which the last run ended.
             quoted: the columns as the database quotes them.
         """
         return self._compared(row, quoted, "<" if self.descending else ">", "")
 
     def upto(self, row: Row, quoted: Sequence[str]) -> Sql:
-        """Return the condition of rows up to one, that row included."""
+        """Return the condition for rows up to and including a row."""
         return self._compared(row, quoted, ">" if self.descending else "<", "=")
 
     def equal(self, row: Row, quoted: Sequence[str]) -> Sql:
-        """Return the condition of rows with exactly this key."""
+        """Return the condition for rows with exactly this key."""
         bound = self._bound(row)
         return all_of(sql(name, " = ", value) for name, value in zip(quoted, bound, strict=True))
 
     def from_first(self, first: str, quoted: Sequence[str]) -> Sql:
-        """Return the condition of rows whose first column has a value or lies beyond it."""
+        """Return the condition for rows whose first column has a value or one after it."""
         bound = Bound(first, self.columns[0].type)
         return sql(quoted[0], " <= " if self.descending else " >= ", bound)
 
     def window_start(self, row: Row, overlap: str) -> str:
-        """Return the value of the first column at which the window before a row begins.
+        """Return the value of the first column at which the overlap window before a row begins.
 
         Args:
             row: the end of the window.
-            overlap: its length: `1000` in the column's own unit (seconds, days), or `15 minutes`.
+            overlap: the length of the window: `1000` in the column's own unit (seconds, days), or `15 minutes`.
 
         Raises:
-            ConfigError: the length is not understood, or the column's type has no distances.
+            ConfigError: the length cannot be read, or values of the column's type have no distance.
         """
         column = self.columns[0]
         try:
@@ -103,7 +103,7 @@ class Key:
         return [Bound(text, column.type) for text, column in zip(row, self.columns, strict=True)]
 
     def _compared(self, row: Row, quoted: Sequence[str], beyond: str, last: str) -> Sql:
-        """Return `a > x OR (a = x AND b > y)`, with `a >= x` before it: that is what an index on `a` can serve."""
+        """Return `a > x OR (a = x AND b > y)`, preceded by `a >= x`, for which the database can use an index on `a`."""
         bound = self._bound(row)
         steps = []
         for depth, (name, value) in enumerate(zip(quoted, bound, strict=True)):

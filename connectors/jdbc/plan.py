@@ -1,12 +1,12 @@
-"""Which rows a run reads: what the database says against what was read before.
+"""Plans which rows a run reads, from the state of the database and the state after the run before.
 
-new         beyond the last row of the run before, up to the newest row there is now
-late        within the overlap window before that last row, and not there when that run planned: an open transaction
-            had it, or it was inserted below the mark
-read again  rows that cannot be told from a late one, because they share its key
+new         rows after the last row of the run before, up to the row that is newest now
+late        rows within the overlap window before that last row that the run before did not see: an open transaction
+            had not committed them, or they were inserted below the mark
+read again  rows that the run before did see, but that have the same key as a late row
 
-The newest row is fixed when the run plans; what comes later is for the next run. So a bookmark never says more than was
-read.
+The newest row is fixed when the run plans, and later rows are left for the next run. So a bookmark never claims more
+than was read.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _LATE_KEYS_PER_QUERY = 200
 
 
 class Facts(Protocol):
-    """What planning asks of a database about one table or query; every call is a query of its own."""
+    """The questions about one table or query that planning asks a database; each call is one query."""
 
     def quoted(self, names: Sequence[str]) -> list[str]:
-        """Return names of columns as they stand in a statement."""
+        """Return names of columns, quoted for a statement."""
 
     def newest(self, key: Key, where: Sql) -> Row | None:
         """Return the key of the last row in the key's order; None if there is no row."""
@@ -47,33 +47,33 @@ class Relation(Facts, Protocol):
 
     @property
     def name(self) -> str:
-        """How it stands in a message and in a bookmark."""
+        """Its name in messages and bookmarks."""
 
     @property
     def primary_key(self) -> Sequence[str]:
-        """Names of its columns; empty where there is none, or none is known."""
+        """Names of the primary key's columns; empty if there is no primary key, or it is not known."""
 
     def key(self, names: Sequence[str], *, descending: bool) -> Key:
-        """Return the named columns as a key; ConfigError where one is not there."""
+        """Return the named columns as a key; raise ConfigError if a column does not exist."""
 
     def cuts(self, partitions: HashPartitions | RangePartitions | None) -> list[Sql]:
-        """Return conditions that share the rows among tasks; none for one task. ConfigError as `key`."""
+        """Return conditions that divide the rows among tasks; none for one task. Raises ConfigError as `key` does."""
 
 
 @dataclass(frozen=True, slots=True)
 class JdbcPlan:
-    """What a run reads of a table with a bookmark key.
+    """The rows that a run reads from a table with a bookmark key.
 
     Args:
-        relation: the table, or the query, as the database calls it.
+        relation: the table's name in the database, or the query.
         key: the bookmark key.
-        after: where the run before ended; None at the first.
-        upto: where this run ends; None if there is no row at all.
-        rows: number of new rows when it was planned.
-        late: keys of late rows, with the number of rows each has now.
-        again: how many of those rows were read before.
-        window_from: value of the first column at which the next run's overlap window begins; None without one.
-        seen: keys in that window with their rows.
+        after: the row at which the run before ended; None for the first run.
+        upto: the row at which this run ends; None if there are no rows at all.
+        rows: number of new rows at the time of planning.
+        late: keys of late rows, with the number of rows that each key has now.
+        reread_rows: how many of those rows were already read before.
+        window_from: value of the first column at which the next run's overlap window begins; None without a window.
+        seen: keys in that window, with their numbers of rows.
     """
 
     relation: str
@@ -82,13 +82,13 @@ class JdbcPlan:
     upto: Row | None
     rows: int = 0
     late: tuple[tuple[Row, int], ...] = ()
-    again: int = 0
+    reread_rows: int = 0
     window_from: str | None = None
     seen: tuple[tuple[Row, int], ...] = ()
 
     @property
     def late_rows(self) -> int:
-        """Rows with a key of `late`, those that are read again included."""
+        """The number of rows with a key of `late`, including those that are read again."""
         return sum(count for _, count in self.late)
 
     @property
@@ -98,7 +98,7 @@ class JdbcPlan:
 
     @property
     def digest(self) -> str:
-        """Text that is equal for equal input."""
+        """A text that is equal for equal input."""
         plain = [
             self.relation,
             self.key.names,
@@ -111,11 +111,11 @@ class JdbcPlan:
         return hashlib.sha256(json.dumps(plain).encode()).hexdigest()
 
     def conditions(self, quoted: Sequence[str], cuts: Sequence[Sql]) -> Iterator[Sql]:
-        """Yield the condition of each query; together they give every row of the plan once.
+        """Yield the condition of each query; together the queries return every row of the plan once.
 
         Args:
             quoted: the key's columns as the database quotes them.
-            cuts: conditions that share the table among tasks; none for one task.
+            cuts: conditions that divide the table among tasks; none for one task.
         """
         if self.rows and self.upto is not None:
             new = between(self.key, self.after, self.upto, quoted)
@@ -125,7 +125,7 @@ class JdbcPlan:
             yield any_of(self.key.equal(row, quoted) for row in keys[first : first + _LATE_KEYS_PER_QUERY])
 
     def state(self, source: Mapping[str, Any]) -> JdbcState | None:
-        """Return the state that the run's commit saves; None where it changes nothing."""
+        """Return the state that the run's commit saves; None if nothing changes."""
         if self.upto is None or (self.is_idle and self.after is not None):
             return None
         rows = self.rows + self.late_rows
@@ -134,23 +134,23 @@ class JdbcPlan:
 
 
 def between(key: Key, after: Row | None, upto: Row, quoted: Sequence[str]) -> Sql:
-    """Return the condition of rows beyond one row, up to another."""
+    """Return the condition for the rows after one row, up to and including another."""
     conditions = [] if after is None else [key.after(after, quoted)]
     return all_of([*conditions, key.upto(upto, quoted)])
 
 
 def plan(facts: Facts, relation: str, key: Key, state: JdbcState | None, overlap: str | None) -> JdbcPlan:
-    """Choose the rows of a run.
+    """Select the rows of a run.
 
     Args:
-        facts: the database, asked now.
-        relation: what is read.
+        facts: answers questions about the database's current state.
+        relation: the table or query to read.
         key: the bookmark key.
-        state: of the run before; None at the first.
-        overlap: how far before its last row late rows are looked for; None for not at all.
+        state: state after the run before; None for the first run.
+        overlap: how far before the last row to look for late rows; None to look for none.
 
     Raises:
-        CheckpointError: the state is of another table or key.
+        CheckpointError: the state belongs to another table or key.
         ConfigError: the overlap does not fit the key's type.
     """
     if state is not None:
@@ -164,14 +164,14 @@ def plan(facts: Facts, relation: str, key: Key, state: JdbcState | None, overlap
     rows = facts.count(between(key, after, upto, quoted)) if beyond else 0
     if overlap is None:
         return JdbcPlan(relation, key, after, upto, rows)
-    late, again = _late(facts, key, state) if state else ((), 0)
+    late, reread_rows = _late(facts, key, state) if state else ((), 0)
     window_from = key.window_start(upto, overlap)
     seen = _window(facts, key, window_from, upto)
-    return JdbcPlan(relation, key, after, upto, rows, late, again, window_from, tuple(seen))
+    return JdbcPlan(relation, key, after, upto, rows, late, reread_rows, window_from, tuple(seen))
 
 
 def plan_range(facts: Facts, relation: str, key: Key, after: JdbcState | None, upto: JdbcState | None) -> JdbcPlan:
-    """Choose the rows between two states (`--job-bookmark-from`, `-to`), whenever they were committed."""
+    """Select the rows between two states (`--job-bookmark-from`, `-to`), whenever the rows were committed."""
     for state in (after, upto):
         if state is not None:
             state.require(relation, key)
@@ -188,27 +188,28 @@ def _window(facts: Facts, key: Key, start: str, end: Row) -> list[tuple[Row, int
 
 
 def _late(facts: Facts, key: Key, state: JdbcState) -> tuple[tuple[tuple[Row, int], ...], int]:
-    """Return keys with more rows than the run before saw, and how many of those rows it saw all the same."""
+    """Return the keys with more rows than the run before saw, and how many of their rows it did see."""
     found = []
-    again = 0
-    # Its window, not one of today's length: of rows before that nobody knows whether they were read.
+    reread_rows = 0
+    # Use the window of the run before, even if the overlap is longer now: it is not known which rows before that window
+    # were read.
     for row, count in _window(facts, key, state.window_from, state.last) if state.window_from else []:
         before = state.seen.get(digest_of(row), 0)
         if count > before:
             found.append((row, count))
-            again += before
-    return tuple(found), again
+            reread_rows += before
+    return tuple(found), reread_rows
 
 
 def hash_cuts(hashed: str, partitions: int, remainder: str) -> list[Sql]:
-    """Return conditions that share rows by a whole number computed of each.
+    """Return conditions that divide rows by a whole number computed from each row.
 
     Args:
-        hashed: the expression; rows for which it is null belong to the first.
-        partitions: how many.
-        remainder: the database's way to write a remainder, `mod({0}, {1})`.
+        hashed: the expression; rows for which it is null belong to the first part.
+        partitions: number of parts.
+        remainder: the database's SQL for a remainder, such as `mod({0}, {1})`.
     """
-    # Twice, because the remainder of a negative number is negative.
+    # Take the remainder twice, because that of a negative number is negative.
     once = remainder.format(f"({hashed})", partitions)
     share = remainder.format(f"({once} + {partitions})", partitions)
     first = sql(f"{share} = 0 OR ({hashed}) IS NULL")
@@ -216,13 +217,13 @@ def hash_cuts(hashed: str, partitions: int, remainder: str) -> list[Sql]:
 
 
 def range_cuts(column: str, lower: int, upper: int, partitions: int) -> list[Sql]:
-    """Return conditions that share rows by a column's value, as Spark's `numPartitions` does: the ends are open.
+    """Return conditions that divide rows by a column's value, with open ends as Spark's `numPartitions` has them.
 
     Args:
-        column: quoted; rows for which it is null belong to the first.
-        lower: value at which the second part could begin.
-        upper: value at which the last one could end.
-        partitions: how many at most.
+        column: the quoted column; rows for which it is null belong to the first part.
+        lower: lower bound of the evenly divided values; smaller values belong to the first part.
+        upper: upper bound of the evenly divided values; larger values belong to the last part.
+        partitions: the most parts.
     """
     count = max(1, min(partitions, upper - lower))
     edges = [lower + (upper - lower) * n // count for n in range(1, count)]

@@ -1,4 +1,4 @@
-"""What is read of a database: a table by name, or a query."""
+"""The part of a database that is read: a table by name, or a query."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Query:
 
 
 def find_column(wanted: str, option: str, names: Sequence[str], relation: str) -> str:
-    """Return a column's name as the database has it; letter case is forgiven where it leaves no doubt.
+    """Return a column's name in the database; another letter case is accepted if only one column matches.
 
     Args:
-        wanted: as the script has it.
-        option: that names it.
-        names: of all columns.
-        relation: whose they are.
+        wanted: the name in the script.
+        option: the option that gives the name.
+        names: names of all columns.
+        relation: the table or query that has the columns.
 
     Raises:
         ConfigError: there is no such column.
@@ -53,7 +53,7 @@ def read_relation(options: Mapping[str, Any]) -> Table | Query:
     put the query in brackets instead and leave that word out.
 
     Raises:
-        ConfigError: none of them is given, or both kinds.
+        ConfigError: none of them is given, or more than one.
     """
     table = str(options.get("dbtable") or options.get("tableName") or "").strip()
     given = [str(options[name]) for name in ("query", "sampleQuery") if options.get(name)]

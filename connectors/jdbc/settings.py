@@ -1,4 +1,4 @@
-"""What a script says of a read from a database, checked once."""
+"""The settings of a read from a database, checked once."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class HashPartitions:
-    """Rows shared among tasks by a hash.
+    """Rows divided among tasks by a hash.
 
     Args:
-        field: a column to hash; None where an expression is given.
-        expression: gives a whole number for each row; the script's own SQL.
-        count: of tasks.
+        field: a column to hash; None if an expression is given.
+        expression: the script's own SQL that computes a whole number for each row.
+        count: number of tasks.
     """
 
     field: str | None
@@ -63,7 +63,7 @@ class HashPartitions:
 
 @dataclass(frozen=True, slots=True)
 class RangePartitions:
-    """Rows shared among tasks by ranges of a whole-number column."""
+    """Rows divided among tasks by ranges of a whole-number column."""
 
     column: str
     lower: int
@@ -76,13 +76,13 @@ class JdbcReadSettings:
     """One read from a database.
 
     Args:
-        endpoint: which one.
-        relation: what of it.
+        endpoint: the database.
+        relation: the table or query to read.
         keys: `jobBookmarkKeys`; empty for the primary key.
-        descending: new rows have lower keys.
-        overlap: how far below the last key late rows are looked for; None for not at all. An addition of ours.
-        partitions: how the read is shared; None for one task.
-        description: the options as given without secrets, enough to make these settings again beside a connection.
+        descending: whether new rows have lower keys.
+        overlap: how far below the last key to look for late rows; None to look for none. Glue does not have this.
+        partitions: how the read is divided among tasks; None for one task.
+        description: the options without secrets, from which these settings can be made again with a connection.
     """
 
     endpoint: JdbcEndpoint
@@ -99,10 +99,10 @@ class JdbcReadSettings:
 
         Args:
             options: `connection_options`.
-            connection: `url`, `user`, `password`, ... of the connection that they name; the options go before them.
+            connection: `url`, `user`, `password`, ... of the connection that they name; the options override these.
 
         Raises:
-            ConfigError: an option is missing or not understood.
+            ConfigError: an option is missing or wrong.
         """
         warn_ignored(log, options, KNOWN_OPTIONS)
         return cls(

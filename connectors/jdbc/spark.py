@@ -1,4 +1,4 @@
-"""Any database with a JDBC driver, through Spark's own source."""
+"""Reads any database that has a JDBC driver, through Spark's own source."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ _FAMILIES = {
 class SparkRelation:
     """A table or query that Spark reads; answers `gluepot.connectors.jdbc.plan.Relation`.
 
-    Its questions and its reads are transactions of their own, so what is committed between them may be read and not
-    remembered: with an overlap window it is read again then.
+    Its questions and its reads are separate transactions. So rows that are committed between them may be read but not
+    remembered; with an overlap window, the next run then reads them again.
 
     Args:
         spark: the session.
-        options: of Spark's JDBC source: URL, user, driver.
-        name: the table as the script has it, or the query.
-        source: how it stands in a statement.
-        columns: names and Spark's types.
-        dialect: of the database.
-        primary_key: not known.
+        options: options of Spark's JDBC source: URL, user, driver.
+        name: the table as the script names it, or the query.
+        source: the table or query as it is written in a statement.
+        columns: names of the columns, with Spark's types.
+        dialect: dialect of the database.
+        primary_key: empty, because Spark does not tell the primary key.
     """
 
     spark: SparkSession
@@ -63,8 +63,8 @@ class SparkRelation:
         """Ask the database for the columns.
 
         Raises:
-            ConfigError: the driver's archive is not there.
-            Exception: what Spark raises where the driver or the database refuses.
+            ConfigError: the driver's archive does not exist.
+            Exception: any exception of Spark, if the driver or the database refuses.
         """
         endpoint = settings.endpoint
         if endpoint.driver_jar:
@@ -79,7 +79,7 @@ class SparkRelation:
         return cls(spark, options, name, source, columns, dialect_of(endpoint.vendor))
 
     def frame(self, conditions: Sequence[Sql]) -> DataFrame:
-        """Return the rows of all conditions, each a task; of none, no rows."""
+        """Return the rows of all conditions, one task for each; no rows if there are no conditions."""
         predicates = [where.render(lambda _, bound: literal(bound)) or "1 = 1" for where in conditions] or ["1 = 0"]
         url = self.options["url"]
         others = {name: value for name, value in self.options.items() if name != "url"}
@@ -89,12 +89,12 @@ class SparkRelation:
         """Return the named columns as a key."""
         found = [find_column(name, "jobBookmarkKeys", list(self.columns), self.name) for name in names]
         families = [_FAMILIES.get(self.columns[name].partition("(")[0], Family.OTHER) for name in found]
-        # The family is all that a literal needs to know.
+        # A literal depends only on the family.
         columns = [KeyColumn(name, family.value, family) for name, family in zip(found, families, strict=True)]
         return Key(tuple(columns), descending)
 
     def cuts(self, partitions: HashPartitions | RangePartitions | None) -> list[Sql]:
-        """Return the conditions that share the rows among tasks; none for one task."""
+        """Return the conditions that divide the rows among tasks; none for one task."""
         names = list(self.columns)
         match partitions:
             case None:
@@ -114,11 +114,11 @@ class SparkRelation:
                 return hash_cuts(self.dialect.hashed.format(column), count, self.dialect.remainder)
 
     def quoted(self, names: Sequence[str]) -> list[str]:
-        """Return names of columns as they stand in a statement."""
+        """Return names of columns, quoted for a statement."""
         return [self.dialect.quoted(name) for name in names]
 
     def newest(self, key: Key, where: Sql) -> Row | None:
-        """Return the key of the last row in the key's order, found column by column: all databases have a maximum."""
+        """Return the key of the last row in the key's order, found column by column with MIN or MAX."""
         best = "MIN" if key.descending else "MAX"
         quoted = self.quoted(key.names)
         whole = [sql(name, " IS NOT NULL") for name in quoted]
@@ -161,7 +161,7 @@ def _options(endpoint: JdbcEndpoint) -> dict[str, str]:
 
 
 def _add_driver(spark: SparkSession, jar: str) -> None:
-    """Put an archive where driver and executors find its classes; Spark's own way to do that while it runs."""
+    """Make the classes of an archive available to driver and executors, by Spark's own statement for that."""
     if jar.startswith("s3"):
         folder, _, name = jar.rpartition("/")
         local = Path(tempfile.mkdtemp(prefix="gluepot-driver-")) / name

@@ -1,4 +1,4 @@
-"""SQL as text with values beside it: a value never becomes part of a statement's text before a driver binds it."""
+"""SQL text with separate values, which a driver binds; they do not become part of the statement's text here."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A value that travels beside the statement.
+    """A value that is passed separately from the statement.
 
     Args:
-        text: as the database prints it.
+        text: the value as the database prints it.
         type: the database's name of its type.
     """
 
@@ -40,14 +40,14 @@ class Sql:
         """Return the statement's text.
 
         Args:
-            placeholder: what stands for the n-th value, counted from 0.
+            placeholder: returns the text that stands for the n-th value, counted from 0.
         """
         ordinals = iter(range(len(self.parts)))
         return "".join(placeholder(next(ordinals), part) if isinstance(part, Bound) else part for part in self.parts)
 
 
 def sql(*parts: str | Bound | Sql) -> Sql:
-    """Return the pieces as one."""
+    """Return the pieces as one statement."""
     made = Sql()
     for part in parts:
         made += Sql((part,)) if isinstance(part, Bound) else part
@@ -63,10 +63,10 @@ def joined(separator: str, pieces: Iterable[Sql]) -> Sql:
 
 
 def all_of(conditions: Iterable[Sql]) -> Sql:
-    """Return the condition that all of them hold; of none, nothing."""
+    """Return the condition that all conditions are true; an empty one if there are none."""
     return joined(" AND ", (sql("(", condition, ")") for condition in conditions))
 
 
 def any_of(conditions: Iterable[Sql]) -> Sql:
-    """Return the condition that one of them holds; of none, nothing."""
+    """Return the condition that at least one condition is true; an empty one if there are none."""
     return joined(" OR ", (sql("(", condition, ")") for condition in conditions))

@@ -1,4 +1,4 @@
-"""What a bookmark of a table or query remembers, as a value and as the ledger keeps it."""
+"""The bookmark of a table or query, as a value and as the ledger stores it."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class JdbcState:
     """How far a table was read.
 
     Args:
-        relation: what was read, as the database calls it.
-        key: by which columns.
-        last: the key of the last row; what is beyond is new.
-        window_from: value of the first column at which the overlap window before `last` begins; None without one.
-        seen: the rows that were in that window: digests of their keys, with the number of rows of each.
-        rows: how many rows the run read that made this state.
+        relation: the table's name in the database, or the query.
+        key: the bookmark key.
+        last: the key of the last row that was read; rows after it are new.
+        window_from: value of the first column at which the overlap window before `last` begins; None without a window.
+        seen: the rows in that window: digests of their keys, with the number of rows of each.
+        rows: number of rows that the run read which saved this state.
         source: the options of the read without secrets, so that a command can plan the next one without the script.
     """
 
@@ -42,18 +42,18 @@ class JdbcState:
 
     @property
     def position(self) -> str:
-        """Where it stands, for a person: `id = 100`."""
+        """The position as text for people: `id = 100`."""
         return ", ".join(f"{name} = {text}" for name, text in zip(self.key.names, self.last, strict=True))
 
     def require(self, relation: str, key: Key) -> None:
-        """Check that the state is of this read.
+        """Check that the state belongs to this read.
 
         Raises:
-            CheckpointError: it is of another table or of other keys, so that nothing tells what is new.
+            CheckpointError: it belongs to another table or other keys, so new rows cannot be recognised.
         """
         if (self.relation, self.key) != (relation, key):
             raise CheckpointError(
-                f"the bookmark is of {self.relation} by {_described(self.key)}, the script reads {relation} by"
+                f"the bookmark belongs to {self.relation} by {_described(self.key)}, the script reads {relation} by"
                 f" {_described(key)}; reset the bookmark, or give the source another transformation_ctx",
             )
 
@@ -76,10 +76,10 @@ class JdbcState:
 
 
 def state_of(bodies: Sequence[str]) -> JdbcState | None:
-    """Return the state that a bookmark's bodies say, of which the last counts; None where nothing was read.
+    """Return the state in the last of a bookmark's bodies; None if nothing was read yet.
 
     Raises:
-        CheckpointError: it cannot be read, or is of another kind of source.
+        CheckpointError: it cannot be read, or belongs to another kind of source.
     """
     if not bodies:
         return None
@@ -87,7 +87,7 @@ def state_of(bodies: Sequence[str]) -> JdbcState | None:
         plain = json.loads(bodies[-1])
         if plain["kind"] != KIND or plain["version"] != _VERSION:
             raise CheckpointError(
-                f"a bookmark is of kind {plain['kind']}, version {plain['version']}; this source knows {KIND},"
+                f"a bookmark has kind {plain['kind']}, version {plain['version']}, but this source needs {KIND},"
                 f" version {_VERSION}: reset it, or give the source a transformation_ctx of its own",
             )
         columns = tuple(KeyColumn(one["name"], one["type"], Family(one["family"])) for one in plain["keys"])
@@ -101,12 +101,12 @@ def state_of(bodies: Sequence[str]) -> JdbcState | None:
 
 
 def digest_of(row: Row) -> bytes:
-    """Return what stands for a key: 96 bits, so that two of a million keys are equal once in 10^17 tables."""
+    """Return a digest of a key: 96 bits, so that two of a million keys collide in one of 10^17 tables."""
     return hashlib.blake2b("\0".join(row).encode(), digest_size=_DIGEST_BYTES).digest()
 
 
 def digests_of(rows: Iterable[tuple[Row, int]]) -> dict[bytes, int]:
-    """Return keys with their number of rows as digests with theirs."""
+    """Return the number of rows of each key, by the key's digest."""
     return {digest_of(row): count for row, count in rows}
 
 

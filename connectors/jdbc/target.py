@@ -1,4 +1,4 @@
-"""What a script says of a table to write, checked once."""
+"""The settings of a write to a database, checked once."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
 from gluepot.connectors.options import warn_ignored
 from gluepot.core.errors import ConfigError, NotSupported, did_you_mean
 from gluepot.core.logging import get_logger
+from gluepot.core.option_values import is_true
 
 KNOWN_OPTIONS = (
     "url",
@@ -38,7 +39,7 @@ log = get_logger(__name__)
 
 
 class Mode(Enum):
-    """What becomes of the rows that the table has."""
+    """What happens to the existing rows of the table."""
 
     APPEND = "append"
     OVERWRITE = "overwrite"
@@ -50,9 +51,9 @@ class JdbcWriteSettings:
     """One table to write.
 
     Args:
-        endpoint: in which database.
-        table: as the script names it.
-        mode: what becomes of the rows it has.
+        endpoint: the database.
+        table: the table as the script names it.
+        mode: what happens to its existing rows.
         keys: columns by which an upsert finds the row to replace; empty for the primary key.
         preactions: SQL run before the rows are written, in the same transaction.
         postactions: SQL run after it, in the same transaction.
@@ -71,10 +72,10 @@ class JdbcWriteSettings:
 
         Args:
             options: `connection_options`.
-            connection: `url`, `user`, `password`, ... of the connection that they name; the options go before them.
+            connection: `url`, `user`, `password`, ... of the connection that they name; the options override these.
 
         Raises:
-            ConfigError: an option is missing or not understood.
+            ConfigError: an option is missing or wrong.
         """
         warn_ignored(log, options, KNOWN_OPTIONS)
         table = str(options.get("dbtable") or options.get("tableName") or "").strip()
@@ -90,10 +91,10 @@ class JdbcWriteSettings:
         )
 
     def require_native(self) -> None:
-        """Check that the driver we ship writes the table.
+        """Check that the driver that we ship writes the table.
 
         Raises:
-            NotSupported: it is a driver of the script's own.
+            NotSupported: the table needs a driver that the script brings.
         """
         if not self.endpoint.is_arrow_native:
             raise NotSupported(
@@ -105,7 +106,7 @@ class JdbcWriteSettings:
 
 def _mode(options: Mapping[str, Any]) -> Mode:
     default = Mode.UPSERT if options.get("upsertKeys") else Mode.APPEND
-    if str(options.get("overwrite", "")).lower() == "true":
+    if is_true(options.get("overwrite")):
         default = Mode.OVERWRITE
     given = options.get("mode") or default.value
     try:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from gluepot.connectors.kafka.client import librdkafka_config
 from gluepot.connectors.options import ScriptOptions, epoch_ms
+from gluepot.core.durations import duration_secs
 from gluepot.core.errors import ConfigError
 
 EARLIEST, LATEST = -2, -1  # as Spark's per-partition JSON spells them
@@ -265,12 +266,9 @@ def _json(name: str, text: str, allowed: str) -> dict[str, Any]:
     return plain
 
 
-DELAY_UNITS_SECS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
-
-
 def _delay_secs(text: str) -> float:
     """Read Spark's time strings: `15m`, `30s`, `500ms`; a bare number counts as seconds."""
-    match = re.fullmatch(r"(\d+)\s*([a-z]*)", text.strip().lower())
-    if match is None or (match[2] or "s") not in DELAY_UNITS_SECS:
+    secs = duration_secs(text)
+    if secs is None:
         raise ConfigError(f"maxTriggerDelay is {text!r}; use a time such as 15m, 30s or 500ms.")
-    return int(match[1]) * DELAY_UNITS_SECS[match[2] or "s"]
+    return secs

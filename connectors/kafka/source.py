@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
-import stamina
 
 from gluepot.connectors.kafka.broker import Broker, broker_of
 from gluepot.connectors.kafka.positions import (
@@ -35,7 +34,9 @@ from gluepot.core.clock import Clock
 from gluepot.core.datasets import Dataset, topic_dataset
 from gluepot.core.errors import DataLoss, TransientError
 from gluepot.core.logging import get_logger
-from gluepot.frames.declared import DeclaredPayload
+
+if TYPE_CHECKING:  # planners need none of the decoders
+    from gluepot.frames.declared import DeclaredPayload
 
 TRY_SECS = 5.0
 LEAN_CLIENT: Mapping[str, Any] = {"fetch.message.max.bytes": 1024 * 1024, "queued.max.messages.kbytes": 2048}
@@ -72,6 +73,8 @@ class KafkaSource:
             TransientError: the broker was not reached within the deadline.
             ConfigError: a named topic does not exist.
         """
+        import stamina  # noqa: PLC0415  neither planners nor workers need it
+
         deadline_secs = self.check_deadline_secs
         broker = Broker(self.settings, timeout_secs=min(TRY_SECS, deadline_secs))
         try:

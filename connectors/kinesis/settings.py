@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gluepot.connectors.options import ScriptOptions, epoch_ms
+from gluepot.core.durations import duration_secs
 from gluepot.core.errors import ConfigError
 
 # Glue's option names, with the older open connector's name where it differs. If a script gives both, Glue's name wins.
@@ -37,8 +38,6 @@ MAX_RECORDS_PER_READ = 10_000
 
 _ARN = re.compile(r"arn:[\w-]+:kinesis:(?P<region>[\w-]*):\d*:stream/(?P<name>[\w.-]+)")
 _SESSION_NAME = re.compile(r"[\w+=,.@-]{2,64}")
-_INTERVAL = re.compile(r"(\d+)\s*(ms|s|m|h)?")
-_INTERVAL_SECS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +261,7 @@ def _interval_secs(given: ScriptOptions, name: str, default_secs: float) -> floa
     text = given.text(_spelled(given, name))
     if not text:
         return default_secs
-    found = _INTERVAL.fullmatch(text.lower())
-    if not found:
+    secs = duration_secs(text, bare_unit="ms")
+    if secs is None:
         raise ConfigError(f"{name} is {text!r}; use a time such as 1s, 500ms or 2m.")
-    return int(found[1]) * _INTERVAL_SECS[found[2] or "ms"]
+    return secs

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
-import stamina
 
 from gluepot.connectors.kinesis import reader
 from gluepot.connectors.kinesis.errors import NoSuchStream
@@ -28,7 +27,9 @@ from gluepot.core.checkpoint import Checkpoint, OffsetEntry
 from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.datasets import Dataset, stream_dataset
 from gluepot.core.errors import ConfigError, TransientError
-from gluepot.frames.declared import DeclaredPayload
+
+if TYPE_CHECKING:  # planners need none of the decoders
+    from gluepot.frames.declared import DeclaredPayload
 
 TRY_SECS = 5.0
 
@@ -58,6 +59,8 @@ class KinesisSource:
             TransientError: the service was not reached within the deadline.
             ConfigError: the stream does not exist, or the credentials do not allow reading it.
         """
+        import stamina  # noqa: PLC0415  neither planners nor workers need it
+
         client = reader.client_of(self.settings.address)
         deadline_secs = self.check_deadline_secs
         try:

@@ -1,9 +1,9 @@
-"""Iceberg catalogs of AWS as scripts configure them, mapped to one that needs no AWS. Pure.
+"""Maps the Iceberg catalogs of AWS that scripts configure to a catalog that does not need AWS. Pure.
 
-A script names a catalog by Spark settings, `spark.sql.catalog.<name>` and `spark.sql.catalog.<name>.<property>`. Where
-those stand for a service of AWS, Iceberg's JDBC catalog takes its place, in the database of the Data Catalog
-(docs/decisions/0016-iceberg-catalogs-are-tables.md). Settings are only set or replaced, never taken away: Spark brings
-those back in every new session.
+A script configures a catalog by Spark settings, `spark.sql.catalog.<name>` and `spark.sql.catalog.<name>.<property>`.
+If these name a service of AWS, they are replaced by Iceberg's JDBC catalog in the database of the Data Catalog
+(docs/decisions/0016-iceberg-catalogs-are-tables.md). Settings are only added or replaced, never removed, because Spark
+restores removed settings in every new session.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 PREFIX = "spark.sql.catalog."
 _CATALOG = re.compile(r"spark\.sql\.catalog\.([^.]+)")
 _ICEBERG = frozenset({"org.apache.iceberg.spark.SparkCatalog", "org.apache.iceberg.spark.SparkSessionCatalog"})
+# The catalog that Iceberg adds to a session at the first `format("iceberg")`; it needs a Hive metastore.
 _OWN = "default_iceberg"
-"""The catalog that Iceberg adds to a session at the first `format("iceberg")`; it needs a Hive metastore."""
 _OF_AWS = frozenset(
     {
         "org.apache.iceberg.aws.glue.GlueCatalog",
@@ -36,15 +36,15 @@ _S3_SCHEMES = frozenset({"s3", "s3a", "s3n"})
 
 @dataclass(frozen=True, slots=True)
 class LocalCatalog:
-    """What takes the place of AWS's catalogs.
+    """The catalog that replaces those of AWS.
 
     Args:
         uri: JDBC URL of the database.
-        user: of the database; empty for none.
-        password: of the user; empty for none.
-        warehouse: folder for tables of catalogs that name none.
-        buckets: folder that stands for S3, a folder below it for each bucket; None where S3 is S3.
-        own_s3: the environment names another S3 than Amazon's, whose buckets are no host names.
+        user: user name for the database; empty if there is none.
+        password: password of the user; empty if there is none.
+        warehouse: folder for the tables of catalogs without a warehouse of their own.
+        buckets: folder that replaces S3, with a folder below it for each bucket; None to use S3 itself.
+        own_s3: whether the environment names another S3 than Amazon's, where buckets are not host names.
     """
 
     uri: str
@@ -57,14 +57,14 @@ class LocalCatalog:
 
 @dataclass(frozen=True, slots=True)
 class MappedCatalog:
-    """What became of one catalog.
+    """A catalog that was mapped.
 
     Args:
-        name: in the script's SQL.
-        was: what the script says it is: a class, or the type or address that stands for one.
-        uri: JDBC URL of what it is now.
-        warehouse: where its tables lie unless they say otherwise.
-        left_out: properties that have no meaning any more.
+        name: name of the catalog in the script's SQL.
+        was: the class, type or address by which the script named the AWS service.
+        uri: JDBC URL of the database that replaces it.
+        warehouse: folder for its tables, unless a table has a location of its own.
+        left_out: properties that no longer have a meaning.
     """
 
     name: str
@@ -76,18 +76,18 @@ class MappedCatalog:
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """Settings to be made beyond, or in place of, those that were given; and what they change."""
+    """Settings to add or replace, and the catalogs that they change."""
 
     settings: Mapping[str, str] = field(default_factory=dict)
     catalogs: tuple[MappedCatalog, ...] = ()
 
 
 def mapped(conf: Mapping[str, str], local: LocalCatalog) -> Mapped:
-    """Return what makes every Iceberg catalog of AWS a local one; nothing for settings that were mapped before.
+    """Return the settings that make every Iceberg catalog of AWS local; none if they were mapped before.
 
     Args:
-        conf: Spark settings, of which those of catalogs matter.
-        local: what takes their place.
+        conf: Spark settings; only those of catalogs matter.
+        local: the catalog that replaces them.
     """
     settings: dict[str, str] = {}
     catalogs = []
@@ -109,7 +109,7 @@ def names_aws(conf: Mapping[str, str]) -> bool:
 
 
 def iceberg_catalogs(conf: Mapping[str, str]) -> Iterator[str]:
-    """Yield the names of the catalogs of Iceberg that somebody configured."""
+    """Yield the names of the Iceberg catalogs in the settings, without the one that Iceberg itself adds."""
     for key, value in conf.items():
         if (match := _CATALOG.fullmatch(key)) and value in _ICEBERG and match[1] != _OWN:
             yield match[1]
@@ -121,7 +121,7 @@ def _properties(conf: Mapping[str, str], name: str) -> dict[str, str]:
 
 
 def _aws_service(given: Mapping[str, str]) -> str | None:
-    """Return what says that a catalog is AWS's; None if it is not."""
+    """Return the property value that shows that a catalog is a service of AWS; None if it is not."""
     kind = given.get("catalog-impl") or given.get("type", "")
     if kind in _OF_AWS or kind.lower() == "glue":
         return kind
@@ -130,7 +130,7 @@ def _aws_service(given: Mapping[str, str]) -> str | None:
 
 
 def _of_database(given: Mapping[str, str], local: LocalCatalog) -> dict[str, str]:
-    """Return the properties that a catalog gets."""
+    """Return the new properties of a catalog."""
     warehouse = _warehouse(given.get("warehouse", ""), local)
     # A catalog may have a type or a class, not both.
     made = {"type": "jdbc"} if "type" in given and "catalog-impl" not in given else {"catalog-impl": _JDBC}

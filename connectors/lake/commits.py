@@ -1,4 +1,4 @@
-"""What a commit of a table says of the micro-batch it holds, and what follows for the batch that comes. Pure."""
+"""The marks by which commits of a lake table name their micro-batch, and how a repeated batch is recognised. Pure."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class LakeCommit:
     """One append of one batch.
 
     Args:
-        key: of the write.
-        input: text that is equal for equal input of the batch; empty where a commit does not tell.
+        key: commit key of the write.
+        input: text that is equal for equal input of the batch; empty if a commit does not record it.
     """
 
     key: CommitKey
@@ -25,7 +25,7 @@ class LakeCommit:
 
     @classmethod
     def of(cls, properties: Mapping[str, str]) -> LakeCommit | None:
-        """Read what a commit says; None for one that is not ours."""
+        """Read the marks of a commit; return None if the commit is not ours."""
         batch = properties.get(_BATCH, "")
         if _QUERY not in properties or not batch.isdecimal():
             return None
@@ -34,7 +34,7 @@ class LakeCommit:
 
     @property
     def properties(self) -> dict[str, str]:
-        """What the table's commit is to say."""
+        """The properties to store in the table's commit."""
         return {
             _QUERY: self.key.query_id,
             _BATCH: str(self.key.batch_id),
@@ -44,17 +44,17 @@ class LakeCommit:
 
 
 def is_published(planned: LakeCommit, commits: Iterable[LakeCommit], table: str) -> bool:
-    """Tell whether a table holds a batch already, so that its replay appends nothing.
+    """Tell whether a table already contains a batch, so that its replay appends nothing.
 
-    The id of a batch alone does not say that: a checkpoint that was put back plans other records under an old number.
+    The id of a batch alone does not decide this: a restored checkpoint plans other records under an old number.
 
     Args:
-        planned: what is about to be appended.
-        commits: of the table, newest first; those of other queries and writes mean nothing here.
-        table: its name, for the message.
+        planned: the append that is about to be made.
+        commits: commits of the table, newest first; those of other queries and writes are ignored.
+        table: name of the table, for the message.
 
     Raises:
-        CheckpointError: the table holds this batch with other records, or later batches and not this one.
+        CheckpointError: the table contains this batch with other records, or later batches but not this one.
     """
     newest = None
     for one in commits:
@@ -65,14 +65,14 @@ def is_published(planned: LakeCommit, commits: Iterable[LakeCommit], table: str)
             if one.input in {"", planned.input}:
                 return True
             raise CheckpointError(
-                f"Batch {planned.key.batch_id} is in {table} already, made of other records: the checkpoint was put "
-                "back or rewound; go on with a new checkpoint that starts where the table ends."
+                f"{table} already contains batch {planned.key.batch_id} with other records: the checkpoint was "
+                "restored or rewound; continue with a new checkpoint that starts where the table ends."
             )
         if one.key.batch_id < planned.key.batch_id:
             break
     if newest is not None and newest > planned.key.batch_id:
         raise CheckpointError(
-            f"{table} holds batch {newest} of this query, and batch {planned.key.batch_id} comes now: the "
-            "checkpoint is an older one; put the newest back, or start anew where the table ends."
+            f"{table} contains batch {newest} of this query, but the checkpoint is at batch {planned.key.batch_id}: it "
+            "is an older copy; restore the newest checkpoint, or use a new one that starts where the table ends."
         )
     return False

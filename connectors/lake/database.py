@@ -1,4 +1,4 @@
-"""The address of a SQL database, as Iceberg's JDBC catalog takes it. Pure."""
+"""Translates the address of a SQL database to the form of Iceberg's JDBC catalog. Pure."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class JdbcDatabase:
 
     Args:
         uri: `jdbc:...`, without user and password.
-        user: empty for none.
-        password: empty for none.
+        user: user name; empty if there is none.
+        password: password; empty if there is none.
     """
 
     uri: str

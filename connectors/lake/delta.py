@@ -1,4 +1,4 @@
-"""Appending to a Delta table through Spark, each commit marked with the batch it holds."""
+"""Appends to a Delta table through Spark, and marks each commit with its batch."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class DeltaTable:
         return spark.read.format("delta").options(**options).load(self.name)
 
     def append(self, frame: DataFrame, commit: LakeCommit | None, options: Mapping[str, Any]) -> bool:
-        """Append rows in one version, which says what batch they are if they are one; Delta skips one that it has.
+        """Append rows in one version. The version is marked with the batch, and Delta skips a batch that it has.
 
         Returns:
-            False where the table was found to hold the batch already.
+            False if the table was found to contain the batch already.
 
         Raises:
-            CheckpointError: the table holds the batch with other records, or later batches and not this one.
+            CheckpointError: the table contains the batch with other records, or later batches but not this one.
         """
         if commit and is_published(commit, self._commits(frame.sparkSession, commit), self.name):
             return False
@@ -51,7 +51,7 @@ class DeltaTable:
         Delta knows the last version of each writer without a look at its history, which only a replay needs.
         """
         logs = spark._jvm.org.apache.spark.sql.delta.DeltaLog  # type: ignore[union-attr]  # noqa: SLF001
-        # What this process knows is enough to begin with: if another one has written since, Delta's own check finds it.
+        # This process's cached snapshot is enough: if another process has written since, Delta's own check finds it.
         known = logs.forTable(spark._jsparkSession, self.name).unsafeVolatileSnapshot()  # noqa: SLF001
         last = known.transactions().get(_writer(planned))
         if last.isEmpty() or last.get() < planned.key.batch_id:
@@ -71,14 +71,14 @@ def _marks(commit: LakeCommit) -> dict[str, str]:
 
 
 def _writer(commit: LakeCommit) -> str:
-    """Return Delta's name for who numbers commits: one write of one query."""
+    """Return the application id under which Delta numbers commits: one for each write of a query."""
     return f"gluepot/{commit.key.query_id}/{commit.key.ctx}"
 
 
 def _commit_of(metadata: str | None) -> LakeCommit | None:
-    """Read what a commit of the history says; None for one that is not ours."""
+    """Read the marks of a commit in the history; return None if the commit is not ours."""
     try:
-        told = json.loads(metadata or "")
+        properties = json.loads(metadata or "")
     except ValueError:
         return None
-    return LakeCommit.of(told) if isinstance(told, dict) else None
+    return LakeCommit.of(properties) if isinstance(properties, dict) else None

@@ -1,4 +1,4 @@
-"""Appending to an Iceberg table through Spark, each commit marked with the batch it holds."""
+"""Appends to an Iceberg table through Spark, and marks each commit with its batch."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ class IcebergTable:
     """A table.
 
     Args:
-        name: as SQL names it: `catalog.database.table`.
+        name: name of the table in SQL: `catalog.database.table`.
     """
 
     name: str
 
     def ancestors(self, spark: SparkSession) -> Iterator[Any]:
-        """Yield the current snapshot and those it was made from, newest first, as Iceberg's own objects."""
+        """Yield the current snapshot and its ancestors, newest first, as Iceberg's own objects."""
         jvm = spark._jvm.org.apache.iceberg  # type: ignore[union-attr]  # noqa: SLF001  snapshots without a Spark job
         yield from jvm.util.SnapshotUtil.currentAncestors(self._loaded(spark)).iterator()
 
     def own_retention_ms(self, spark: SparkSession) -> int | None:
-        """Return how long the table's main branch itself says that snapshots are kept; None if it does not."""
+        """Return how long snapshots are kept by a setting of the table's main branch; None if it has none."""
         main = self._loaded(spark).refs().get("main")
         own_ms: int | None = None if main is None else main.maxSnapshotAgeMs()
         return own_ms
@@ -37,7 +37,7 @@ class IcebergTable:
     def _loaded(self, spark: SparkSession) -> Any:
         jvm = spark._jvm.org.apache.iceberg  # type: ignore[union-attr]  # noqa: SLF001  as above
         table = jvm.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, self.name)  # noqa: SLF001
-        table.refresh()  # each session keeps what it knows of a table; the last append may be another session's
+        table.refresh()  # the session caches the table, and another session may have made the last append
         return table
 
     def read(self, spark: SparkSession, options: Mapping[str, Any]) -> DataFrame:
@@ -49,13 +49,13 @@ class IcebergTable:
         return spark.read.format("iceberg").options(**spark_options(options)).load(self.name)
 
     def append(self, frame: DataFrame, commit: LakeCommit | None, options: Mapping[str, Any]) -> bool:
-        """Append rows in one snapshot, which says what batch they are if they are one.
+        """Append rows in one snapshot, which is marked with the batch if there is one.
 
         Returns:
-            False where the table holds the batch already.
+            False if the table already contains the batch.
 
         Raises:
-            CheckpointError: the table holds the batch with other records, or later batches and not this one.
+            CheckpointError: the table contains the batch with other records, or later batches but not this one.
         """
         if commit is None:
             frame.writeTo(self.name).options(**options).append()

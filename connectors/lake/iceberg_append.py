@@ -1,8 +1,8 @@
-"""An append to an Iceberg table that holds only if the table is still the one that was looked at.
+"""Appends to an Iceberg table only if the table has not changed since it was checked for the batch.
 
-Spark's own commit looks at nothing: its snapshot goes on top of whatever is newest by then, also on another driver's
-append of the same batch. So Spark writes into a transaction here, and the metadata that comes out of it takes the place
-of the metadata that was looked at, or of none (docs/decisions/0019-appends-swap-what-they-looked-at.md).
+Spark's own commit checks nothing: it puts its snapshot on top of the newest one, even if that is another driver's
+append of the same batch. So here Spark writes into a transaction. The commit replaces the table's metadata only if it
+is still the metadata that was checked (docs/decisions/0019-appends-swap-what-they-looked-at.md).
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ from pyspark.sql import DataFrame
 from gluepot.connectors.lake.commits import LakeCommit, is_published
 from gluepot.core.failpoints import reach
 
+# The prefix of the options that Spark's writer puts into a snapshot's summary.
 PROPERTY = "snapshot-property."
-"""Before the names of options that Spark's writer puts into a snapshot's summary."""
 
 _MAIN = "main"
 _OVERTAKEN = "org.apache.iceberg.exceptions.CommitFailedException"
 
 
 def append_once(frame: DataFrame, name: str, commit: LakeCommit, options: Mapping[str, Any]) -> bool:
-    """Append rows in one snapshot unless the table holds the batch, now or at the moment of the commit.
+    """Append rows in one snapshot, unless the table contains the batch now or at the moment of the commit.
 
-    Commits of others in between are no failure: the table is looked at again, and what is written is added to it.
+    If another process commits in between, this checks the table again and adds the files that are already written.
 
     Args:
         frame: the rows.
-        name: as SQL names the table.
-        commit: of the batch; its properties are among the options.
-        options: of Spark's writer.
+        name: name of the table in SQL.
+        commit: commit of the batch; its properties are among the options.
+        options: options of Spark's writer.
 
     Returns:
-        False where the table holds the batch already.
+        False if the table already contains the batch.
 
     Raises:
-        CheckpointError: the table holds the batch with other records, or later batches and not this one.
-        Exception: whatever failed the Spark job or the catalog; of a catalog that did not answer it is not known
-            whether the rows are in the table, which the next try finds out.
+        CheckpointError: the table contains the batch with other records, or later batches but not this one.
+        Exception: any error of the Spark job or the catalog. If the catalog did not answer, the rows may or may not be
+            in the table; the next try finds out.
     """
     target = _Target.of(frame, name, options)
     written: list[Any] = []
@@ -56,21 +56,21 @@ def append_once(frame: DataFrame, name: str, commit: LakeCommit, options: Mappin
             attempt.write(frame)
         reach("lake.committing")
         if attempt.takes_place():
-            frame.sparkSession.catalog.refreshTable(name)  # rows that somebody has cached are the old ones
+            frame.sparkSession.catalog.refreshTable(name)  # cached rows of the table are out of date
             return True
         written = attempt.withdrawn()
 
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """A branch of a table, and how Spark is to write it.
+    """A branch of a table, and the options with which Spark writes it.
 
     Args:
-        spark: Java's session.
-        jvm: Java's packages.
-        table: Iceberg's.
-        branch: that the options or the session name; None for the main one.
-        options: of Spark's writer, as text.
+        spark: the Java session.
+        jvm: the Java packages.
+        table: the Iceberg table object.
+        branch: the branch that the options or the session name; None for the main branch.
+        options: options of Spark's writer, as text.
     """
 
     spark: Any
@@ -90,7 +90,7 @@ class _Target:
         return cls(spark, jvm, table, iceberg.SparkTableUtil.determineWriteBranch(spark, table, None, given), texts)
 
     def begin(self) -> _Attempt:
-        transaction = self.table.newTransaction()  # asks the catalog for what is newest
+        transaction = self.table.newTransaction()  # reads the newest metadata from the catalog
         return _Attempt(self, transaction, transaction.table().operations().current())
 
 
@@ -99,8 +99,8 @@ class _Attempt:
     """A transaction over a table as it was at one moment.
 
     Args:
-        target: what is written.
-        transaction: Iceberg's, which nobody but this process sees.
+        target: the branch to write.
+        transaction: the Iceberg transaction, which only this process sees.
         before: the table's metadata at that moment.
     """
 
@@ -113,7 +113,7 @@ class _Attempt:
         return self.transaction.table()
 
     def commits(self) -> Iterator[LakeCommit]:
-        """Yield the commits of ours among the ancestors of the newest snapshot, newest first; no Spark job."""
+        """Yield our commits among the newest snapshot and its ancestors, newest first, without a Spark job."""
         snapshot = self._head()
         while snapshot is not None:
             if (found := LakeCommit.of(dict(snapshot.summary()))) is not None:
@@ -125,7 +125,7 @@ class _Attempt:
         """Have Spark write the rows and commit them to the transaction."""
         jvm, target = self.target.jvm, self.target
         nothing = jvm.scala.Option.empty()
-        # Without a catalog, from which Spark would load the table anew and write past the transaction.
+        # The relation has no catalog. From a catalog, Spark would load the table again and bypass the transaction.
         relation = jvm.org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation.create(
             jvm.org.apache.iceberg.spark.source.SparkTable(self._table),
             nothing,
@@ -142,7 +142,7 @@ class _Attempt:
         jvm.org.apache.spark.sql.classic.Dataset.ofRows(target.spark, plan)  # a command runs when its Dataset is made
 
     def add(self, written: list[Any]) -> None:
-        """Commit files that are there to the transaction."""
+        """Commit files that are already written to the transaction."""
         append = self.transaction.newAppend()
         for file in written:
             append.appendFile(file)
@@ -154,7 +154,7 @@ class _Attempt:
         append.commit()
 
     def takes_place(self) -> bool:
-        """Make the transaction's metadata the table's; False, and nothing done, if the table has changed meanwhile."""
+        """Make the transaction's metadata that of the table; if the table has changed, do nothing and return False."""
         try:
             self.target.table.operations().commit(self.before, self._table.operations().current())
         except Py4JJavaError as error:
@@ -164,10 +164,10 @@ class _Attempt:
         return True
 
     def withdrawn(self) -> list[Any]:
-        """Return the data files of an attempt that was not the first to commit; what else it wrote is removed.
+        """Return the data files of an attempt that another commit overtook, and remove everything else it wrote.
 
-        None are returned where they cannot be added to another state of the table: their columns are known to this
-        transaction alone, or they are staged and not part of a branch.
+        The list is empty if the files cannot be added to another state of the table: because only this transaction
+        knows their columns, or because they are staged and not part of a branch.
         """
         head, io = self._head(), self._table.io()
         if head is None or self._table.schema().schemaId() != self.before.currentSchemaId():

@@ -1,4 +1,4 @@
-"""What the environment says about the local catalog, and the one place that makes and tells the mapping."""
+"""Reads the settings of the local catalog from the environment, and applies and logs the mapping."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from gluepot.connectors.lake.catalogs import LocalCatalog, mapped, names_aws
 from gluepot.connectors.lake.database import jdbc_database
 from gluepot.core.logging import get_logger
+from gluepot.core.option_values import is_true
 from gluepot.core.statedir import state_root
 
 AWS = "GLUEPOT_AWS"
@@ -16,25 +17,24 @@ AWS = "GLUEPOT_AWS"
 WAREHOUSE = "GLUEPOT_WAREHOUSE"
 """A folder that stands for S3 in the warehouses of catalogs, with a folder below it for each bucket."""
 
-_YES = frozenset({"true", "1", "yes", "on"})
 _S3_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 
 log = get_logger(__name__)
 
 
 def localized(conf: Mapping[str, str], environ: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the settings that take AWS out of a run's Iceberg catalogs; the log says what they change.
+    """Return the settings that replace AWS in a run's Iceberg catalogs, and log what they change.
 
-    None where the environment says that AWS is meant.
+    Returns no settings if the environment says that the catalogs of AWS are meant.
 
     Args:
         conf: Spark settings.
-        environ: of the driver.
+        environ: the driver's environment.
 
     Raises:
-        ConfigError: the database of the Data Catalog is one that Java cannot reach.
+        ConfigError: Java cannot reach the database of the Data Catalog.
     """
-    if environ.get(AWS, "").lower() in _YES or not names_aws(conf):
+    if is_true(environ.get(AWS)) or not names_aws(conf):
         return {}
     made = mapped(conf, local_catalog(environ))
     for one in made.catalogs:
@@ -50,7 +50,7 @@ def localized(conf: Mapping[str, str], environ: Mapping[str, str]) -> Mapping[st
 
 
 def local_catalog(environ: Mapping[str, str]) -> LocalCatalog:
-    """Return the catalog in the database of the Data Catalog, whose folder is made.
+    """Return the catalog in the database of the Data Catalog, after creating the state folder.
 
     Raises:
         ConfigError: Java cannot reach it.

@@ -1,4 +1,4 @@
-"""Which snapshots of a table may expire. Pure."""
+"""Decides which snapshots of a table may expire. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Marked:
 
     Args:
         at_ms: when it was committed, in milliseconds since 1970 UTC.
-        commit: what it says of a batch; None for one that is not ours.
+        commit: its marks of a batch; None if the snapshot is not ours.
     """
 
     at_ms: int
@@ -24,12 +24,12 @@ class Marked:
 def expire_before_ms(ancestors: Iterable[Marked], wanted_ms: int) -> int:
     """Return the time before which snapshots may expire: the wanted one, or an earlier one.
 
-    The last batch of each write of each query is looked up among the ancestors of the current snapshot, and that walk
-    ends at the first one that is missing: all from the current one to the oldest such batch have to stay.
+    A query looks up the last batch of each of its writes among the ancestors of the current snapshot. That walk ends at
+    the first missing ancestor. So all snapshots from the current one back to the oldest such batch must stay.
 
     Args:
-        ancestors: of the current snapshot, newest first, itself included.
-        wanted_ms: in milliseconds since 1970 UTC.
+        ancestors: ancestors of the current snapshot, newest first, including itself.
+        wanted_ms: the wanted time, in milliseconds since 1970 UTC.
     """
     last: set[tuple[str, str]] = set()
     bound_ms = lowest_ms = wanted_ms  # clocks of writers differ: a later snapshot may have an earlier time

@@ -1,4 +1,4 @@
-"""Which state of an Iceberg table a read means, in the words that Iceberg still knows. Pure.
+"""Translates the options that choose a state of an Iceberg table to those that Iceberg still accepts. Pure.
 
 Iceberg's builds for Spark 4.1 refuse `snapshot-id`, `as-of-timestamp` and `tag`, which Glue's guide and the scripts of
 its earlier versions use, in favour of Spark's `versionAsOf` and `timestampAsOf`.
@@ -19,13 +19,13 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def spark_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a read with those that choose a state in Spark's words; the others as they are.
+    """Return the options of a read; those that choose a state get Spark's names, the others stay as they are.
 
     Args:
-        options: of a reader; capitals in their names mean nothing.
+        options: options of a reader; the case of their names does not matter.
 
     Raises:
-        ConfigError: more than one chooses a state, or a time is no number of milliseconds.
+        ConfigError: more than one option chooses a state, or a time is not a number of milliseconds.
     """
     words = {word.lower(): word for word in (*_VERSIONS, *_TIMES)}
     chosen = {words[name.lower()]: value for name, value in options.items() if name.lower() in words}
@@ -41,7 +41,7 @@ def spark_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def timestamp_text(epoch_ms: int) -> str:
-    """Return a time as Spark reads it in every time zone of a session.
+    """Return a time as text that Spark reads in the same way in every time zone of a session.
 
     Args:
         epoch_ms: milliseconds since 1970 UTC.

@@ -1,4 +1,4 @@
-"""What a table of a lake needs from time to time: larger files, fewer snapshots, no files that nothing refers to."""
+"""Maintains lake tables: combines small files, expires snapshots, and removes files that nothing refers to."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _HOUR_SECS = 3600
 
 @dataclass(frozen=True, slots=True)
 class Upkeep:
-    """What is to be done.
+    """The settings of a maintenance run.
 
     Args:
-        keep_secs: how long what a table was stays readable.
-        orphan_secs: how old a file must be to count as left behind, and not as one that a writer is about to commit.
-        now_epoch: in seconds since 1970 UTC.
-        dry_run: say what would be done, and do nothing.
+        keep_secs: how long old snapshots stay readable.
+        orphan_secs: the age at which an unreferenced file counts as left over, and not as about to be committed.
+        now_epoch: the current time, in seconds since 1970 UTC.
+        dry_run: whether to only report what would be done.
     """
 
     keep_secs: float
@@ -37,20 +37,20 @@ class Upkeep:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one step did, or would do."""
+    """The outcome of one step; in a dry run, what it would do."""
 
     name: str
     figures: dict[str, int] = field(default_factory=dict)
 
 
 def keep_up(spark: SparkSession, table: DeltaTable | IcebergTable, asked: Upkeep) -> Iterator[Step]:
-    """Do what a table needs, and yield each step when it is done.
+    """Maintain a table, and yield each step when it is done.
 
-    A replay of the last batch of a query is recognised after it as before.
+    Afterwards, a replay of the last batch of a query is still recognised.
 
     Raises:
-        ConfigError: the table expires snapshots by a rule of its own.
-        Exception: whatever Spark says; steps that were yielded stay done.
+        ConfigError: the table has a rule of its own for expiring snapshots.
+        Exception: any error of Spark; the steps that were yielded stay done.
     """
     return _delta(spark, table, asked) if isinstance(table, DeltaTable) else _iceberg(spark, table, asked)
 
@@ -76,7 +76,7 @@ def _iceberg(spark: SparkSession, table: IcebergTable, asked: Upkeep) -> Iterato
     else:
         expired = spark.sql(f"{call}.expire_snapshots({given}, older_than => {before})")
         yield Step("expire_snapshots", _figures(expired.first()))
-    # Listed by Iceberg, which reaches S3 where Hadoop's listing needs archives that nobody has.
+    # Let Iceberg list the files: it reaches S3, while Hadoop's listing needs archives that are not installed.
     orphans = f"{call}.remove_orphan_files({given}, prefix_listing => true, dry_run => {str(asked.dry_run).lower()}"
     oldest = _literal(_millis(asked.now_epoch - asked.orphan_secs))
     yield Step("remove_orphan_files", {"files": spark.sql(f"{orphans}, older_than => {oldest})").count()})

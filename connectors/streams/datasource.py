@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
@@ -26,7 +26,9 @@ from gluepot.core.failpoints import reach
 from gluepot.core.logging import configure_once
 from gluepot.core.task_errors import marked
 from gluepot.frames.chunk import with_columns
-from gluepot.frames.declared import RecordDecoder
+
+if TYPE_CHECKING:  # planners need none of the decoders
+    from gluepot.frames.declared import RecordDecoder
 
 FORMAT = "gluepot-stream"
 # The option holds the pickled source itself, because Spark hands options unchanged to every process. It is hex, because

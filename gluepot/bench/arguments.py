@@ -36,7 +36,7 @@ def arguments_of_run(asked: Sequence[str], given: Sequence[str], folder: Path) -
     Args:
         asked: names that the script asks for.
         given: the user's; `{run}` in them becomes the folder.
-        folder: of this run.
+        folder: folder of this run.
 
     Raises:
         ConfigError: the user gave a `TempDir`, which each run needs for itself, or a name is asked for that has no

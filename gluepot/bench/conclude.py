@@ -76,7 +76,7 @@ class Settings:
     Args:
         rate: records a second that it is for.
         cores: tasks at a time.
-        partitions: of the topic; each core reads one.
+        partitions: partitions of the topic; each core reads one.
         window_secs: `windowSize`.
         limit_rows: `maxOffsetsPerTrigger`.
         batch_secs: expected time of a batch.

@@ -46,7 +46,7 @@ class Held:
         worst_secs: likewise.
         first_waiting: records behind at the end of a batch, median of the first third of the batches.
         last_waiting: likewise of the last third.
-        window_secs: of the query.
+        window_secs: window of the query.
         sla_secs: that no record should reach; None where nobody said.
     """
 
@@ -85,7 +85,7 @@ def held(
         batches: all that it committed, in order; they hold every record of the load, in about the order sent. Some
             began under the load, after the warm-up.
         load: what was sent.
-        window_secs: of the query.
+        window_secs: window of the query.
         warm_up_secs: records that were due so early do not count.
         sla_secs: goal for the 99th of a hundred records.
     """

@@ -35,7 +35,7 @@ class Started:
 
     Args:
         what: name of the run, for messages.
-        process: of the job.
+        process: process of the job.
         log: what it prints.
         advice: what it tells of each batch.
     """
@@ -90,9 +90,9 @@ class Job:
         Args:
             run: with how many cores and which limit.
             batches: how many at most; it is ended when ten came after the warm-up, and the last ten count.
-            options: of its stream.
-            arguments: of the script.
-            folder: of this run.
+            options: options of its stream.
+            arguments: arguments of the script.
+            folder: folder of this run.
             most_secs: it is ended if it takes longer.
             progress: told of the batches that are done, now and then.
 
@@ -135,9 +135,9 @@ class Job:
         Args:
             run: with how many cores and which limit.
             window_secs: `windowSize`.
-            options: of its stream; the topic is empty.
-            arguments: of the script.
-            folder: of this run.
+            options: options of its stream; the topic is empty.
+            arguments: arguments of the script.
+            folder: folder of this run.
             made: records to send.
             target: opens where to; each counts for itself what it was given.
             rate: records a second.

@@ -22,7 +22,7 @@ class Preload:
 
     Args:
         bootstrap: `host:port` of a broker.
-        partitions: of the topic, which is made here.
+        partitions: partitions of the topic, which is made here.
         payloads: records, used again and again.
         clock: tells how long sending took.
     """

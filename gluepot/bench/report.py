@@ -27,7 +27,7 @@ class Report:
         scaling: what a core does beside others, relative to one alone, by number of cores.
         settings: what follows for the goal.
         held: how they did under a steady load; None where that was not run.
-        kind: of Glue's workers.
+        kind: type of the Glue workers.
         usd_per_core_hour: here; None where nobody said.
         left_out: runs that there was no time for.
         secs: that all of it took.

@@ -1,1 +1,1 @@
-"""What jobs have read and written: their runs, the ledger that keeps them, and inputs that read only what is new."""
+"""Job bookmarks: the runs of jobs, the ledger that stores them, and inputs that read only what is new."""

@@ -1,8 +1,8 @@
-"""Sources of a script's own under the rule of bookmarks: a function that reads on from a cursor.
+"""Bookmarks for a script's own sources: a function that continues to read from a cursor.
 
-The cursor is whatever the source goes by: a token of a REST API, the name of the last file, a number. The function is
-given the one of the last run that committed and returns the records beyond it with the next one, which the commit of
-this run saves. A run that does not commit has not moved it.
+The cursor is whatever marks a position in the source: a token of a REST API, the name of the last file, a number. The
+function gets the cursor of the last committed run, and returns the records after it and the next cursor. The commit of
+this run saves the next cursor; a run that does not commit leaves the cursor unchanged.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ KIND = "cursor"
 _VERSION = 1
 _RECORDS_PER_SPLIT = 50_000
 
+# Any value that JSON can represent; None before the first run.
 Cursor = Any
-"""Anything that JSON holds; None before the first run."""
 
 ReadOn = Callable[[Cursor], tuple[Iterable[Mapping[str, Any]], Cursor]]
 
@@ -48,17 +48,17 @@ class RecordsSplit:
 
 @dataclass(frozen=True, slots=True)
 class RecordsSource:
-    """Reads what a script's function has returned.
+    """Reads the records that a script's function has returned.
 
     Args:
-        name: for error records.
+        name: name of the source, for error records.
     """
 
     name: str
 
     @property
     def guarantee(self) -> str:
-        """What a reader may rely on."""
+        """The delivery guarantee."""
         return "What the function returned for the cursor of the last committed run, once for each run that commits."
 
     def read(self, split: RecordsSplit) -> Iterator[Chunk]:
@@ -70,14 +70,14 @@ def cursor_input(read_on: ReadOn, ctx: str, run: JobRun | None) -> SplitInput:
     """Return the records beyond the last committed run's cursor; the run's commit saves the next one.
 
     Args:
-        read_on: called once, here, with the cursor, or None at first; returns records and the next cursor. Records are
-            held in memory as JSON.
+        read_on: a function that this calls once, with the cursor (None in the first run). It returns records and the
+            next cursor. Records are kept in memory as JSON.
         ctx: `transformation_ctx`; without one, or without bookmarks, the function is always called with None.
-        run: the job's; None outside of one.
+        run: the job's run; None outside of a run.
 
     Raises:
-        ConfigError: a range of runs is asked for, or the next cursor is nothing that JSON holds.
-        CheckpointError: the bookmark is of another kind of source.
+        ConfigError: a range of runs is requested, or JSON cannot represent the next cursor.
+        CheckpointError: the bookmark belongs to another kind of source.
     """
     marks = run.bookmarks if run else None
     if marks is None or not ctx:
@@ -86,8 +86,8 @@ def cursor_input(read_on: ReadOn, ctx: str, run: JobRun | None) -> SplitInput:
         return _split(read_on(None)[0], ctx)
     if marks.between:
         raise ConfigError(
-            f"The source of ctx {ctx!r} knows where to read on and not where to end, so it cannot read what a range of"
-            " runs read; leave out --job-bookmark-from and --job-bookmark-to."
+            f"The source of ctx {ctx!r} knows where to continue but not where to end, so it cannot read the input of a"
+            " range of runs again; leave out --job-bookmark-from and --job-bookmark-to."
         )
     name = marks.next_read(ctx)
     before = cursor_of(marks.bodies(name))
@@ -99,17 +99,17 @@ def cursor_input(read_on: ReadOn, ctx: str, run: JobRun | None) -> SplitInput:
 
 
 def cursor_of(bodies: Sequence[str]) -> Cursor:
-    """Return the cursor that a bookmark's bodies say, of which the last counts; None where nothing was read.
+    """Return the cursor in the last of a bookmark's bodies; None if nothing was read yet.
 
     Raises:
-        CheckpointError: it is of another kind of source.
+        CheckpointError: the bookmark belongs to another kind of source.
     """
     if not bodies:
         return None
     plain = json.loads(bodies[-1])
     if plain.get("kind") != KIND or plain.get("version") != _VERSION:
         raise CheckpointError(
-            f"a bookmark is of kind {plain.get('kind')}, version {plain.get('version')}; this source knows {KIND},"
+            f"a bookmark has kind {plain.get('kind')}, version {plain.get('version')}, but this source needs {KIND},"
             f" version {_VERSION}: reset it, or give the source a transformation_ctx of its own",
         )
     return plain["cursor"]

@@ -1,4 +1,4 @@
-"""A read of files as a pipeline's input: list, choose with the run's bookmark, group into tasks."""
+"""Makes a read of files a pipeline's input: lists files, selects new ones by the bookmark, groups them into tasks."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from itertools import groupby
 
 from gluepot.bookmarks.jobrun import Bookmarks, JobRun
 from gluepot.bookmarks.ledger import Change
-from gluepot.connectors.files.grouping import grouped
-from gluepot.connectors.files.listing import ListingStats, list_files
-from gluepot.connectors.files.log_lines import log_lines
-from gluepot.connectors.files.plan import FolderPlan, Plan, plan, plan_range
-from gluepot.connectors.files.settings import FileReadSettings
-from gluepot.connectors.files.versions import FilesState, FileVersion, state_body, state_of
+from gluepot.connectors.files.source.grouping import grouped
+from gluepot.connectors.files.source.listing import ListingStats, list_files
+from gluepot.connectors.files.source.log_lines import log_lines
+from gluepot.connectors.files.source.plan import FolderPlan, Plan, plan, plan_range
+from gluepot.connectors.files.source.settings import FileReadSettings
+from gluepot.connectors.files.source.versions import FilesState, FileVersion, state_body, state_of
 from gluepot.core.clock import Clock
 from gluepot.core.errors import EtlError
 from gluepot.core.logging import get_logger
@@ -25,18 +25,18 @@ log = get_logger(__name__)
 
 
 def files_input(settings: FileReadSettings, ctx: str, run: JobRun | None, parallelism: int, clock: Clock) -> SplitInput:
-    """Return what a read reads now; with bookmarks what is new, which the run's commit will remember.
+    """Return the input of a read: all files, or with bookmarks the new ones, which the run's commit remembers.
 
     Args:
-        settings: the script's.
-        ctx: `transformation_ctx`; without one a source has no bookmark.
-        run: the job's; None outside of one.
-        parallelism: tasks that run at once.
-        clock: for the start of the read.
+        settings: settings from the script.
+        ctx: `transformation_ctx`; a source without one has no bookmark.
+        run: the job's run; None outside of a run.
+        parallelism: number of tasks that run at the same time.
+        clock: gives the start time of the read.
 
     Raises:
         ConfigError: a path cannot be listed.
-        TransientError: the storage was away.
+        TransientError: the storage could not be reached.
     """
     started_us = int(clock.epoch() * 1_000_000)
     stats = ListingStats()
@@ -84,7 +84,7 @@ def _report(settings: FileReadSettings, made: Plan, stats: ListingStats) -> None
 
 
 def _write_listing(temp_dir: str, run: JobRun, ctx: str, made: Plan) -> None:
-    """Leave the list of files where Glue leaves it (AWS blog on bookmarks); the job does not depend on it."""
+    """Write the list of files where Glue writes it (AWS blog on bookmarks); the job does not depend on this list."""
     by_folder = groupby(sorted(made.files, key=lambda one: (one.folder, one.name)), key=lambda one: one.folder)
     lists = [{"path": folder, "files": [file.url for file in files]} for folder, files in by_folder]
     key = f"partitionlisting/{run.name}/{run.run_id}/{ctx}.input-files.json"

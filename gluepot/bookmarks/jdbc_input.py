@@ -1,4 +1,4 @@
-"""A read from a database as a pipeline's input: choose the rows with the run's bookmark, share them among tasks."""
+"""Makes a read from a database a pipeline's input: selects new rows by the bookmark and divides them among tasks."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ log = get_logger(__name__)
 def jdbc_input(
     settings: JdbcReadSettings, ctx: str, run: JobRun | None, spark: SparkSession
 ) -> SplitInput | FrameInput:
-    """Return what a read reads now; with bookmarks the rows that are new, which the run's commit will remember.
+    """Return the input of a read: all rows, or with bookmarks the new ones, which the run's commit remembers.
 
     Args:
-        settings: the script's.
-        ctx: `transformation_ctx`; without one a source has no bookmark.
-        run: the job's; None outside of one.
-        spark: reads what has no driver of ours.
+        settings: settings from the script.
+        ctx: `transformation_ctx`; a source without one has no bookmark.
+        run: the job's run; None outside of a run.
+        spark: the session that reads databases for which we have no driver of our own.
 
     Raises:
-        ConfigError: a table, a column or a right is missing.
-        CheckpointError: the bookmark is of another table or key.
-        TransientError: the server is away.
+        ConfigError: a table, a column or a permission is missing.
+        CheckpointError: the bookmark belongs to another table or key.
+        TransientError: the server cannot be reached.
     """
     marks = run.bookmarks if run else None
     if not settings.endpoint.is_arrow_native:
@@ -65,9 +65,10 @@ def _conditions(settings: JdbcReadSettings, relation: Relation, marks: Bookmarks
 def _opened(
     settings: JdbcReadSettings, marks: Bookmarks | None, ctx: str
 ) -> Iterator[tuple[PostgresqlRelation, str | None]]:
-    """Give the table; with an overlap window also the snapshot that planning and tasks share.
+    """Open the table; with an overlap window, also export the snapshot that planning and tasks share.
 
-    A row that becomes visible between the two would otherwise be read and not remembered, and so be read again.
+    Without a shared snapshot, a row that becomes visible after planning would be read but not remembered, and the next
+    run would read it again.
     """
     snapshot = None
     if marks is not None and ctx and settings.overlap is not None:
@@ -107,5 +108,10 @@ def _report(made: JdbcPlan, ctx: str) -> None:
     log.info("rows_planned", ctx=ctx, table=made.relation, after=made.after, upto=made.upto, rows=made.rows)
     if made.late:
         log.warning(
-            "late_rows", ctx=ctx, table=made.relation, rows=made.late_rows, read_again=made.again, first=made.late[0][0]
+            "late_rows",
+            ctx=ctx,
+            table=made.relation,
+            rows=made.late_rows,
+            read_again=made.reread_rows,
+            first=made.late[0][0],
         )

@@ -1,4 +1,4 @@
-"""One run of a job in this process: who it is, and with bookmarks what it has read and written so far."""
+"""The run of a job in this process: its identity and, with bookmarks, what it has read and written so far."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ENABLE, PAUSE = "enable", "pause"
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """Numbers of two states; what was read after the first, up to the second, is read again."""
+    """The numbers of two states: the run reads again what was read after state `after`, up to state `upto`."""
 
     after: int
     upto: int
@@ -41,10 +41,10 @@ class Bookmarks:
     """The bookmarks of a run in progress.
 
     Args:
-        ledger: where they are kept.
-        run: as begun.
+        ledger: the ledger that stores them.
+        run: the run as the ledger began it.
         heartbeat: renews the run's lease.
-        between: `--job-bookmark-from` and `-to`; None for the ordinary "what is new".
+        between: `--job-bookmark-from` and `-to`; None to read what is new, as usual.
     """
 
     ledger: Ledger
@@ -59,49 +59,49 @@ class Bookmarks:
     _before_commit: list[Callable[[], None]] = field(default_factory=list)
 
     def next_read(self, transformation_ctx: str) -> str:
-        """Return the name of the next read's bookmark: the n-th read of a ctx within a run has one of its own."""
+        """Return the name of the next read's bookmark; each of several reads of one ctx has its own bookmark."""
         self._named[transformation_ctx] += 1
         nth = self._named[transformation_ctx]
         return transformation_ctx if nth == 1 else f"{transformation_ctx}.{nth}"
 
     def bodies(self, name: str, at: int | None = None) -> list[str]:
-        """Return what makes up a bookmark, oldest first; at the run's base unless another state is named."""
+        """Return the bodies of a bookmark, oldest first, at the state `at` or by default at the run's base."""
         return self.ledger.state(self.run.job.name, name, self.run.base if at is None else at)
 
     def planned(self, name: str, digest: str, change: Change | None) -> None:
-        """Take down what a read is going to read.
+        """Note what a read is going to read.
 
         Args:
-            name: from `next_read`.
-            digest: equal for equal input.
-            change: what the commit saves; None for nothing.
+            name: name from `next_read`.
+            digest: a text that is equal for equal input.
+            change: the change that the commit saves; None if there is none.
         """
         self._digests.append(f"{name}={digest}")
         if change is not None:
             self._changes[name] = change
 
     def wrote(self, write: LedgerWrite) -> None:
-        """Take down what was published."""
+        """Note a write that was published."""
         self._writes.append(write)
 
-    def until_end(self, held: AbstractContextManager[T]) -> T:
-        """Enter a context that is left when the run ends, however it does: what its reads need until then."""
-        return self._until_end.enter_context(held)
+    def until_end(self, context: AbstractContextManager[T]) -> T:
+        """Enter a context that the run's reads need, and leave it when the run ends in any way."""
+        return self._until_end.enter_context(context)
 
     def before_commit(self, action: Callable[[], None]) -> None:
-        """Have something done when the run is about to commit; if that fails, the run is not committed."""
+        """Register an action to do just before the run commits; if the action fails, the run is not committed."""
         self._before_commit.append(action)
 
     @property
     def input_digest(self) -> str:
-        """Text that is equal for runs that have planned to read the same, up to now."""
+        """A text that is equal for runs that have planned the same reads so far."""
         return "run:" + hashlib.sha256("\n".join(self._digests).encode()).hexdigest()
 
     def commit(self) -> None:
-        """Save everything at once; called after the sinks.
+        """Save everything in one transaction, after the sinks have finished.
 
         Raises:
-            VersionMismatch: another run or a reset came between; nothing is saved.
+            VersionMismatch: another run or a reset changed the job meanwhile; nothing is saved.
             TransientError: what an earlier attempt wrote could not be taken back; nothing is saved.
         """
         try:
@@ -128,7 +128,7 @@ class Bookmarks:
         self.heartbeat.stop()
         try:
             self._until_end.close()
-        except EtlError as error:  # of no consequence: what was read is read
+        except EtlError as error:  # does no harm, because the reads are complete
             log.warning("not_released", error=str(error))
 
 
@@ -137,10 +137,10 @@ class JobRun:
     """The running job.
 
     Args:
-        name: as given to `Job.init`.
+        name: the name that `Job.init` was given.
         run_id: `jr_...`.
-        temp_dir: `--TempDir`; None without.
-        bookmarks: None where they are disabled.
+        temp_dir: `--TempDir`; None if not given.
+        bookmarks: the run's bookmarks; None if they are disabled.
     """
 
     name: str
@@ -170,18 +170,18 @@ def begin(
     """Make a run the current one of this process.
 
     Args:
-        name: of the job.
+        name: name of the job.
         run_id: `jr_...`.
-        temp_dir: `--TempDir`; None without.
+        temp_dir: `--TempDir`; None if not given.
         option: `ENABLE`, `PAUSE`, or None for no bookmarks.
         limits: run ids of `--job-bookmark-from` and `-to`, or nothing.
-        environ: says where the ledger is.
-        clock: for time stamps and waits.
+        environ: the environment, which says where the ledger is.
+        clock: gives time stamps and waits.
         ttl_secs: how long a dead run keeps its lease.
 
     Raises:
-        LeaseHeld: the job runs already.
-        ConfigError: a run of the limits is not known or made no state.
+        LeaseHeld: the job is already running.
+        ConfigError: one of the limiting runs is unknown or saved no bookmarks.
     """
     global _current  # noqa: PLW0603  a script reaches the engine only through Glue's signatures
     end("another Job.init followed")
@@ -194,11 +194,11 @@ def begin(
         url = ledger_url(environ)
         ledger = open_ledger(url, clock)
         between = _between(ledger, name, limits)
-        with ExitStack() as held:
-            lock = held.enter_context(OwnerLock(lock_folder(environ), url, name))
+        with ExitStack() as stack:
+            lock = stack.enter_context(OwnerLock(lock_folder(environ), url, name))
             run = begin_run(ledger, RunStart(name, run_id, option), this_process(), clock, ttl_secs, lock)
             marks = Bookmarks(ledger, run, Heartbeat(ledger, run, ttl_secs), between)
-            marks.until_end(held.pop_all())
+            marks.until_end(stack.pop_all())
         log.info("job_begun", job=name, run=run.job.run, attempt=run.job.attempt, state=run.base, saves=run.saves)
     _current = JobRun(name, run_id, temp_dir, marks)
     return _current
@@ -208,7 +208,7 @@ def commit() -> None:
     """Save the current run's bookmarks and end it.
 
     Raises:
-        VersionMismatch: another run or a reset came between; nothing is saved.
+        VersionMismatch: another run or a reset changed the job meanwhile; nothing is saved.
     """
     global _current
     run, _current = _current, None

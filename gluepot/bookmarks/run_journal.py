@@ -1,7 +1,7 @@
-"""Which writes the attempts of a job's run have announced, kept in the ledger.
+"""The journal of a run with bookmarks: the writes that its attempts have announced, kept in the ledger.
 
-What `gluepot.commit.Journal` is to a streaming query, this is to a run with bookmarks: an attempt that follows one that
-died takes back what that one wrote and it did not, such as a folder named after the hour.
+It does for a run what `gluepot.commit.Journal` does for a streaming query. After an attempt has died, the next attempt
+takes back those of its writes that it does not make itself, such as a folder that is named after the hour.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ class RunJournal:
     """The journal of one attempt of a run. Safe to use from several threads.
 
     Args:
-        ledger: where it is kept.
-        run: as begun.
+        ledger: the ledger that stores it.
+        run: the run as the ledger began it.
 
     Raises:
-        TransientError: the database is away.
+        TransientError: the database cannot be reached.
     """
 
     def __init__(self, ledger: Ledger, run: BegunRun) -> None:
@@ -38,15 +38,15 @@ class RunJournal:
 
     @property
     def found(self) -> frozenset[Write]:
-        """What earlier attempts of the run may have published."""
+        """The writes that earlier attempts of the run may have published."""
         return self._found
 
     def announce(self, write: Write, batch_id: int, used: Mapping[Write, int]) -> None:  # noqa: ARG002  as `Journal`
-        """Make sure that a write is on record before it does anything.
+        """Record a write before it does anything.
 
         Raises:
             VersionMismatch: the run has lost its lease to another one.
-            TransientError: the database is away.
+            TransientError: the database cannot be reached.
         """
         with self._changing:
             if write not in self._known:

@@ -1,4 +1,4 @@
-"""The writes of a process outside of batch functions: one run, whose writes are counted like those of a batch."""
+"""The writes of a process outside of batch functions: a run counts its writes as a batch does."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class RunWriter(TableWriter):
-    """The writes of one run. With bookmarks, the ledger is told what was published."""
+    """The writes of one run. With bookmarks, it also notes for the ledger what was published."""
 
     def _append_rows(
         self,
@@ -41,7 +41,7 @@ class RunWriter(TableWriter):
 
 
 class RunWriters:
-    """The writers of a process: one for each run that the ledger knows, and one for all that is written without."""
+    """The writers of a process: one for each run with bookmarks, and one for all writes without bookmarks."""
 
     def __init__(self) -> None:
         self._plain = RunWriter(Writing(uuid4().hex, 0))
@@ -49,7 +49,7 @@ class RunWriters:
         self._beginning = Lock()
 
     def current(self) -> RunWriter:
-        """Return the writer of the run that `Job.init` began, or that of a process without bookmarks."""
+        """Return the writer of the current run, or the writer without bookmarks if they are off or paused."""
         run = jobrun.current()
         marks = run.bookmarks if run else None
         if marks is None or not marks.run.saves:
@@ -68,12 +68,12 @@ class RunWriters:
             one.finish()
 
     def outputs(self) -> Sequence[Output]:
-        """Return what was written, write by write; records that were sent to streams are not among it."""
+        """Return the outputs of all writes, without records that were sent to streams."""
         return [output for one in (self._plain, *self._of_runs.values()) for output in one.totals.outputs]
 
 
 def _begin(marks: Bookmarks) -> RunWriter:
-    """Return the writer of a run, under keys by which another attempt of it replaces what this one publishes."""
+    """Return the writer of a run. Its commit keys are the same for all attempts, so each replaces the one before."""
     job, token = marks.run.job, marks.run.token
     writes = commit.QueryWrites(job.uid, token, RunJournal(marks.ledger, marks.run))
     writes.begin_attempt(job.run)
@@ -81,5 +81,5 @@ def _begin(marks: Bookmarks) -> RunWriter:
     return RunWriter(Writing(job.uid, job.run, token), KnownTargets(writes))
 
 
+# The writers of this process.
 WRITERS = RunWriters()
-"""Those of this process."""

@@ -1,4 +1,4 @@
-"""Waiting for other jobs: a job begins when an upstream job has committed something that it has not seen yet."""
+"""Waits for upstream jobs: a job begins when each of them has committed something that the job has not seen yet."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Whether a job may go on.
+    """Whether a job may begin.
 
     Args:
-        is_open: the other job has made progress since.
+        is_open: whether the upstream job has made progress since the job's last run.
         reason: one sentence, for people.
     """
 
@@ -30,14 +30,14 @@ class Gate:
 
 
 def gate(upstream: str, progress_ms: int | None, own_runs: Sequence[Run]) -> Gate:
-    """Decide whether there is something that a job has not seen.
+    """Decide whether an upstream job has committed something that a job has not seen.
 
-    A job has seen what was there when its last committed run began; what came while it ran may have come too late.
+    A job has seen what was committed before its last committed run began. It may have missed what came during that run.
 
     Args:
         upstream: name of the job that is waited for.
-        progress_ms: when that committed last; None for never.
-        own_runs: of the job that waits, newest first.
+        progress_ms: when the upstream job last committed; None if never.
+        own_runs: runs of the job that waits, newest first.
     """
     seen_ms = next((run.started_ms for run in own_runs if run.status == COMMITTED), None)
     if progress_ms is None:
@@ -51,7 +51,7 @@ def gate(upstream: str, progress_ms: int | None, own_runs: Sequence[Run]) -> Gat
 
 
 def progress_of(ledger: Ledger, job: str) -> int | None:
-    """Return when a job's runs or streams made progress last, in milliseconds since 1970; None for never."""
+    """Return when a job's runs or streams last made progress, in milliseconds since 1970; None if never."""
     if job not in {one.name for one in ledger.jobs()}:
         return None
     ended = [run.ended_ms or 0 for run in ledger.runs(job) if run.status == COMMITTED]
@@ -61,18 +61,18 @@ def progress_of(ledger: Ledger, job: str) -> int | None:
 
 
 def wait_for(ledger: Ledger, job: str, upstream: Sequence[str], clock: Clock, most_secs: float) -> None:
-    """Return once every job that is waited for has made progress that `job` has not seen.
+    """Return when every upstream job has made progress that `job` has not seen.
 
     Raises:
-        TransientError: that took longer than `most_secs`.
+        TransientError: the wait took longer than `most_secs`.
     """
     deadline = clock.monotonic() + most_secs
     for name in upstream:
-        told = ""
+        reported = ""
         while not (now := gate(name, progress_of(ledger, name), ledger.runs(job))).is_open:
-            if now.reason != told:
+            if now.reason != reported:
                 log.info("waiting_for_job", job=name, reason=now.reason)
-                told = now.reason
+                reported = now.reason
             if clock.monotonic() >= deadline:
                 raise TransientError(f"{now.reason}, after {most_secs:.0f} s of waiting; run {name} first", POLL_SECS)
             clock.sleep(POLL_SECS)

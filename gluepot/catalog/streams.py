@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gluepot.catalog.values import Column, Table
+from gluepot.core.option_values import is_true
 
 KINDS = ("kafka", "kinesis")
 
@@ -39,7 +40,7 @@ def stream_read(table: Table, options: Mapping[str, Any]) -> StreamRead:
     told = {name: value for name, value in table.storage.parameters.items() if name != "typeOfData"}
     if classification := table.parameters.get("classification"):
         told["classification"] = classification
-    infers = str({**told, **options}.get("inferSchema", "false")).lower() == "true"
+    infers = is_true({**told, **options}.get("inferSchema"))
     if not infers and (schema := _schema(table, told)):
         told["schema"] = schema
     return StreamRead(_kind(table), {**told, **options})

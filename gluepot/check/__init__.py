@@ -1,4 +1,4 @@
-"""Reading scripts without running them: what of Glue they call, what of it is there, and what often goes wrong."""
+"""Checks scripts without running them: which of their calls into Glue work here, and what often goes wrong."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ def check_scripts(scripts: Iterable[Path]) -> list[Report]:
     """Return a report on each script.
 
     Raises:
-        ConfigError: a file cannot be read, or is no Python.
+        ConfigError: a file cannot be read, or is not Python.
     """
     return [check_script(str(script), _source(script)) for script in scripts]
 
 
 def check_script(name: str, source: str) -> Report:
-    """Return what is to be said of a script, in the order of its lines.
+    """Return the findings about a script, in the order of its lines.
 
     Args:
-        name: of the script, for messages.
-        source: its text.
+        name: name of the script, for messages.
+        source: text of the script.
 
     Raises:
-        ConfigError: it is no Python.
+        ConfigError: the text is not Python.
     """
     try:
         script = read_script(source)
     except SyntaxError as wrong:
-        raise ConfigError(f"{name} is no Python: line {wrong.lineno}: {wrong.msg}.") from wrong
+        raise ConfigError(f"{name} is not a Python script: line {wrong.lineno}: {wrong.msg}.") from wrong
     findings = [*map(verdict_on, script.calls), *warnings_of(script)]
     return Report(name, tuple(sorted(findings, key=lambda one: (one.line, one.level is Level.WARNING))))
 

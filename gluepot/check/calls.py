@@ -26,11 +26,11 @@ class Call:
     """One call.
 
     Args:
-        owner: class whose method it is, or `TRANSFORM`.
-        name: of the method or transform.
-        line: from 1.
-        arguments: the expressions given, by name of the parameter where that is known.
-        in_batch: whether it is in a function that is given micro-batches.
+        owner: class of the method, or `TRANSFORM`.
+        name: name of the method or transform.
+        line: number of the line, from 1.
+        arguments: the argument expressions, by name of the parameter if that is known.
+        in_batch: whether the call is in a batch function.
     """
 
     owner: str
@@ -42,13 +42,13 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What a script does, in its order.
+    """The calls and imports of a script, in their order.
 
     Args:
-        tree: all of it.
-        calls: into Glue's library.
-        imports: modules, and names of Glue's packages, with their lines.
-        row_writes: lines in functions that are given micro-batches at which a DataFrame is written by Spark.
+        tree: the syntax tree of the script.
+        calls: calls into Glue's library.
+        imports: imported modules, and names from Glue's packages, with their lines.
+        row_writes: lines in batch functions at which Spark writes a DataFrame.
     """
 
     tree: ast.Module
@@ -58,10 +58,10 @@ class Script:
 
 
 def read_script(source: str) -> Script:
-    """Return what a script does.
+    """Return the calls and imports of a script.
 
     Raises:
-        SyntaxError: it is no Python.
+        SyntaxError: the text is not Python.
     """
     tree = ast.parse(source)
     reader = _Reader(_batch_functions(tree))
@@ -70,7 +70,7 @@ def read_script(source: str) -> Script:
 
 
 def _batch_functions(tree: ast.Module) -> frozenset[str]:
-    """Return the names of functions given to forEachBatch."""
+    """Return the names of the functions that are passed to forEachBatch."""
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "forEachBatch":
@@ -81,10 +81,10 @@ def _batch_functions(tree: ast.Module) -> frozenset[str]:
 
 @dataclass(slots=True)
 class _Reader(ast.NodeVisitor):
-    """Goes through a script in its order.
+    """Visits the statements of a script in their order.
 
-    Methods that a script adds to a class itself are its own affair, and so are those called like a module it imports:
-    that is how custom visual transforms attach themselves (docs/glue 13.4). The packaged ones are there anyway.
+    It ignores methods that the script itself adds to a class, and methods with the name of an imported module, because
+    custom visual transforms add themselves in that way (docs/glue 13.4). The packaged ones exist anyway.
     """
 
     batch_functions: frozenset[str]
@@ -159,7 +159,7 @@ class _Reader(ast.NodeVisitor):
 
     def _add(self, owner: str, name: str, node: ast.Call, method: object) -> None:
         plain = method.__func__ if isinstance(method, classmethod) else method
-        parameters = list(inspect.signature(plain).parameters)[1:] if callable(plain) else []  # but for `self`, `cls`
+        parameters = list(inspect.signature(plain).parameters)[1:] if callable(plain) else []  # without `self` or `cls`
         given = dict(zip(parameters, node.args, strict=False))
         given |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
         self.calls.append(Call(owner, name, node.lineno, given, self.in_batch))

@@ -1,4 +1,4 @@
-"""What a check has to say, as values."""
+"""The results of a check, as values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Level(StrEnum):
-    """How much a finding matters."""
+    """The severity of a finding."""
 
     SUPPORTED = "supported"
     PARTLY = "partly"
@@ -18,13 +18,13 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing about one line.
+    """A finding about one line.
 
     Args:
-        line: from 1.
-        level: how much it matters.
-        name: the call in Glue's words, or the name of a rule.
-        message: what to know about it; empty for a call that is simply supported.
+        line: number of the line, from 1.
+        level: severity of the finding.
+        name: the call as Glue names it, or the name of a rule.
+        message: an explanation; empty for a call that is fully supported.
     """
 
     line: int
@@ -35,11 +35,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All there is to say of one script.
+    """The findings about one script.
 
     Args:
-        script: its name.
-        findings: by line.
+        script: name of the script.
+        findings: the findings, sorted by line.
     """
 
     script: str
@@ -50,13 +50,13 @@ class Report:
         return [finding for finding in self.findings if finding.level is level]
 
     def lines(self) -> list[str]:
-        """Return the report as text, a line a finding and one that counts them."""
-        told = [
+        """Return the report as text: one line for each finding, and a last line with their numbers."""
+        lines = [
             f"{self.script}:{one.line}: {one.level.value}: {one.name}" + (f": {one.message}" if one.message else "")
             for one in self.findings
         ]
         counts = ", ".join(f"{len(self.at(level))} {level.value}" for level in Level)
-        return [*told, f"{self.script}: {counts}"]
+        return [*lines, f"{self.script}: {counts}"]
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as plain values."""

@@ -1,4 +1,4 @@
-"""What the values of a script are, as far as names, imports and the signatures of our own classes tell."""
+"""Infers the classes of a script's values from names, imports and the signatures of our own classes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, field
 
 import awsglue.transforms
+import awsgluedq.transforms
 import awsglueml.transforms
 from awsglue.context import GlueContext
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection, DynamicFrameReader
@@ -36,7 +37,7 @@ CLASSES: dict[str, type] = {
 }
 TRANSFORMS: dict[str, type] = {
     name: getattr(module, name)
-    for module in (awsglue.transforms, awsglueml.transforms)
+    for module in (awsglue.transforms, awsgluedq.transforms, awsglueml.transforms)
     for name in module.__all__
     if name not in CLASSES
 }
@@ -54,18 +55,18 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(slots=True)
 class Names:
-    """What the names of a script stand for so far.
+    """The meaning of a script's names, as far as the script has been read.
 
     Args:
-        kinds: name of a class by name of a variable, for values.
-        classes: name of a class or transform by the name it is imported under.
+        kinds: for each variable, the class of its value.
+        classes: for each imported name, the class or transform that it stands for.
     """
 
     kinds: dict[str, str] = field(default_factory=dict)
     classes: dict[str, str] = field(default_factory=dict)
 
     def class_of(self, node: ast.expr) -> str | None:
-        """Return which class an expression names; None if it is none of ours."""
+        """Return the class that an expression names; None if it is not one of ours."""
         if isinstance(node, ast.Name):
             return self.classes.get(node.id)
         if isinstance(node, ast.Attribute) and node.attr in CLASSES.keys() | TRANSFORMS.keys():
@@ -73,7 +74,7 @@ class Names:
         return None
 
     def kind_of(self, node: ast.expr) -> str | None:
-        """Return the class of an expression's value; None if it cannot be told."""
+        """Return the class of an expression's value; None if it is not known."""
         match node:
             case ast.Name(id=name):
                 return self.kinds.get(name)
@@ -101,12 +102,12 @@ class Names:
         owner = named or self.kind_of(value)
         if owner in CLASSES:
             return returned_kind(CLASSES[owner], name)
-        # DataFrames are followed only so far that what batch functions do with them is known.
+        # DataFrames are followed only as far as the rules about batch functions need it.
         return "DataFrame" if owner == "DataFrame" and name != "write" else None
 
 
 def returned_kind(cls: type, name: str) -> str | None:
-    """Return the class that a method says it returns, the first of several; None for anything else."""
+    """Return our class in a method's return annotation, the first of several; None if there is none."""
     method = getattr(cls, name, None)
     if not callable(method):
         return None

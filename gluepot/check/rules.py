@@ -1,4 +1,4 @@
-"""What often goes wrong with scripts that run (docs/glue 14)."""
+"""Warnings about scripts that run, but with which something often goes wrong (docs/glue 14)."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _WITH_CTX = frozenset(
 )
 _SHORT_WINDOW_SECS = 60
 _MANY_KEYS = 2
+# Methods that Spark 4 no longer has, and whose names are not used by anything else.
 _SPARK_4 = {
     "to_koalas": "Spark 4 has no to_koalas; use pandas_api()",
     "to_pandas_on_spark": "Spark 4 has no to_pandas_on_spark; use pandas_api()",
     "iteritems": "pandas 2 has no iteritems; use items()",
 }
-"""Methods that are gone, by names that nothing else has."""
 
 
 def warnings_of(script: Script) -> Iterator[Finding]:
@@ -106,7 +106,7 @@ def _unknown_names(script: Script) -> Iterator[Finding]:
 
 
 def _is_importable(path: str) -> bool:
-    """Tell whether a module is there, or a name in one of Glue's modules."""
+    """Tell whether a module exists, or a name in one of Glue's modules."""
     module, _, name = path.rpartition(".")
     if not module:
         return find_spec(name) is not None

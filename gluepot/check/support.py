@@ -1,4 +1,4 @@
-"""python -m gluepot.check.support > docs/support.md: what of Glue's library works, told by the code that runs it."""
+"""`python -m gluepot.check.support > docs/support.md` documents what works, from the code that runs it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ HEADS = {
     "DynamicFrameReader": "`glueContext.create_dynamic_frame`",
     "DynamicFrameWriter": "`glueContext.write_dynamic_frame`",
     "EntityDetector": "`awsglueml.transforms.EntityDetector`",
-    TRANSFORM: "`awsglue.transforms`, `awsglueml.transforms`",
+    TRANSFORM: "`awsglue.transforms`, `awsgluedq.transforms`, `awsglueml.transforms`",
 }
 _COLUMNS = 100
 
-# There for our own modules; Glue has no such methods.
+# Methods that only our own modules use; Glue does not have them.
 _OURS = frozenset({"DynamicFrame.drop_null_fields", "DynamicFrame.known_schema", "DynamicFrame.with_step"})
 
 _PREFACE = """# What works
@@ -37,11 +37,11 @@ call that is said to work. Options that are not there and values that differ:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A name of Glue's.
+    """A name in Glue's library.
 
     Args:
-        owner: class, or `TRANSFORM`.
-        name: of the method or transform.
+        owner: class of the method, or `TRANSFORM`.
+        name: name of the method or transform.
         level: whether it works.
         note: what is missing.
     """
@@ -80,7 +80,7 @@ def _table(names: Sequence[Entry]) -> str:
 
 
 def _notes(names: Sequence[Entry]) -> Iterator[str]:
-    """Yield what is missing of these, below their table: beside the names it would be too wide."""
+    """Yield the notes of these entries, for below their table, which would be too wide with them."""
     items = (
         textwrap.fill(
             f"- `{one.name}`: {one.note}",
@@ -98,7 +98,7 @@ def _notes(names: Sequence[Entry]) -> Iterator[str]:
 
 
 def _is_glues(cls: type, name: str) -> bool:
-    """Tell whether a method is of Glue's library, and not of the class of Spark's below it."""
+    """Tell whether a method belongs to Glue's library, and not to its base class in Spark."""
     method = inspect.getattr_static(cls, name)
     plain = method.__func__ if isinstance(method, classmethod) else method
     return inspect.isfunction(plain) and plain.__module__.partition(".")[0] in {"awsglue", "awsglueml"}

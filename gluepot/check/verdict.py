@@ -1,4 +1,4 @@
-"""Whether a call into Glue's library works, told by the code that would run it."""
+"""Decides whether a call into Glue's library works, by asking the code that would run it."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from gluepot.entities.missing_types import MISSING_TYPES
 from gluepot.frames.transforms import ApplyMapping, CompareRows, ResolveChoice
 
 _A_MODEL = "it runs a model that only AWS has; compare the columns that tell records apart with a join"
+# Facades and transforms that have the name but refuse the call.
 NOT_THERE = {
     "transforms.FindIncrementalMatches": _A_MODEL,
     "transforms.FindMatches": _A_MODEL,
 }
-"""Facades and transforms that have the name and refuse the call."""
 
+# For each reader, whether it accepts a connection type.
 READS: Mapping[str, Callable[[Connector], object]] = {
     "DataFrameReader": lambda one: one.reads_rows,
     "DynamicFrameReader": lambda one: one.reads,
 }
-"""Whether each reader takes a connection type."""
 
 _ONLY_THE_RUN = "?"
 _TABLES = "the tables are in Spark's storage, not below staging_path, and their ids start anew each run"
@@ -56,7 +56,7 @@ PARTLY = {
 
 
 class _Unknown(Exception):
-    """An argument is no literal."""
+    """An argument is not a literal."""
 
 
 def verdict_on(call: Call) -> Finding:
@@ -80,10 +80,10 @@ def known(owner: str, name: str) -> tuple[Level, str]:
 
 
 def literal(call: Call, name: str, default: Any = None) -> Any:
-    """Return the value of an argument; of a dict or list what in it is literal.
+    """Return the value of an argument; of a dict or list, only its literal parts.
 
     Raises:
-        _Unknown: the script decides it when it runs.
+        _Unknown: the value is known only when the script runs.
     """
     node = call.arguments.get(name)
     return default if node is None else _value(node)
@@ -104,7 +104,7 @@ def _value(node: ast.expr) -> Any:
 
 
 def _text(node: ast.expr) -> Any:
-    """Return a value of a dict; some text in place of what only the run knows."""
+    """Return a value of a dict; a placeholder text if it is known only when the script runs."""
     try:
         return _value(node)
     except _Unknown:

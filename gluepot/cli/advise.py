@@ -1,4 +1,4 @@
-"""Reads an advice log and tells what its queries need now, or what the rule would have done all along."""
+"""Reads an advice log and prints what its queries need now, or what the advisor would have advised batch by batch."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from gluepot.streaming.advisor.log import recorded
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """How workers become money.
+    """What a number of workers costs, on Glue and on one's own machines.
 
     Args:
-        kind: of Glue's workers.
-        slots_per_worker: tasks that a worker here runs at a time.
-        usd_per_worker_hour: of a worker here; None where nobody said.
+        kind: type of the Glue worker to compare with.
+        slots_per_worker: tasks that one of our own workers runs at a time.
+        usd_per_worker_hour: price of one of our own workers; None if it was not given.
     """
 
     kind: WorkerType
@@ -32,7 +32,7 @@ class Costs:
     usd_per_worker_hour: float | None
 
     def row(self, workers: int) -> Row:
-        """Return what so many workers cost a day, there and here."""
+        """Return what this number of workers costs a day, on Glue and here."""
         glue = glue_cost(workers * self.slots_per_worker, self.kind)
         here = None if self.usd_per_worker_hour is None else round(workers * self.usd_per_worker_hour * 24, 2)
         return {"glue_workers": glue.workers, "glue_usd_per_day": round(glue.usd_per_day, 2), "here_usd_per_day": here}
@@ -52,20 +52,20 @@ def advise_from(
     Args:
         log: file that `gluepot run --advice-log` wrote.
         settings: goals and bounds.
-        glue_type: kind of Glue worker to compare with.
+        glue_type: type of the Glue worker to compare with.
         usd_per_worker_hour: price of a worker here.
-        replay: judge every batch as if it were the newest, and show where the number of workers would have changed.
+        replay: advise after every recorded batch, and show only where the wanted number of workers changes.
         output: text or json.
 
     Raises:
-        ConfigError: the file is not there, is empty or is no advice log.
+        ConfigError: the file does not exist, is empty or is not an advice log.
     """
     if not log.is_file():
         raise ConfigError(f"There is no advice log {log}; `gluepot run --advice-log {log}` writes one.")
     with log.open("rb") as lines:
         histories = recorded(lines)
     if not histories:
-        raise ConfigError(f"{log} holds no finished batch yet.")
+        raise ConfigError(f"{log} contains no finished batch yet; try again when the job has finished one.")
     costs = Costs(worker_type(glue_type), settings.slots_per_worker, usd_per_worker_hour)
     if replay:
         rows = [row for query, history in histories.items() for row in replayed(query, history, settings)]
@@ -79,10 +79,10 @@ def advise_from(
 
 
 def replayed(query: str, history: Sequence[Observation], settings: AdvisorSettings) -> list[Row]:
-    """Return a row for each batch after which other workers would have been wanted than after the one before.
+    """Return a row for each batch after which the wanted number of workers differs from that after the batch before.
 
-    The batches are as they were recorded, with the workers that there were; what they would have been with others is
-    not simulated.
+    The batches are taken as recorded, with the workers that ran them. This does not simulate how they would have gone
+    with another number of workers.
     """
     advices = [advise(history[max(0, upto - RECENT_BATCHES) : upto], settings) for upto in range(1, len(history) + 1)]
     return [
@@ -107,9 +107,11 @@ def as_json(query: str, advice: Advice, costs: Costs) -> dict[str, Any]:
 
 def as_text(query: str, advice: Advice, costs: Costs) -> str:
     """Return the advice for a person."""
-    change = f"{advice.workers} -> {advice.wanted_workers}" if advice.changes_workers else f"{advice.workers}, as it is"
+    change = (
+        f"{advice.workers} -> {advice.wanted_workers}" if advice.changes_workers else f"{advice.workers}, unchanged"
+    )
     lines = [
-        f"{query}: workers {change}; held back by {advice.limit.value}; confidence {advice.confidence:.0%}",
+        f"{query}: workers {change}; limited by {advice.limit.value}; confidence {advice.confidence:.0%}",
         f"  {advice.reason}",
     ]
     if advice.batch_secs is not None:

@@ -1,10 +1,9 @@
-"""`gluepot bench`: preload, run by run, report."""
+"""`gluepot bench`: preloads a broker, runs the script several times, and reports what it needs."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -29,25 +28,25 @@ from gluepot.bench.report import Report, as_json, as_text, on_cores
 from gluepot.connectors.kafka.feed import KafkaFeed
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.core.clock import SystemClock
+from gluepot.core.durations import duration_secs
 from gluepot.core.errors import ConfigError
 from gluepot.produce import demo_payloads, file_payloads, records
 from gluepot.servers.kafka import KafkaBroker
 from gluepot.servers.topics import create_topic
 from gluepot.streaming.advisor.glue_cost import worker_type as worker_type_of
 
+# The most bytes of preloaded records in one partition.
 ROOM_BYTES = 512 << 20
-"""Of preloaded records in one partition."""
+# The number of different demo payloads. It is larger than a batch, because repeated values would make large files
+# cheaper to write than they are with real records.
 UNLIKE_PAYLOADS = 200_000
-"""More than a batch holds: repeated values make large files cheaper to write than they are in life."""
+# A run may take this many times its expected duration, plus one minute.
 PATIENCE = 3.0
-"""A run may take so many times what it should, and a minute."""
+# The seed of the random numbers behind the confidence intervals, so that equal batches give equal reports.
 SEED = 1
-"""Of the intervals: equal batches give equal reports."""
+# The fewest windows of the steady run; fewer do not show whether the lag grows.
 LEAST_WINDOWS = 6
-"""Of the steady run; fewer do not show whether the lag grows."""
 STEADY_TOPIC = "bench-steady"
-_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)?")
-_UNIT_SECS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
 def bench_script(
@@ -69,17 +68,17 @@ def bench_script(
 
     Args:
         script: the script.
-        arguments: what it gets, after `--`; {run} in them becomes a folder of the run. Places to write to that are not
-            given are made up, and so are JOB_NAME and TempDir.
-        sla: age that no record should reach: 10s, 2min. Without it the highest rate is looked for.
-        rate: records a second that arrive. Without it the settings are for what the measured cores can take.
+        arguments: the script's arguments, after `--`; {run} in them becomes a folder of the run. JOB_NAME, TempDir and
+            places to write to are made up if they are not given.
+        sla: age that no record should reach: 10s, 2min. Without it, bench looks for the highest rate.
+        rate: records a second that arrive. Without it, the settings are for the load that the measured cores can take.
         cores: most cores to run on; all of this machine unless given.
-        sample: records to preload, one a line; without it the demo's click events.
-        minutes: no run is begun that would end later.
-        hold: at the end run the settings found under a steady load for so long: 5min. At least six windows, and not
-            part of --minutes.
-        connections: the connections file, for what the script reads beside the stream.
-        worker_type: Glue's, for the cost there.
+        sample: file of records to preload, one a line; without it, the demo's click events.
+        minutes: a run that would end later than this is not started.
+        hold: at the end, run the settings found under a steady load for this long: 5min. It lasts at least six windows
+            and does not count towards --minutes.
+        connections: the connections file, for sources that the script reads beside the stream.
+        worker_type: Glue worker type, for the cost on Glue.
         usd_per_core_hour: price of a core here.
         html: write the report as a page into this file, too.
         output: text for people; json for one object.
@@ -96,7 +95,7 @@ def bench_script(
     payloads = demo_payloads(UNLIKE_PAYLOADS) if sample is None else file_payloads(sample)
     limits = bounds(most_cores, goal.sla_secs, ROOM_BYTES, mean(map(len, payloads)))
     asked = _asked(script)
-    arguments_of_run(asked, arguments, Path())  # wrong ones are told before a broker starts
+    arguments_of_run(asked, arguments, Path())  # reports wrong arguments before a broker starts
     clock = SystemClock()
     began = clock.monotonic()
     with (
@@ -136,7 +135,7 @@ class _Bench:
     folder: Path
 
     def measure(self, limits: Bounds, deadline: float) -> tuple[list[Measured], int]:
-        """Return the runs that were done by the deadline, and how many were left out."""
+        """Return the runs that were done by the deadline, and the number of runs that were left out."""
         done: list[Measured] = []
         clock = self.job.clock
         preload = Preload(self.broker.bootstrap, limits.cores, self.payloads, clock)
@@ -144,7 +143,7 @@ class _Bench:
             left_secs = deadline - clock.monotonic()
             kept = within(plan, left_secs) if done else plan
             if not kept:
-                _say(f"{max(0.0, left_secs):.0f} s are left, the next run needs {plan[0].secs:.0f}; that is all.")
+                _say(f"No more runs: {max(0.0, left_secs):.0f} s are left, the next one needs {plan[0].secs:.0f} s.")
                 break
             following = kept[0]
             preload.ensure(following.run, following.most_batches)
@@ -164,9 +163,9 @@ class _Bench:
         return done, len(plan)
 
     def hold(self, found: Settings, goal: Goal, secs: float, most_cores: int) -> Held | None:
-        """Run the settings found under their load; None where this machine is too small."""
+        """Run the settings found under their load; return None if this machine has too few cores for them."""
         if found.cores > most_cores:
-            _say(f"The steady run is left out: it needs {on_cores(found.cores)}, here are {most_cores}.")
+            _say(f"The steady run is left out: it needs {on_cores(found.cores)}, and {most_cores} may be used.")
             return None
         warm_up_secs, secs = WARM_UP_BATCHES * found.window_secs, max(secs, LEAST_WINDOWS * found.window_secs)
         _say(f"steady run: {found.rate:,.0f} rows/s, {on_cores(found.cores)}; {_minutes(warm_up_secs + secs)}")
@@ -206,10 +205,10 @@ def _rate(rate: float | None) -> float | None:
 def _secs(option: str, text: str | None) -> float | None:
     if text is None:
         return None
-    read = _TIME.fullmatch(text.strip().lower())
-    if read is None or float(read[1]) == 0:
+    secs = duration_secs(text)
+    if not secs:
         raise ConfigError(f"{option} is {text!r}; use a time such as 10s, 500ms or 2min.")
-    return float(read[1]) * _UNIT_SECS[read[2] or "s"]
+    return secs
 
 
 def _asked(script: Path) -> Sequence[str]:
@@ -218,11 +217,11 @@ def _asked(script: Path) -> Sequence[str]:
     try:
         return asked_names(script.read_text())
     except (SyntaxError, UnicodeDecodeError) as wrong:
-        raise ConfigError(f"{script} is no Python: {wrong}.") from wrong
+        raise ConfigError(f"{script} is not a Python script: {wrong}.") from wrong
 
 
 def _progress(about: str, expected: int) -> Callable[[int], None]:
-    """Return what keeps a line of a terminal up to date; elsewhere a line at the end of each run is enough."""
+    """Return a function that redraws a progress line on a terminal, and does nothing if there is no terminal."""
 
     def show(batches: int) -> None:
         if sys.stderr.isatty():

@@ -1,4 +1,4 @@
-"""The commands: look at the catalog, take in what AWS's command line prints, give it out again."""
+"""`gluepot catalog`: lists and shows tables, imports the output of AWS's command line, and exports the catalog."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ app = App(name="catalog", help="The Data Catalog: databases, tables, partitions.
 
 @app.command(name="list")
 def list_(database: str | None = None, *, output: Output = "text") -> None:
-    """List the databases, or the tables of one.
+    """List the databases, or the tables of one database.
 
     Args:
-        database: whose tables.
+        database: list the tables of this database.
         output: text for people; json for a list of objects.
     """
     with _catalog() as catalog:
@@ -37,7 +37,7 @@ def list_(database: str | None = None, *, output: Output = "text") -> None:
             ]
         else:
             rows = [_summary(catalog, table) for table in catalog.tables(database)]
-    show(rows, output, "There is nothing yet; `gluepot catalog import` reads a dump of AWS's.")
+    show(rows, output, "There is nothing to list; `gluepot catalog import` imports a dump of AWS's catalog.")
 
 
 @app.command(name="show")
@@ -46,12 +46,12 @@ def show_(name: str, *, versions: bool = False, output: Output = "text") -> None
 
     Args:
         name: database.table.
-        versions: list its versions instead.
-        output: text for people; json for what GetTable answers, or GetTableVersions.
+        versions: list the versions of the table instead.
+        output: text for people; json as in the response of GetTable, or of GetTableVersions.
     """
     database, dot, table_name = name.partition(".")
     if not dot:
-        raise ConfigError(f"{name!r} names no table; write database.table.")
+        raise ConfigError(f"{name!r} is not the name of a table; write database.table.")
     with _catalog() as catalog:
         if versions:
             found = catalog.table_versions(database, table_name)
@@ -73,21 +73,21 @@ def show_(name: str, *, versions: bool = False, output: Output = "text") -> None
         {"column": one.name, "type": one.type, "partition_key": is_key, "comment": one.comment or None}
         for one, is_key in columns
     ]
-    show(described, output, "It has no columns.")
+    show(described, output, "The table has no columns.")
     if table.partition_keys:
         located: list[Row] = [{"partition": "/".join(one.values), "location": one.location} for one in partitions]
-        show(located, output, "It has no partitions.")
+        show(located, output, "The table has no partitions.")
 
 
 @app.command(name="import")
 def import_(*files: Path, replace: bool = False, dry_run: bool = False) -> None:
-    """Take in what `aws glue get-databases`, `get-tables`, `get-partitions` or `gluepot catalog export` printed.
+    """Import the output of `aws glue get-databases`, `get-tables`, `get-partitions` or `gluepot catalog export`.
 
-    What is there already stays as it is.
+    Entries that the catalog already has stay as they are.
 
     Args:
         files: JSON documents, in any order.
-        replace: put the imported entries in the place of those that are there; versions of tables are kept.
+        replace: overwrite entries that the catalog already has; old versions of tables are kept.
         dry_run: say what would happen and do nothing.
     """
     if not files:
@@ -100,7 +100,7 @@ def import_(*files: Path, replace: bool = False, dry_run: bool = False) -> None:
     rows: list[Row] = [
         {"kind": one.kind, "name": one.name, "action": one.action, "entries": one.count} for one in steps
     ]
-    show(rows, "text", "The documents hold nothing.")
+    show(rows, "text", "The documents contain no entries.")
 
 
 @app.command(name="export")
@@ -109,7 +109,7 @@ def export_(name: str | None = None, file: Path | None = None) -> None:
 
     Args:
         name: a database, or database.table; everything if none is given.
-        file: where to; standard output if none is given.
+        file: the file to write; standard output if none is given.
     """
     database, _, table = (name or "").partition(".")
     with _catalog() as catalog:
@@ -147,7 +147,7 @@ def _read(file: Path) -> object:
     except FileNotFoundError as error:
         raise ConfigError(f"There is no file {file}; check the path.") from error
     except ValueError as error:
-        raise ConfigError(f"{file} is no JSON ({error}); make it with --output json.") from error
+        raise ConfigError(f"{file} is not JSON ({error}); make it with --output json.") from error
 
 
 def _print(plain: object) -> None:

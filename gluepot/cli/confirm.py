@@ -1,4 +1,4 @@
-"""Asking before something is changed."""
+"""Asks before a command changes something."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ import sys
 from gluepot.core.errors import ConfigError
 
 
-def agreed(question: str, *, yes: bool) -> bool:
-    """Tell whether a change is wanted: by `--yes`, or by a person at the terminal.
+def agreed(question: str, *, yes: bool, has_dry_run: bool = True) -> bool:
+    """Tell whether the user agrees to a change, by `--yes` or by an answer on the terminal.
+
+    Args:
+        question: what the person is asked.
+        yes: whether the command line has `--yes`.
+        has_dry_run: whether the command has `--dry-run`, which the error then names.
 
     Raises:
-        ConfigError: neither of them is there.
+        ConfigError: there is neither `--yes` nor a terminal.
     """
     if yes:
         return True
     if not sys.stdin.isatty():
-        raise ConfigError(
-            f"{question} Nothing is changed without --yes where nobody can be asked; --dry-run only shows."
-        )
+        dry_run = ", or --dry-run to see what would be changed" if has_dry_run else ""
+        raise ConfigError(f"{question} No terminal to confirm on: pass --yes{dry_run}.")
     return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from cyclopts import App, Parameter
 
 from awsglue.options import kafka_read_settings
+from gluepot.cli.confirm import agreed
 from gluepot.connectors.kafka.sender import KafkaSender
 from gluepot.core.errors import ConfigError
 from gluepot.dead_letters.folder import LetterFolder, open_folder
@@ -21,9 +22,9 @@ from gluepot.dead_letters.purge import purge as purge_letters
 from gluepot.dead_letters.replay import replay as replay_letters
 from gluepot.dead_letters.show import counts, counts_text, letter_json, letters_text
 
-app = App(name="dlq", help="Look at records that could not go on, send them again, remove them.")
+app = App(name="dlq", help="Show dead letters (records that a job could not process), send them again, delete them.")
 
-Rejects = Annotated[str | None, Parameter(help="The job's rejectsPath, where the manifests of PATH are elsewhere.")]
+Rejects = Annotated[str | None, Parameter(help="The job's rejectsPath, if the rejected records are not below PATH.")]
 Output = Literal["text", "json"]
 
 
@@ -51,11 +52,11 @@ def show(
     rejects: Rejects = None,
     output: Output = "text",
 ) -> None:
-    """Show dead letters, with their bytes in a form that no terminal acts on.
+    """Show dead letters, with their bytes escaped so that they cannot control the terminal.
 
     Args:
         path: a table, a checkpoint, or a folder of rejected records.
-        count: how many, from the oldest on.
+        count: how many to show, oldest first.
         reason: only those with this reason.
         batch: only those of this batch.
         rejects: see above.
@@ -77,18 +78,18 @@ def replay(
     batch: int | None = None,
     rejects: Rejects = None,
 ) -> None:
-    """Send dead letters to a Kafka topic, their bytes as they came, with the header gluepot-replayed-from.
+    """Send dead letters to a Kafka topic, with their original bytes and the header gluepot-replayed-from.
 
-    Each is sent once, however often this is called: a ledger beside the dead letters knows what the topic has. If a
-    replay dies, the next one goes on, and sends again at most the 100 letters that were on their way. Do not run two
-    replays to one topic at the same time.
+    Each letter is sent once, however often this is called, because a ledger beside the dead letters records what was
+    sent. If a replay dies, the next one continues, and sends again at most the 100 letters that were being sent. Do not
+    run two replays to one topic at the same time.
 
     Args:
         path: a table, a checkpoint, or a folder of rejected records.
-        topic: where to.
+        topic: the topic to send to.
         bootstrap: host:port of the brokers.
-        connection: instead, a connection of the connections file, with its security settings.
-        connections: the connections file, if it is none of the usual ones.
+        connection: a connection of the connections file, with its security settings, instead of --bootstrap.
+        connections: the connections file, if it is not in one of the usual places.
         reason: only letters with this reason.
         batch: only letters of this batch.
         rejects: see above.
@@ -105,7 +106,7 @@ def replay(
 
 @app.command
 def purge(path: str, *, batch: int | None = None, yes: bool = False, rejects: Rejects = None) -> None:
-    """Remove dead letters for good.
+    """Permanently delete dead letters.
 
     Args:
         path: a table or a checkpoint.
@@ -114,25 +115,19 @@ def purge(path: str, *, batch: int | None = None, yes: bool = False, rejects: Re
         rejects: see above.
     """
     folder = _folder(path, rejects)
-    if not yes and not _confirmed(folder):
+    if not agreed(f"Permanently delete the dead letters in {folder.storage.url}?", yes=yes, has_dry_run=False):
         print("Nothing was removed.")
         return
     gone = purge_letters(folder, batch)
-    print(f"{gone.records:,} dead letters in {gone.files:,} files removed.")
+    print(f"{gone.records:,} dead letters in {gone.files:,} files were deleted.")
 
 
 def _folder(path: str, rejects: str | None) -> LetterFolder:
     folder = open_folder(path, rejects)
     if folder.files and not folder.has_manifests:
         print(
-            "note: there are no manifests here, so a file that a crash left over may be among these; name the table"
-            " with --rejects for those that count",
+            "note: there are no manifests here, so these may include files that a crash left over; to see only"
+            " published records, give the table as PATH and this folder as --rejects",
             file=sys.stderr,
         )
     return folder
-
-
-def _confirmed(folder: LetterFolder) -> bool:
-    if not sys.stdin.isatty():
-        raise ConfigError("purge removes records for good; say --yes where nobody can be asked")
-    return input(f"Remove the dead letters in {folder.storage.url} for good? [y/N] ").strip().lower() in {"y", "yes"}

@@ -1,4 +1,4 @@
-"""`gluepot jars`: the Java archives of the table formats, on this machine before a job needs them."""
+"""`gluepot jars`: fetches the Java archives of the table formats before a job needs them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ app = App(name="jars", help="Java archives of the table formats.")
 
 @app.command
 def fetch(*formats: Literal["delta", "iceberg"], jars_dir: Path | None = None) -> None:
-    """Fetch what `--datalake-formats` needs, each archive checked against the lock; jobs need no network after that.
+    """Fetch the archives that `--datalake-formats` needs and check each against the lock. Then jobs need no network.
 
     Args:
         formats: delta, iceberg; both unless given.
-        jars_dir: put copies into this folder, too, to take them to a machine without a network: `gluepot run
-            --jars-dir`.
+        jars_dir: also copy the archives into this folder. Take it to a machine without a network and give it there to
+            `gluepot run --jars-dir`.
     """
     for name in formats or BUNDLED:
         archives = ensure(name)

@@ -24,8 +24,8 @@ DONE, FAILED, USAGE, UNSUPPORTED, OTHER_DRIVER = 0, 1, 2, 3, 4
 BENCH_HELP = """\
 Find the settings that a script of a Kafka stream needs: workers, partitions, window, batch limit, and the cost.
 
-Runs the unchanged script again and again on a broker of its own: batches of rising sizes on one core, then on more.
-All Kafka streams of the script read the preloaded records; what it writes goes into a folder that is removed.
+Runs the unchanged script several times on a broker of its own: batches of rising sizes on one core, then on more.
+All Kafka streams of the script read the preloaded records; its output goes into a folder that is removed afterwards.
 """
 
 app = App(name="gluepot", help="Run AWS Glue scripts unchanged, on Spark, anywhere.", version_flags=["--version"])
@@ -37,10 +37,15 @@ app.command(
 )
 app.command("gluepot.cli.table.commands:app", name="table", help="Look at a table that jobs wrote: files, verify, ...")
 app.command(
-    "gluepot.cli.dlq:app", name="dlq", help="Look at records that could not go on, send them again, remove them."
+    "gluepot.cli.dlq:app",
+    name="dlq",
+    help="Show dead letters (records that a job could not process), send them again, delete them.",
 )
 app.command("gluepot.cli.bookmarks:app", name="bookmarks", help="What jobs have read, and how to change that.")
 app.command("gluepot.cli.catalog:app", name="catalog", help="The Data Catalog: databases, tables, partitions.")
+app.command(
+    "gluepot.cli.quality.commands:app", name="quality", help="Data quality: check rulesets and data, propose rules."
+)
 app.command("gluepot.cli.jars:app", name="jars", help="Java archives of the table formats Iceberg and Delta.")
 app.command("gluepot.cli.bookmarks:jobs_app", name="jobs", help="The runs of jobs with bookmarks.")
 app.command(
@@ -62,9 +67,9 @@ def run(
 
     Args:
         script: the script, unchanged.
-        arguments: what the script gets, after `--`: Glue's job parameters and its own.
-        options: of the run.
-        verbose: stack traces.
+        arguments: the script's arguments, after `--`: Glue's job parameters and its own.
+        options: options of the run.
+        verbose: print stack traces.
     """
     from gluepot.job.run import run as run_script  # noqa: PLC0415  the other commands need neither metrics nor Spark
 
@@ -84,7 +89,7 @@ def demo(
     Args:
         seconds: how long events are produced.
         rate: events a second.
-        source: where they go; kinesis needs Node.js for its emulator.
+        source: where the events go; kinesis needs Node.js for its emulator.
         output: text for people; json for one object.
     """
     from gluepot.demo import run_demo, show  # noqa: PLC0415
@@ -109,16 +114,16 @@ def advise(
     replay: bool = False,
     output: Literal["text", "json"] = "text",
 ) -> None:
-    """Say from an advice log how many workers each query needs, why, what else would help, and what it costs on Glue.
+    """Read an advice log: how many workers each query needs and why, what else would help, and the cost on Glue.
 
     Args:
         log: file that `gluepot run --advice-log` wrote.
         sla_secs: age that no record should reach.
-        max_workers: never advise more.
+        max_workers: never advise more than this.
         slots_per_worker: tasks that one worker runs at a time.
-        batch_limit: maxOffsetsPerTrigger as it is.
+        batch_limit: the current maxOffsetsPerTrigger.
         repartitions: the batch function spreads its rows over more tasks than the topic has partitions.
-        worker_type: Glue's, to compare the cost with.
+        worker_type: Glue worker type, to compare the cost with.
         usd_per_worker_hour: price of a worker here.
         replay: show where the number of workers would have changed, batch by batch.
         output: text for people; json for programs.
@@ -152,13 +157,13 @@ def advise(
 
 @app.command
 def check(*scripts: Path, output: Literal["text", "json"] = "text") -> None:
-    """Read scripts without running them; say of each call into Glue whether it works, and what often goes wrong.
+    """Read scripts without running them, and say whether each call into Glue works and what often goes wrong.
 
-    Ends with 3 when a call is not supported.
+    The exit code is 3 if a call is not supported.
 
     Args:
         scripts: job scripts.
-        output: text for people, a line a finding; json for one list of reports.
+        output: text for people, one line for each finding; json for one list of reports.
     """
     from gluepot.check import Level, check_scripts  # noqa: PLC0415  the other commands do not need all of Glue's names
 
@@ -173,20 +178,20 @@ def check(*scripts: Path, output: Literal["text", "json"] = "text") -> None:
 
 @app.command
 def prepare(*, again: bool = False) -> None:
-    """Make jobs start faster: keep the classes that Spark loads in an archive beside the installed packages.
+    """Make jobs start faster: store the classes that Spark loads in an archive beside the installed packages.
 
-    Run once after an installation, and again after an update of Java; takes some 15 seconds and 150 MB.
+    Run this once after an installation, and again after an update of Java. It takes some 15 seconds and 150 MB.
 
     Args:
-        again: replace the archive that is there.
+        again: replace an existing archive.
     """
     from gluepot.cli.prepare import prepare as make_archive  # noqa: PLC0415
 
-    prepared = make_archive(again=again)
+    prepared = make_archive(replace=again)
     if prepared.archive is None:
         print("This Java cannot make an archive of classes; jobs start as before.")
     else:
-        print(f"{prepared.archive} {'made' if prepared.made else 'is there already'}.")
+        print(f"{prepared.archive} {'was made' if prepared.made else 'exists already'}.")
 
 
 def main(tokens: list[str] | None = None) -> None:
@@ -197,7 +202,7 @@ def main(tokens: list[str] | None = None) -> None:
 
 
 def _own(tokens: list[str]) -> list[str]:
-    """Return the tokens before `--`, which are ours and not the script's."""
+    """Return the tokens before `--`; those after it belong to the script."""
     return tokens[: tokens.index("--")] if "--" in tokens else tokens
 
 
@@ -206,11 +211,11 @@ def _outcome(tokens: list[str] | None, *, verbose: bool) -> int:
 
 
 def outcome(command: App, tokens: list[str] | None = None, *, verbose: bool = False) -> int:
-    """Run a command; return the exit code, its error told in a sentence."""
+    """Run a command, print an error as one sentence, and return the exit code."""
     try:
         command(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except UnknownOptionError as wrong:
-        _say(f"{wrong} What the script itself gets comes after `--`.")
+        _say(f"{wrong} Put the script's own arguments after `--`.")
         return USAGE
     except CycloptsError as wrong:
         _say(f"{wrong} See `gluepot --help`.")

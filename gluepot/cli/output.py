@@ -1,4 +1,4 @@
-"""Rows for a person or for a program."""
+"""Prints rows as a table for people or as JSON for programs."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Row = dict[str, Any]
 
 
 def show(rows: Sequence[Row], output: Output, nothing: str) -> None:
-    """Print rows that share their keys: a table, or a JSON list.
+    """Print rows that have the same keys, as a table or a JSON list.
 
     Args:
-        rows: what to show.
-        output: how.
-        nothing: the sentence for a person when there are none.
+        rows: the rows to show.
+        output: text or json.
+        nothing: the sentence to print as text if there are no rows.
     """
     if output == "json":
         print(json.dumps(rows, ensure_ascii=False))

@@ -23,8 +23,8 @@ from gluepot.produce.records import demo_payloads, file_payloads, records
 from gluepot.produce.records import keys as keys_of
 from gluepot.produce.targets import KinesisTarget, kafka_target
 
+# If the last records were late by less than this share of the whole time, the rate counts as reached.
 LATE_SHARE = 0.02
-"""Of the time; below it the rate was kept."""
 
 
 def produce_to(
@@ -51,34 +51,34 @@ def produce_to(
     journal: Path | None = None,
     output: Literal["text", "json"] = "text",
 ) -> None:
-    """Send records and say how it went.
+    """Send records and report the rate that was reached.
 
     Args:
-        topic: of Kafka, or with --kinesis a stream; must be there.
+        topic: an existing topic of Kafka, or with --kinesis an existing stream.
         bootstrap: a broker, host:port.
-        connection: or a connection that names it.
-        connections: the connections file, if it is none of the usual ones.
+        connection: a connection that names the brokers, instead of --bootstrap.
+        connections: the connections file, if it is not in one of the usual places.
         kinesis: send to Kinesis.
-        region: of the stream, if not that of the environment.
+        region: region of the stream, if not that of the environment.
         endpoint: URL of the service, if not the usual one.
-        file: records to send again and again, one a line; without it made-up click events.
-        rate: records a second; 0 with steady sends as fast as they are taken.
-        shape: steady; ramp, sine and burst go from the rate to the peak.
+        file: file of records, one a line, that are sent over and over; without it, made-up click events.
+        rate: records a second; 0 with the steady shape sends as fast as the server accepts records.
+        shape: steady keeps the rate; ramp, sine and burst go from the rate to the peak.
         peak: highest rate of ramp, sine and burst; four times the rate unless given.
-        period_secs: of sine and burst; how long a ramp rises.
-        burst_secs: how long a burst is.
-        seconds: end after so long.
-        count: end after so many records.
-        keys: give each record one of so many keys; without it they have none.
+        period_secs: period of sine and burst; for a ramp, the time in which it rises.
+        burst_secs: length of a burst.
+        seconds: end after this time.
+        count: end after this number of records.
+        keys: give each record one of this many keys; without it, records have no key.
         skew: how unevenly keys are drawn: exponent of Zipf's law; 0 for evenly.
-        seed: of the keys.
+        seed: seed of the random keys.
         number_field: put the number of each record, from 0, into this field of its JSON.
         journal: append a line for each acknowledged record: number, sha256, topic, partition, offset.
         output: text for people; json for one object.
 
     Raises:
-        ConfigError: a value is wrong, or topic or stream are not there.
-        EtlError: a record was not taken.
+        ConfigError: a value is wrong, or the topic or stream does not exist.
+        EtlError: the server did not accept a record.
     """
     paced = shape_of(shape, rate, peak, period_secs, burst_secs)
     payloads = demo_payloads() if file is None else file_payloads(file)
@@ -95,9 +95,9 @@ def produce_to(
             KafkaSender(settings).cluster_of(topic)
             target = kafka_target(settings, topic, notes)
         busy_before = process_time()
-        told = produce(made, paced, target, clock, secs=seconds, most=count)
+        outcome = produce(made, paced, target, clock, secs=seconds, most=count)
         cpu_secs = process_time() - busy_before
-    print(json.dumps(_plain(told, cpu_secs)) if output == "json" else _sentence(told, cpu_secs, topic))
+    print(json.dumps(_plain(outcome, cpu_secs)) if output == "json" else _sentence(outcome, cpu_secs, topic))
 
 
 def _cluster(bootstrap: str | None, connection: str | None) -> Mapping[str, Any]:
@@ -106,20 +106,20 @@ def _cluster(bootstrap: str | None, connection: str | None) -> Mapping[str, Any]
     return {"bootstrap.servers": bootstrap} if bootstrap else {"connectionName": connection}
 
 
-def _plain(told: Produced, cpu_secs: float) -> dict[str, float]:
+def _plain(produced: Produced, cpu_secs: float) -> dict[str, float]:
     return {
-        "acknowledged": told.acknowledged,
-        "secs": round(told.secs, 3),
-        "rate": round(told.rate, 1),
-        "late_secs": round(told.late_secs, 3),
+        "acknowledged": produced.acknowledged,
+        "secs": round(produced.secs, 3),
+        "rate": round(produced.rate, 1),
+        "late_secs": round(produced.late_secs, 3),
         "cpu_secs": round(cpu_secs, 3),
     }
 
 
-def _sentence(told: Produced, cpu_secs: float, topic: str) -> str:
+def _sentence(produced: Produced, cpu_secs: float, topic: str) -> str:
     text = (
-        f"{told.acknowledged:,} records are in {topic}, sent in {told.secs:.1f} s: {told.rate:,.0f} a second,"
-        f" with {cpu_secs:.1f} s of CPU."
+        f"{produced.acknowledged:,} records are in {topic}, sent in {produced.secs:.1f} s:"
+        f" {produced.rate:,.0f} a second, with {cpu_secs:.1f} s of CPU."
     )
-    late = told.late_secs > LATE_SHARE * told.secs
-    return f"{text} That is less than was asked for: the last were {told.late_secs:.1f} s late." if late else text
+    late = produced.late_secs > LATE_SHARE * produced.secs
+    return f"{text} The rate was not reached: the last records were {produced.late_secs:.1f} s late." if late else text

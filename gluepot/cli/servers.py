@@ -1,28 +1,25 @@
-"""`gluepot up`, `gluepot status`, `gluepot down`: servers that outlive the shell they were started from."""
+"""`gluepot up`, `gluepot status`, `gluepot down`: development servers that outlive the shell that started them."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, get_args
 
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import PermanentError
 from gluepot.servers.embedded import STOP_SECS, EmbeddedServer
-from gluepot.servers.kafka import KafkaBroker
-from gluepot.servers.kinesis import KinesisServer
 from gluepot.servers.process import is_alive, terminate
 from gluepot.servers.state import ServerState, forget_state, read_state, server_folder, write_state
 
-SERVERS: Mapping[str, type[EmbeddedServer]] = {"kafka": KafkaBroker, "kinesis": KinesisServer}
+Name = Literal["kafka", "kinesis"]
 
 
-def up(server: Literal["kafka", "kinesis"] = "kafka", *, port: int = 0) -> None:
+def up(server: Name = "kafka", *, port: int = 0) -> None:
     """Start a development server and leave it running.
 
-    It listens on this machine alone. Topics of Kafka and their records are kept until the next start; streams of
-    Kinesis end with the server.
+    It listens on this machine only. Topics of Kafka and their records are still there after the next start; streams of
+    Kinesis are lost when the server ends.
 
     Args:
         server: which one.
@@ -33,7 +30,7 @@ def up(server: Literal["kafka", "kinesis"] = "kafka", *, port: int = 0) -> None:
         print(f"{server} already runs at {running.address}; its log is {running.log}")
         return
     folder = server_folder(os.environ, server)
-    started = SERVERS[server](folder, port=port, outlives_us=True)
+    started = _kind_of(server)(folder, port=port, outlives_us=True)
     started.start()
     if started.process is None:
         raise PermanentError(f"The {server} server ended as soon as it was ready; its log is {started.log}.")
@@ -43,12 +40,12 @@ def up(server: Literal["kafka", "kinesis"] = "kafka", *, port: int = 0) -> None:
 
 
 def status(*, output: Literal["text", "json"] = "text") -> None:
-    """Show the development servers that run.
+    """Show the running development servers.
 
     Args:
         output: text for people; json for programs: a list of objects with server, address, bootstrap, pid, log.
     """
-    running = [state for name in SERVERS if (state := _running(name))]
+    running = _all_running()
     if output == "json":
         print(json.dumps([_plain(state) for state in running]))
     elif running:
@@ -59,15 +56,27 @@ def status(*, output: Literal["text", "json"] = "text") -> None:
 
 
 def down() -> None:
-    """Stop the development servers; the data of Kafka stays for the next start."""
-    running = [state for name in SERVERS if (state := _running(name))]
+    """Stop the development servers; Kafka's data is kept for the next start."""
+    running = _all_running()
     for state in running:
         terminate(state.process, STOP_SECS, SystemClock())
         print(f"{state.server} is stopped.")
     if not running:
         print("No server runs.")
-    for name in SERVERS:
+    for name in get_args(Name):
         forget_state(server_folder(os.environ, name))
+
+
+def _kind_of(server: Name) -> type[EmbeddedServer]:
+    # Every command imports this module, and these take their time to load.
+    from gluepot.servers.kafka import KafkaBroker  # noqa: PLC0415
+    from gluepot.servers.kinesis import KinesisServer  # noqa: PLC0415
+
+    return KafkaBroker if server == "kafka" else KinesisServer
+
+
+def _all_running() -> list[ServerState]:
+    return [state for name in get_args(Name) if (state := _running(name))]
 
 
 def _running(server: str) -> ServerState | None:

@@ -1,24 +1,25 @@
-"""Publishing what the tasks of one write staged: exactly once per key, whatever dies when.
+"""Publishes the files that the tasks of one write staged: exactly once per key, whichever process dies at any moment.
 
     target = open_target(sink)
     recover(target, query_id, token)       # once, before the first batch of a query
     adopted(target, Manifest(key, ...))    # before the Spark job: was this input published already?
     publish(target, Manifest(key, parts))  # after the Spark job; abort(target, key, attempt) if that failed
 
-The order of steps, each of them one action of a storage, with what recovery does after a crash behind it:
+The steps in order, each of them one action of a storage. On the right is what recovery does after a crash in that step:
 
-1. intent: the list of final names, durable                    -> its generation is sealed, the names are removed
-2. staged files move to their final names, rejects first       -> its generation is sealed, the names are removed
-3. manifest: exclusive create; from here on it is published    -> nothing is lost, step 4 is done again
-4. files of an earlier generation, intent, staging are removed -> the rest is removed
+1. intent: the list of final names, durable                    -> seal the generation, remove the named files
+2. staged files move to their final names, rejects first       -> seal the generation, remove the named files
+3. manifest: exclusive create; from here on it is published    -> nothing is lost; do step 4 again
+4. files of an earlier generation, intent, staging are removed -> remove the rest
 
-Removing what an intent names is safe because names are made from the commit key, its generation and the driver's
-token, so nobody else uses them, and because a manifest is looked for first.
+Recovery may safely remove the files that an intent names, because it looks for the manifest first, and because names
+contain the commit key, the generation and the driver's token, so that no other driver uses them.
 
-Fencing: every driver has a token, higher than those of the drivers before it. The token is part of the manifest, and
-manifests are created exclusively, generation by generation; a driver leaves one under every key it meets, also where
-it only agrees with what is there, and takes the generation of an unfinished one before it removes its files. So one
-that was taken for dead finds its generation taken, whenever it wakes up.
+Fencing: every driver has a token that is higher than the tokens of the drivers before it. The token is part of the
+manifest, and manifests are created exclusively, generation by generation. A driver leaves a manifest under every key
+that it meets, even if it only confirms what an earlier driver published. Before it removes the files of an unfinished
+publication, it takes that publication's generation. So a driver that was taken for dead finds its generation taken,
+whenever it wakes up.
 """
 
 from gluepot.commit.history import Published, live

@@ -1,4 +1,4 @@
-"""What must hold of a manifest before any of its files becomes visible."""
+"""Checks a manifest before any of its files becomes visible."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from gluepot.core.errors import PermanentError
 
 
 def check(manifest: Manifest) -> None:
-    """Make sure that no record is counted in two places, or in none.
+    """Make sure that every record is counted exactly once.
 
-    A step such as Filter drops rows on purpose; the task counts them, so that the sum is known to the record.
+    A step such as Filter drops rows on purpose. The task counts these rows, too, so the numbers must add up exactly.
 
     Raises:
-        PermanentError: a rule is broken. That is a bug of ours, and publishing would make it permanent.
+        PermanentError: the check failed. That is a bug in Gluepot, and publishing would make its effect permanent.
     """
     for fault in _faults(manifest):
         key = manifest.key

@@ -1,22 +1,23 @@
-"""Records of compactions and purges: which files of a table others have taken the place of, or nothing at all.
+"""Records of compactions and purges: which files of a table were replaced by other files, or deleted.
 
-    <n>.json                what the n-th compaction did; created exclusively, so that all of them are one chain
-    intents/<n>.<id>.json   what one that wants to be the n-th is about to name
+    <n>.json                what the n-th compaction did; created exclusively, so that the records form one chain
+    intents/<n>.<id>.json   the file names that a compaction is about to use if it becomes the n-th
 
-The order of steps, with what the next compaction does after a crash behind it:
+The steps in order. On the right is what the next compaction does after a crash in that step:
 
-1. the rows of some files are staged as one file      -> removed
-2. intent: the final name of that file, durable       -> the number is taken by a record that does nothing
-3. the file moves to its final name                   -> as above, and the file is removed
-4. record: exclusive create; from here on it is done  -> nothing is lost, step 5 is done again
-5. replaced files, intent and staging are removed     -> the rest is removed
+1. the rows of some files are staged as one file      -> remove the staged file
+2. intent: the final name of that file, durable       -> take the number by a record that does nothing
+3. the file moves to its final name                   -> as above, and remove the file
+4. record: exclusive create; from here on it is done  -> nothing is lost; do step 5 again
+5. replaced files, intent and staging are removed     -> remove the rest
 
-A purge is a record of replaced files with nothing in their place. It has no steps 1 and 3: a crash before the record
-leaves the table as it was, and a crash after it leaves files that no manifest's reader looks for; the next purge or
+A purge is a record of files that were deleted without replacement. It has no steps 1 and 3. A crash before the record
+leaves the table as it was. A crash after it leaves files that readers of the manifests ignore; the next purge or
 compaction deletes them.
 
-Two at a time lose nothing: one of them plans on what the other has not replaced yet, creates the record second, and so
-finds the number taken. Readers take the records before the manifests: what a record names was published before it.
+Two compactions at the same time lose nothing: if both plan to replace the same files, the slower one finds its number
+taken when it creates its record, and gives up. Readers read the records before the manifests, because the files that a
+record names were published before the record.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from typing import Any
 
 from gluepot.commit.reading import texts
 from gluepot.commit.record import FileEntry
-from gluepot.connectors.filesink.layout import (
+from gluepot.connectors.files.sink.layout import (
     COMPACTION_INTENTS,
     COMPACTIONS,
     HOME,
@@ -50,11 +51,11 @@ class Compaction:
     """One compaction.
 
     Args:
-        number: counted from 1.
-        owner: tells who made it from others who wanted its number.
-        replaced: paths of data files whose rows are in `files` now, relative to the table's folder.
-        files: that hold these rows; none where the rows were purged, and none in a record that only takes a number.
-        committed_at_epoch_ms: when. For people: nothing is decided by it.
+        number: number of the compaction, counted from 1.
+        owner: id of the process that made it; other processes may have wanted the same number.
+        replaced: paths of the data files whose rows are now in `files`, relative to the table's folder.
+        files: the files that now contain these rows; none for a purge, and none in a record that only takes a number.
+        committed_at_epoch_ms: when it was done. This is for people; no decision depends on it.
     """
 
     number: int
@@ -65,17 +66,17 @@ class Compaction:
 
     @property
     def key(self) -> CommitKey:
-        """What its files say of where they come from, in the place of a write."""
+        """The commit key of its files; other files have the key of the write that made them."""
         return CommitKey(_QUERY, self.number, _QUERY)
 
     @property
     def intent_key(self) -> str:
-        """Where its intent lies, whose text is that of the record."""
+        """The storage key of its intent, which has the same text as the record."""
         return compaction_intent_key(self.number, self.owner)
 
     @property
     def is_purge(self) -> bool:
-        """Whether nothing took the place of the files."""
+        """Whether it deleted files without replacing them."""
         return bool(self.replaced) and not self.files
 
     def to_bytes(self) -> bytes:
@@ -88,12 +89,12 @@ class Compaction:
         """Read the JSON text back.
 
         Raises:
-            CheckpointError: it is not such a text, or was written by a newer version of Gluepot.
+            CheckpointError: the text is not a record, or a newer version of Gluepot wrote it.
         """
         try:
             plain: dict[str, Any] = json.loads(text)
             if plain.pop("version") != _VERSION:
-                raise CheckpointError(f"a compaction's record is none of version {_VERSION}; use a newer Gluepot")
+                raise CheckpointError(f"a compaction's record does not have version {_VERSION}; use a newer Gluepot")
             return cls(**{**plain, "files": [FileEntry(**file) for file in plain["files"]]})
         except (ValueError, KeyError, TypeError) as error:
             start = text[:40]
@@ -103,9 +104,9 @@ class Compaction:
 
 
 def settle(storage: Storage, owner: str) -> None:
-    """Finish or undo what compactions and purges that died left behind.
+    """Finish or undo the compactions and purges that died.
 
-    One that is alive finds its number taken and gives up.
+    One that is still alive finds its number taken and gives up.
 
     Args:
         storage: the table's folder.
@@ -121,7 +122,7 @@ def settle(storage: Storage, owner: str) -> None:
 
 
 def created(storage: Storage, compaction: Compaction) -> bool:
-    """Create the record; return whether it is there now, rather than another one with its number."""
+    """Create the record; return False if another compaction has taken the number."""
     key = compaction_key(compaction.number)
     if storage.create(key, compaction.to_bytes()):
         return True
@@ -130,13 +131,13 @@ def created(storage: Storage, compaction: Compaction) -> bool:
 
 
 def end(storage: Storage, compaction: Compaction, *, is_done: bool) -> None:
-    """Remove what is not in the table, then the intent."""
+    """Remove the files that do not belong to the table, then the intent."""
     storage.delete(compaction.replaced if is_done else [file.path for file in compaction.files])
     storage.delete([compaction.intent_key])
 
 
 def newest_compaction(storage: Storage) -> int:
-    """Return the number of a table's newest compaction or purge, 0 for none."""
+    """Return the number of a table's newest compaction or purge; 0 if it has none."""
     return max(_numbers(storage), default=0)
 
 
@@ -145,7 +146,7 @@ def compactions(storage: Storage, up_to: int | None = None) -> list[Compaction]:
 
     Args:
         storage: the table's folder.
-        up_to: the number of the last one; None for all there are.
+        up_to: the number of the last one to return; None for all.
 
     Raises:
         CheckpointError: a record cannot be read.

@@ -1,4 +1,4 @@
-"""What to do with a manifest, given what was published under its key before."""
+"""Decides what to do with a manifest, given what was published under its key before."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gluepot.connectors.ports import CommitKey, Manifest
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """This driver published the same input already."""
+    """This driver has already published the same input."""
 
     published: CommitRecord
 
@@ -19,10 +19,10 @@ class Skip:
 class Adopt:
     """An earlier driver published the same input: its files stay, under a record of this driver.
 
-    Without that record the earlier driver, if it is not dead but slow, could still replace what both of them published.
+    Without that record the earlier driver, if it is only slow and not dead, could still replace the published files.
 
     Args:
-        record: of the next generation, with the files of the one before.
+        record: the record of the next generation, with the files of the generation before.
     """
 
     record: CommitRecord
@@ -30,11 +30,11 @@ class Adopt:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Publish `record`; files of the record it supersedes go afterwards.
+    """Publish `record`, then remove the files of the record that it supersedes.
 
     Args:
-        record: of generation 1, or one above that of `superseded`.
-        superseded: None the first time.
+        record: the record to publish; its generation is 1, or one higher than that of `superseded`.
+        superseded: the record that it supersedes; None the first time.
     """
 
     record: CommitRecord
@@ -43,21 +43,21 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Fenced:
-    """A later driver has published under this key: this one is no longer the owner."""
+    """A later driver has published under this key, so this driver is no longer the owner."""
 
     by: CommitRecord
 
 
 def decide(manifest: Manifest, published: CommitRecord | None) -> Skip | Adopt | Write | Fenced:
-    """Skip what was published by equal work on equal input, replace what was published otherwise, obey a later driver.
+    """Skip a write if equal work on equal input was published, otherwise replace it; give way to a later driver.
 
-    A batch id alone does not say which records are in a batch: a source may decide while reading where a batch ends,
-    and a checkpoint may have been put back. Skipping then would lose records. Nor does a key say what a function does
-    with the records: a retry may write two frames to one table in another order, or take another branch. So the record
-    has to tell of the same work, too. A manifest without parts, of which only the input is known yet, gets the same
-    answer as the one with them.
+    A batch id alone does not say which records are in a batch: a source may decide only while reading where a batch
+    ends, or someone may have restored an old checkpoint. Skipping by the id alone would lose records. The key does not
+    say either what the function does with the records: a retry may write two frames to one table in another order, or
+    take another branch. So the record must also name the same work. A manifest without parts, before the tasks have
+    run, gets the same answer as the complete manifest.
 
-    Every driver that takes over leaves a record of its own under each key it meets, and records are created
+    Every driver that takes over leaves its own record under each key that it meets, and records are created
     exclusively, generation by generation. So an earlier driver that still runs collides with it, whenever it wakes up.
     """
     if published is None:
@@ -74,6 +74,6 @@ def decide(manifest: Manifest, published: CommitRecord | None) -> Skip | Adopt |
 
 
 def seal(key: CommitKey, generation: int, token: int, published: CommitRecord | None) -> CommitRecord:
-    """Return a record that takes a generation and changes nothing: the files stay those of `published`, or none."""
+    """Return a record that takes a generation without changing anything: it has the files of `published`, or none."""
     before = published or CommitRecord.nothing(key)
     return replace(before, generation=generation, token=token)

@@ -1,4 +1,4 @@
-"""What was published: all manifests of a table, or those that make it up at one moment."""
+"""Reads what was published: all manifests of a table, or those that were live at one moment."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from gluepot.commit.reading import newest_generations, records_by_write
 from gluepot.commit.record import CommitRecord
 from gluepot.commit.rolling import indexes, rolled_records, rolled_up_folders
 from gluepot.commit.rollup import Index, Summary, merged, merged_schema, partition_keys, recorded_columns, to_ipc
-from gluepot.connectors.filesink.layout import COMMITS, write_and_generation
+from gluepot.connectors.files.sink.layout import COMMITS, write_and_generation
 from gluepot.connectors.ports import CommitKey
 from gluepot.core.storage import Storage
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What was live at one moment: the newest manifest of each write, by query, batch and ctx.
+    """The manifests that were live at one moment: the newest of each write, in order of query, batch and ctx.
 
     Args:
         storage: the table's folder.
-        rolled_up: by query, the indexes of what rollups hold. That is read when the records are iterated over, and not
-            kept.
-        tail: all others, in order.
+        rolled_up: the index of each query's rollups. The manifests in them are read whenever the records are iterated
+            over, and not kept in memory.
+        tail: all other manifests, in order.
     """
 
     storage: Storage
@@ -41,8 +41,10 @@ class Published:
             TransientError: a rollup was replaced since; open the table again.
             CheckpointError: a rollup cannot be read.
         """
-        held = chain.from_iterable(rolled_records(self.storage, self.rolled_up[one]) for one in sorted(self.rolled_up))
-        return merge(held, self.tail, key=_order)
+        records = chain.from_iterable(
+            rolled_records(self.storage, self.rolled_up[one]) for one in sorted(self.rolled_up)
+        )
+        return merge(records, self.tail, key=_order)
 
     def __len__(self) -> int:
         """Return the number of writes."""
@@ -50,7 +52,7 @@ class Published:
 
     @property
     def summaries(self) -> Mapping[str, Summary]:
-        """What rollups hold, by query."""
+        """The summary of each query's rollups."""
         return {query: index.summary for query, index in self.rolled_up.items()}
 
     def newest_batches(self) -> Mapping[str, int]:
@@ -61,16 +63,16 @@ class Published:
         return found
 
     def missing(self) -> list[tuple[CommitKey, CommitKey]]:
-        """Return the keys of manifests that are gone although a later one names them, each with the later one's key."""
-        held = self.rolled_up
+        """Return the keys of missing manifests, each with the key of the later manifest that names it."""
+        rolled_up = self.rolled_up
 
         def is_rolled_up(query_id: str, batch_id: int) -> bool:
-            return query_id in held and held[query_id].holds(batch_id)
+            return query_id in rolled_up and rolled_up[query_id].holds(batch_id)
 
         return list(missing(self.tail, is_rolled_up))
 
     def columns(self) -> tuple[pa.Schema, Sequence[str]]:
-        """Return the columns of the data files as readers see them, and the names in their folders, oldest first."""
+        """Return the columns of the data files as readers see them, and the partition keys, oldest first."""
         schemas: list[bytes] = []
         keys: dict[str, None] = {}
         for summary, records in self._by_query():
@@ -81,10 +83,10 @@ class Published:
         return pa.schema([]) if known is None else known, list(keys)
 
     def recorded_columns(self, before: CommitKey) -> Sequence[bytes]:
-        """Return the distinct records of the table's columns, oldest first, without those of a write's batch and later.
+        """Return the distinct column records that were written before a write's batch, oldest first.
 
         Args:
-            before: the write that wants to know. Its batch and those after it are not rolled up.
+            before: the write. Its batch and the batches after it must not be rolled up.
         """
         found: dict[bytes, None] = {}
         for summary, records in self._by_query():
@@ -104,22 +106,22 @@ class Published:
 
 
 def every(storage: Storage) -> list[CommitRecord]:
-    """Return all manifests, superseded ones too, by query, batch, ctx and generation.
+    """Return all manifests, including superseded ones, in order of query, batch, ctx and generation.
 
     Raises:
         CheckpointError: a manifest cannot be read.
     """
-    # One of the older layout that was moved into its query's folder may be listed in both places.
+    # A manifest of the older layout that was moved into its query's folder may be listed in both places.
     keys = {named: key for key in storage.list(COMMITS) if (named := write_and_generation(key))}
     return sorted((record for _, record in records_by_write(storage, keys.values())), key=_order)
 
 
 def live(storage: Storage) -> Published:
-    """Return the newest manifest of each write: what was published at one moment.
+    """Return the newest manifest of each write, as they were published at one moment.
 
-    A listing takes time, and a manifest created meanwhile may be in it while one created before that is not. So two
-    listings are made and the moment between them is taken (see `settled`). What rollups hold was published before, and
-    is left out of both.
+    A listing takes time: it may contain a manifest that is created meanwhile, and lack an earlier one. So this lists
+    twice and returns the state between the two listings (see `settled`). Both leave out the manifests in rollups, which
+    were published before.
 
     Raises:
         CheckpointError: a manifest, or an index of rollups, cannot be read.
@@ -135,12 +137,13 @@ def live(storage: Storage) -> Published:
 def settled(records: Mapping[str, CommitRecord], seen: Collection[str]) -> list[CommitRecord]:
     """Return the records that existed when a first listing ended.
 
-    A query publishes its batches one after the other. So of the records in a second listing, which lacks none that the
-    first one should have had, those up to the query's last batch in the first one are a state the table really had.
+    A query publishes its batches one after the other, and the second listing lacks no record that existed when the
+    first one ended. So the second listing's records up to the query's last batch in the first one are a state that the
+    table really had.
 
     Args:
-        records: by write, from the second listing.
-        seen: writes in the first listing.
+        records: the records of the second listing, by write.
+        seen: the writes in the first listing.
     """
     horizon: dict[str, int] = {}
     for write, record in records.items():

@@ -1,4 +1,4 @@
-"""The list of names that a publication in progress will use, so that a crash leaves no file nobody knows of."""
+"""The list of file names that a publication is about to use, so that a crash leaves no unknown files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gluepot.commit.record import CommitRecord, plain_key
-from gluepot.connectors.filesink.layout import intent_key
+from gluepot.connectors.files.sink.layout import intent_key
 from gluepot.connectors.ports import CommitKey
 from gluepot.core.errors import CheckpointError
 
@@ -17,10 +17,10 @@ class Intent:
     """One publication in progress.
 
     Args:
-        key: of the write.
-        generation: that its manifest will have.
-        token: of the driver.
-        files: whether a rejects file, and its final path.
+        key: commit key of the write.
+        generation: the generation that its manifest will have.
+        token: token of the driver.
+        files: for each file, whether it is a rejects file, and its final path.
     """
 
     key: CommitKey
@@ -30,13 +30,13 @@ class Intent:
 
     @classmethod
     def to_publish(cls, record: CommitRecord) -> Intent:
-        """Return the intent that goes before a record."""
+        """Return the intent to write before a record is published."""
         files = [(file.rejects, file.path) for file in record.files]
         return cls(record.key, record.generation, record.token, files)
 
     @property
     def path(self) -> str:
-        """Where it lies in the table."""
+        """Its path in the table's folder."""
         return intent_key(self.key, self.generation, self.token)
 
     def to_bytes(self) -> bytes:
@@ -49,7 +49,7 @@ class Intent:
         """Read the JSON text back.
 
         Raises:
-            CheckpointError: it is not such a text.
+            CheckpointError: the text is not an intent.
         """
         try:
             plain = json.loads(text)

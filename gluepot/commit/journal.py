@@ -1,14 +1,14 @@
-"""Which writes the attempts of a streaming query's newest batch may have published.
+"""The journal: the writes that attempts of a streaming query's newest batch may have published.
 
-A batch function may write somewhere else when it runs again: the hour in a path has changed, or it takes another
-branch. What the earlier attempt published there must go, and after a crash only what was written down beforehand says
-where to look. So every write is announced here before it does anything that lasts.
+When a batch function runs again, it may write somewhere else: the hour in a path has changed, or it takes another
+branch. What the earlier attempt published must then be taken back, and after a crash only the journal says where that
+is. So every write is announced here before it does anything that lasts.
 
     <checkpoint>/gluepot/writes/<n>.json    the n-th state: the driver's token, and all writes that may be in use
 
-The states are a chain. Each driver creates its first one when it starts, and each state is created exclusively, so a
-driver that was taken over and wakes up finds the next number taken and announces, and therefore publishes, nothing new.
-In the ordinary case the same writes come with every batch and nothing is written after the start.
+The states form a chain. Each driver creates its first state when it starts, and each state is created exclusively. So
+if a driver wakes up after another one took over, it finds the next number taken, and announces and publishes nothing
+new. Usually all batches make the same writes, and then the journal does not change after the start.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from gluepot.core.storage import Storage
 
 FOLDER = "gluepot/writes"
 _VERSION = 1
+# The next state leaves out a write that no batch has made for this number of batches.
 _KEPT_BATCHES = 10
-"""A write that no batch made for so long is left out of the next state."""
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -34,11 +34,11 @@ class Write:
 
     Args:
         kind: how it is taken back: `files`, `postgresql`, or the name of a lake format.
-        place: the target: a folder's URL, or a database's with the table; without credentials.
-        ctx: which write to the target, as in the commit key.
-        rejects: the folder for rejected records where that is not the target's own; empty otherwise.
-        mode: what a write to a database does with the rows that are there; empty for other kinds, and in a journal of
-            an older Gluepot. It is part of no key, so two writes that differ in it alone are the same one.
+        place: the target: the URL of a folder, or of a database with the table; without credentials.
+        ctx: which write to the target this is, as in the commit key.
+        rejects: the folder for rejected records, if it is not the target itself; otherwise empty.
+        mode: what a write to a database does with existing rows; empty for other kinds, and in a journal of an older
+            Gluepot. It is not compared: two writes that differ only in their mode are equal.
     """
 
     kind: str
@@ -49,7 +49,7 @@ class Write:
 
     @property
     def folders(self) -> tuple[str, str]:
-        """The two places it goes to, which it shares with other writes to the same target."""
+        """The folders for data and for rejected records, which other writes to the same target share."""
         return self.place, self.rejects
 
 
@@ -63,11 +63,11 @@ class State:
     """One file of the chain.
 
     Args:
-        number: counted from 1.
-        token: of the driver that created it.
-        writes: that attempts of the newest batch may have published.
-        checkpoint: where it was created. A copy of a checkpoint has the same query id, so what the copy's journal names
-            belongs to the original query, and must never be taken back.
+        number: number of the state, counted from 1.
+        token: token of the driver that created it.
+        writes: the writes that attempts of the newest batch may have published.
+        checkpoint: location of the checkpoint in which it was created. A copied checkpoint has the same query id, so
+            the writes that its journal names belong to the original query and must never be taken back.
     """
 
     number: int
@@ -86,7 +86,7 @@ class State:
         """Read the JSON text back.
 
         Raises:
-            CheckpointError: it is not such a text, or a newer version of Gluepot wrote it.
+            CheckpointError: the text is not a state, or a newer version of Gluepot wrote it.
         """
         try:
             plain = json.loads(text)
@@ -102,12 +102,12 @@ class Journal:
     """The journal of one query in one driver. Safe to use from several threads.
 
     Args:
-        storage: of the checkpoint.
-        token: of the driver's lease.
+        storage: the checkpoint's storage.
+        token: token of the driver's lease.
 
     Raises:
-        LeaseHeld: a later driver has opened it.
-        CheckpointError: its newest file cannot be read.
+        LeaseHeld: a later driver has opened the journal.
+        CheckpointError: the journal's newest file cannot be read.
     """
 
     def __init__(self, storage: Storage, token: int) -> None:
@@ -122,16 +122,16 @@ class Journal:
 
     @property
     def found(self) -> frozenset[Write]:
-        """What earlier drivers may have published under the newest batch."""
+        """The writes that earlier drivers may have published under the newest batch."""
         return self._found
 
     def announce(self, write: Write, batch_id: int, used: Mapping[Write, int]) -> None:
-        """Make sure that a write is on record before it does anything.
+        """Make sure that the journal names a write before that write does anything.
 
         Args:
-            write: that is about to begin.
-            batch_id: of the batch.
-            used: the last batch of each write that is known.
+            write: the write that is about to begin.
+            batch_id: id of the batch.
+            used: the last batch of each known write.
 
         Raises:
             LeaseHeld: a later driver has opened the journal.
@@ -143,10 +143,11 @@ class Journal:
             self._state = self._next(self._state, (*kept, write))
 
     def _next(self, before: State, writes: Iterable[Write]) -> State:
-        """Create the state after another one; what is newest afterwards decides, not the answer to the creation.
+        """Create the state after another one, and read back which state is newest; the storage's reply does not count.
 
-        A lost reply makes our own creation look like somebody else's, and one of ours may have been created after we
-        gave it up. Such a state, and one that an earlier driver creates in this very moment, is taken in.
+        A lost reply makes our own state look like that of another driver, and a request that we gave up may still be
+        carried out later. The writes of such a state are added to the next one, and so are those of a state that an
+        earlier driver creates at this very moment.
         """
         wanted = frozenset(writes)
         while True:

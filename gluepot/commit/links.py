@@ -1,4 +1,4 @@
-"""The chain of a query's manifests. Each names the batch of the one before it, so one that is gone is missed. Pure."""
+"""The chain of a query's manifests. Each names the batch of the manifest before it, so that gaps are noticed. Pure."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ class Links:
     """The newest batches of one query in one table.
 
     Args:
-        by_ctx: the last two batches that were written under a ctx, in order.
+        by_ctx: for each ctx, the last two batches that were written under it, in order.
     """
 
     by_ctx: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, batches: Iterable[tuple[str, int]], before: int) -> Links:
-        """Return what a query goes on from.
+        """Return the newest batches of a query before it writes another one.
 
         Args:
-            batches: the ctx and the batch of its writes in the table.
+            batches: the ctx and the batch of each of the query's writes in the table.
             before: the batch that the query is about to write.
         """
         links = cls()
@@ -34,11 +34,11 @@ class Links:
         return links
 
     def previous(self, ctx: str, batch_id: int) -> int:
-        """Return the last batch before one that was written under a ctx; -1 for none."""
+        """Return the last batch before `batch_id` that was written under a ctx; -1 if there is none."""
         return max((one for one in self.by_ctx.get(ctx, ()) if one < batch_id), default=-1)
 
     def after(self, ctx: str, batch_id: int) -> Links:
-        """Return what is known once a batch was written; no batch comes before it any more."""
+        """Return the links after a batch was written; later batches have higher ids."""
         _, last = self.by_ctx.get(ctx, (-1, -1))
         if batch_id <= last:
             return self
@@ -48,11 +48,11 @@ class Links:
 def missing(
     records: Iterable[CommitRecord], is_rolled_up: Callable[[str, int], bool]
 ) -> Iterator[tuple[CommitKey, CommitKey]]:
-    """Yield the keys of manifests that are gone although a later one names them, each with the later one's key.
+    """Yield the keys of missing manifests, each with the key of the later manifest that names it.
 
     Args:
-        records: the newest manifest of each write that no rollup holds, of any queries.
-        is_rolled_up: whether a rollup holds what a query published of a batch.
+        records: the newest manifest of each write that is not in a rollup, of any queries.
+        is_rolled_up: tells whether a query's manifests of a batch are in a rollup.
     """
     known = list(records)
     there = {one.key for one in known}

@@ -1,4 +1,4 @@
-"""Manifests where older versions of Gluepot put them: all in one folder, which takes long to list."""
+"""Moves manifests that older versions of Gluepot put into one folder, because such a folder takes long to list."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from gluepot.commit.reading import records_by_write
 from gluepot.commit.rolling import indexes, rolled_up_folders
-from gluepot.connectors.filesink.layout import COMMITS, commit_key, is_of_older_layout
+from gluepot.connectors.files.sink.layout import COMMITS, commit_key, is_of_older_layout
 from gluepot.core.logging import get_logger
 from gluepot.core.storage import Storage
 
@@ -14,9 +14,9 @@ log = get_logger(__name__)
 
 
 def move_manifests(storage: Storage, query_ids: Collection[str]) -> None:
-    """Move the manifests of queries into their own folders; they publish nothing meanwhile.
+    """Move the manifests of queries into a folder for each query. The queries must not publish anything meanwhile.
 
-    To be called before anything else is decided by manifests: they are looked for in the query's folder only.
+    Call this before any decision that depends on manifests, because they are looked for only in the query's folder.
 
     Raises:
         CheckpointError: a manifest cannot be read.

@@ -1,27 +1,29 @@
-"""Whether a batch may be written to a table that holds records already, or the checkpoint is not the table's. Pure.
+"""Decides whether a batch may be written to a table, or whether the checkpoint does not fit the table. Pure.
 
-The rule of `decide`, equal input is skipped and other input replaces, is right as long as a query goes on from its own
-checkpoint. A checkpoint that was lost, or put back from a copy, is recognised here, before a task runs. With Q the
-query, B its batch, R the ranges of B, and comparing only writes of the same ctx (two writes of one function hold the
-same records on purpose):
+The rule of `decide` (equal input is skipped, other input replaces) is right as long as a query continues from its own
+checkpoint. This module recognises a checkpoint that was lost or restored from a copy, before a task runs. Let Q be the
+query, B its batch and R the ranges of B. Only writes of the same ctx are compared, because two writes of one function
+contain the same records on purpose.
 
-1. Ahead. The table holds batches of Q after B. So the checkpoint is an older copy, or was rewound. If B was published
-   from equal input, it is skipped, and nothing is lost. If not, B is cut in another way than it was: replacing it would
-   take out records that are in no other batch, or leave in others that the new B holds too. Refused.
-2. Less. B was published, is the newest, and held a record that R does not. This is what follows when `offsets/B` was
-   deleted and planned anew with a lower limit. Replacing would take published records out until a later batch, or for
-   ever if they have expired. Refused. If R holds all that B held, it replaces it.
-3. Again. R holds a record that another batch of Q holds.
-4. Twice. R holds a record that another query published: a new checkpoint, and a start before the table's end.
-5. Skipped. R is the first that Q publishes of a partition, and begins after the last record that other queries
-   published of it: a new checkpoint, and a start behind the table's end. Not so if a person chose the start.
+1. Ahead. The table contains batches of Q after B. So the checkpoint is an older copy, or was rewound. If B was
+   published from equal input, it is skipped, and nothing is lost. If not, B now has other ranges than before: replacing
+   it would remove records that are in no other batch, or double records that another batch contains too. Refused.
+2. Less. B was published, is the newest batch, and contained a record that R lacks. This happens if `offsets/B` was
+   deleted and planned again with a lower limit. Replacing B would remove published records until a later batch brings
+   them back, or for ever if they have expired. Refused. If R contains all that B contained, R replaces B.
+3. Again. R contains a record that another batch of Q contains.
+4. Twice. R contains a record that another query published: the checkpoint is new and starts before the table's end.
+5. Skipped. R is the first range of a partition that Q publishes, and it begins after the last record that other queries
+   published: the checkpoint is new and starts behind the table's end. This rule does not apply if a person chose the
+   start.
 
-3 to 5 are refused unless `allowOverlap` says that the table may hold records twice, or not all of them. 1 and 2 are
-refused always. Input without ranges, from a source that is not ours, can be told from other input only by its digest:
-rule 1 alone holds there. Topics are told apart by the broker's id: offsets of a topic created again are others.
+Cases 3 to 5 are refused unless `allowOverlap` says that the table may contain records twice, or lack some. Cases 1 and
+2 are always refused. Input without ranges, from a source that is not ours, is compared only by its digest, so only case
+1 applies to it. Topics are compared by the broker's topic id, because a topic that was deleted and created again has
+other records at the same offsets.
 
-What was published by this process needs no look: it follows from the checkpoint that it reads. So the table's records
-are read once, before the first write.
+What this process itself published needs no check, because it follows from the checkpoint that the process reads. So the
+table's records are read only once, before the first write.
 """
 
 from __future__ import annotations
@@ -47,26 +49,26 @@ class Clear:
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """The table holds later batches of the query, and this one is not as it was (rule 1)."""
+    """The table contains later batches of the query, and this batch has other input than before (case 1)."""
 
     newest: int
 
 
 @dataclass(frozen=True, slots=True)
 class Less:
-    """The batch lacks records that were published under its number (rule 2)."""
+    """The batch lacks records that were published under its number (case 2)."""
 
     range: SourceRange
 
 
 @dataclass(frozen=True, slots=True)
 class Twice:
-    """A range is in the table, from another batch or another query (rules 3 and 4).
+    """The table already contains a range, from another batch or another query (cases 3 and 4).
 
     Args:
-        range: what is there.
-        by: the last write that holds some of it.
-        first_batch: the first batch that may hold some of it; of the same query.
+        range: the range that the table contains.
+        by: the last write that contains some of it.
+        first_batch: the first batch that may contain some of it, of the same query as `by`.
     """
 
     range: SourceRange
@@ -76,7 +78,7 @@ class Twice:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A range between the table's end and the batch would never be read (rule 5)."""
+    """A range between the table's end and the batch would never be read (case 5)."""
 
     range: SourceRange
     by: CommitKey
@@ -87,20 +89,20 @@ Verdict = Clear | Ahead | Less | Twice | Skipped
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """What is published of each shard: pieces in order, none of which overlaps another."""
+    """The published pieces of each shard, in order and without overlaps."""
 
     pieces: Mapping[Lane, Sequence[Piece]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, found: Iterable[tuple[Lane, Piece]]) -> Spans:
-        """Collect pieces; of what is published twice, by consent, the earlier piece counts."""
+        """Collect pieces; if positions were published twice (by `allowOverlap`), the earlier piece counts."""
         by_lane: dict[Lane, list[Piece]] = defaultdict(list)
         for lane, piece in found:
             by_lane[lane].append(piece)
         return cls({lane: apart(pieces) for lane, pieces in by_lane.items()})
 
     def meeting(self, wanted: SourceRange) -> Iterator[tuple[SourceRange, Piece]]:
-        """Yield the published parts of a range, and who published them."""
+        """Yield the published parts of a range, each with the piece that contains it."""
         pieces = self.pieces.get(lane_of(wanted), ())
         for piece in pieces[bisect_right(pieces, wanted.start, key=lambda piece: piece.end) :]:
             if piece.start >= wanted.end:
@@ -108,22 +110,22 @@ class Spans:
             yield replace(wanted, start=max(piece.start, wanted.start), end=min(piece.end, wanted.end)), piece
 
     def last(self, wanted: SourceRange) -> tuple[int, CommitKey] | None:
-        """Return where what is published of a range's shard ends."""
+        """Return the end of the last published piece of a range's shard, with its write; None if there is none."""
         pieces = self.pieces.get(lane_of(wanted))
         return (pieces[-1].end, pieces[-1].key) if pieces else None
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What a table held when a query came to write to it.
+    """What a table contained when a query began to write to it.
 
     Args:
-        query_id: of the query.
+        query_id: id of the query.
         inputs: ranges and digest of the query's own writes, by ctx and batch; without those that are rolled up.
-        own: by ctx, what the query published.
-        others: by ctx, what other queries published.
-        begun: ctx and shard of what the query has published, or may have.
-        newest: its last batch in the table, whatever the ctx; -1 for none.
+        own: the pieces that the query published, by ctx.
+        others: the pieces that other queries published, by ctx.
+        begun: the ctx and shard of everything that the query has published or may have published.
+        newest: the query's last batch in the table, for any ctx; -1 if it has none.
     """
 
     query_id: str
@@ -135,14 +137,14 @@ class History:
 
     @classmethod
     def of(cls, records: Iterable[CommitRecord], query_id: str, rolled_up: Mapping[str, Summary] = _NONE) -> History:
-        """Sort a table's live records by what they mean to a query.
+        """Sort a table's live records from the point of view of one query.
 
         Args:
-            records: that no rollup holds.
-            query_id: of the query.
-            rolled_up: by query, what its rollups hold.
+            records: the records that are not in a rollup.
+            query_id: id of the query.
+            rolled_up: the summary of each query's rollups.
         """
-        # A generation that was sealed before a batch was published says nothing.
+        # A generation that was sealed before its batch was published has no input, and says nothing about the table.
         known = [one for one in records if one.ranges or one.offsets_digest]
         own = [one for one in known if one.key.query_id == query_id]
         summary = rolled_up.get(query_id, Summary())
@@ -158,18 +160,18 @@ class History:
         )
 
     def after(self, written: Manifest) -> History:
-        """Return what is known once a write of this query is published."""
+        """Return the history after a write of this query was published."""
         lanes = {(written.key.ctx, lane_of(one)) for one in written.ranges}
         return self if lanes <= self.begun else replace(self, begun=self.begun | lanes)
 
 
 def judge(planned: Manifest, history: History, *, start_was_chosen: bool) -> Verdict:
-    """Compare a write that is about to run with what the table holds.
+    """Compare a write that is about to run with the contents of the table.
 
     Args:
-        planned: the manifest without parts.
-        history: of the table.
-        start_was_chosen: a person chose where the query starts, so what lies before is left out on purpose.
+        planned: the write's manifest without parts.
+        history: history of the table.
+        start_was_chosen: whether a person chose where the query starts, and so left out earlier records on purpose.
     """
     key = planned.key
     ranges, digest = history.inputs.get((key.ctx, key.batch_id), ((), ""))
@@ -205,7 +207,7 @@ def _by_ctx(records: Iterable[CommitRecord], rolled_up: Iterable[Summary]) -> di
 
 
 def _uncovered(wanted: SourceRange, ranges: Sequence[SourceRange]) -> SourceRange | None:
-    """Return the first part of a range that is not in the others."""
+    """Return the first part of a range that none of the other ranges contains; None if they contain all of it."""
     start = wanted.start
     for one in sorted(one for one in ranges if lane_of(one) == lane_of(wanted)):
         if one.start > start:

@@ -11,7 +11,7 @@ from gluepot.commit.decide import Adopt, Fenced, Skip, Write, decide, seal
 from gluepot.commit.intent import Intent
 from gluepot.commit.record import CommitRecord
 from gluepot.commit.target import Target
-from gluepot.connectors.filesink.layout import (
+from gluepot.connectors.files.sink.layout import (
     STAGING,
     commit_key,
     intents_of_query,
@@ -20,7 +20,7 @@ from gluepot.connectors.filesink.layout import (
     staging_of_query,
     token_of_staged,
 )
-from gluepot.connectors.filesink.names import published_name
+from gluepot.connectors.files.sink.names import published_name
 from gluepot.connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest
 from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.errors import LeaseHeld, TransientError
@@ -35,14 +35,14 @@ NamedFile = tuple[bool, str]  # whether a rejects file, and its final path
 def publish(target: Target, manifest: Manifest, clock: Clock = _CLOCK) -> Committed | AlreadyCommitted:
     """Make the staged files of a manifest visible, exactly once per key.
 
-    Called again with the same key and the same input it changes nothing; with other input it replaces what was
-    published. Of two drivers that publish the same key, the one with the higher token wins, whenever the other comes.
+    A second call with the same key and the same input changes nothing; a call with other input replaces what was
+    published. If two drivers publish the same key, the one with the higher token wins, in whatever order they come.
 
     Raises:
         PermanentError: the manifest's numbers contradict each other.
         LeaseHeld: a later driver has published under this key.
-        TransientError: the storage was away, a staged file is gone, or an earlier driver came first with other input;
-            the batch may be tried again.
+        TransientError: the storage could not be reached, a staged file is missing, or an earlier driver came first with
+            other input; the batch may be tried again.
     """
     check(manifest)
     newest = published(target, manifest.key)
@@ -56,20 +56,20 @@ def publish(target: Target, manifest: Manifest, clock: Clock = _CLOCK) -> Commit
                 abort(target, manifest.key, str(manifest.token))
                 return AlreadyCommitted(record.data_paths, record.rows_out, record.rejects_paths)
             case Adopt(record):
-                newest = _create(target, record)  # if that is not ours now, it is decided again
+                newest = _create(target, record)  # decides again, in case another driver's record is there now
             case Write(record, superseded) if (settled := _settle_own(target, record, superseded)) is not None:
-                newest = settled  # an earlier try of this driver has used up the generation
+                newest = settled  # an earlier try of this driver has used up this generation
             case Write(record, superseded):
                 stamped = replace(record, committed_at_epoch_ms=int(clock.epoch() * 1000))
                 return _write(target, manifest, stamped, superseded)
 
 
 def adopted(target: Target, manifest: Manifest) -> CommitRecord | None:
-    """Return what was published from the manifest's input already; None if the tasks have to run.
+    """Return the record of a publication that already used the manifest's input; None if the tasks have to run.
 
     Args:
         target: where the write goes.
-        manifest: without parts yet; its `ranges` or `offsets_digest` say what it reads.
+        manifest: the manifest, still without parts; its `ranges` or `offsets_digest` say what it reads.
 
     Raises:
         LeaseHeld: a later driver has published under this key.
@@ -90,17 +90,19 @@ def adopted(target: Target, manifest: Manifest) -> CommitRecord | None:
 
 
 def recover(target: Target, query_id: str, token: int, place: str = "") -> None:
-    """Finish or undo what a dead driver of this query left in the middle; other queries' files are not touched.
+    """Finish or undo the publications that a dead driver of this query left unfinished.
 
-    To be called before the query's first batch. What a later driver has begun is left alone.
+    Call this before the query's first batch. It touches neither files of other queries nor publications that a later
+    driver has begun.
 
     Args:
         target: where the query writes.
-        query_id: of the query.
-        token: of the driver.
-        place: `target` of the commit keys, which tells the table's rejects from those of others in a shared folder.
+        query_id: id of the query.
+        token: token of the driver.
+        place: the `target` of the commit keys. In a folder of rejected records that several tables share, it tells this
+            table's files from those of the others.
     """
-    # Staged files go before published ones: a copy that the store carries out late then finds nothing to copy.
+    # Remove staged files before published ones: a copy that the store carries out late then finds nothing to copy.
     for storage, _ in target.each():
         _remove_staged(storage, query_id, token, None if storage == target.table else place)
     for path in target.table.list(intents_of_query(query_id)):
@@ -114,7 +116,7 @@ def recover(target: Target, query_id: str, token: int, place: str = "") -> None:
 
 
 def _remove_staged(storage: Storage, query_id: str, token: int, place: str | None) -> None:
-    """Remove what this driver and earlier ones have staged, for one place or (None) for whichever."""
+    """Remove what this driver and earlier ones have staged, for one place; with None, for all places."""
     folder = STAGING if place is None else staging_of_query(query_id, place)
     staged = [one for one in storage.list(folder) if is_staged_by(one, query_id)]
     if any(token_of_staged(one) > token for one in staged):
@@ -125,13 +127,13 @@ def _remove_staged(storage: Storage, query_id: str, token: int, place: str | Non
 
 
 def abort(target: Target, key: CommitKey, attempt: str) -> None:
-    """Remove what the tasks of an attempt staged; what is gone already is fine."""
+    """Remove what the tasks of an attempt staged; files that are already gone are no error."""
     for storage, _ in target.each():
         storage.delete_folder(staging_of_attempt(key, attempt), within=staging_of_query(key.query_id, key.target))
 
 
 def published(target: Target, key: CommitKey) -> CommitRecord | None:
-    """Return the newest generation of what was published under a key, or None.
+    """Return the record of the newest generation that was published under a key, or None.
 
     Generations are tried one after the other, because a listing may lag behind.
     """
@@ -144,9 +146,9 @@ def published(target: Target, key: CommitKey) -> CommitRecord | None:
 def _taken(target: Target, intent: Intent, token: int, before: CommitRecord | None) -> CommitRecord:
     """Return the record of an intent's generation, after making sure that nobody can create another one.
 
-    An earlier driver may only be slow, and a store may carry out a request of this driver after it was given up. What
-    was moved can be removed once the generation is taken: by what is published already, under this driver's token, or
-    by nothing at all.
+    An earlier driver may be slow instead of dead, and a store may carry out a request of this driver after the driver
+    gave it up. So moved files can be removed only once the generation is taken. If it has no record, this driver takes
+    it with a record of the generation before, or with an empty one.
     """
     record = _read(target, intent.key, intent.generation)
     return record or _create(target, seal(intent.key, intent.generation, token, before))
@@ -156,7 +158,7 @@ def _settle_own(target: Target, record: CommitRecord, superseded: CommitRecord |
     """Undo an earlier try of this driver to publish the same generation, or find that it succeeded.
 
     Returns:
-        the record that has the generation now; None if there was no such try.
+        The record that now has the generation; None if there was no such try.
     """
     intent = _begun(target, record)
     if intent is None:
@@ -167,14 +169,14 @@ def _settle_own(target: Target, record: CommitRecord, superseded: CommitRecord |
 
 
 def _finish(target: Target, record: CommitRecord) -> None:
-    """Do what is left of an earlier try of this driver that created its manifest and got no further."""
+    """Complete an earlier try of this driver that created its manifest but did not clean up after it."""
     intent = _begun(target, record)
     if intent is not None:
         _end(target, intent, record, _read(target, record.key, record.generation - 1))
 
 
 def _begun(target: Target, record: CommitRecord) -> Intent | None:
-    """Return the intent that an earlier try to publish a record has left."""
+    """Return the intent that an earlier try to publish a record has left; None if there is none."""
     try:
         return Intent.from_bytes(target.table.get(Intent.to_publish(record).path))
     except FileNotFoundError:
@@ -195,7 +197,7 @@ def _write(
         abort(target, manifest.key, str(manifest.token))
         reach("publish.ended")
         return Committed(record.data_paths, record.rows_out, record.rejects_paths)
-    _end(target, intent, winner, None)  # what the winner superseded is the winner's to remove
+    _end(target, intent, winner, None)  # the winner itself removes the files that it superseded
     abort(target, manifest.key, str(manifest.token))
     raise _overtaken(target, manifest, winner)
 
@@ -218,9 +220,9 @@ def _move(target: Target, manifest: Manifest, generation: int) -> None:
 
 
 def _create(target: Target, record: CommitRecord) -> CommitRecord:
-    """Create the manifest; return the one that is there now, which is ours unless another driver came first.
+    """Create the manifest, and return the existing one, which is ours unless another driver came first.
 
-    "It exists" may also be the answer to our own request, sent twice because the first reply was lost: then it is ours.
+    The store may also answer "it exists" to our own request, if that was sent twice because the first reply was lost.
     """
     key = commit_key(record.key, record.generation)
     if target.table.create(key, record.to_bytes()):
@@ -244,7 +246,7 @@ def _fenced(target: Target, manifest: Manifest, record: CommitRecord) -> LeaseHe
 
 
 def _end(target: Target, intent: Intent, record: CommitRecord | None, superseded: CommitRecord | None) -> None:
-    """Remove what the intent named and no manifest names, what was superseded, then the intent itself."""
+    """Remove files that the intent names and the record does not, then superseded files, then the intent itself."""
     kept = _named(record)
     _remove(target, [file for file in intent.files if file not in kept])
     _remove(target, [file for file in _named(superseded) if file not in kept])

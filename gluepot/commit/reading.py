@@ -1,4 +1,4 @@
-"""Reading manifests: files of a kilobyte or two, many at a time."""
+"""Reads manifests: files of a kilobyte or two, many at a time."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.filesink.layout import write_and_generation
+from gluepot.connectors.files.sink.layout import write_and_generation
 from gluepot.core.errors import CheckpointError
 from gluepot.core.storage import LocalStorage, Storage
 
-# Of objects, which take a round trip each. 10,000 local files take 0.3 s one by one and 0.4 s with threads.
+# Objects of a store are read in parallel, because each takes a round trip. Local files are not: 10,000 of them take
+# 0.3 s one by one and 0.4 s with threads.
 _PARALLEL_READS = 32
 
 
 def newest_generations(keys: Iterable[str]) -> list[str]:
-    """Return the key of the highest generation of each write; keys of other files are left out."""
+    """Return the key of each write's highest generation; keys of other files are left out."""
     newest: dict[str, tuple[int, str]] = {}
     for key in keys:
         if named := write_and_generation(key):
@@ -25,11 +26,11 @@ def newest_generations(keys: Iterable[str]) -> list[str]:
 
 
 def records_by_write(storage: Storage, keys: Iterable[str]) -> Iterator[tuple[str, CommitRecord]]:
-    """Yield manifests, each with the digest of its write; one that went after the listing is left out.
+    """Yield manifests, each with the digest of its write, without those that were deleted after the listing.
 
     Args:
         storage: the table's folder.
-        keys: of manifests.
+        keys: storage keys of the manifests.
 
     Raises:
         CheckpointError: a manifest cannot be read.
@@ -43,7 +44,7 @@ def records_by_write(storage: Storage, keys: Iterable[str]) -> Iterator[tuple[st
 
 
 def texts(storage: Storage, keys: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield small files with their keys, in order, read side by side where that helps; one that went is left out."""
+    """Yield the keys and contents of small files, in order; reads in parallel if that helps, skips deleted files."""
     if isinstance(storage, LocalStorage):
         found: Iterable[bytes | None] = (_text(storage, key) for key in keys)
     else:

@@ -1,4 +1,4 @@
-"""The manifest as it is kept: a JSON file for people and programs."""
+"""The stored form of a manifest: a JSON file for people and programs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from gluepot.connectors.filesink.names import published_name
+from gluepot.connectors.files.sink.names import published_name
 from gluepot.connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange, StagedFile, ranges_digest
 from gluepot.core.errors import CheckpointError
 from gluepot.frames.schema import merge_schemas
@@ -26,12 +26,12 @@ class FileEntry:
     """One published file.
 
     Args:
-        path: relative to the table's folder; that of a rejects file to the folder of rejects.
-        size_bytes: its length.
-        rows: records in it.
+        path: path relative to the table's folder, or for a rejects file relative to the folder of rejects.
+        size_bytes: length of the file.
+        rows: number of records in it.
         crc32: zlib CRC-32 of its bytes.
-        rejects: whether it holds rejected records.
-        encoding: what a reader must know beside the bytes, see `gluepot.connectors.filesink.format`.
+        rejects: whether it contains rejected records.
+        encoding: what a reader needs besides the bytes, see `gluepot.connectors.files.contracts`.
     """
 
     path: str
@@ -47,26 +47,27 @@ class CommitRecord:
     """Everything known of one published write.
 
     Args:
-        key: of the write.
+        key: commit key of the write.
         generation: 1, or one more than that of the record which this one supersedes.
-        token: of the driver that published it.
-        files: data and rejects.
-        ranges: what was read, coalesced; of the whole micro-batch where the rows came through a DataFrame.
-        offsets_digest: what tells one input from another where there are no ranges.
-        rows_in: records read; what came through a DataFrame counts its rows.
+        token: token of the driver that published it.
+        files: data files and rejects files.
+        ranges: the ranges that were read, coalesced; those of the whole micro-batch if the rows came through a
+            DataFrame.
+        offsets_digest: a digest that identifies the input if there are no ranges.
+        rows_in: records read; if they came through a DataFrame, its rows.
         rows_out: records in the data files.
         rows_dropped: records that steps left out.
         bytes_in: payload bytes read.
         rejected: records diverted, by reason.
-        schema: merged Arrow schema of the data files with the partition keys (IPC bytes), None without any.
-        source_schema: merged Arrow schema of the records before transforms (IPC bytes), None if unknown.
-        committed_at_epoch_ms: when the files were published, by the clock of the driver that did; 0 if unknown. For
-            people: nothing is decided by it.
-        columns: what the write's tasks added to the table's columns, in the sink's own form; None if the sink keeps no
-            account.
-        work: text that is equal only where the same was done with the input; empty where the key alone says that.
-        previous: the batch of the query's write before this one under the same ctx, so that a manifest that is gone is
-            missed; -1 for the first one, None if unknown.
+        schema: merged Arrow schema of the data files with the partition keys (IPC bytes); None if there are none.
+        source_schema: merged Arrow schema of the records before transforms (IPC bytes); None if unknown.
+        committed_at_epoch_ms: when the files were published, by the clock of the driver that published them; 0 if
+            unknown. This is for people; no decision depends on it.
+        columns: what the write's tasks added to the table's columns, in the sink's own form; None if the sink does not
+            record columns.
+        work: text that is equal only if the same work was done with the input; empty if the key alone implies that.
+        previous: the batch of the query's previous write under the same ctx, so that a missing manifest is noticed; -1
+            for the first write, None if unknown.
     """
 
     key: CommitKey
@@ -89,7 +90,7 @@ class CommitRecord:
 
     @classmethod
     def of(cls, manifest: Manifest, generation: int) -> CommitRecord:
-        """Return what publishing a manifest as a given generation would record."""
+        """Return the record that publishing a manifest as a given generation would create."""
         parts = manifest.parts
         rejected: Counter[str] = Counter()
         for part in parts:
@@ -126,7 +127,7 @@ class CommitRecord:
 
     @classmethod
     def nothing(cls, key: CommitKey) -> CommitRecord:
-        """Return a record of a write that did not happen; its input equals none."""
+        """Return a record of a write that did not happen; its input is equal to no other input."""
         return cls(key, 0, offsets_digest=_NOTHING)
 
     @property
@@ -150,7 +151,7 @@ class CommitRecord:
         return tuple(file.path for file in self.files if file.rejects)
 
     def as_part(self) -> ManifestPart:
-        """Return what it says of input and output as one task's part would, its files where they are published."""
+        """Return its input and output in the form of one task's part, with the final paths of its files."""
         return ManifestPart(
             files=[
                 StagedFile(file.path, file.path, file.size_bytes, file.rows, file.crc32, file.rejects, file.encoding)
@@ -197,7 +198,7 @@ class CommitRecord:
         """Read the JSON text back.
 
         Raises:
-            CheckpointError: it is not such a text, or was written by a newer version of Gluepot.
+            CheckpointError: the text is not a manifest, or a newer version of Gluepot wrote it.
         """
         try:
             plain = json.loads(text)
@@ -232,12 +233,12 @@ class CommitRecord:
 
 
 def plain_key(key: CommitKey) -> dict[str, Any]:
-    """Return a key as records and intents hold it: without the target, which is where they lie."""
+    """Return a key in the form of records and intents: without its target, because they lie in the target."""
     return {"query_id": key.query_id, "batch_id": key.batch_id, "ctx": key.ctx}
 
 
 def input_text(ranges: Iterable[SourceRange], offsets_digest: str) -> str:
-    """Return text that is equal for equal input: that of the ranges, or the digest where there are none."""
+    """Return text that is equal for equal input: made from the ranges, or the digest if there are none."""
     text = ranges_digest(ranges)
     return offsets_digest if text == _NO_RANGES else text
 
@@ -262,7 +263,7 @@ def _columns(texts: Sequence[str] | None) -> Sequence[bytes] | None:
 
 
 def _described(schema: bytes | None) -> list[dict[str, str]]:
-    """Return the columns in words, for people who open the file."""
+    """Return the names and types of the columns, for people who open the file."""
     if schema is None:
         return []
     return [{"name": one.name, "type": str(one.type)} for one in pa.ipc.read_schema(pa.py_buffer(schema))]

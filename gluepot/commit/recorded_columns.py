@@ -1,7 +1,7 @@
-"""What the writes to a table have recorded of its columns: read from the manifests once, then kept in memory.
+"""The column records of the tables that are written to: read from the manifests once, then kept in memory.
 
-A write knows what earlier batches of its query recorded, and what other queries had when it first looked; a batch that
-is replayed knows the same again, so that its files come out the same.
+A write uses the column records of earlier batches of its query, and those that other queries had when the table was
+opened. A batch that is replayed uses the same records, so that it produces the same files.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from gluepot.commit.history import Published
 from gluepot.commit.target import Target
 from gluepot.connectors.ports import CommitKey, ManifestPart
 
+# A table is forgotten if no batch has written to it for this number of batches. `gluepot.commit.QueryWrites` forgets it
+# earlier, and opens it again before the next write.
 _KEPT_BATCHES = 200
-"""A table that no batch wrote to for so long is forgotten; `gluepot.commit.QueryWrites` opens it anew by then."""
 
 
 @dataclass(slots=True)
@@ -25,23 +26,23 @@ class _Table:
 
 
 class TableColumns:
-    """The records of all tables that one process writes to. Safe to use from several threads."""
+    """The column records of all tables that one process writes to. Safe to use from several threads."""
 
     def __init__(self) -> None:
         self._tables: dict[tuple[str, str], _Table] = {}
         self._changing = Lock()
 
     def __len__(self) -> int:
-        """Return how many tables are known."""
+        """Return the number of known tables."""
         return len(self._tables)
 
     def begin(self, target: Target, key: CommitKey, published: Published) -> None:
-        """Start over with what the manifests of a table say.
+        """Load the column records from the manifests of a table, in place of those in memory.
 
         Args:
-            target: of the table.
-            key: of the query's first write to it.
-            published: what is live.
+            target: the table's target.
+            key: commit key of the query's first write to it.
+            published: the table's live manifests.
         """
         known = _Table(key.batch_id, list(published.recorded_columns(key)))
         with self._changing:
@@ -55,11 +56,11 @@ class TableColumns:
             return tuple(self._used(target, key).columns)
 
     def learn(self, target: Target, key: CommitKey, parts: Iterable[ManifestPart]) -> None:
-        """Take in what a write has recorded."""
+        """Add the column records of a write."""
         now = dict.fromkeys(one for part in parts for one in part.columns or ())
         with self._changing:
-            held = self._used(target, key).columns
-            held += [one for one in now if one not in held]
+            columns = self._used(target, key).columns
+            columns += [one for one in now if one not in columns]
 
     def _used(self, target: Target, key: CommitKey) -> _Table:
         table = self._tables[_table(target, key)]

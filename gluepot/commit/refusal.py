@@ -1,4 +1,4 @@
-"""The sentences of a write that is refused because the checkpoint is not the table's (see `overlap`)."""
+"""The error messages for a write that is refused because the checkpoint does not fit the table (see `overlap`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gluepot.commit.overlap import Ahead, Clear, History, Less, Skipped, Twice, judge
-from gluepot.connectors.filesink.layout import commit_key
+from gluepot.connectors.files.sink.layout import commit_key
 from gluepot.connectors.ports import CommitKey, Manifest, SourceRange
 from gluepot.core.errors import CheckpointError
 
@@ -16,9 +16,9 @@ class Origin:
     """Where a streaming query comes from.
 
     Args:
-        checkpoint: its location.
-        start_was_chosen: a person chose where it starts (`gluepot checkpoint rewind`).
-        allow_overlap: the user accepts records that are twice in a table, or left out between two queries.
+        checkpoint: location of its checkpoint.
+        start_was_chosen: whether a person chose where it starts (`gluepot checkpoint rewind`).
+        allow_overlap: whether the user accepts records that are twice in a table, or left out between two queries.
     """
 
     checkpoint: str
@@ -27,7 +27,7 @@ class Origin:
 
 
 def refuse_overlap(planned: Manifest, history: History, origin: Origin, table: str) -> None:
-    """Make sure that a write goes on from what the table holds.
+    """Make sure that a write continues from the contents of the table.
 
     Raises:
         CheckpointError: it does not; the message names table, checkpoint and remedy.
@@ -38,14 +38,14 @@ def refuse_overlap(planned: Manifest, history: History, origin: Origin, table: s
     match judge(planned, history, start_was_chosen=origin.start_was_chosen):
         case Ahead(newest):
             raise CheckpointError(
-                f"The checkpoint {ck} is older than the table {table}: it is at batch {planned.key.batch_id}, cut in"
-                f" another way than before, and the table holds batches up to {newest} of the same query; restore the"
-                f" newer checkpoint, or {remedy}.",
+                f"The checkpoint {ck} is older than the table {table}: it is at batch {planned.key.batch_id}, with"
+                f" other ranges than before, but the table contains batches up to {newest} of the same query; restore"
+                f" the newer checkpoint, or {remedy}.",
             )
         case Less(missing):
             raise CheckpointError(
-                f"The table {table} holds {_where(missing)} as part of batch {planned.key.batch_id}, which by the"
-                f" checkpoint {ck} ends before: replacing it would take out what is published; {remedy}.",
+                f"The table {table} contains {_where(missing)} as part of batch {planned.key.batch_id}, but in the"
+                f" checkpoint {ck} that batch ends before: replacing it would remove published records; {remedy}.",
             )
         case Twice(found, by, first) if not origin.allow_overlap:
             batches = f"batch {by.batch_id}" if first == by.batch_id else f"the batches {first} to {by.batch_id}"
@@ -53,29 +53,29 @@ def refuse_overlap(planned: Manifest, history: History, origin: Origin, table: s
                 "this query" if by.query_id == planned.key.query_id else f"query {by.query_id}"
             )
             raise CheckpointError(
-                f"The table {table} holds {_where(found)} already, {whose}, and the checkpoint {ck} would write it"
-                f" again; {remedy}, or {consent} to have it twice.",
+                f"The table {table} already contains {_where(found)}, {whose}, and the checkpoint {ck} would write them"
+                f" again; {remedy}, or {consent} to have these records twice.",
             )
         case Skipped(gap, by) if not origin.allow_overlap:
             raise CheckpointError(
                 f"The table {table} ends at offset {gap.start} of {_shard(gap)}, written by query {by.query_id}, and"
-                f" the checkpoint {ck} is new and starts at {gap.end}: what lies between would never be in it;"
-                f" {remedy}, or {consent} to leave it out.",
+                f" the checkpoint {ck} is new and starts at {gap.end}: the records in between would never be written;"
+                f" {remedy}, or {consent} to leave them out.",
             )
         case Clear() | Twice() | Skipped():
             return
 
 
 def refuse_gap(gone: Sequence[tuple[CommitKey, CommitKey]], origin: Origin, table: str) -> None:
-    """Make sure that no manifest of the query is gone.
+    """Make sure that no manifest of the query is missing.
 
     Args:
-        gone: keys of such manifests, each with that of the one that names it.
-        origin: of the query.
-        table: its location.
+        gone: keys of missing manifests, each with the key of the manifest that names it.
+        origin: origin of the query.
+        table: location of the table.
 
     Raises:
-        CheckpointError: one is gone, and the user has not accepted that.
+        CheckpointError: one is missing, and the user has not accepted that.
     """
     if not gone or origin.allow_overlap:
         return
@@ -83,8 +83,8 @@ def refuse_gap(gone: Sequence[tuple[CommitKey, CommitKey]], origin: Origin, tabl
     name = commit_key(before, 1).removesuffix(".1.json")
     raise CheckpointError(
         f"The table {table} lacks the manifest {name}.*.json: batch {later.batch_id} of this query names batch"
-        f" {before.batch_id} as the one before it. Its rows are missing for whoever reads the table through its"
-        " manifests; restore the file, or set the option allowOverlap of forEachBatch to true to go on without it."
+        f" {before.batch_id} as the one before it. Readers that use the manifests do not see its rows; restore the"
+        " file, or set the option allowOverlap of forEachBatch to true to go on without it."
     )
 
 

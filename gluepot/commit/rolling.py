@@ -1,18 +1,19 @@
-"""Reading and writing rollups: copies of manifests, a thousand batches in one file.
+"""Reads and writes rollups: copies of manifests, a thousand batches in one file.
 
     <query>/<first>.<number>.parquet   the newest manifest of each write of the batches from <first> on
-    <query>/<number>.json              the index: which of these files hold, and a summary
+    <query>/<number>.json              the index: which of these files are valid, and a summary
 
-Rollups are copies: the manifests stay where they are, because it is their names, never given twice, that keep a driver
-that was taken for dead from publishing. What a rollup holds is left out when manifests are listed. The rules:
+Rollups are copies. The manifests stay where they are, because their names, which are never given twice, keep a driver
+that was taken for dead from publishing. A listing of manifests leaves out those that are in a rollup. The rules:
 
-1. The indexes of a query are a chain, each created exclusively; the newest holds. Whoever removes one removes nothing
-   else: the manifests are read again.
-2. A query's own driver rolls up what its batches published, a thousand at a time, once a later thousand has begun. None
-   of those batches is published again then.
-3. Whoever does create a manifest of such a batch all the same (a checkpoint that was put back, or rejected records that
-   are purged) takes the thousand out of the index first, creates it, and looks whether it is in the index again.
-   Whoever rolls up looks again at the folder once the index is there. One of the two sees the other, and takes it out.
+1. The indexes of a query form a chain, each created exclusively; only the newest is valid. To remove the indexes loses
+   nothing: the manifests themselves are then read.
+2. A query's own driver rolls up its manifests, a thousand batches at a time, once a later thousand has begun. After
+   that, none of the batches is normally published again.
+3. A manifest of such a batch may still be created: when a checkpoint was restored, or rejected records are purged. That
+   process takes the thousand out of the index, creates the manifest, and then checks whether the thousand is in the
+   index again. The process that rolls up checks the folder again after it has created the index. So one of the two
+   notices the other, and takes the thousand out.
 4. Files that no index names are removed with the next thousand, so readers have that long to read them.
 """
 
@@ -33,7 +34,7 @@ from gluepot.commit.links import missing
 from gluepot.commit.reading import newest_generations, records_by_write
 from gluepot.commit.record import CommitRecord
 from gluepot.commit.rollup import Index, Summary
-from gluepot.connectors.filesink.layout import (
+from gluepot.connectors.files.sink.layout import (
     FOLDER_BATCHES,
     ROLLUPS,
     commit_key,
@@ -64,7 +65,7 @@ def indexes(storage: Storage) -> Mapping[str, Index]:
     """Return the index of each query of a table that has rollups, by query.
 
     Raises:
-        CheckpointError: one cannot be read.
+        CheckpointError: an index cannot be read.
     """
     return {one.query_id: one for one in _newest(storage, ROLLUPS)}
 
@@ -74,13 +75,13 @@ def index_of(storage: Storage, query_id: str) -> Index:
     return next(iter(_newest(storage, rollups_of_query(query_id))), Index(query_id))
 
 
-def rolled_up_folders(held: Mapping[str, Index]) -> list[Stretch]:
-    """Return the folders of manifests that need not be looked into, of all queries that have rollups, in order."""
-    return sorted(chain.from_iterable(one.stretches() for one in held.values()))
+def rolled_up_folders(by_query: Mapping[str, Index]) -> list[Stretch]:
+    """Return the folders whose manifests are in rollups, of all queries, in order; they need not be listed."""
+    return sorted(chain.from_iterable(one.stretches() for one in by_query.values()))
 
 
 def rolled_records(storage: Storage, index: Index) -> Iterator[CommitRecord]:
-    """Yield what the rollups of an index hold, in the order of batch and ctx.
+    """Yield the manifests in the rollups of an index, in order of batch and ctx.
 
     Raises:
         TransientError: a rollup was replaced since the index was read; open the table again.
@@ -92,18 +93,18 @@ def rolled_records(storage: Storage, index: Index) -> Iterator[CommitRecord]:
 
 
 def roll_up(storage: Storage, query_id: str, token: int, batch_id: int, *, with_gaps: bool = False) -> int:
-    """Roll up what a query has published in whole folders of batches before one; return how many folders.
+    """Roll up the query's manifests in all folders that lie completely before a batch; return the number of folders.
 
     Args:
         storage: the table's folder.
-        query_id: of the query.
-        token: of its driver, which calls this.
+        query_id: id of the query.
+        token: token of the query's driver, which calls this.
         batch_id: a batch that has begun.
-        with_gaps: whether manifests that are gone are accepted.
+        with_gaps: whether missing manifests are accepted.
 
     Raises:
-        CheckpointError: a manifest cannot be read, or is gone.
-        TransientError: the storage was away, or somebody else changed the index.
+        CheckpointError: a manifest cannot be read, or is missing.
+        TransientError: the storage could not be reached, or another process changed the index.
     """
     index = index_of(storage, query_id)
     if index.token > token:
@@ -126,7 +127,7 @@ def unroll(storage: Storage, query_id: str, first: int, last: int | None = None)
 
     Args:
         storage: the table's folder.
-        query_id: of the query.
+        query_id: id of the query.
         first: the first batch of the first folder.
         last: the first batch of the last folder; None for all from `first` on.
     """
@@ -143,7 +144,7 @@ def unroll(storage: Storage, query_id: str, first: int, last: int | None = None)
 
 
 def create_again(storage: Storage, record: CommitRecord) -> bool:
-    """Create a manifest of a batch that may be rolled up; return False if there is one of that name."""
+    """Create a manifest of a batch that may be rolled up; return False if a manifest of that name exists."""
     key, first = record.key, first_of_folder(record.key.batch_id)
     unroll(storage, key.query_id, first, first)
     created = storage.create(commit_key(key, record.generation), record.to_bytes())
@@ -177,14 +178,14 @@ def _rolled_up(
 
 
 def _created(storage: Storage, index: Index) -> bool:
-    """Create an index; return whether it is there now, rather than another one of its number."""
+    """Create an index; return False if another index has taken its number."""
     key, text = rollup_index_key(index.query_id, index.number), index.to_bytes()
     # "It exists" may also be the answer to our own request, sent twice because the first reply was lost.
     return storage.create(key, text) or storage.get(key) == text
 
 
 def _clean(storage: Storage, index: Index) -> None:
-    """Remove what neither an index nor the one before it names."""
+    """Remove rollups and indexes that neither an index nor the one before it uses."""
     kept = {*index.files.values(), rollup_index_key(index.query_id, index.number)}
     doomed = []
     for key in storage.list(rollups_of_query(index.query_id)):
@@ -203,7 +204,7 @@ def _newest(storage: Storage, folder: str) -> list[Index]:
                 newest[query] = max(newest.get(query, (0, "")), (number, key))
         try:
             return [_index(storage, number, key) for number, key in newest.values()]
-        except FileNotFoundError:  # a later one came, and this one was removed
+        except FileNotFoundError:  # a later index was created, and this one was removed
             continue
     raise TransientError(f"the indexes of rollups in {storage.url} changed {_TRIES} times; try again")
 

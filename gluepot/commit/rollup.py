@@ -1,8 +1,8 @@
-"""What a rollup says of the manifests it holds. Pure.
+"""Summaries of the manifests in rollups. Pure.
 
-A stream of one second windows publishes a million manifests in twelve days. Whoever opens the table needs little of
-them: which input they hold, how many rows, which columns. So the manifests of a thousand batches that are done are
-copied into one file, a rollup, with a summary; an index names the query's rollups and sums their summaries up.
+A stream with windows of one second publishes a million manifests in twelve days. A process that opens the table needs
+only a little of them: which input they cover, how many rows, which columns. So the manifests of a thousand finished
+batches are copied into one file, a rollup, with a summary. An index names the query's rollups and adds their summaries.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import pyarrow as pa
 
 from gluepot.commit.record import CommitRecord
 from gluepot.commit.spans import Lane, Piece, joined_pieces, lane_of
-from gluepot.connectors.filesink.folders import partition_values
-from gluepot.connectors.filesink.layout import FOLDER_BATCHES, commits_from, first_of_folder
+from gluepot.connectors.files.sink.folders import partition_values
+from gluepot.connectors.files.sink.layout import FOLDER_BATCHES, commits_from, first_of_folder
 from gluepot.connectors.ports import CommitKey
 from gluepot.core.errors import CheckpointError
 from gluepot.core.storage.port import Stretch
@@ -30,17 +30,17 @@ _VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What is asked of writes whose manifests are not read. All of them are of one query.
+    """A summary of some writes of one query, which stands in for reading their manifests.
 
     Args:
-        writes: their number.
-        rows_out: in their data files.
+        writes: number of writes.
+        rows_out: rows in their data files.
         newest: the last batch, by ctx.
-        newest_known: the last batch of which the input is known, -1 for none.
-        pieces: which input they hold, by ctx and shard, in order and apart from each other.
+        newest_known: the last batch whose input is known; -1 if there is none.
+        pieces: the input of the writes, by ctx and shard, in order and without overlaps.
         columns: distinct records of the table's columns, oldest first; see `gluepot.commit.recorded_columns`.
-        schema: of the rows as readers of the files see them, merged (Arrow IPC bytes); None without any.
-        partition_keys: names in the folders of data files, in the order they appeared in.
+        schema: merged schema of the rows as readers of the files see them (Arrow IPC bytes); None if there is none.
+        partition_keys: partition keys in the paths of data files, in order of first appearance.
     """
 
     writes: int = 0
@@ -76,7 +76,7 @@ class Summary:
         )
 
     def and_then(self, later: Summary) -> Summary:
-        """Return the sum of this and of what was published later."""
+        """Return the sum of this summary and a later one."""
         lanes = dict.fromkeys([*self.pieces, *later.pieces])
         return Summary(
             writes=self.writes + later.writes,
@@ -109,7 +109,7 @@ class Summary:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any], query_id: str) -> Summary:
-        """Read the plain values back; raises what reading wrong values raises."""
+        """Read the plain values back. Wrong values raise ValueError, KeyError, TypeError or AttributeError."""
         return cls(
             writes=int(plain["writes"]),
             rows_out=int(plain["rows_out"]),
@@ -129,14 +129,14 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """Which rollups of a query hold.
+    """The list of the valid rollups of a query.
 
     Args:
-        query_id: of the query.
-        number: counted from 1; the index with the highest number holds.
-        token: of the driver that created it.
+        query_id: id of the query.
+        number: number of the index, counted from 1; only the index with the highest number is valid.
+        token: token of the driver that created it.
         files: the keys of the rollups, by the first batch of the thousand.
-        summary: of all of them.
+        summary: the summary of all rollups together.
     """
 
     query_id: str
@@ -150,7 +150,7 @@ class Index:
         return first_of_folder(batch_id) in self.files
 
     def stretches(self) -> list[Stretch]:
-        """Return the folders of manifests that need not be looked into, those side by side together."""
+        """Return the folders whose manifests are in rollups; adjacent folders form one stretch."""
         found: list[tuple[int, int]] = []
         for first in sorted(self.files):
             if found and found[-1][1] + FOLDER_BATCHES == first:
@@ -175,7 +175,7 @@ class Index:
         """Read the JSON text back.
 
         Raises:
-            CheckpointError: it is not such a text, or a newer version of Gluepot wrote it.
+            CheckpointError: the text is not an index, or a newer version of Gluepot wrote it.
         """
         try:
             plain = json.loads(text)
@@ -189,14 +189,14 @@ class Index:
 
 
 def recorded_columns(record: CommitRecord) -> Sequence[bytes]:
-    """Return what a manifest tells of the table's columns; that of a sink that keeps no account has its schema."""
+    """Return the column records of a manifest; if its sink does not record columns, the manifest's schema."""
     if record.columns is not None:
         return record.columns
     return () if record.schema is None else (record.schema,)
 
 
 def partition_keys(records: Iterable[CommitRecord]) -> tuple[str, ...]:
-    """Return the names in the folders of data files, in the order they appeared in."""
+    """Return the partition keys in the paths of data files, in order of first appearance."""
     folders = dict.fromkeys(
         file.path.rpartition("/")[0] for record in records for file in record.files if not file.rejects
     )
@@ -204,13 +204,13 @@ def partition_keys(records: Iterable[CommitRecord]) -> tuple[str, ...]:
 
 
 def merged_schema(records: Iterable[CommitRecord]) -> pa.Schema | None:
-    """Return the columns of files as their readers see them, merged; None where no manifest tells of any."""
+    """Return the merged columns of files as their readers see them; None if no manifest has a schema."""
     distinct = dict.fromkeys((one.schema, _is_text(one)) for one in records if one.schema is not None)
     return merged(_as_read(schema) if text else schema for schema, text in distinct)
 
 
 def merged(schemas: Iterable[bytes]) -> pa.Schema | None:
-    """Return the columns of several schemas (Arrow IPC bytes), in the order they appeared in; None for none."""
+    """Return the columns of several schemas (Arrow IPC bytes), in order of first appearance; None for no schemas."""
     distinct = [pa.ipc.read_schema(pa.py_buffer(one)) for one in dict.fromkeys(schemas)]
     return reduce(merge_schemas, distinct, pa.schema([])) if distinct else None
 
@@ -225,6 +225,6 @@ def _is_text(record: CommitRecord) -> bool:
 
 
 def _as_read(schema: bytes) -> bytes:
-    """Return the schema of text files, whose readers give choices as text."""
+    """Return the schema that readers of text files see: columns with a choice of types become text."""
     recorded = pa.ipc.read_schema(pa.py_buffer(schema))
     return bytes(choice_to_string(pa.RecordBatch.from_pylist([], schema=recorded)).schema.serialize())

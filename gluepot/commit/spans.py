@@ -1,4 +1,4 @@
-"""Which positions of a shard were published, and by whom. Pure."""
+"""Which positions of a shard were published, and by which write. Pure."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from gluepot.connectors.ports import CommitKey, SourceRange
 
+# A shard: the source, the id of the stream, and the shard's name.
 Lane = tuple[str, str, str]
-"""A shard: the source, the id of the stream, and the shard's name."""
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -17,9 +17,9 @@ class Piece:
 
     Args:
         start: the first position.
-        end: the one after the last.
-        key: of the write that holds the last of them.
-        first_batch: the batch that holds the first of them.
+        end: the position after the last.
+        key: commit key of the write that published the last of them.
+        first_batch: the batch that published the first of them.
     """
 
     start: int
@@ -29,12 +29,12 @@ class Piece:
 
 
 def lane_of(one: SourceRange) -> Lane:
-    """Return the shard of a range. A topic that was created again has another id, where the source tells it."""
+    """Return the shard of a range. If the source has stream ids, a topic that was created again is another stream."""
     return one.source, one.stream_id or one.stream, one.shard
 
 
 def apart(pieces: Iterable[Piece]) -> list[Piece]:
-    """Return pieces in order, without overlaps; of what is published twice, by consent, the earlier piece counts."""
+    """Return pieces in order, without overlaps; if positions were published twice, the earlier piece counts."""
     found: list[Piece] = []
     for piece in sorted(pieces):
         begin = max(piece.start, found[-1].end) if found else piece.start
@@ -44,7 +44,7 @@ def apart(pieces: Iterable[Piece]) -> list[Piece]:
 
 
 def joined_pieces(pieces: Iterable[Piece]) -> Sequence[Piece]:
-    """Return pieces of one query in order, without overlaps, those that border on each other as one."""
+    """Return pieces of one query in order, without overlaps; adjacent pieces become one."""
     found: list[Piece] = []
     for piece in apart(pieces):
         if found and found[-1].end == piece.start:

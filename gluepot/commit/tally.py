@@ -1,7 +1,7 @@
-"""How many rows a query has in a table: what the manifests said when it came, and what it published since.
+"""Counts a query's rows in a table: those of the manifests at its start, and those that it published since.
 
-Processes count what they did and forget it when they die; one that dies between a publish and its report, or between
-the report and Spark's own commit, counts a batch never or twice. Manifests are there once.
+A counter in a process would be wrong after a crash: a process that dies between publishing a batch and reporting it, or
+between the report and Spark's own commit, would count the batch never or twice. Each manifest exists exactly once.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ class Tally:
 
     Args:
         batch_id: the batch of the newest write.
-        closed_rows: of the writes of all other batches; none of those is published again.
-        open_rows: of the writes of that batch, which a retry may publish anew.
+        closed_rows: rows of all other batches, none of which is published again.
+        open_rows: rows of each write of that batch, which a retry may publish again.
     """
 
     batch_id: int
@@ -32,9 +32,9 @@ class Tally:
         """Count what was published before a write.
 
         Args:
-            records: the table's, the newest one of each write that no rollup holds.
-            planned: of the write that is about to run.
-            rolled_up: rows of the query's other writes.
+            records: the newest record of each write of the table that is not in a rollup.
+            planned: commit key of the write that is about to run.
+            rolled_up: number of the query's rows whose manifests are in rollups.
         """
         own = [one for one in records if one.key.query_id == planned.query_id]
         return cls(
@@ -44,7 +44,7 @@ class Tally:
         )
 
     def after(self, written: CommitKey, rows: int) -> Tally:
-        """Return what is counted once a write is published, whoever did it."""
+        """Return the tally after a write was published, by this driver or an earlier one."""
         if written.batch_id == self.batch_id:
             return Tally(self.batch_id, self.closed_rows, {**self.open_rows, written: rows})
         return Tally(written.batch_id, self.total, {written: rows})

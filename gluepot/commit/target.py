@@ -1,4 +1,4 @@
-"""The two places a write goes to: the table, and where its rejected records are kept."""
+"""The two places that a write goes to: the table's folder, and the folder of its rejected records."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Target:
     rejects: Storage
 
     def each(self) -> Iterator[tuple[Storage, tuple[bool, ...]]]:
-        """Yield every storage once, with the values of `rejects` that files in it have; the table comes last.
+        """Yield each storage once, with the values of `rejects` that its files have; the table comes last.
 
-        Last, so that the moment data becomes visible is followed by the manifest and by nothing else.
+        The table is last, so that only the manifest remains to be written once data files are visible.
         """
         if self.rejects == self.table:
             yield self.table, (False, True)
@@ -34,5 +34,5 @@ class Target:
 
 
 def open_target(sink: Sink) -> Target:
-    """Return where a sink's staged files lie; nothing is touched yet."""
+    """Return the storages of a sink, without accessing them."""
     return Target(open_storage(sink.root), open_storage(sink.rejects_root))

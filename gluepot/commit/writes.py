@@ -1,12 +1,12 @@
-"""What one driver knows of the tables that a query writes to, and of the writes that its newest batch has made.
+"""The tables that a query writes to, and the writes of its newest batch, as one driver knows them.
 
     writes = QueryWrites(query_id, token, journal)
     writes.begin_attempt(batch_id)
     table = writes.open(target, planned, write)   # before each write; recovers the table the first time
     writes.settle()                               # when the function has returned
 
-The result of a batch is what its last attempt wrote. `settle` takes back what earlier attempts have published and the
-last one did not publish again: in other folders, under other names, or in another branch of the function.
+The result of a batch is what its last attempt wrote. Earlier attempts may have published to other folders, under other
+names, or in another branch of the function. `settle` takes back what the last attempt did not publish again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from gluepot.commit.rolling import roll_up, unroll
 from gluepot.commit.rollup import Summary
 from gluepot.commit.tally import Tally
 from gluepot.commit.target import Target
-from gluepot.connectors.filesink.layout import first_of_folder
+from gluepot.connectors.files.sink.layout import first_of_folder
 from gluepot.connectors.ports import CommitKey, Manifest
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
@@ -38,11 +38,12 @@ log = get_logger(__name__)
 
 FILES = "files"
 
+# A table is forgotten if no batch has written to it for this number of batches. The next write to it opens and recovers
+# it again.
 _KEPT_BATCHES = 100
-"""A table that no batch wrote to for so long is forgotten, and recovered again when it is written to again."""
 
+# Takes back what was published under a key; returns False if it cannot reach the target.
 TakeBack = Callable[[Write, CommitKey], bool]
-"""Takes back what was published under a key; False if it does not know the way to the target."""
 Begin = Callable[[Published], None]
 
 
@@ -51,15 +52,15 @@ class OpenTable:
     """A table of files that the query writes to.
 
     Args:
-        target: where it lies.
+        target: its storages.
         used: the last batch that wrote to it.
-        history: what was live when it was opened, by what that means to the query; None until then.
+        history: its contents when it was opened, from the query's point of view; None until it is opened.
         tally: the query's rows in it.
         links: the query's newest batches in it.
-        gone: keys of manifests of the query that are gone although later ones name them, each with the later one's key.
-        rolled_up_before: the batch before which nothing is left to roll up.
-        rolled_up_next: the batch from which on that is tried again.
-        changing: held while it is recovered and while its fields change.
+        gone: keys of the query's missing manifests, each with the key of the later manifest that names it.
+        rolled_up_before: everything before this batch is rolled up.
+        rolled_up_next: the first batch at which rolling up is tried again.
+        changing: the lock for recovering the table and for changing the fields.
     """
 
     target: Target
@@ -73,7 +74,7 @@ class OpenTable:
     changing: Lock = field(default_factory=Lock)
 
     def check(self, planned: Manifest, origin: Origin) -> None:
-        """Refuse a write that does not go on from what the table holds.
+        """Refuse a write that does not continue from the contents of the table.
 
         Raises:
             CheckpointError: see `refuse_overlap`.
@@ -85,7 +86,7 @@ class OpenTable:
             self.history = self.history.after(planned)
 
     def count(self, written: CommitKey, rows: int) -> int:
-        """Take note of what was published; return the query's rows in the table."""
+        """Count a published write, and return the number of the query's rows in the table."""
         with self.changing:
             assert self.tally is not None  # opened tables have one
             self.tally = self.tally.after(written, rows)
@@ -93,30 +94,30 @@ class OpenTable:
             return self.tally.total
 
     def linked(self, planned: Manifest) -> Manifest:
-        """Return the manifest of a write with the name of the one before it."""
+        """Return the manifest of a write with a link to the query's previous batch."""
         with self.changing:
             return replace(planned, previous=self.links.previous(planned.key.ctx, planned.key.batch_id))
 
 
 class WriteJournal(Protocol):
-    """Keeps what was announced, until a later driver or attempt asks for it; see `Journal`."""
+    """Keeps announced writes until a later driver or attempt asks for them; see `Journal`."""
 
     @property
     def found(self) -> frozenset[Write]:
-        """What earlier drivers or attempts may have published under the newest batch."""
+        """The writes that earlier drivers or attempts may have published under the newest batch."""
 
     def announce(self, write: Write, batch_id: int, used: Mapping[Write, int]) -> None:
-        """Make sure that a write is on record before it does anything; LeaseHeld if a later driver has taken over."""
+        """Record a write before it does anything; raise LeaseHeld if a later driver has taken over."""
 
 
 class QueryWrites:
     """The writes of one query in one driver. Safe to use from several threads.
 
     Args:
-        query_id: of the query, or of a run outside of streams.
-        token: of the driver.
-        journal: of the query's checkpoint; None where no batch can come again.
-        replaced: ids of the queries whose place this one has taken; what they left unfinished is settled, too.
+        query_id: id of the query, or of a run outside of streams.
+        token: token of the driver.
+        journal: journal in the query's checkpoint; None if no batch can be repeated.
+        replaced: ids of the queries that this one has replaced; it also settles what they left unfinished.
         storages: opens the folder of a write that is to be taken back.
     """
 
@@ -143,7 +144,7 @@ class QueryWrites:
         self._inherited = frozenset() if journal is None else journal.found
 
     def begin_attempt(self, batch_id: int) -> None:
-        """Take note that a batch function is about to be called."""
+        """Begin an attempt: the batch function is about to be called."""
         with self._changing:
             if batch_id != self._batch_id and self._batch_id >= 0:
                 self._inherited = frozenset()  # of the first batch of this driver, which is done
@@ -154,12 +155,12 @@ class QueryWrites:
             self._tables = {at: one for at, one in self._tables.items() if one.used >= batch_id - _KEPT_BATCHES}
 
     def announce(self, write: Write, batch_id: int, undo: TakeBack | None = None) -> None:
-        """Put a write on record before it does anything that lasts.
+        """Record a write before it does anything that lasts.
 
         Args:
-            write: that is about to begin.
-            batch_id: of the batch.
-            undo: takes this write back, and others to the same database; None for files.
+            write: the write that is about to begin.
+            batch_id: id of the batch.
+            undo: a function that takes back this write and others to the same database; None for files.
 
         Raises:
             LeaseHeld: a later driver has taken over.
@@ -178,13 +179,13 @@ class QueryWrites:
                 undo(earlier, key)
 
     def open(self, target: Target, planned: Manifest, write: Write, begin: Begin) -> OpenTable:
-        """Return the table of a write, after clearing up what a dead driver left in it, if that was not done yet.
+        """Return the table of a write; the first call recovers what a dead driver left in the table.
 
         Args:
             target: where the write goes.
-            planned: its manifest without parts.
-            write: as it is announced.
-            begin: called once for each table that is opened, with its live records, before anybody else gets it.
+            planned: the write's manifest without parts.
+            write: the write as it is announced.
+            begin: called once for each table that is opened, with its live records, before any other thread gets it.
 
         Raises:
             CheckpointError: a manifest cannot be read.
@@ -202,7 +203,7 @@ class QueryWrites:
     def _begin(self, table: OpenTable, planned: Manifest, write: Write, begin: Begin) -> None:
         storage, key = table.target.table, planned.key
         self._recover(table.target, key.target)
-        # What is rolled up is not published again; a checkpoint that was put back is behind that.
+        # Batches that are rolled up are normally not published again, but a restored checkpoint may be behind them.
         unroll(storage, self.query_id, first_of_folder(key.batch_id))
         published = live(storage)
         self._find_unannounced(published.tail, write)
@@ -220,12 +221,12 @@ class QueryWrites:
             return bool(self._to_roll_up())
 
     def roll_up(self, *, with_gaps: bool) -> None:
-        """Roll up the manifests of batches that are done, where there are enough of them; see `gluepot.commit.rolling`.
+        """Roll up the manifests of finished batches where there are enough of them; see `gluepot.commit.rolling`.
 
-        May run beside the batches. What fails is tried again some batches later.
+        This may run at the same time as batches. After a failure, it is tried again some batches later.
 
         Args:
-            with_gaps: whether manifests that are gone are accepted.
+            with_gaps: whether missing manifests are accepted.
 
         Raises:
             CheckpointError, TransientError: as `gluepot.commit.rolling.roll_up`.
@@ -249,8 +250,8 @@ class QueryWrites:
     def settle(self) -> None:
         """Take back what earlier attempts of the batch have published and the last one did not publish again.
 
-        What an earlier driver may have written to a database is taken back over any write of this driver to the same
-        database. Without one it waits for the next write to the same table.
+        To take back what an earlier driver may have written to a database, this needs a write of this driver to the
+        same database. If there is none, it waits for the next write to the same table.
 
         Raises:
             LeaseHeld: a later driver has taken over.
@@ -278,12 +279,12 @@ class QueryWrites:
         )
 
     def _ways(self, write: Write) -> Iterable[TakeBack]:
-        """Return what may know how to take a write back."""
+        """Return the functions that may be able to take a write back."""
         if write.kind == FILES:
             return [self._take_back_files]
         if write in self._undo:
             return [self._undo[write]]
-        # Without its mode only a write to the same table can tell what became of the rows.
+        # If the mode is unknown, only a write to the same table can tell what became of the rows.
         with self._changing:
             return [undo for one, undo in self._undo.items() if one.kind == write.kind and write.mode]
 
@@ -303,7 +304,7 @@ class QueryWrites:
             recover(target, query_id, self._token, place)
 
     def _find_unannounced(self, records: Iterable[CommitRecord], like: Write) -> None:
-        """Take note of what was published under the batch before there was a journal: by an older Gluepot."""
+        """Note what an older Gluepot without a journal has published under the batch."""
         with self._changing:
             for one in records:
                 if (one.key.query_id, one.key.batch_id) == (self.query_id, self._batch_id) and one.files:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.glue_version import DEFAULT, checked_glue_version
+from gluepot.core.option_values import is_true
 
 DATALAKE_FORMATS = ("hudi", "delta", "iceberg")
 PYTHON_FILES = (".py", ".zip", ".egg", ".whl")
@@ -148,13 +149,13 @@ class JobParameters:
             conf=_conf([value for name, value in given if name == "conf"]),
             extra_py_files=_python_files(_comma_list(last, "extra-py-files")),
             extra_jars=_comma_list(last, "extra-jars"),
-            user_jars_first=_is_true(last, "user-jars-first"),
+            user_jars_first=is_true(last.get("user-jars-first")),
             extra_files=_comma_list(last, "extra-files"),
-            enable_auto_scaling=_is_true(last, "enable-auto-scaling"),
+            enable_auto_scaling=is_true(last.get("enable-auto-scaling")),
             enable_metrics="enable-metrics" in last,
-            enable_data_lineage=_is_true(last, "enable-data-lineage"),
+            enable_data_lineage=is_true(last.get("enable-data-lineage")),
             datalake_formats=_datalake_formats(_comma_list(last, "datalake-formats")),
-            spark_event_logs_path=last.get("spark-event-logs-path") if _is_true(last, "enable-spark-ui") else None,
+            spark_event_logs_path=last.get("spark-event-logs-path") if is_true(last.get("enable-spark-ui")) else None,
             executor_cores=_executor_cores(last.get("executor-cores")),
             driver_env_vars=_env_vars(last.get("customer-driver-env-vars", "")),
             executor_env_vars=_env_vars(last.get("customer-executor-env-vars", "")),
@@ -220,10 +221,6 @@ def _executor_cores(text: str | None) -> int | None:
     if not (text.isdecimal() and int(text) > 0):
         raise ConfigError(f"--executor-cores is {text!r}; write a whole number above 0")
     return int(text)
-
-
-def _is_true(given: Mapping[str, str], name: str) -> bool:
-    return given.get(name, "").lower() == "true"
 
 
 def _env_vars(text: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
 from gluepot.core.errors import ConfigError
-from gluepot.servers.jars.fetch import held
+from gluepot.servers.jars.fetch import locked_archives
 
 BUNDLED = ("delta", "iceberg")
 """Formats whose archives are locked, each as a set of its own name."""
@@ -18,8 +18,8 @@ def archives_of(formats: Iterable[str], extra_jars: Sequence[str], jars_dir: Pat
     """Return the archives that formats need on the class path.
 
     Args:
-        formats: of `--datalake-formats`.
-        extra_jars: of `--extra-jars`, which must have what is not bundled.
+        formats: value of `--datalake-formats`.
+        extra_jars: value of `--extra-jars`, which must name archives that are not bundled.
         jars_dir: folder that holds the archives; None for our cache.
 
     Raises:
@@ -31,4 +31,4 @@ def archives_of(formats: Iterable[str], extra_jars: Sequence[str], jars_dir: Pat
             "--datalake-formats has 'hudi', of which no build for Spark 4.1 is bundled; pass one with --extra-jars, "
             "such as hudi-spark4.1-bundle_2.13.jar."
         )
-    return [path for name in BUNDLED if name in wanted for path in held(name, jars_dir)]
+    return [path for name in BUNDLED if name in wanted for path in locked_archives(name, jars_dir)]

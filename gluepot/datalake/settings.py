@@ -24,9 +24,9 @@ def with_formats(conf: Mapping[str, str], formats: Sequence[str], archives: Sequ
     Glue leaves extensions and catalogs to the script; one that brings its own finds them here as it set them.
 
     Args:
-        conf: of the run, `--conf` included.
-        formats: of `--datalake-formats`.
-        archives: of those formats.
+        conf: the run's configuration, including `--conf`.
+        formats: value of `--datalake-formats`.
+        archives: archives of those formats.
     """
     if not formats:
         return dict(conf)

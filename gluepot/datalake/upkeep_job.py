@@ -13,6 +13,7 @@ from awsglue.lake_tables import of_options
 from awsglue.utils import getResolvedOptions
 from gluepot.connectors.lake.upkeep import Upkeep, keep_up
 from gluepot.core.clock import SystemClock
+from gluepot.core.option_values import is_true
 
 NAMES = ("kind", "table", "keep_days", "orphan_days", "dry_run")
 _DAY_SECS = 86_400
@@ -25,7 +26,7 @@ def main() -> None:
         keep_secs=float(given["keep_days"]) * _DAY_SECS,
         orphan_secs=float(given["orphan_days"]) * _DAY_SECS,
         now_epoch=SystemClock().epoch(),
-        dry_run=given["dry_run"] == "true",
+        dry_run=is_true(given["dry_run"]),
     )
     with os.fdopen(os.dup(sys.stdout.fileno()), "w") as out:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # for the JVM, in which Delta's VACUUM prints a line

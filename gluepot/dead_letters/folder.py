@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from gluepot.commit.history import live
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.filesink.layout import COMMITS, REJECTS
+from gluepot.connectors.files.sink.layout import COMMITS, REJECTS
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import Storage, open_storage
 from gluepot.streaming.quarantine.dead_letters import FOLDER

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 from itertools import groupby
 
-from gluepot.connectors.filesink.layout import HOME
+from gluepot.connectors.files.sink.layout import HOME
 from gluepot.core.errors import CheckpointError
 from gluepot.core.storage import Storage
 

@@ -28,9 +28,9 @@ class Letter:
         position: offset.
         reason: a short fixed word.
         message: a sentence.
-        timestamp: of the record.
-        key: of the record.
-        headers: of the record.
+        timestamp: timestamp of the record.
+        key: key of the record.
+        headers: headers of the record.
     """
 
     file: LetterFile

@@ -36,7 +36,7 @@ def purge(folder: LetterFolder, batch_id: int | None) -> Purged:
 
     Args:
         folder: where they lie.
-        batch_id: of which batch; None for all.
+        batch_id: id of the batch whose letters to purge; None for all batches.
 
     Raises:
         ConfigError: there are no manifests, so other folders' manifests may name the files.

@@ -46,8 +46,8 @@ def replay(letters: Iterable[Letter], ledger: Ledger, sender: Sender, topic: str
 
     Args:
         letters: those of one file together.
-        ledger: of the topic.
-        sender: of its cluster.
+        ledger: ledger of the topic.
+        sender: a sender to the topic's cluster.
         topic: where to.
 
     Raises:

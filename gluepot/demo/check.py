@@ -19,7 +19,7 @@ class TableCheck:
         lost: good events that are not in the table.
         duplicated: records beyond the first of each event.
         files: data files.
-        columns: of the table.
+        columns: columns of the table.
     """
 
     rows: int

@@ -42,7 +42,7 @@ class Stage:
     Args:
         target: takes what is sent into it.
         script: reads it, as Glue Studio writes it.
-        arguments: of the script, beside those every script gets.
+        arguments: arguments of the script, besides those that every script gets.
         connections: the connections file, if it has one.
     """
 

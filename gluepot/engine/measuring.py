@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from threading import RLock
-from uuid import uuid4
 
 from gluepot.connectors.ports import ManifestPart
 from gluepot.engine.pipeline import Pipeline
@@ -22,11 +21,13 @@ class Waiting:
         pipeline: gives the rows.
         step: measures them.
         done: called with the result, in the driver.
+        repeats: whether the same check of the next batch measures the same.
     """
 
     pipeline: Pipeline
     step: MeasureRows
     done: Callable[[Measured], None]
+    repeats: bool
 
     def spliced(self, into: Pipeline) -> Pipeline | None:
         """Return a pipeline that measures on its way; None if the rows do not pass through it."""
@@ -36,7 +37,9 @@ class Waiting:
             return None
         steps, left = list(into.steps), len(mine)
         at = 0
-        while left:
+        while left or (at < len(steps) and isinstance(steps[at], MeasureRows)):
+            if steps[at] == self.step and not left:
+                return into  # another check measures the same rows
             left -= not isinstance(steps[at], MeasureRows)
             at += 1
         return replace(into, steps=(*steps[:at], self.step, *steps[at:]))
@@ -58,6 +61,8 @@ class WaitingMeasures:
         pipeline: Pipeline,
         measures: tuple[Measure, ...],
         done: Callable[[Measured], None],
+        *,
+        repeats: bool = False,
     ) -> Waiting:
         """Let measures wait.
 
@@ -65,8 +70,9 @@ class WaitingMeasures:
             pipeline: gives the rows.
             measures: what to measure.
             done: called with the result, in the driver, after the write.
+            repeats: see `Waiting`.
         """
-        one = Waiting(pipeline, MeasureRows(uuid4().hex, measures), done)
+        one = Waiting(pipeline, MeasureRows.of_measures(measures), done, repeats)
         with self._changing:
             self._waiting.append(one)
         return one

@@ -37,6 +37,8 @@ class RehearsingWriter(TableWriter):
         reached: receives the file writes.
     """
 
+    is_rehearsal = True
+
     def __init__(self, of: TableWriter, given: Given, reached: Reached) -> None:
         super().__init__(
             replace(of.by, origin=None),

@@ -28,7 +28,7 @@ from importlib import import_module
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-MODULES = ("gluepot.engine.task", "gluepot.connectors.glueparquet", "gluepot.connectors.kafka.source")
+MODULES = ("gluepot.engine.task", "gluepot.connectors.files.formats.parquet.sink", "gluepot.connectors.kafka.source")
 SCRIPT_FOLDER = "GLUEPOT_SCRIPT_FOLDER"
 # Python looks for cycles when there are this many new objects. It is more than the records of several reads, which
 # have at most 4,096 each. Python's default is 700.

@@ -167,6 +167,9 @@ class TableWriter:
         during: makes a context manager that is entered for the time of each write.
     """
 
+    is_rehearsal = False
+    """Whether what is written will be removed instead of being published."""
+
     def __init__(
         self,
         by: Writing,
@@ -319,12 +322,13 @@ class TableWriter:
     def _publish_files(self, spark: SparkSession, write: FileWrite) -> None:
         planned, sink, target = write.planned, write.sink, write.target
         pipeline, taken = self.measures.taken_along(write.pipeline)
-        staged = None if taken else self._prepared.staged(pipeline, sink)
+        staged = self._prepared.staged(pipeline, sink)
         outcome, parts = execute.write(spark, pipeline, sink, target, planned, staged)
         self.measures.measured(taken, parts)
-        # Running a script's function twice could have visible effects, and what is staged ahead measures nothing.
-        if not taken and is_own_work(write.pipeline.steps):
-            self._prepared.wrote(RepeatedWrite(write.pipeline.steps, spark, write.settings, write.ctx))
+        # Running a script's function twice could have visible effects. A check that depends on the time measures
+        # something else in the next batch.
+        if is_own_work(pipeline.steps) and all(one.repeats for one in taken):
+            self._prepared.wrote(RepeatedWrite(pipeline.steps, spark, write.settings, write.ctx))
         if (entry := write.settings.catalog) is not None:
             catalog_update.update(entry.open(), entry.table, outcome.files, parts)
         self.targets.columns.learn(target, planned.key, parts)

@@ -11,6 +11,7 @@ from typing import Any
 
 from gluepot.core.clock import Clock
 from gluepot.core.errors import EtlError
+from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
 from gluepot.core.storage import open_storage
 from gluepot.engine.measuring import Waiting
@@ -18,7 +19,9 @@ from gluepot.engine.pipeline import Pipeline
 from gluepot.engine.writer import TableWriter
 from gluepot.evaluation.examiner import Examiner, Options, Subject
 from gluepot.evaluation.history.store import History, Result, Source
+from gluepot.quality import anomalies
 from gluepot.quality.dqdl.conditions import calls_of
+from gluepot.quality.dqdl.rule_types import Kind
 from gluepot.quality.dqdl.ruleset import Ruleset
 from gluepot.quality.measures import Measured
 from gluepot.quality.numbers import Moment
@@ -78,7 +81,9 @@ class Check:
         self._lock = RLock()
         if self._examiner.measures_alone:
             measures = self._examiner.examination.measures()
-            self._waiting = writer.measures.add(subject.pipeline, measures, self._measured)
+            self._waiting = writer.measures.add(
+                subject.pipeline, measures, self._measured, repeats=not depends_on_time(ruleset)
+            )
         writer.at_end(self._finish)
 
     def evaluation(self) -> Evaluation:
@@ -105,6 +110,8 @@ class Check:
         self._evaluation = evaluation
         if self._waiting is not None:
             self._writer.measures.drop(self._waiting)
+        if self._writer.is_rehearsal:
+            return
         self._publish(
             Result(
                 self._publication.source,
@@ -133,7 +140,9 @@ class Check:
         # What was found about the data is worth less than the data: a job does not fail because of these.
         try:
             if publication.history is not None:
+                reach("quality.judged")
                 publication.history().save(result)
+                reach("quality.saved")
             if publication.results_prefix:
                 write_result(publication.results_prefix, result)
         except EtlError as error:
@@ -151,7 +160,15 @@ def most_earlier(ruleset: Ruleset) -> int:
     conditions = [rule.condition for rule in ruleset.all_rules() if rule.condition is not None]
     calls = [call for one in conditions for operand in one.operands for call in calls_of(operand)]
     wanted = [int(str(call.arguments[0])) if call.arguments else 1 for call in calls if call.name == "last"]
+    if any(rule.type_name == "DetectAnomalies" for rule in ruleset.all_rules()):
+        wanted.append(anomalies.MOST)
     return max(wanted, default=0)
+
+
+def depends_on_time(ruleset: Ruleset) -> bool:
+    """Return whether what has to be measured depends on the time of the evaluation."""
+    kinds = {rule.condition.kind for rule in ruleset.all_rules() if rule.condition is not None}
+    return bool(kinds & {Kind.DATE, Kind.DURATION})
 
 
 def plain_outcome(one: RuleOutcome) -> dict[str, Any]:

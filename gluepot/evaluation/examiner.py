@@ -15,8 +15,10 @@ from pyspark.sql import functions as sql
 
 from gluepot.engine import execute
 from gluepot.engine.pipeline import FrameInput, Pipeline
+from gluepot.evaluation.files import values as file_values
 from gluepot.evaluation.other_data import OtherData, Sources
 from gluepot.evaluation.row_outcomes import RowOutcomes
+from gluepot.quality import files as file_rules
 from gluepot.quality.checks import JUDGES, Facts, Setting
 from gluepot.quality.dqdl.ruleset import Composite, Rule, Ruleset, simple_rules
 from gluepot.quality.evaluation import Examination
@@ -162,7 +164,7 @@ class Examiner:
         ]
 
     def _outside_rules(self) -> Sequence[Rule]:
-        return [rule for rule in self._ruleset.all_rules() if rule.type_name not in JUDGES]
+        return [rule for rule in self._examination.simple_rules() if rule.type_name not in JUDGES]
 
     def _outside(self) -> Mapping[Rule, Mapping[str, float] | str]:
         rules = self._outside_rules()
@@ -172,7 +174,10 @@ class Examiner:
         found: dict[Rule, Mapping[str, float] | str] = {}
         for rule in rules:
             try:
-                found[rule] = data.values(rule)
+                if rule.type_name in file_rules.TYPES:
+                    found[rule] = file_values(rule, self._setting, self._subject.pipeline)
+                else:
+                    found[rule] = data.values(rule)
             except RuleError as error:
                 found[rule] = str(error)
         return found

@@ -68,13 +68,13 @@ def compacting(every_batches: int, clock: Clock, failed: Failed = warn) -> Itera
 
 def _compact(table: str, clock: Clock, failed: Callable[[Exception], object]) -> None:
     try:
-        told = list(compact(open_storage(table), CompactSettings(), clock, uuid4().hex[:12]))
+        outcomes = list(compact(open_storage(table), CompactSettings(), clock, uuid4().hex[:12]))
     except Exception as error:  # noqa: BLE001  the job goes on, and so will the next compaction
         log.warning("not_compacted", table=table, reason=str(error))
         failed(error)
         return
-    done = [one for one in told if isinstance(one, Compacted)]
-    for one in told:
+    done = [one for one in outcomes if isinstance(one, Compacted)]
+    for one in outcomes:
         if isinstance(one, Refused):
             log.warning("file_not_compacted", table=table, file=one.path, reason=one.message)
     files, before, after = (

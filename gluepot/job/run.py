@@ -112,8 +112,8 @@ def run(
         stack.callback(_stop_spark)
         if push is not None:
             stack.push(push)
-        if parameters.enable_data_lineage and (told := lineage_until_end(parameters, streams)):
-            stack.push(told)
+        if parameters.enable_data_lineage and (lineage := lineage_until_end(parameters, streams)):
+            stack.push(lineage)
         with (
             stop_on_signals(streams),
             _arguments(parameters.argv),

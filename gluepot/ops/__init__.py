@@ -1,1 +1,1 @@
-"""What a running job shows of itself over HTTP: metrics, health, version, configuration."""
+"""The HTTP server of a running job: metrics, health, version, configuration, and a page for people."""

@@ -1,6 +1,7 @@
-"""Who may read: loopback is open, any other address needs a token; probes that say yes or no are open.
+"""Decides who may read. On loopback everyone may; any other address needs a token, except for bare health probes.
 
-A program sends the token in a header. A browser cannot, so a reader gives it once, in a form, for a cookie made of it.
+A program sends the token in a header. A browser cannot do that, so a person enters the token once in a form, and gets a
+cookie that is derived from it.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ SHORTEST_TOKEN = 16
 
 
 def checked_token(host: str, given: str | None, environ: Mapping[str, str]) -> str | None:
-    """Return the token that readers must bring; None for none.
+    """Return the token that readers must send; None if none is needed.
 
     Args:
         host: address to listen on.
-        given: the token, or `file:/path` or `env:NAME` of it.
-        environ: where `env:` looks.
+        given: the token, or a reference to it: `file:/path` or `env:NAME`.
+        environ: the environment in which `env:` looks.
 
     Raises:
         ConfigError: the address can be reached from other machines and there is no token, or it is too short.
@@ -57,21 +58,21 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What readers bring.
+    """Checks what readers send.
 
     Args:
-        token: None where they need bring nothing.
+        token: the token; None if none is needed.
     """
 
     token: str | None = field(default=None, repr=False)
 
     @property
     def cookie_name(self) -> str:
-        """Name of the cookie; of its own for each token, because browsers keep one set for all ports of a host."""
+        """Name of the cookie. It depends on the token, because browsers share cookies between all ports of a host."""
         return f"gluepot_{self._made('cookie name')[:12]}"
 
     def cookie_for(self, given: str) -> str | None:
-        """Return the cookie of a reader who gave the token; None for anything else."""
+        """Return the cookie for a reader who entered the right token; None for any other text."""
         if self.token is None or not hmac.compare_digest(given.encode(), self.token.encode()):
             return None
         return self._made("cookie")
@@ -80,8 +81,8 @@ class Access:
         """Tell whether the headers of a request show that its sender has the token.
 
         Args:
-            authorization: of the request; empty where there is none.
-            cookies: likewise.
+            authorization: the Authorization header of the request; empty if there is none.
+            cookies: the Cookie header of the request; empty if there is none.
         """
         if self.token is None or hmac.compare_digest(authorization, f"Bearer {self.token}".encode()):
             return True
@@ -96,11 +97,11 @@ class Access:
 
 
 class TokenRequired:
-    """Lets a request through that is a bare probe, or shows that its sender has the token.
+    """Passes on requests that are bare probes, or whose sender has the token.
 
     Args:
-        app: what answers.
-        access: knows the token.
+        app: the application that answers.
+        access: checks the token.
     """
 
     def __init__(self, app: ASGIApp, access: Access) -> None:

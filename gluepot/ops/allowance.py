@@ -1,4 +1,4 @@
-"""How much processor time the answers to scrapes may take: the driver has batches to run."""
+"""Limits the processor time for answers to scrapes, so that the driver has time for its batches."""
 
 from __future__ import annotations
 
@@ -6,24 +6,26 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+# The share of one core for answering scrapes. Making the text has a limit of its own (`exposition`).
 SHARE = 0.02
-"""Of one core, for answering. How the text is made is a matter of its own (`exposition`)."""
+# The most processor time that may be spent at once after a rest, and the most that may be owed. So a storm of scrapes
+# takes at most this much from one batch.
 RESERVE_SECS = 0.03
-"""Processor time that may be spent at once after a rest, and owed at most: what one batch may lose to a storm."""
+# This many answers are given in any case, whatever the thread has spent, also on other pages. So a reader who asks
+# now and then is never refused.
 ANSWERS_PER_SEC = 20.0
-"""Are given whatever the thread has spent, on other pages among it: who looks now and then is not refused."""
 
 
 @dataclass(slots=True)
 class Allowance:
-    """Tells whether there is time left for one more answer. For one thread, whose time it counts.
+    """Tells whether there is processor time left for one more answer. It is for one thread, whose time it counts.
 
     Args:
-        share: of one core that may be spent in the long run.
-        reserve_secs: processor time that may be spent at once; no more than this is ever owed, either.
-        monotonic: seconds that only grow.
-        spent: processor time of the thread, in seconds.
-        answers_per_sec: that are given all the same, those of one second at once after a rest.
+        share: share of one core that may be spent in the long run.
+        reserve_secs: processor time that may be spent at once; also the most that can ever be owed.
+        monotonic: returns the seconds of a clock that only grows.
+        spent: returns the processor time of the thread, in seconds.
+        answers_per_sec: answers a second that are given in any case; after a rest, those of one second at once.
     """
 
     share: float = SHARE
@@ -40,7 +42,7 @@ class Allowance:
         self._left_answers = self.answers_per_sec
 
     def is_left(self) -> bool:
-        """Tell whether another answer may be worked out now; it will be."""
+        """Tell whether another answer may be made now; if so, the caller must make it."""
         now, spent = self.monotonic(), self.spent()
         if self._seen is not None:
             passed_secs = now - self._seen[0]

@@ -1,7 +1,8 @@
-"""AWS Glue's own metrics under the names that Prometheus' exporter for CloudWatch gives them, for boards made of those.
+"""Exposes AWS Glue's own metrics under the names of Prometheus' exporter for CloudWatch, for boards that use these.
 
-Names and types are those of the Glue guide (job and observability metrics). `glue.driver.aggregate.bytesRead` of the
-namespace `Glue` is `glue_glue_driver_aggregate_bytes_read_sum` there; its dimensions are labels in the same spelling.
+The metrics and their types are those of the Glue guide (job and observability metrics). For example, the exporter calls
+`glue.driver.aggregate.bytesRead` of the namespace `Glue` `glue_glue_driver_aggregate_bytes_read_sum`. Dimensions become
+labels in the same spelling.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from prometheus_client.registry import Collector
 from gluepot.streaming.progress import BatchStats
 from gluepot.streaming.side_tasks import side_task
 
+# The interval of Glue's reports. A metric of type `count` has the sum since the report before.
 REPORT_SECS = 30
-"""How often Glue reports; a metric of type `count` is what came together since the report before."""
 
 ALL_RUNS = "ALL"
 _STATISTICS = {"count": ("sum",), "gauge": ("average", "maximum")}
@@ -31,9 +32,9 @@ class GlueMetric:
     """One of Glue's metrics.
 
     Args:
-        name: in CloudWatch.
-        type: `count` adds up between reports, `gauge` is that of the batch committed last.
-        value: of a batch; None where it is not known.
+        name: name in CloudWatch.
+        type: `count` is summed between two reports; `gauge` is the value of the last committed batch.
+        value: returns the value of a batch; None if it is not known.
     """
 
     name: str
@@ -63,11 +64,11 @@ GLUE_METRICS = (
 
 
 class GlueNames(Collector):
-    """Shows a job's batches under Glue's names. Safe to use from any thread; waits for no batch.
+    """Exposes a job's batches under Glue's names. Safe to use from any thread, and never waits for a batch.
 
     Args:
         job: value of the dimension `JobName`.
-        run_id: of `JobRunId`; everything is shown for `ALL`, too.
+        run_id: value of the dimension `JobRunId`; all metrics are also exposed for `ALL`.
         epoch: gives the time, in seconds since 1970 UTC.
     """
 
@@ -81,7 +82,7 @@ class GlueNames(Collector):
 
     @side_task("cloudwatch_names")
     def update(self, stats: BatchStats) -> None:
-        """Take in a committed batch."""
+        """Update the metrics after a committed batch."""
         report = int(self._epoch() // REPORT_SECS)
         with self._turn:
             for metric in GLUE_METRICS:
@@ -96,11 +97,11 @@ class GlueNames(Collector):
                 self._counts[metric.name] = {**kept, report: kept.get(report, 0.0) + value}
 
     def describe(self) -> Iterator[Metric]:
-        """Yield nothing: what there is depends on the batches."""
+        """Yield nothing, because the metrics depend on the batches."""
         return iter(())
 
     def collect(self) -> Iterator[Metric]:
-        """Yield what there is; as in Glue, a metric without data is not shown."""
+        """Yield the metrics that have data; Glue, too, does not show the others."""
         last_report = int(self._epoch() // REPORT_SECS) - 1
         with self._turn:
             values = {**self._gauges}

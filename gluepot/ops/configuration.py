@@ -1,4 +1,4 @@
-"""The arguments of a script as `/config` shows them."""
+"""Reads the arguments of a script in the form in which `/config` shows them."""
 
 from __future__ import annotations
 

@@ -17,14 +17,17 @@ from starlette.concurrency import run_in_threadpool
 
 from gluepot.core.clock import Clock
 
+# The age up to which the text is reused. It is far below any scrape interval, and keeps a storm of scrapes from
+# taking the driver's processor time.
 MAX_AGE_SECS = 0.5
-"""Far below any scrape interval; keeps a storm of scrapes from taking the driver's processor time."""
+# The share of one core for making the text. A text that takes 0.15 s, as with 5,000 partitions, is made every 7.5
+# seconds at most.
 SHARE = 0.02
-"""Of one core, for making the text: what takes 0.15 s, as for 5,000 partitions, is done every 7.5 seconds at most."""
+# The number of series written in one go; nearly all jobs have fewer.
 SLICE = 1_000
-"""Series written in one go; nearly all jobs have fewer."""
+# After each slice, the maker rests for this many times as long as the slice took, because no batch can run Python
+# code meanwhile.
 RESTS = 9
-"""How many times as long as a slice took the maker rests after it, since no batch may run in Python meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class Text:
     Args:
         body: the metrics.
         content_type: OpenMetrics or Prometheus text.
-        fresh_until: by the clock that only grows.
+        fresh_until: time up to which it may be reused, by the monotonic clock.
     """
 
     body: bytes
@@ -44,12 +47,12 @@ class Text:
 
 @dataclass(slots=True)
 class Exposition:
-    """Gives the text of a registry. For one event loop.
+    """Makes the text of a registry. It is for one event loop.
 
     Args:
-        registry: what is exposed.
-        clock: for ages and rests.
-        spent: processor time of the thread that asks, in seconds.
+        registry: the metrics to expose.
+        clock: the clock for ages and rests.
+        spent: returns the processor time of the calling thread, in seconds.
     """
 
     registry: CollectorRegistry
@@ -59,7 +62,7 @@ class Exposition:
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def text(self, accept: str) -> Text:
-        """Return the metrics in the format that the `Accept` header asks for, some seconds old at most."""
+        """Return the metrics in the format that the `Accept` header asks for. They are at most some seconds old."""
         encode, content_type = choose_encoder(accept)
         async with self._turn:
             known = self._texts.get(content_type)
@@ -77,7 +80,7 @@ class Exposition:
 
 @dataclass(slots=True)
 class _Unhurried(Collector):
-    """Gives what a registry collects, with rests; for one encoding."""
+    """Yields the metrics of a registry with rests in between, for one encoding."""
 
     registry: CollectorRegistry
     rest: Callable[[float], None]

@@ -18,7 +18,7 @@ class Check:
     """One answer.
 
     Args:
-        name: what was looked at.
+        name: the subject of the check.
         ok: the outcome.
         says: one sentence for people.
     """
@@ -32,8 +32,8 @@ def liveness(queries: Sequence[QueryStatus], now_epoch: float) -> list[Check]:
     """Check whether the job should keep running.
 
     Args:
-        queries: of the job; none while its script has started none.
-        now_epoch: in seconds since 1970 UTC.
+        queries: status of the job's queries; empty before the script has started one.
+        now_epoch: the current time, in seconds since 1970 UTC.
     """
     checks = [Check("process", ok=True, says="It answers.")]
     for one in queries:
@@ -42,7 +42,7 @@ def liveness(queries: Sequence[QueryStatus], now_epoch: float) -> list[Check]:
             continue
         ran_secs = max(0.0, now_epoch - one.batch_began_epoch)
         allowed_secs = max(STUCK_SECS, STUCK_WINDOWS * one.window_secs)
-        says = f"Batch {one.batch_id} has run for {ran_secs:.0f} s; up to {allowed_secs:.0f} s pass for work."
+        says = f"Batch {one.batch_id} has run for {ran_secs:.0f} s; up to {allowed_secs:.0f} s count as work."
         checks.append(Check(f"batch of {one.query}", ran_secs <= allowed_secs, says))
     return checks
 
@@ -51,12 +51,12 @@ def readiness(queries: Sequence[QueryStatus], *, stopping: bool) -> list[Check]:
     """Check whether the job works: its streams run and reach their sources, and nobody has asked it to end.
 
     Args:
-        queries: of the job.
-        stopping: whether its end was asked for.
+        queries: status of the job's queries.
+        stopping: whether the job has been asked to end.
     """
     running = [one for one in queries if not one.ended]
     return [
-        Check("not stopping", not stopping, "The end was asked for." if stopping else "Nobody asked for the end."),
+        Check("not stopping", not stopping, "The job was asked to end." if stopping else "The job runs on."),
         Check("streams", bool(running), f"{len(running)} of {len(queries)} streams run."),
         *(check for one in running for check in _of_query(one)),
     ]

@@ -26,9 +26,9 @@ class JavaHeap:
     """A Java process's heap.
 
     Args:
-        used_bytes: in use after the last collection.
-        capacity_bytes: that it has now.
-        gc_secs: time all collections took.
+        used_bytes: bytes in use after the last collection.
+        capacity_bytes: current size of the heap.
+        gc_secs: total time of all collections.
     """
 
     used_bytes: int
@@ -37,17 +37,17 @@ class JavaHeap:
 
 
 def java_heap(pids: Iterable[int], temporary: Path = TEMPORARY) -> JavaHeap | None:
-    """Return the heap of the first of some processes that keeps counters; None where none does.
+    """Return the heap of the first process that has a file of counters; None if none has one.
 
     Args:
-        pids: processes.
+        pids: ids of the processes.
         temporary: where HotSpot keeps its files, whatever `java.io.tmpdir` says.
     """
     for pid in pids:
         for file in temporary.glob(f"hsperfdata_*/{pid}"):
             try:
                 counters = long_counters(file.read_bytes())
-            except (OSError, ValueError, struct.error):  # it ended, it is another user's, or is just being set up
+            except (OSError, ValueError, struct.error):  # it has ended, belongs to another user, or is just starting
                 continue
             if counters.get(_TICKS_PER_SEC):
                 return _heap(counters)

@@ -1,4 +1,4 @@
-"""Memory, processor time and number of a job's processes on this machine, from /proc."""
+"""Reads memory, processor time and number of a job's processes on this machine from /proc."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ PROC = Path("/proc")
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the processes of one role use together.
+    """The resources that the processes of one role use together.
 
     Args:
-        processes: how many there are.
-        resident_bytes: their memory; pages they share are counted in each.
-        cpu_secs: processor time, that of processes that ended included: it never falls.
-        pids: of the processes.
+        processes: number of processes.
+        resident_bytes: their memory; shared pages are counted in each process.
+        cpu_secs: their processor time, including that of processes that have ended, so that it never falls.
+        pids: ids of the processes.
     """
 
     processes: int = 0
@@ -40,7 +40,7 @@ class _Process:
 
 
 def usage_by_role(driver_pid: int, proc: Path = PROC) -> Mapping[Role, Usage]:
-    """Return what a driver and the processes below it use; empty where there is no /proc.
+    """Return what a driver and its descendants use, by role; empty if there is no /proc.
 
     Args:
         driver_pid: the driver's process.
@@ -54,7 +54,7 @@ def usage_by_role(driver_pid: int, proc: Path = PROC) -> Mapping[Role, Usage]:
         one = processes[pid]
         role: Role = "driver" if pid == driver_pid else "jvm" if one.name == "java" else "workers"
         found[role] = _with(found[role], pid, one)
-        # What a process did that is gone is its parent's to tell; below the driver is Java, below Java are workers.
+        # A process also reports the time of children that have ended. The driver's child is Java, Java's are workers.
         below: Role = "jvm" if role == "driver" else "workers"
         found[below] = replace(found[below], cpu_secs=found[below].cpu_secs + one.ended_cpu_secs)
     return found
@@ -84,9 +84,9 @@ def _processes(proc: Path) -> dict[int, _Process]:
     for folder in proc.glob("[0-9]*"):
         try:
             # `pid (name) state parent ... utime stime cutime cstime ... rss ...`, see proc(5); names may
-            # hold spaces and brackets.
+            # contain spaces and brackets.
             before, _, after = (folder / "stat").read_text(errors="replace").rpartition(")")
-        except OSError:  # it ended while we were looking
+        except OSError:  # the process ended meanwhile
             continue
         fields = after.split()
         name = before.partition("(")[2]

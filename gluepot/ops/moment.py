@@ -14,13 +14,13 @@ from gluepot.streaming.observe.status import QueryStatus
 
 
 class Moment(Collector):
-    """Shows a job's queries and processes as they are at this moment.
+    """Exposes the current state of a job's queries and processes.
 
     Args:
         job: value of the label `job`.
-        queries: asked at each scrape.
-        usage: asked at each scrape.
-        heap: of the Java process among some; asked at each scrape.
+        queries: returns the status of the queries; called at each scrape.
+        usage: returns the use of resources by role; called at each scrape.
+        heap: returns the heap of the Java process among the given ones; called at each scrape.
         epoch: gives the time, in seconds since 1970 UTC.
     """
 
@@ -40,7 +40,7 @@ class Moment(Collector):
         self._opened_epoch = epoch()
 
     def describe(self) -> Iterator[Metric]:
-        """Yield the names alone, so that registering asks nobody."""
+        """Yield the metrics without values, so that registering them calls nothing."""
         yield from self._families().values()
 
     def collect(self) -> Iterator[Metric]:

@@ -1,4 +1,4 @@
-"""What each path answers to programs. All of it from memory, in the server's one thread; nothing waits for a batch."""
+"""The paths for programs. The server's one thread answers them from memory and never waits for a batch."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from gluepot.streaming.observe.status import QueryStatus
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What the pages tell of.
+    """The parts of a job that the paths show.
 
     Args:
         registry: the metrics.
-        queries: gives the queries' newest status.
-        stopping: tells whether the end was asked for.
-        version: names and versions.
+        queries: returns the newest status of the queries.
+        stopping: returns whether the job has been asked to end.
+        version: names and versions of the software.
         config: effective configuration, without secrets.
-        clock: for ages.
-        page: what the page for people shows.
+        clock: the clock for ages.
+        page: the parts of the job that the page for people shows.
     """
 
     registry: CollectorRegistry
@@ -50,8 +50,8 @@ def application(job: Job, token: str | None = None) -> Starlette:
     """Return the application.
 
     Args:
-        job: what it tells of.
-        token: what readers must bring; None for nothing.
+        job: the job to show.
+        token: the token that readers must send; None if none is needed.
     """
     access = Access(token)
     exposition = Exposition(job.registry, job.clock)

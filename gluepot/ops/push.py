@@ -11,8 +11,8 @@ from gluepot.core.errors import ConfigError
 from gluepot.core.logging import get_logger
 from gluepot.streaming.observe.metric_names import AT_END, PREFIX
 
+# How long the end of a run waits for the gateway.
 PUSH_SECS = 10.0
-"""How long the end of a run waits for the gateway."""
 
 log = get_logger(__name__)
 
@@ -23,10 +23,10 @@ class Ended:
 
     Args:
         good: whether it succeeded.
-        end_epoch: in seconds since 1970 UTC.
-        duration_secs: from its begin.
-        rows_out: records written outside of streams.
-        files: published outside of streams.
+        end_epoch: time of its end, in seconds since 1970 UTC.
+        duration_secs: time from its start to its end.
+        rows_out: number of records written outside of streams.
+        files: number of files published outside of streams.
     """
 
     good: bool
@@ -58,10 +58,10 @@ def push(gateway: str, job: str, registry: CollectorRegistry, ended: Ended) -> N
     """Send all metrics, and how the run ended. A failure is only logged as a warning; the run's result stays.
 
     Args:
-        gateway: URL.
-        job: its name, by which the gateway keeps the last run.
+        gateway: URL of the gateway.
+        job: name of the job, under which the gateway keeps the last run.
         registry: the metrics.
-        ended: how.
+        ended: how the run ended.
     """
     values = ended.values()
     try:

@@ -1,4 +1,4 @@
-"""Serves a job's pages from one thread, to a bounded number of sockets, none of which may dawdle."""
+"""Serves a job's pages from one thread, to a limited number of sockets, and closes sockets that are slow."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ LOOPBACK = "127.0.0.1"
 MOST_SOCKETS = 512
 # Connections that the kernel completes and keeps until we accept them. Linux lowers this to net.core.somaxconn.
 QUEUED_SOCKETS = 4096
-# After so many accepted connections the event loop reads what has arrived, so that a request which is already here is
-# read before further connections can take its place.
+# After this many accepted connections, the event loop reads what has arrived. So a request that is already here is read
+# before further connections can take its place.
 ACCEPTS_AT_ONCE = 64
 IDLE_SECS = 5
+# The time in which a whole request, or the next one on a kept socket, must arrive and its answer must be fetched.
 REQUEST_SECS = 10.0
-"""How long a whole request, or the next one on a kept socket, may take to arrive and its answer to be fetched."""
 CLOSE_SECS = 1
+# A refusal is delayed by this time, so that a client that asks hundreds of times a second waits and does not ask
+# meanwhile.
 REFUSE_SECS = 1.0
-"""How long a refusal is held back: who asks hundreds of times a second waits for it and does not ask meanwhile."""
 SWITCH_SECS = 0.0005
 SCRAPE = b"GET /metrics"
 BUSY = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\n\r\n"
@@ -39,9 +40,9 @@ BUSY = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0
 class _Prompt(H11Protocol):
     """Closes a socket from which no request comes, and refuses scrapes beyond the allowance.
 
-    Uvicorn itself waits for a first request without end. A scrape that is refused is not even parsed: hundreds of them
-    a second would take a good part of the core that batches need. Health and the page are always answered: where all
-    sockets are taken, a new one is let in and the one that has been silent for the longest time is closed.
+    Uvicorn itself waits for a first request for ever. A refused scrape is not even parsed, because hundreds of them a
+    second would take a good part of the core that batches need. Health and the page are always answered: if all sockets
+    are in use, a new one is accepted and the one that has been silent for the longest time is closed.
     """
 
     allowance: Allowance
@@ -67,7 +68,7 @@ class _Prompt(H11Protocol):
         self._await(REQUEST_SECS, self.transport.abort)
 
     def _is_scrape(self, data: bytes) -> bool:
-        """Tell whether this is one whole request for the metrics, with nothing before it still to be answered."""
+        """Tell whether this is one complete request for the metrics, and no earlier request is still being answered."""
         if not data.startswith(SCRAPE) or data.find(b"\r\n\r\n") != len(data) - 4:
             return False
         answered = self.cycle is None or self.cycle.response_complete
@@ -92,11 +93,11 @@ class _Prompt(H11Protocol):
         self._await(REQUEST_SECS, self.transport.abort)
         self.open.answered(self)
         super().on_response_complete()
-        self._note_request()  # one that arrived before this answer was complete has been begun
+        self._note_request()  # a request that arrived before this answer was complete is being answered now
 
 
 class _Http(uvicorn.Server):
-    """Lets the kernel queue more connections than are accepted at once; for asyncio both are one number."""
+    """Lets the kernel queue more connections than are accepted at once; asyncio uses one number for both."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -121,30 +122,30 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Where Prometheus finds the metrics."""
+        """The URL of the metrics, for Prometheus."""
         return f"{self.page_url}metrics"
 
     @property
     def page_url(self) -> str:
-        """Where people find the page."""
+        """The URL of the page for people."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}/"
 
     def stop(self) -> None:
-        """Close the port; answers that were begun have a second."""
+        """Close the port; answers in progress get one more second."""
         self._http.should_exit = True
         self._thread.join()
-        self._listening.close()  # uvicorn leaves it open when it is told to end before it has begun
+        self._listening.close()  # uvicorn leaves it open if it is stopped before it has started
 
 
 def serve(app: ASGIApp, host: str = LOOPBACK, port: int = 0, allowance: Allowance | None = None) -> Server:
-    """Listen in a thread of its own.
+    """Listen in a separate thread.
 
     Args:
-        app: what answers.
-        host: loopback unless told, because the numbers are not for everybody.
-        port: 0 takes a free one.
-        allowance: for scrapes; None for the usual one.
+        app: the application that answers.
+        host: address to listen on. The default is loopback, because not everybody should see the numbers.
+        port: port to listen on; 0 for a free one.
+        allowance: the allowance for scrapes; None for the usual one.
 
     Raises:
         ConfigError: the port is taken or may not be used, or the host is not one of this machine.
@@ -174,7 +175,8 @@ def serve(app: ASGIApp, host: str = LOOPBACK, port: int = 0, allowance: Allowanc
             timeout_graceful_shutdown=CLOSE_SECS,
         ),
     )
-    # A batch's thread waits so long for this one each time that Spark has answered it, 5 ms unless told.
+    # When Spark has answered a batch's thread, the thread waits up to this interval for the server's thread. Python's
+    # default is 5 ms.
     sys.setswitchinterval(min(SWITCH_SECS, sys.getswitchinterval()))
     thread = threading.Thread(target=http.run, args=([listening],), name="gluepot-ops", daemon=True)
     thread.start()

@@ -1,4 +1,4 @@
-"""Opens the ops server of a run. Imported by runs that want one: its libraries take their time to load."""
+"""Opens the ops server of a run. Only runs that want one import this, because its libraries load slowly."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from gluepot.streaming.advisor.advice import Advice
 from gluepot.streaming.observe.metrics import StreamMetrics
 from gluepot.streaming.query.session import StreamSession
 
+# Arguments that contain several settings; the page shows the settings that were read from them instead.
 _TAKEN_APART = frozenset({"conf", "customer-driver-env-vars", "customer-executor-env-vars"})
-"""Arguments that pack several settings into one; shown as what was read of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpsSettings:
-    """How a job is looked into.
+    """The settings of the ops server.
 
     Args:
-        port: 0 for a free one.
+        port: port to listen on; 0 for a free one.
         host: address to listen on.
-        token: what readers must bring, or a reference to it; None for nothing, on loopback only.
-        by_partition: show lag by partition, too.
-        cloudwatch_names: show AWS Glue's own metrics, too.
+        token: the token that readers must send, or a reference to it; None for none, which only loopback allows.
+        by_partition: whether to show lag by partition, too.
+        cloudwatch_names: whether to show AWS Glue's own metrics, too.
     """
 
     port: int = 0
@@ -56,12 +56,12 @@ class OpsSettings:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The ops server of a run, and what it listens to.
+    """The ops server of a run, and its subscriptions to batches and log lines.
 
     Args:
-        server: it.
-        registry: the metrics it shows.
-        _listening: ends that.
+        server: the server.
+        registry: the metrics that it shows.
+        _listening: ends the subscriptions.
     """
 
     server: Server
@@ -84,11 +84,11 @@ def start(
     """Serve the pages of a run, and let its queries report to them.
 
     Args:
-        settings: where.
-        parameters: of the job.
-        run: the run's own settings.
-        streams: whose queries are shown, paused and stopped; gets its metrics and a watcher.
-        advice: gives the newest advice on a query; None without an advisor.
+        settings: settings of the server.
+        parameters: parameters of the job.
+        run: options of the run.
+        streams: the session whose queries are shown, paused and stopped; this sets its metrics and a watcher.
+        advice: returns the newest advice on a query; None if there is no advisor.
 
     Raises:
         ConfigError: the address cannot be used, or needs a token.
@@ -132,9 +132,9 @@ def registered(settings: OpsSettings, parameters: JobParameters, streams: Stream
     """Return the metrics of a run, and let its queries report to them.
 
     Args:
-        settings: which.
-        parameters: of the job.
-        streams: whose queries are measured; gets its metrics.
+        settings: settings that choose the metrics.
+        parameters: parameters of the job.
+        streams: the session whose queries are measured; this sets its metrics.
     """
     registry = CollectorRegistry()
     streams.metrics = StreamMetrics(registry, parameters.job_name, by_partition=settings.by_partition)

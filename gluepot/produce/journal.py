@@ -14,7 +14,7 @@ class Journal:
     Lines come in the order of the answers. A record without a line may have arrived all the same.
 
     Args:
-        path: of the file; appended to.
+        path: path of the file, to which lines are appended.
         topic: or stream.
     """
 

@@ -108,7 +108,7 @@ def shape(name: str, rate: float, peak: float | None, period_secs: float, burst_
         name: steady, ramp, sine or burst.
         rate: in records a second; 0 with steady means as fast as they are taken.
         peak: the highest rate of the others; None for four times the rate.
-        period_secs: of sine and burst; how long a ramp rises.
+        period_secs: period of sine and burst; for a ramp, the time in which it rises.
         burst_secs: how long a burst is.
 
     Raises:

@@ -43,7 +43,7 @@ class KinesisTarget:
     """A Kinesis stream; a call at a time, so its rate ends where the service's answers do.
 
     Args:
-        client: of the stream.
+        client: client of the stream.
         clock: for waits where the service throttles.
         chance: for their jitter, and for the keys of records that have none.
         journal: takes what is acknowledged; None for nobody.

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from gluepot.quality.dqdl.rule_types import Kind
-from gluepot.quality.dqdl.ruleset import Operator, Rule
+from gluepot.quality.anomalies import forecast
+from gluepot.quality.dqdl.rule_types import OTHER_SPELLINGS, Kind
+from gluepot.quality.dqdl.ruleset import Condition, Negative, Number, Operator, Rule
 from gluepot.quality.measures import (
     Castable,
     Columns,
@@ -26,6 +28,7 @@ from gluepot.quality.measures import (
     Numbers,
     Rows,
     Spread,
+    Statistics,
     Times,
     Together,
     find_name,
@@ -47,6 +50,10 @@ _EXTREMES = frozenset(
 )
 _LOW = frozenset({Operator.MORE, Operator.AT_LEAST})
 _HIGH = frozenset({Operator.LESS, Operator.AT_MOST})
+
+
+# A condition of rules that are only measured.
+ANY = Condition(Kind.NUMBER, Operator.BETWEEN, (Negative(Number("1.7e308")), Number("1.7e308")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +81,10 @@ class Setting:
             RuleError: it has none.
         """
         assert rule.condition is not None
-        return comparison_of(rule.condition, self.now, self.earlier.get(name_in_history(metric, rule), ()))
+        now = self.now
+        if (tag := rule.tag("timeZone")) is not None:
+            now = Moment(now.epoch_secs, zone_of(str(getattr(tag.operands[0], "value", tag.operands[0]))))
+        return comparison_of(rule.condition, now, self.earlier.get(name_in_history(metric, rule), ()))
 
     def threshold(self, rule: Rule) -> Comparison | None:
         """Return the condition of `with threshold`; None without one."""
@@ -82,6 +92,18 @@ class Setting:
         if tag is None:
             return None
         return Comparison(Kind.NUMBER, tag.operator, tuple(float(str(one)) for one in tag.operands))
+
+
+def zone_of(name: str) -> ZoneInfo:
+    """Return a time zone.
+
+    Raises:
+        RuleError: there is none of that name.
+    """
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        raise RuleError(f"There is no time zone {name}; use a name such as Europe/Paris.") from None
 
 
 def name_in_history(metric: str, rule: Rule) -> str:
@@ -549,9 +571,69 @@ def _outside(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
     """Judge a number that was found elsewhere."""
     metrics = facts.outside(rule)
     name, value = next(iter(metrics.items()))
-    if rule.condition is None or rule.tag("threshold") is not None:
+    if rule.condition is None or rule.condition.kind is not Kind.NUMBER or rule.tag("threshold") is not None:
         return _threshold(rule, setting, value, metrics)
     return compared(value, setting.test(rule, name), metrics)
+
+
+def watched(rule: Rule) -> Rule:
+    """Return the rule, without a meaningful condition, whose metrics a DetectAnomalies rule watches."""
+    name, *parameters = rule.parameters
+    return measuring(Rule(OTHER_SPELLINGS.get(name, name), tuple(parameters), line=rule.line))
+
+
+def measuring(analyzer: Rule) -> Rule:
+    """Return the rule that measures what an analyzer does; its condition plays no part."""
+    return replace(analyzer, condition=ANY) if analyzer.type.kinds else analyzer
+
+
+def _watched_needs(rule: Rule, setting: Setting) -> Sequence[Measure]:
+    inner = watched(rule)
+    return judge_of(inner).needs(inner, setting)
+
+
+def _anomalies(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
+    inner = watched(rule)
+    metrics = judge_of(inner).verdict(inner, setting, facts).metrics
+    for name, value in metrics.items():
+        expected = forecast(setting.earlier.get(name, ()))
+        if expected is not None and not expected.contains(value):
+            reason = (
+                f"Value: {value} of {name} is outside of the expected range from {expected.lower} to {expected.upper};"
+                f" {expected.values} earlier values let us expect {expected.expected}."
+            )
+            return Verdict(False, reason, metrics)
+    return Verdict(True, "", metrics)
+
+
+def _statistics_needs(rule: Rule, setting: Setting) -> list[Measure]:
+    return [Rows(setting.mask(rule)), Statistics(rule.parameters[0])]
+
+
+def _statistics(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
+    rows = facts.state(Rows(setting.mask(rule)))
+    assert isinstance(rows, int)
+    found = facts.state(Statistics(rule.parameters[0]))
+    assert isinstance(found, dict)
+    metrics = {"Dataset.*.RowCount": float(rows)}
+    for column, states in found.items():
+        begin = f"Column.{column}."
+        for measure, state in states.items():
+            if isinstance(measure, Complete) and rows:
+                metrics[f"{begin}Completeness"] = state.found / rows
+            elif isinstance(measure, Groups) and not isinstance(state, str):
+                known = measure.frequencies(state)
+                if known.filled:
+                    metrics[f"{begin}Uniqueness"] = known.once / known.filled
+                    metrics[f"{begin}DistinctValuesCount"] = float(_distinct(known, column))
+                    metrics[f"{begin}Entropy"] = known.entropy
+            elif isinstance(state, Spread) and state.count:
+                end = "imumLength" if isinstance(measure, Lengths) else "imum"
+                metrics |= {f"{begin}Min{end}": state.least, f"{begin}Max{end}": state.most}
+                if isinstance(measure, Numbers):
+                    metrics |= {f"{begin}Mean": state.mean, f"{begin}Sum": state.total}
+                    metrics[f"{begin}StandardDeviation"] = _deviation(state)
+    return Verdict(True, "", metrics)
 
 
 JUDGES: Mapping[str, Judge] = {
@@ -576,6 +658,13 @@ JUDGES: Mapping[str, Judge] = {
     "ColumnLength": Judge(_length_needs, _length),
     "ColumnValues": Judge(_values_needs, _values),
     "DataFreshness": Judge(_freshness_needs, _freshness),
+    "DetectAnomalies": Judge(_watched_needs, _anomalies),
+    "AllStatistics": Judge(_statistics_needs, _statistics),
 }
 ELSEWHERE = Judge(nothing, _outside)
 """Judges rules whose value is found by Spark SQL or in a listing of files."""
+
+
+def judge_of(rule: Rule) -> Judge:
+    """Return how rules of a type are judged."""
+    return JUDGES.get(rule.type_name, ELSEWHERE)

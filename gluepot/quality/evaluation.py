@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pyarrow as pa
 
-from gluepot.quality.checks import ELSEWHERE, JUDGES, UNMET, Facts, Judge, Setting, Verdict, name_in_history
-from gluepot.quality.dqdl.rule_types import Kind
+from gluepot.quality.checks import (
+    UNMET,
+    Facts,
+    Setting,
+    Verdict,
+    judge_of,
+    measuring,
+    name_in_history,
+    watched,
+)
 from gluepot.quality.dqdl.ruleset import (
     Composite,
-    Condition,
-    Negative,
-    Number,
-    Operator,
     Rule,
     Ruleset,
     TopRule,
@@ -25,9 +29,6 @@ from gluepot.quality.measures import Counted, Measure, Rows
 from gluepot.quality.numbers import RuleError, is_dynamic
 from gluepot.quality.outcomes import Evaluation, RuleOutcome
 from gluepot.quality.row_tests import RowTests
-
-# Analyzers are measured as rules are, with a condition that plays no part.
-_ANY = Condition(Kind.NUMBER, Operator.BETWEEN, (Negative(Number("1.7e308")), Number("1.7e308")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +76,9 @@ class Examination:
     def measures(self) -> tuple[Measure, ...]:
         """Return what has to be measured, each once. The number of rows is always among it."""
         found: dict[Measure, None] = {Rows(): None}
-        for rule in self._simple():
+        for rule in self.simple_rules():
             with suppress(RuleError):  # judging it fails for the same reason
-                found |= dict.fromkeys(_judge(rule).needs(rule, self.setting))
+                found |= dict.fromkeys(judge_of(rule).needs(rule, self.setting))
         for one in self.ruleset.rules:
             if self.by_row and isinstance(one, Composite) and not _refusal(one, self.tests):
                 found[RowsFulfilling(one, self.tests)] = None
@@ -88,21 +89,26 @@ class Examination:
         outcomes = [self._outcome(rule, facts) for rule in self.ruleset.rules]
         analyzed: dict[str, float] = {}
         history: dict[str, float] = {}
-        for one in self._simple():
+        analyzers = {measuring(one) for one in self.ruleset.analyzers}
+        for one in self.simple_rules():
             with suppress(RuleError):
-                found = _judge(one).verdict(one, self.setting, facts).metrics
+                found = judge_of(one).verdict(one, self.setting, facts).metrics
                 history |= {name_in_history(name, one): value for name, value in found.items()}
-                if one.condition is _ANY:
+                if one in analyzers:
                     analyzed |= found
         rows = facts.state(Rows())
         assert isinstance(rows, int)
         return Evaluation(outcomes, analyzed, rows, history)
 
-    def _simple(self) -> Iterator[Rule]:
+    def simple_rules(self) -> Iterator[Rule]:
+        """Yield the rules that have to be judged: parts of composites, and what analyzers and DetectAnomalies watch."""
         for rule in self.ruleset.rules:
-            yield from simple_rules(rule)
+            for one in simple_rules(rule):
+                yield one
+                if one.type_name == "DetectAnomalies":
+                    yield watched(one)
         for one in self.ruleset.analyzers:
-            yield _measured(one)
+            yield measuring(one)
 
     def _outcome(self, rule: TopRule, facts: Facts) -> RuleOutcome:
         verdict, evaluated = self._verdict(rule, facts)
@@ -112,7 +118,7 @@ class Examination:
         try:
             if isinstance(rule, Composite):
                 return self._by_row(rule, facts) if self.by_row else self._combined(rule, facts)
-            verdict = _judge(rule).verdict(rule, self.setting, facts)
+            verdict = judge_of(rule).verdict(rule, self.setting, facts)
         except RuleError as error:
             return Verdict(False, str(error)), str(rule)
         dynamic = rule.condition is not None and is_dynamic(rule.condition) and verdict.test is not None
@@ -138,14 +144,6 @@ class Examination:
             raise RuleError("There are no rows to measure.")
         share = counted.found / counted.rows
         return Verdict(share == 1.0, "" if share == 1.0 else UNMET.format(share)), str(rule)
-
-
-def _judge(rule: Rule) -> Judge:
-    return JUDGES.get(rule.type_name, ELSEWHERE)
-
-
-def _measured(analyzer: Rule) -> Rule:
-    return replace(analyzer, condition=_ANY) if analyzer.type.kinds else analyzer
 
 
 def _refusal(rule: Composite, tests: RowTests) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import dataclass
+from hashlib import sha256
 
 from gluepot.frames.chunk import Chunk
 from gluepot.quality.measures import Measure, Measured, measure
@@ -13,12 +15,17 @@ class MeasureRows:
     """Measures rows. Whoever runs the step calls `of` as well and keeps the result under the step's name.
 
     Args:
-        name: distinguishes the step from others of the pipeline.
+        name: the same for steps that measure the same.
         measures: what to measure.
     """
 
     name: str
     measures: tuple[Measure, ...]
+
+    @classmethod
+    def of_measures(cls, measures: tuple[Measure, ...]) -> MeasureRows:
+        """Return the step that measures this."""
+        return cls(sha256(pickle.dumps(measures)).hexdigest()[:16], measures)
 
     def __call__(self, chunk: Chunk) -> Chunk:
         """Return the chunk as it is."""

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from gluepot.frames.chunk import is_choice
 from gluepot.frames.schema.glue_types import glue_name
 from gluepot.quality.numbers import Comparison, RuleError
-from gluepot.quality.values import castable, epoch_secs, fulfilled, lengths
+from gluepot.quality.values import NUMBERS, castable, epoch_secs, fulfilled, lengths
 
 State: TypeAlias = Any
 
@@ -399,7 +399,7 @@ class Groups:
         filled = int(counts.sum())
         shares = counts / filled if filled else counts
         return Frequencies(
-            given.rows, filled, len(counts), int((counts == 1).sum()), float(-(shares * np.log(shares)).sum())
+            given.rows, filled, len(counts), int((counts == 1).sum()), float(-(shares * np.log(shares)).sum()) + 0.0
         )
 
 
@@ -419,6 +419,47 @@ def _grouping(array: pa.Array) -> pa.Array:
     zero = pa.scalar(0.0, array.type)
     nan = pa.scalar(float("nan"), array.type)
     return pc.if_else(pc.is_nan(array), nan, pc.add(array, zero))
+
+
+ALL_COLUMNS = "AllColumns"
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """All that can be measured of one column or, with `AllColumns`, of each that is not nested.
+
+    The state has the measures' states by measure and column.
+    """
+
+    column: str
+    where: str = ""
+
+    def of(self, batch: pa.RecordBatch) -> dict[str, dict[Measure, State]]:
+        """See `Measure`."""
+        found: dict[str, dict[Measure, State]] = {}
+        for field_ in batch.schema:
+            is_wanted = self.column == ALL_COLUMNS or field_.name.lower() == self.column.lower()
+            if not is_wanted or field_.name.startswith(OWN) or pa.types.is_nested(field_.type):
+                continue
+            found[field_.name] = {one: one.of(batch) for one in self._measures(field_)}
+        return found
+
+    def _measures(self, field_: pa.Field) -> list[Measure]:
+        measures: list[Measure] = [Complete(field_.name), Groups((field_.name,))]
+        if pa.types.is_string(field_.type):
+            measures.append(Lengths(field_.name))
+        elif glue_name(field_.type).partition("(")[0] in NUMBERS:
+            measures.append(Numbers(field_.name))
+        return measures
+
+    def merged(self, one: dict[str, dict[Measure, State]], other: dict[str, dict[Measure, State]]) -> State:
+        """See `Measure`."""
+        found = {column: dict(states) for column, states in one.items()}
+        for column, states in other.items():
+            mine = found.setdefault(column, {})
+            for measure, state in states.items():
+                mine[measure] = _merged_states(measure, mine[measure], state) if measure in mine else state
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""Servers for development and tests, on this machine alone: a real Apache Kafka broker from its own jars."""
+"""Servers for development and tests on this machine: a real Apache Kafka broker, and a Kinesis emulator."""

@@ -1,4 +1,4 @@
-"""A server process of ours on this machine: its folder, port, log, start and end. What it runs its subclasses know."""
+"""A server process on this machine: its folder, port, log, start and end. Subclasses say which program it runs."""
 
 from __future__ import annotations
 

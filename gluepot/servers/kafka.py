@@ -55,8 +55,8 @@ class KafkaBroker(EmbeddedServer):
         self.folder.mkdir(parents=True, exist_ok=True)
         settings, log4j2 = self.folder / "server.properties", self.folder / "log4j2.xml"
         controller_port = ports.free_port(SystemRandom())
-        told = {**broker_settings(self._port, controller_port, self.folder / "data"), **self.SETTINGS}
-        settings.write_text(properties(told))
+        values = {**broker_settings(self._port, controller_port, self.folder / "data"), **self.SETTINGS}
+        settings.write_text(properties(values))
         log4j2.write_text(LOG4J2)
         return settings, log4j2
 

@@ -1,7 +1,7 @@
 """A Kinesis emulator on this machine, for development and tests: kinesis-mock, which LocalStack uses too.
 
-It knows shards, splits, merges, iterators that expire and enhanced fan-out; credentials it does not check. Streams and
-records are in its memory and end with it.
+It supports shards, splits, merges, expiring iterators and enhanced fan-out, and does not check credentials. Streams and
+records are only in its memory, so they are lost when it ends.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class KinesisServer(EmbeddedServer):
 
     @property
     def url(self) -> str:
-        """For `endpointUrl` and `AWS_ENDPOINT_URL_KINESIS`."""
+        """The URL, for `endpointUrl` and `AWS_ENDPOINT_URL_KINESIS`."""
         return f"http://{self.bootstrap}"
 
     def _prepared(self) -> tuple[list[str], dict[str, str]]:
@@ -50,7 +50,7 @@ class KinesisServer(EmbeddedServer):
 
 
 def settings(port: int, tls_port: int, certificate: Path) -> dict[str, str]:
-    """Return the emulator's environment; the meaning of each is in kinesis-mock's README."""
+    """Return the emulator's environment variables; kinesis-mock's README explains them."""
     return {
         "KINESIS_MOCK_PLAIN_PORT": str(port),
         "KINESIS_MOCK_TLS_PORT": str(tls_port),

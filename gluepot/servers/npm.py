@@ -1,6 +1,6 @@
 """Packages of the npm registry, locked by version and hash, fetched once into our cache by npm itself.
 
-`python -m gluepot.servers.npm` fetches what the cache lacks of them.
+`python -m gluepot.servers.npm` fetches those that the cache lacks.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class LockedPackage:
     """A package without dependencies.
 
     Args:
-        name: in the registry.
-        version: exact.
-        integrity: hash of its archive, as npm writes it: `sha512-` and base64.
+        name: name in the registry.
+        version: exact version.
+        integrity: hash of its archive in npm's form: `sha512-` and base64.
     """
 
     name: str
@@ -40,7 +40,7 @@ class LockedPackage:
 
     @property
     def archive(self) -> str:
-        """Name of its archive, as npm names it."""
+        """Name that npm gives to its archive."""
         return f"{self.name}-{self.version}.tgz"
 
 
@@ -48,7 +48,7 @@ def find_package(text: str, name: str) -> LockedPackage:
     """Return a package of a lock file.
 
     Raises:
-        ConfigError: it is not a lock file, or lacks the package.
+        ConfigError: the text is not a lock file, or lacks the package.
     """
     try:
         plain = json.loads(text)[name]
@@ -58,12 +58,12 @@ def find_package(text: str, name: str) -> LockedPackage:
 
 
 def ensure(name: str) -> Path:
-    """Return the archive of a locked package, fetching it where our cache lacks it; checked against the lock each time.
+    """Return the archive of a locked package, fetched if our cache lacks it. Always checks it against the lock.
 
-    Safe to call from several processes at once. Needs no network when nothing lacks.
+    Safe to call from several processes at once. Needs no network if the cache has the archive.
 
     Args:
-        name: of the package, in deploy/npm.lock.json.
+        name: name of the package, in deploy/npm.lock.json.
 
     Raises:
         ConfigError: the package is not locked, or there is no npm to fetch it with.
@@ -78,7 +78,7 @@ def ensure(name: str) -> Path:
 
 
 def unpack(archive: Path, folder: Path) -> Path:
-    """Unpack an archive and return the folder of its files, `package` below `folder`; what was there is removed."""
+    """Unpack an archive into `package` below `folder`, after removing old contents, and return that folder."""
     shutil.rmtree(folder / "package", ignore_errors=True)
     with tarfile.open(archive) as packed:
         packed.extractall(folder, filter="data")
@@ -95,7 +95,7 @@ def require_program(name: str) -> str:
     """Return the path of `node` or `npm`.
 
     Raises:
-        ConfigError: it is not on PATH.
+        ConfigError: the program is not on PATH.
     """
     if found := shutil.which(name):
         return found
@@ -103,7 +103,7 @@ def require_program(name: str) -> str:
 
 
 def lock_path() -> Path:
-    """Return the lock file: beside this module where it is installed, in deploy/ in a checkout."""
+    """Return the lock file: beside this module if it is installed, or in deploy/ in a checkout."""
     installed = Path(str(resources.files("gluepot.servers"))) / "npm.lock.json"
     return installed if installed.exists() else Path(__file__).parents[2] / "deploy" / "npm.lock.json"
 

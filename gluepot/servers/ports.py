@@ -9,8 +9,9 @@ from gluepot.core.errors import ConfigError
 
 LOOPBACK = "127.0.0.1"
 
-# Below the range from which Linux (32768 up) and macOS (49152 up) give ports to outgoing connections. Within it, a
-# client that retries against a stopped server can be given the server's own port, and holds it, connected to itself.
+# These ports lie below the range from which Linux (32768 up) and macOS (49152 up) take ports for outgoing connections.
+# Within that range, a client that retries against a stopped server may get the server's own port, connect to itself,
+# and so keep the port in use.
 FIRST, LAST = 20000, 32000
 TRIES = 100
 
@@ -43,7 +44,7 @@ def require_free(port: int) -> None:
     """Make sure that a port can be listened on.
 
     Raises:
-        ConfigError: something else does.
+        ConfigError: something else listens on it.
     """
     if not is_free(port):
         raise ConfigError(

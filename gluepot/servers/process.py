@@ -1,4 +1,4 @@
-"""Operating system processes that are told apart even after their number was given away again."""
+"""Identifies operating system processes reliably, even if their number is used again for another process."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ START_TICKS_FIELD = 19
 
 @dataclass(frozen=True, slots=True)
 class ProcessId:
-    """A process: its number, and when the system started it, in the system's own spelling."""
+    """A process: its number, and its start time in the system's own format."""
 
     pid: int
     started: str
 
 
 def parse_proc_stat(text: str) -> str | None:
-    """Return the start time in a `/proc/PID/stat` line, or None for a process that has ended and not been waited for.
+    """Return the start time in a `/proc/PID/stat` line, or None for a process that has ended but was not waited for.
 
-    The fields are numbered from behind the command, which is in parentheses and may hold anything (proc(5)).
+    The fields are counted from after the command, which is in parentheses and may contain anything (proc(5)).
     """
     fields = text.rpartition(")")[2].split()
     return None if fields[STATE_FIELD] in "ZX" else fields[START_TICKS_FIELD]
@@ -46,14 +46,14 @@ def identify(pid: int) -> ProcessId | None:
 
 
 def is_alive(process: ProcessId) -> bool:
-    """Tell whether this very process still runs."""
+    """Tell whether exactly this process still runs."""
     return identify(process.pid) == process
 
 
 def terminate(process: ProcessId, grace_secs: float, clock: Clock) -> None:
     """End a process: SIGTERM, and SIGKILL to its group if it still runs after `grace_secs`.
 
-    Returns when it has ended, at once if it had; the process must lead its group.
+    Return when it has ended, or at once if it had ended before. The process must lead its group.
     """
     if not is_alive(process):
         return

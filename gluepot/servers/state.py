@@ -1,4 +1,4 @@
-"""The note that `gluepot up` leaves about a running server."""
+"""The state file that `gluepot up` writes about a running server."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class ServerState:
     """A server that was started to outlive its shell.
 
     Args:
-        server: its name, e.g. `kafka`.
-        process: whom to stop; its start time guards against a number given away again.
-        port: where clients connect, on loopback.
-        log: its log file.
+        server: name of the server, e.g. `kafka`.
+        process: the process to stop; its start time protects another process that has got the same number since.
+        port: port on loopback to which clients connect.
+        log: path of its log file.
     """
 
     server: str
@@ -35,7 +35,7 @@ class ServerState:
 
     @property
     def address(self) -> str:
-        """What clients are given: `host:port` of a broker, the URL of what speaks HTTP."""
+        """The address for clients: `host:port` of a broker, or the URL of a server that speaks HTTP."""
         return f"http://{self.bootstrap}" if self.server == "kinesis" else self.bootstrap
 
 
@@ -45,7 +45,7 @@ def dump_state(state: ServerState) -> str:
 
 
 def parse_state(text: str) -> ServerState | None:
-    """Read a state file; None when it is not one, e.g. half written at a power cut: there is no server to find then."""
+    """Read a state file; return None if it is damaged, e.g. half written at a power cut, when no server can be left."""
     try:
         plain = json.loads(text)
         return ServerState(plain["server"], ProcessId(**plain["process"]), plain["port"], plain["log"])
@@ -59,7 +59,7 @@ def server_folder(environ: Mapping[str, str], server: str) -> Path:
 
 
 def read_state(folder: Path) -> ServerState | None:
-    """Return what `write_state` wrote, or None."""
+    """Return the state that `write_state` wrote; None if there is none."""
     try:
         return parse_state((folder / "state.json").read_text())
     except FileNotFoundError:
@@ -67,10 +67,10 @@ def read_state(folder: Path) -> ServerState | None:
 
 
 def write_state(folder: Path, state: ServerState) -> None:
-    """Remember a server; the folder exists."""
+    """Write the state of a server into an existing folder."""
     (folder / "state.json").write_text(dump_state(state))
 
 
 def forget_state(folder: Path) -> None:
-    """Remove what `write_state` wrote; harmless where there is nothing."""
+    """Remove the state file, if there is one."""
     (folder / "state.json").unlink(missing_ok=True)

@@ -1,8 +1,8 @@
 """Runs one command for as long as another process lives: `python supervisor.py OWNER_PID COMMAND...`.
 
-Started as a file by an interpreter without our packages on its path, so that it costs 10 MB and imports nothing of
-ours. It asks for its parent's number instead of holding a pipe to it: a pipe would stay open in every process that the
-owner forks, and would keep the command alive after the owner's death.
+It is started as a file, by an interpreter without our packages on its path, so that it imports none of them and takes
+only 10 MB. It asks for its parent's number instead of holding a pipe to it: a pipe would stay open in every process
+that the owner forks, and would keep the command alive after the owner's death.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 
 
 def die_with_parent() -> None:
-    """Have Linux kill this process when its parent ends: the supervisor itself may be killed without warning."""
+    """Make Linux kill this process when its parent ends, as the supervisor itself may be killed without warning."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -35,10 +35,10 @@ def end(child: subprocess.Popen[bytes]) -> int:
 
 
 def supervise(owner_pid: int, command: list[str]) -> int:
-    """Run the command until it ends, until we are told to, or until the owner is no longer our parent.
+    """Run the command until it ends, until a SIGTERM arrives, or until the owner is no longer our parent.
 
     Returns:
-        the command's exit code.
+        The command's exit code.
     """
     asked_to_end = False
 

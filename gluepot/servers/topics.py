@@ -1,4 +1,4 @@
-"""Making topics on a development broker."""
+"""Creates topics on a development broker."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from confluent_kafka.cimpl import NewTopic
 
 
 def create_topic(bootstrap: str, topic: str, partitions: int, config: Mapping[str, str] | None = None) -> None:
-    """Make a topic, unreplicated.
+    """Create a topic without replication.
 
     Raises:
-        confluent_kafka.KafkaException: the topic is there already, or the broker is not.
+        confluent_kafka.KafkaException: the topic already exists, or the broker cannot be reached.
     """
     admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
     for created in admin.create_topics([NewTopic(topic, partitions, 1, config=dict(config or {}))]).values():

@@ -1,4 +1,4 @@
-"""The columns of a table, from what its manifests recorded, and rows of any of its files brought into them."""
+"""Finds the columns of a table from its manifests, and converts the rows of any of its files to these columns."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from gluepot.commit.history import Published
-from gluepot.connectors.filesink.clashes import new_names, without_clashes
-from gluepot.connectors.filesink.typed import typed
+from gluepot.connectors.files.sink.clashes import new_names, without_clashes
+from gluepot.connectors.files.sink.typed import typed
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.frames.columns import Column, batch_of
 from gluepot.frames.schema import align, choice_to_string, without_nulls
@@ -20,9 +20,9 @@ class TableColumn:
     """One column.
 
     Args:
-        field: as readers see it. Where its type changed so that no type holds both, it is text.
-        source: as it is in files, merged over all of them; its name is the one in files, its type may be a choice.
-        is_key: whether some file has it in its folders' names.
+        field: the column as readers see it. It is text if its type changed and no type covers both the old and the new.
+        source: the column as it is in files, merged over all of them; its type may be a choice of several types.
+        is_key: whether some file has the column in the names of its folders.
     """
 
     field: pa.Field
@@ -31,10 +31,10 @@ class TableColumn:
 
 
 def table_columns(published: Published) -> list[TableColumn]:
-    """Return the columns: those of files in the order they appeared in, then the partition keys.
+    """Return the columns: those of files in order of first appearance, then the partition keys.
 
-    A column that never had a value is left out, as Parquet files leave it out. Of two names that differ by case alone
-    one gets a number, as in files, because most readers would take them for one column.
+    A column that never had a value is left out, as Parquet files leave it out. If two names differ only in case, one
+    gets a number, as in files, because most readers would take them for one column.
     """
     merged, keys = published.columns()
     fields = [field for field in merged if field.name not in keys]
@@ -56,7 +56,7 @@ def choose(columns: Sequence[TableColumn], names: Sequence[str], where: str) -> 
         where: the table, for the message.
 
     Raises:
-        ConfigError: there is no such column.
+        ConfigError: the table has no column of that name.
     """
     known = {column.field.name: column for column in columns}
     for name in names:
@@ -74,10 +74,10 @@ def in_columns(
     Args:
         batch: rows of a file, in its own types.
         partition: what the file's folders say.
-        columns: any of the table's.
+        columns: any columns of the table.
 
     Raises:
-        ValueError: a folder's text is no value of its column's type.
+        ValueError: the text in a folder's name is not a value of the column's type.
     """
     return batch_of([Column(one.field, _values(batch, partition, one)) for one in columns], batch.num_rows)
 
@@ -97,7 +97,7 @@ def _readable(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _shown(source: pa.Field) -> pa.Field | None:
-    """Return a column of files as readers see it, None if it never had a value."""
+    """Return a column of files as readers see it; None if it never had a value."""
     schema = _readable(pa.RecordBatch.from_pylist([], schema=pa.schema([source]))).schema
     return schema.field(0) if len(schema) else None
 

@@ -1,7 +1,7 @@
-"""Few large files in the place of many small ones, while jobs go on writing and readers reading.
+"""Replaces many small files by few large ones, while jobs continue to write and readers to read.
 
-Rows keep their values and their folders; manifests stay as they are, so that what is known of batches, exactly-once
-among it, is not touched. See `gluepot.commit.compaction` for what is written down, and in which order.
+Rows keep their values and their folders. Manifests stay as they are, so compaction does not affect exactly-once. See
+`gluepot.commit.compaction` for the records that it writes, and their order.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import pyarrow as pa
 
 from gluepot.commit.compaction import Compaction, created, end, settle
 from gluepot.commit.record import FileEntry
-from gluepot.connectors.filesink.layout import staging_of_compaction
-from gluepot.connectors.filesink.staging import Stage
-from gluepot.connectors.glueparquet import ParquetFormat, parquet_schema, read_parquet
+from gluepot.connectors.files.formats.parquet.read_back import parquet_schema, read_parquet
+from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
+from gluepot.connectors.files.sink.layout import staging_of_compaction
+from gluepot.connectors.files.sink.staging import Stage
 from gluepot.connectors.ports import StagedFile
 from gluepot.core.clock import Clock
 from gluepot.core.errors import TransientError
@@ -30,35 +31,35 @@ from gluepot.tables.reading import PARALLEL_READS, side_by_side
 from gluepot.tables.table import published_and_compacted
 
 TARGET_BYTES = 128 << 20
+# Files that already have this fraction of the target size are left alone.
 _LARGE_ENOUGH = 0.5
-"""Of the target: what is as large as this is not written again."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompactSettings:
-    """How files are made.
+    """How to make the new files.
 
     Args:
-        target_bytes: the files that become one have so many together, about.
-        format: of the new files.
+        target_bytes: about how many bytes of files are combined into one.
+        format: format of the new files.
         sort_by: a column to sort each new file by; None keeps the order of the rows.
     """
 
     target_bytes: int = TARGET_BYTES
-    format: ParquetFormat = field(default_factory=lambda: ParquetFormat("zstd"))
+    format: ParquetOutputFormat = field(default_factory=lambda: ParquetOutputFormat("zstd"))
     sort_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """What was done, or would be.
+    """One group of files that was replaced by one file, or would be.
 
     Args:
-        folder: of the files.
-        files: that were replaced.
-        bytes_before: of these.
-        bytes_after: of the one in their place; 0 where nothing was done yet.
-        rows: in them.
+        folder: folder of the files.
+        files: number of replaced files.
+        bytes_before: bytes of the replaced files.
+        bytes_after: bytes of the new file; 0 if nothing was done yet.
+        rows: number of rows in them.
     """
 
     folder: str
@@ -70,11 +71,11 @@ class Compacted:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A file that stays as it is, because it is not as its manifest says: a new file would hide the damage.
+    """A file that is left alone because it differs from its manifest: rewriting it would hide the damage.
 
     Args:
-        path: of the file, relative to the table's folder.
-        message: one sentence: what the manifest says, what is there, and the next step.
+        path: path of the file, relative to the table's folder.
+        message: one sentence: what the manifest says, what the file has instead, and the next step.
     """
 
     path: str
@@ -82,15 +83,15 @@ class Refused:
 
 
 def plan(files: Iterable[TableFile], newest: Mapping[str, int], target_bytes: int) -> list[list[TableFile]]:
-    """Return the files that become one, group by group; neighbours of one folder, whose rows stay in their order.
+    """Return groups of files to combine: neighbours in one folder, so that rows stay in their order.
 
-    The newest batch of each query is left out: it is the only one that may yet be published anew. What a batch job
-    wrote is that always, since each of its runs is a query of its own.
+    The newest batch of each query is left out, because it is the only batch that may still be published again. Files of
+    batch jobs are always left out, because each run is a query of its own with a single batch.
 
     Args:
-        files: of the table.
+        files: files of the table.
         newest: the last batch of each query.
-        target_bytes: a group is closed when it has so many.
+        target_bytes: a group is closed when it has this many bytes.
     """
     groups: list[list[TableFile]] = []
     growing: dict[str, tuple[list[TableFile], int]] = {}
@@ -111,19 +112,19 @@ def plan(files: Iterable[TableFile], newest: Mapping[str, int], target_bytes: in
 
 
 def compact(storage: Storage, settings: CompactSettings, clock: Clock, owner: str) -> Iterator[Compacted | Refused]:
-    """Finish or undo what a compaction that died left; then replace files, a group at a time, telling of each.
+    """Finish or undo a compaction that died; then replace files group by group, and yield the outcome of each.
 
-    Every file is compared with its manifest before it is replaced. One that differs is refused and stays; the others of
+    Every file is compared with its manifest before it is replaced. A file that differs is left alone, and the others of
     its group are replaced without it.
 
     Args:
         storage: the table's folder.
-        settings: how.
-        clock: for the records.
+        settings: how to make the new files.
+        clock: gives the times in the records.
         owner: a name that no other compaction has, of letters and digits.
 
     Raises:
-        ConfigError: nothing was ever published there, or there is no such column to sort by.
+        ConfigError: nothing was ever published there, or the column to sort by does not exist.
         TransientError: another compaction came first; nothing is lost, run it again.
         CheckpointError: a manifest or a record cannot be read.
     """
@@ -145,14 +146,14 @@ def compact(storage: Storage, settings: CompactSettings, clock: Clock, owner: st
 
 
 def planned(storage: Storage, settings: CompactSettings) -> Iterator[Compacted]:
-    """Tell what `compact` would replace; see there for errors. Files of different types may stay apart."""
+    """Yield what `compact` would replace, with the same errors. `compact` may combine fewer files if types differ."""
     commits, done = published_and_compacted(storage)
     for group in plan(table_files(commits, done), commits.newest_batches(), settings.target_bytes):
         yield _summary(group, 0)
 
 
 def _compared(storage: Storage, files: Sequence[TableFile]) -> tuple[list[TableFile], list[Refused]]:
-    """Part the files that are as their manifests say from the others."""
+    """Compare files with their manifests; return the sound files, and a refusal for each of the others."""
     sound: list[TableFile] = []
     refused: list[Refused] = []
     with ThreadPoolExecutor(PARALLEL_READS) as pool:
@@ -167,10 +168,10 @@ def _compared(storage: Storage, files: Sequence[TableFile]) -> tuple[list[TableF
 
 
 def _alike(storage: Storage, files: Sequence[TableFile]) -> Iterator[tuple[list[TableFile], pa.Schema]]:
-    """Yield the files whose columns go together, at least two at a time, with the columns.
+    """Yield groups of at least two files whose columns fit together, with these columns.
 
-    No value changes its type, not even to a wider one: a double does not hold every long. Columns and fields of structs
-    may be missing.
+    No value may change its type, not even to a wider one, because a double cannot represent every long. Columns and
+    fields of structs may be missing.
     """
 
     def schema_of(file: TableFile) -> pa.Schema:
@@ -192,7 +193,7 @@ def _alike(storage: Storage, files: Sequence[TableFile]) -> Iterator[tuple[list[
 
 
 def _fits(have: pa.Schema | pa.DataType, merged: pa.Schema | pa.DataType) -> bool:
-    """Tell whether values go where others are merged in without changing their type."""
+    """Tell whether values of type `have` can be stored as `merged` without changing their type."""
     if isinstance(have, pa.Schema) or (pa.types.is_struct(have) and pa.types.is_struct(merged)):
         types = {one.name: one.type for one in merged}
         return all(one.name in types and _fits(one.type, types[one.name]) for one in have)
@@ -204,7 +205,7 @@ def _fits(have: pa.Schema | pa.DataType, merged: pa.Schema | pa.DataType) -> boo
 def _written(
     storage: Storage, files: Sequence[TableFile], schema: pa.Schema, settings: CompactSettings, name: str
 ) -> StagedFile:
-    """Stage the rows of files as one."""
+    """Stage the rows of several files as one file."""
     stage = Stage(storage, f"{staging_of_compaction(name)}/0")
     try:
         output = stage.open(f"{_folder(files[0])}{_file_name(name, settings.format)}")
@@ -234,17 +235,17 @@ def _rows(storage: Storage, files: Sequence[TableFile], schema: pa.Schema) -> It
 
 
 def _gathered(batches: Iterable[pa.RecordBatch], gather_bytes: int, sort_by: str | None) -> Iterator[pa.RecordBatch]:
-    """Yield the rows in batches of a row group each; all at once, in order, where they are to be sorted."""
-    held: list[pa.RecordBatch] = []
+    """Yield the rows in batches of one row group each; with `sort_by`, all rows sorted as one batch."""
+    gathered: list[pa.RecordBatch] = []
     held_bytes = 0
     for batch in batches:
-        held.append(batch)
+        gathered.append(batch)
         held_bytes += batch.nbytes
         if sort_by is None and held_bytes >= gather_bytes:
-            yield pa.concat_batches(held)
-            held, held_bytes = [], 0
-    if held:
-        rows = pa.concat_batches(held)
+            yield pa.concat_batches(gathered)
+            gathered, held_bytes = [], 0
+    if gathered:
+        rows = pa.concat_batches(gathered)
         yield rows if sort_by is None else rows.sort_by(sort_by)
 
 
@@ -253,7 +254,7 @@ def _swap(storage: Storage, compaction: Compaction, staged: StagedFile) -> None:
     reach("compact.intent")
     try:
         storage.move([(staged.staged, staged.final)])
-    except FileNotFoundError as gone:  # the other one took what we staged for left behind
+    except FileNotFoundError as gone:  # another compaction removed our staged file, as if we were dead
         raise _overtaken(storage, compaction) from gone
     reach("compact.moved")
     if not created(storage, compaction):
@@ -278,5 +279,5 @@ def _folder(file: TableFile) -> str:
     return f"{folder}{slash}"
 
 
-def _file_name(name: str, format: ParquetFormat) -> str:  # noqa: A002  it is one
+def _file_name(name: str, format: ParquetOutputFormat) -> str:  # noqa: A002  it is one
     return f"compact-{name}-{format.ending(0, 0)}"

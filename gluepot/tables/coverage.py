@@ -1,4 +1,4 @@
-"""Which input is in a table: ranges of all batches laid side by side, with what is between them and what is twice."""
+"""Which input a table contains: the ranges of all batches side by side, with the gaps and overlaps between them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from gluepot.connectors.ports import CommitKey, SourceRange
 
 @dataclass(frozen=True, slots=True, order=True)
 class Lane:
-    """What one write of a script takes from one partition of a stream, batch after batch.
+    """The input that one write of a script takes from one partition of a stream, over all batches.
 
     Args:
-        ctx: of the write. Two writes of a batch have the same input by design, so each is looked at by itself.
+        ctx: ctx of the write. Two writes of a batch have the same input by design, so each is checked on its own.
         source: kind of the source, such as `kafka`.
         stream: the topic.
-        stream_id: what the source calls this topic; a topic that was deleted and made again has another one.
+        stream_id: the source's id of the topic; a topic that was deleted and created again has another id.
         shard: the partition.
     """
 
@@ -35,9 +35,9 @@ class Stretch:
 
     Args:
         start: first position.
-        end: the one after the last.
-        before: the write on whose range this borders, or which it is in.
-        after: the write that begins behind it, or has it once more.
+        end: the position after the last.
+        before: the write that ends before a gap, or that has an overlap first.
+        after: the write that begins behind a gap, or that has an overlap again.
     """
 
     start: int
@@ -48,12 +48,12 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What is known of one lane.
+    """The coverage of one lane.
 
     Args:
-        lane: which.
-        start: first position in the table. Whether there were earlier ones in the stream no manifest tells.
-        end: the one after the last.
+        lane: the lane.
+        start: first position in the table. Manifests do not tell whether the stream had earlier positions.
+        end: the position after the last.
         gaps: positions between `start` and `end` that no batch has.
         overlaps: positions that two batches have.
     """
@@ -69,7 +69,7 @@ def coverage(commits: Iterable[CommitRecord]) -> list[Coverage]:
     """Return each lane of a table once, sorted.
 
     Args:
-        commits: live ones; those without ranges tell nothing here.
+        commits: the live commits; those without ranges are ignored.
     """
     by_lane: defaultdict[Lane, list[tuple[SourceRange, CommitKey]]] = defaultdict(list)
     for commit in commits:

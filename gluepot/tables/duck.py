@@ -1,4 +1,4 @@
-"""A table as a view in DuckDB."""
+"""Makes a table a view in DuckDB."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _TYPES_VIEW = "gluepot_types"
 
 
 def new_view(table: Table, connection: DuckDBPyConnection | None, name: str) -> DuckDBPyConnection:
-    """Do what `Table.duckdb` says.
+    """Make the view that `Table.duckdb` describes.
 
-    Local Parquet files DuckDB reads itself, each query only what it needs. Other tables it gets as a stream of Arrow
-    data, all columns for each query; that view lives as long as the connection.
+    DuckDB reads local Parquet files itself, and each query reads only what it needs. For other tables, each query gets
+    all columns as a stream of Arrow data, and the view lives as long as the connection.
     """
     try:
         import duckdb  # noqa: PLC0415  an extra
@@ -45,10 +45,10 @@ def new_view(table: Table, connection: DuckDBPyConnection | None, name: str) -> 
 
 
 def reads_as_is(files: Sequence[TableFile], columns: Sequence[TableColumn]) -> bool:
-    """Tell whether DuckDB's own reader, with types given, finds the same rows as ours.
+    """Tell whether DuckDB's own reader, given the types, finds the same rows as ours.
 
-    It does not where a column's type changed beyond widening, where columns are renamed, where some files have a
-    column in their folders' names and others inside, and for partition keys whose text it reads in another way.
+    It does not if a type changed to one that is not wider, if columns are renamed, if a column is in the folder names
+    of some files and inside others, or if DuckDB reads the text of a partition key in another way.
     """
     if any(file.encoding["format"] != "parquet" for file in files):
         return False
@@ -67,10 +67,10 @@ def view_sql(name: str, files: Sequence[str], types: Sequence[str], columns: Seq
     """Return the statement that makes the view.
 
     Args:
-        name: of the view.
+        name: name of the view.
         files: absolute paths.
         types: DuckDB's type of each column.
-        columns: of the table.
+        columns: columns of the table.
     """
     chosen = ", ".join(
         f"CAST({_quoted(column.field.name)} AS {kind}) AS {_quoted(column.field.name)}"
@@ -94,7 +94,7 @@ def _types(db: DuckDBPyConnection, schema: pa.Schema) -> list[str]:
 
 
 def _is_literal(root: Path) -> bool:
-    """Tell whether DuckDB takes a folder's name for itself: not for a pattern, nor for partition values."""
+    """Tell whether DuckDB takes a folder's name literally, and not as a pattern or as partition values."""
     return not set("*?[=") & set(str(root))
 
 

@@ -1,4 +1,4 @@
-"""How the columns of a table came to be, batch by batch."""
+"""The history of a table's columns: the batches in which they appeared or changed their types."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from gluepot.frames.schema import glue_name
 
 @dataclass(frozen=True, slots=True)
 class TypeSeen:
-    """The first batch in which a column had a type that the batch before, of those that have the column, had not.
+    """A batch in which a column has another type than in the last batch before it that has the column.
 
     Args:
-        type: in Glue's words.
-        key: the write.
-        committed_at_epoch_ms: when; 0 if unknown.
+        type: name of the type in Glue.
+        key: commit key of the write.
+        committed_at_epoch_ms: when it was committed; 0 if unknown.
     """
 
     type: str
@@ -34,7 +34,7 @@ class ColumnHistory:
     """One column.
 
     Args:
-        name: as in the files.
+        name: name in the files.
         seen: its types; the first is that of the batch in which the column appeared.
     """
 
@@ -43,7 +43,7 @@ class ColumnHistory:
 
 
 def in_time_order(commits: Iterable[CommitRecord]) -> list[CommitRecord]:
-    """Return commits as they were published, as far as their times tell; without times by query and batch."""
+    """Return commits in the order of their times; commits without times, or with equal ones, by query and batch."""
     return sorted(
         commits,
         key=lambda commit: (
@@ -57,12 +57,12 @@ def in_time_order(commits: Iterable[CommitRecord]) -> list[CommitRecord]:
 
 
 def column_histories(commits: Iterable[CommitRecord]) -> list[ColumnHistory]:
-    """Return every column's history, in the order the columns appeared in.
+    """Return every column's history, in the order in which the columns appeared.
 
-    A column appears with its first value: before that it has no type.
+    A column appears with its first value; before that it has no type.
 
     Args:
-        commits: in time order.
+        commits: commits in time order.
     """
     types: dict[bytes, dict[str, str]] = {}
     seen: dict[str, list[TypeSeen]] = {}
@@ -79,7 +79,7 @@ def column_histories(commits: Iterable[CommitRecord]) -> list[ColumnHistory]:
 
 
 def type_text(field: pa.Field) -> str:
-    """Return a type in Glue's words, with what is inside: `array<struct<a:long>>`, `choice<long,string>`."""
+    """Return Glue's name of a type, including nested types: `array<struct<a:long>>`, `choice<long,string>`."""
     kind = field.type
     if is_choice(field):
         return f"choice<{','.join(type_text(one) for one in kind)}>"
@@ -92,7 +92,7 @@ def type_text(field: pa.Field) -> str:
     try:
         return glue_name(kind)
     except ConfigError:
-        return str(kind)  # of no type that Glue knows, Arrow's word
+        return str(kind)  # Glue has no such type, so use Arrow's name
 
 
 def _types(schema: bytes) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Compares one file of a table with what its manifest says of it."""
+"""Compares one file of a table with its entry in the manifest."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _BLOCK_BYTES = 1 << 20
 def file_findings(table: Storage, storage: Storage, file: TableFile) -> Iterator[Finding]:
     """Read a whole file and yield what differs from its manifest: its size, its CRC or its number of rows.
 
-    A file that is gone because another one took its place meanwhile yields nothing.
+    A file that is gone because it was replaced meanwhile yields nothing.
 
     Args:
         table: the folder with the manifests.
         storage: the folder that the file's path is relative to.
-        file: what the manifest says.
+        file: the file as its manifest describes it.
     """
     try:
         with storage.reader(file.path) as opened:

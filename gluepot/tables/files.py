@@ -8,7 +8,7 @@ from typing import Any
 
 from gluepot.commit.compaction import Compaction
 from gluepot.commit.record import CommitRecord, FileEntry
-from gluepot.connectors.filesink.folders import partition_values
+from gluepot.connectors.files.sink.folders import partition_values
 from gluepot.connectors.ports import CommitKey
 
 
@@ -17,13 +17,13 @@ class TableFile:
     """One file.
 
     Args:
-        path: relative to the table's folder; that of a rejects file to the folder of rejects.
-        size_bytes: its length.
-        rows: records in it.
+        path: path relative to the table's folder, or for a rejects file relative to the folder of rejects.
+        size_bytes: length of the file.
+        rows: number of records in it.
         crc32: zlib CRC-32 of its bytes.
-        encoding: how it is read; with the key `format`.
+        encoding: how to read it; has the key `format`.
         key: the write that published it.
-        generation: of that write.
+        generation: generation of that write.
         schema: columns of all files of the write (Arrow IPC bytes); None for Parquet, which has its own.
     """
 
@@ -38,13 +38,14 @@ class TableFile:
 
     @property
     def partition(self) -> Mapping[str, str | None]:
-        """The values that the file's folders stand for, as text."""
+        """The partition values in the names of the file's folders, as text."""
         return partition_values(self.path.rpartition("/")[0])
 
 
 def data_files(commits: Iterable[CommitRecord]) -> Iterator[TableFile]:
     """Yield the files that hold rows, commit by commit."""
-    schemas: dict[bytes | None, bytes | None] = {None: None}  # equal ones once: the files of a table travel to tasks
+    # Equal schemas are shared, because the list of files is sent to tasks.
+    schemas: dict[bytes | None, bytes | None] = {None: None}
     for commit in commits:
         schema = schemas.setdefault(commit.schema, commit.schema)
         for file in commit.files:
@@ -53,11 +54,11 @@ def data_files(commits: Iterable[CommitRecord]) -> Iterator[TableFile]:
 
 
 def table_files(commits: Iterable[CommitRecord], compactions: Sequence[Compaction]) -> Iterator[TableFile]:
-    """Yield the files that hold a table's rows: those of compactions first, then what no compaction replaced.
+    """Yield the files with a table's rows: those of compactions first, then those that no compaction replaced.
 
     Args:
-        commits: live ones.
-        compactions: read before the commits, so that whatever they replaced is named by some of these.
+        commits: the live commits.
+        compactions: the compactions. Read them before the commits, so that the commits name all replaced files.
     """
     replaced = {path for one in compactions for path in one.replaced}
     for one in compactions:
@@ -76,7 +77,7 @@ def rejects_files(commits: Iterable[CommitRecord]) -> Iterator[TableFile]:
 
 
 def packs(files: Iterable[TableFile], pack_bytes: int) -> Iterator[Sequence[TableFile]]:
-    """Yield neighbouring files together, as many as have up to `pack_bytes`; a larger file comes alone."""
+    """Yield groups of neighbouring files with at most `pack_bytes` together; a larger file comes alone."""
     pack: list[TableFile] = []
     held_bytes = 0
     for file in files:

@@ -1,7 +1,7 @@
-"""Filters that Spark pushes down, as Arrow expressions.
+"""Translates the filters that Spark pushes down to Arrow expressions.
 
-Only those whose meaning is the same in both, for every value: on text, integers and booleans. In floats the two
-disagree about NaN. Whatever is not here Spark applies itself.
+It translates only filters that mean the same in Spark and Arrow for every value: on text, integers and booleans. On
+floats, the two disagree about NaN. Spark itself applies all other filters.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _COMPARISONS: Mapping[type[spark.Filter], Callable[[pc.Expression, Any], pc.Expr
 
 
 def expression(wanted: spark.Filter, schema: pa.Schema) -> pc.Expression | None:
-    """Return what keeps exactly the rows that a filter keeps; None if only Spark can tell.
+    """Return an expression that keeps exactly the rows that a filter keeps; None if only Spark can apply the filter.
 
     Args:
-        wanted: as Spark gives it.
+        wanted: the filter that Spark pushes down.
         schema: columns of the rows.
     """
     match wanted:
         case spark.Not(child=spark.In()):
-            return None  # Arrow says that a null is in no list, SQL does not know
+            return None  # `null NOT IN (...)` is true in Arrow and null in SQL
         case spark.Not(child=child):
             inner = expression(child, schema)
             return None if inner is None else ~inner

@@ -1,4 +1,4 @@
-"""What can be wrong with a table, from its manifests and a listing; nothing is read here."""
+"""Finds what is wrong with a table from its manifests and a listing, without reading any file."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from gluepot.commit.compaction import Compaction
 from gluepot.commit.intent import Intent
 from gluepot.commit.links import missing
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.filesink.layout import REJECTS, commit_key, rollups_of_query
+from gluepot.connectors.files.sink.layout import REJECTS, commit_key, rollups_of_query
 from gluepot.connectors.ports import CommitKey
 from gluepot.tables.coverage import Coverage
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that is not as it should be.
+    """Something that is wrong with a table.
 
     Args:
         kind: a short fixed word for programs.
@@ -33,7 +33,7 @@ def newest(commits: Iterable[CommitRecord]) -> list[CommitRecord]:
     """Return the last generation of each write.
 
     Args:
-        commits: with the generations of a write in ascending order.
+        commits: commits, the generations of each write in ascending order.
     """
     return list({commit.key: commit for commit in commits}.values())
 
@@ -41,11 +41,11 @@ def newest(commits: Iterable[CommitRecord]) -> list[CommitRecord]:
 def unfinished_files(commits: Sequence[CommitRecord], intents: Iterable[Intent]) -> set[str]:
     """Return the files that a publication in progress, or one that died, will still publish or remove.
 
-    These are the names it has claimed, and the files of the generation it replaces.
+    These are the files that its intent names, and the files of the generation that it replaces.
 
     Args:
         commits: all generations, those of a write in ascending order.
-        intents: of publications that have not ended.
+        intents: intents of publications that have not ended.
     """
     pending = {(intent.key, intent.generation): intent for intent in intents}
     claimed = {path for intent in pending.values() for _, path in intent.files}
@@ -60,7 +60,7 @@ def uncompacted_files(compacted: Iterable[Compaction], begun: Iterable[Compactio
 
     Args:
         compacted: compactions of the table.
-        begun: intents that have not ended.
+        begun: compactions whose intents still exist.
     """
     owners = {one.number: one.owner for one in compacted}
     done = [one for one in begun if owners.get(one.number) == one.owner]
@@ -69,7 +69,7 @@ def uncompacted_files(compacted: Iterable[Compaction], begun: Iterable[Compactio
 
 
 def compaction_findings(commits: Iterable[CommitRecord], compacted: Iterable[Compaction]) -> Iterator[Finding]:
-    """Yield compactions whose files do not hold as many rows as those they replaced; a purge has no such files.
+    """Yield compactions whose new files have another number of rows than the replaced ones; purges are left out.
 
     Args:
         commits: all generations.
@@ -90,9 +90,9 @@ def unnamed_files(
     compacted: Sequence[Compaction],
     unfinished: Collection[str],
 ) -> Iterator[Finding]:
-    """Yield the files that readers of the folder take for rows, or for rejected records, and no live manifest names.
+    """Yield files that readers of the folder take for rows or rejected records, although no live manifest names them.
 
-    Files and folders whose names begin with `_` or `.` are none of these; readers leave them out.
+    Readers leave out files and folders whose names begin with `_` or `.`, so these are not reported.
     """
     compacting = {path: one for one in compacted for path in one.replaced}
     live = (_paths(newest(commits)) | {file.path for one in compacted for file in one.files}) - compacting.keys()
@@ -147,7 +147,7 @@ def count_findings(commit: CommitRecord) -> Iterator[Finding]:
 
 
 def coverage_findings(covered: Coverage) -> Iterator[Finding]:
-    """Yield gaps and overlaps, with what they may mean."""
+    """Yield gaps, with their possible causes, and overlaps."""
     lane = covered.lane
     where = f"{lane.stream} {lane.shard}"
     for gap in covered.gaps:
@@ -168,15 +168,15 @@ def coverage_findings(covered: Coverage) -> Iterator[Finding]:
 
 
 def missing_findings(commits: Iterable[CommitRecord], rolled_up: Mapping[CommitKey, CommitRecord]) -> Iterator[Finding]:
-    """Yield the manifests that are gone: a later one, or a rollup, tells of them.
+    """Yield the missing manifests: those that a later manifest names, or that a rollup contains.
 
     Args:
-        commits: all that are there.
-        rolled_up: what rollups hold, by key.
+        commits: all existing manifests.
+        rolled_up: the manifests in rollups, by key.
     """
     known = {one.key: one for one in commits}
-    told = dict(missing(known.values(), lambda _, __: False)) | {key: key for key in rolled_up.keys() - known.keys()}
-    for key in sorted(told):
+    lost = dict(missing(known.values(), lambda _, __: False)) | {key: key for key in rolled_up.keys() - known.keys()}
+    for key in sorted(lost):
         where = commit_key(key, 1).removesuffix(".1.json")
         copy = " A rollup has a copy." if key in rolled_up else ""
         yield Finding(
@@ -187,11 +187,11 @@ def missing_findings(commits: Iterable[CommitRecord], rolled_up: Mapping[CommitK
 
 
 def rollup_findings(commits: Iterable[CommitRecord], rolled_up: Mapping[CommitKey, CommitRecord]) -> Iterator[Finding]:
-    """Yield what rollups hold otherwise than the manifests; readers of the table see the rollup.
+    """Yield manifests whose copy in a rollup differs; readers of the table see the rollup.
 
     Args:
         commits: all generations, those of a write in ascending order.
-        rolled_up: what rollups hold, by key.
+        rolled_up: the manifests in rollups, by key.
     """
     for commit in newest(commits):
         copy = rolled_up.get(commit.key, commit)
@@ -205,7 +205,7 @@ def rollup_findings(commits: Iterable[CommitRecord], rolled_up: Mapping[CommitKe
 
 
 def words(key: CommitKey) -> str:
-    """Return a write in words."""
+    """Return a phrase that names a write."""
     return f"batch {key.batch_id} of query {key.query_id}"
 
 

@@ -1,8 +1,8 @@
-"""Deleting old files of a path or a table, as `purge_s3_path` and `purge_table` do (docs/glue 1.3).
+"""Deletes old files of a path or a table, as `purge_s3_path` and `purge_table` do (docs/glue 1.3).
 
-Names that begin with `_` or `.` stay, as no reader takes them for data: what jobs have published is noted there, and a
-checkpoint may lie there. In a table that our jobs write a record says which files are gone (`gluepot.tables.purging`),
-so that readers, checks and compactions do not miss them.
+Files and folders whose names begin with `_` or `.` stay. No reader takes them for data; they contain the manifests of
+jobs, and possibly a checkpoint. In a table that our jobs write, a record says which files were deleted
+(`gluepot.tables.purging`), so that readers, checks and compactions do not miss them.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gluepot.catalog.values import Table
-from gluepot.connectors.files.formats.options import number
-from gluepot.connectors.files.listing import ListingOptions, ListingStats, list_files
-from gluepot.connectors.files.predicate import parse_predicate
-from gluepot.connectors.files.storage_classes import read_classes
-from gluepot.connectors.files.table_settings import partition_roots
+from gluepot.connectors.files.source.listing import ListingOptions, ListingStats, list_files
+from gluepot.connectors.files.source.predicate import parse_predicate
+from gluepot.connectors.files.source.storage_classes import read_classes
+from gluepot.connectors.files.source.table_settings import partition_roots
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError, EtlError, TransientError, did_you_mean
 from gluepot.core.logging import get_logger
+from gluepot.core.option_values import number
 from gluepot.core.storage import canonical_url, open_storage
 from gluepot.tables.purging import innermost, purge_files, table_folders
 
@@ -37,13 +37,13 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PurgeOptions:
-    """What a script may say about it.
+    """The options of a purge.
 
     Args:
-        retention_hours: younger files stay; 0 for none.
-        predicate: over the partitions of a table; empty for all.
-        excluded_classes: of storage, that are left alone.
-        manifest_path: folder for `Success.csv` and `Failed.csv`; None for none.
+        retention_hours: files younger than this stay; 0 deletes files of any age.
+        predicate: a predicate over the partitions of a table; empty for all partitions.
+        excluded_classes: storage classes whose files are left alone.
+        manifest_path: folder for `Success.csv` and `Failed.csv`; None to write neither.
     """
 
     retention_hours: int = RETENTION_HOURS
@@ -56,7 +56,7 @@ class PurgeOptions:
         """Read Glue's options.
 
         Raises:
-            ConfigError: one is not known, or not understood.
+            ConfigError: an option is unknown, or its value is wrong.
         """
         for name in options:
             if name not in _KNOWN:
@@ -77,9 +77,9 @@ class Purged:
     """What a purge did.
 
     Args:
-        deleted: URLs.
-        failed: URLs.
-        kept: files that stay on purpose.
+        deleted: URLs of the deleted files.
+        failed: URLs of the files that could not be deleted.
+        kept: number of files that stay on purpose.
     """
 
     deleted: list[str] = field(default_factory=list)
@@ -94,7 +94,7 @@ class _Found:
     Args:
         folder: canonical URL.
         old: URLs of the files to delete.
-        kept: files that stay, because they are young or excluded.
+        kept: number of files that stay because they are young or excluded.
     """
 
     folder: str
@@ -106,8 +106,8 @@ def purge_path(path: str, options: PurgeOptions, clock: Clock, owner: str) -> Pu
     """Delete the old files below a path.
 
     Args:
-        path: a folder: a table, part of one, or one that no job of ours writes. Several tables may lie in it.
-        options: which files.
+        path: a table, a part of a table, or a folder that our jobs do not write; it may contain several tables.
+        options: which files to delete.
         clock: tells how old a file is.
         owner: a name that no other purge or compaction has, of letters and digits.
 
@@ -122,12 +122,12 @@ def purge_path(path: str, options: PurgeOptions, clock: Clock, owner: str) -> Pu
 
 
 def purge_table(catalog: Catalog, table: Table, options: PurgeOptions, clock: Clock, owner: str) -> Purged:
-    """Delete the old files of a table, and its partitions that have no file any more.
+    """Delete the old files of a table, and those of its partitions that are then empty.
 
     Args:
-        catalog: holds the table.
-        table: of files.
-        options: which files.
+        catalog: the catalog of the table.
+        table: a table of files.
+        options: which files to delete.
         clock: tells how old a file is.
         owner: as in `purge_path`.
 
@@ -164,12 +164,12 @@ def _old_files(path: str, options: PurgeOptions, clock: Clock) -> _Found:
         else:
             old.append(file.url)
     url = canonical_url(path)
-    folder = url.rpartition("/")[0] if old == [url] else url  # a path may be that of a file
+    folder = url.rpartition("/")[0] if old == [url] else url  # the path may be that of a single file
     return _Found(folder, old, young + stats.excluded)
 
 
 def _delete_old(found: Sequence[_Found], clock: Clock, owner: str) -> Purged:
-    """Delete the old files of folders, those of our tables through the tables' records."""
+    """Delete the old files of folders; for files of our tables, also write the tables' records."""
     done = Purged(kept=sum(one.kept for one in found))
     tables = table_folders(one.folder for one in found)
     in_table: dict[str, list[str]] = {table: [] for table in sorted(tables)}

@@ -1,6 +1,6 @@
-"""Deletes files of tables so that whoever reads through the manifests knows that they are gone.
+"""Deletes files of tables, and records that, so that readers of the manifests do not look for them.
 
-See `gluepot.commit.compaction` for what is written down, in which order, and what happens after a crash.
+See `gluepot.commit.compaction` for the records, their order, and recovery after a crash.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gluepot.commit.compaction import Compaction, created, end, settle
-from gluepot.connectors.filesink.layout import COMMITS
+from gluepot.connectors.files.sink.layout import COMMITS
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError, TransientError
 from gluepot.core.failpoints import reach
@@ -19,7 +19,7 @@ from gluepot.tables.files import table_files
 from gluepot.tables.findings import newest
 from gluepot.tables.snapshot import Snapshot, snapshot
 
-# A compaction of a running job takes a number now and then; losing to it so often in a row does not happen.
+# A running job's compaction sometimes takes the number first. To lose to it this often in a row is not expected.
 _MOST_TRIES = 10
 
 log = get_logger(__name__)
@@ -27,12 +27,12 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Sorted:
-    """Files to purge, by what the table says of them.
+    """Files to purge, sorted by their role in the table.
 
     Args:
-        named: in the table; a record must say that they are gone before they are deleted.
-        unnamed: in no live manifest; nobody misses them.
-        unfinished: of a publication, compaction or purge in progress, which deletes or publishes them itself.
+        named: files that belong to the table; before they are deleted, a record must say so.
+        unnamed: files that no live manifest names; they can simply be deleted.
+        unfinished: files of a publication, compaction or purge in progress, which itself publishes or deletes them.
     """
 
     named: Sequence[str]
@@ -41,11 +41,11 @@ class Sorted:
 
 
 def sort_files(paths: Iterable[str], seen: Snapshot) -> Sorted:
-    """Sort files by what the table says of them.
+    """Sort files by their role in the table.
 
     Args:
-        paths: relative to the table's folder, from a listing that is older than the snapshot.
-        seen: of the table.
+        paths: paths relative to the table's folder, from a listing that is older than the snapshot.
+        seen: snapshot of the table.
     """
     in_table = {file.path for file in table_files(newest(seen.commits), seen.compacted)}
     named: list[str] = []
@@ -64,15 +64,15 @@ def sort_files(paths: Iterable[str], seen: Snapshot) -> Sorted:
 def purge_files(
     storage: Storage, paths: Collection[str], clock: Clock, owner: str, delete: Callable[[Sequence[str]], bool]
 ) -> Sequence[str]:
-    """Finish what a purge or compaction that died left, then take files out of the table and delete them.
+    """Finish or undo purges and compactions that died, then take files out of the table and delete them.
 
     Args:
         storage: the table's folder.
-        paths: relative to it, from a listing that is older than this call.
-        clock: for the record.
+        paths: paths relative to the table's folder, from a listing that is older than this call.
+        clock: gives the time in the record.
         owner: a name that no other purge or compaction has, of letters and digits.
-        delete: deletes files; False where some of them could not be deleted. They are out of the table all the same,
-            and the next purge or compaction deletes them.
+        delete: deletes files; returns False if some could not be deleted. They are out of the table all the same, and
+            the next purge or compaction deletes them.
 
     Returns:
         The files that stay, because a publication in progress will publish or remove them.
@@ -101,7 +101,7 @@ def purge_files(
 
 
 def _recorded(storage: Storage, purge: Compaction) -> bool:
-    """Write down that files leave the table; False, and nothing changed, where another record came first."""
+    """Record that files leave the table; return False, without any change, if another record came first."""
     storage.put(purge.intent_key, purge.to_bytes())
     reach("purge.intent")
     if not created(storage, purge):
@@ -112,7 +112,7 @@ def _recorded(storage: Storage, purge: Compaction) -> bool:
 
 
 def table_folders(folders: Iterable[str]) -> set[str]:
-    """Return the tables of ours that folders lie in, or that lie in them.
+    """Return our tables that contain one of the folders, or that one of the folders contains.
 
     Args:
         folders: canonical URLs.
@@ -137,12 +137,12 @@ def table_folders(folders: Iterable[str]) -> set[str]:
 
 
 def innermost(url: str, folders: Collection[str]) -> str | None:
-    """Return the innermost of some folders that a file lies in; None where it lies in none of them."""
+    """Return the innermost of the given folders that contains a file; None if none does."""
     return next((above for above in _above(url) if above in folders), None)
 
 
 def _above(url: str) -> Iterator[str]:
-    """Yield the folders that a URL lies in, innermost first, up to the bucket or a folder of the local root."""
+    """Yield the folders that contain a URL, innermost first, up to the bucket or a folder of the local root."""
     start = len("s3://") if url.startswith("s3://") else 1
     while (at := url.rfind("/", start)) > 0:
         url = url[:at]
@@ -152,6 +152,6 @@ def _above(url: str) -> Iterator[str]:
 def _has_manifests(folder: str) -> bool:
     try:
         return bool(open_storage(folder).list(COMMITS))
-    except ConfigError as error:  # who may not even list a folder writes no table there
+    except ConfigError as error:  # a job without permission to list the folder cannot have a table there
         log.info("folder_not_listed", folder=folder, reason=str(error))
         return False

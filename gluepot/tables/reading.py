@@ -1,4 +1,4 @@
-"""Rows out of a table's files."""
+"""Reads rows from a table's files."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 import pyarrow as pa
 
 from gluepot.commit.compaction import compactions
-from gluepot.connectors.filesink.layout import commit_key
+from gluepot.connectors.files.sink.layout import commit_key
 from gluepot.connectors.registry import READERS
 from gluepot.core.errors import PermanentError, TransientError
 from gluepot.core.storage import Storage
 from gluepot.tables.columns import TableColumn, in_columns
 from gluepot.tables.files import TableFile, packs
 
-# What a damaged or foreign file makes the libraries below raise. pyarrow's own errors are among the first two.
+# The errors that the libraries below raise for a damaged or foreign file. The first two include pyarrow's own errors.
 BROKEN_FILE = (ValueError, OSError, EOFError, zlib.error)
 
 # Small files are read several at a time, since each costs a round trip or two on an object store.
@@ -27,7 +27,7 @@ _PACK_BYTES = 8 << 20
 def read_files(
     storage: Storage, files: Sequence[TableFile], columns: Sequence[TableColumn]
 ) -> Iterator[pa.RecordBatch]:
-    """Return the rows of files, in order, in exactly the given columns; they are read when they are drawn.
+    """Return the rows of files, in order, in exactly the given columns; each file is read when its rows are needed.
 
     Raises:
         TransientError: a file was replaced or purged since its manifest was read; open the table again.
@@ -39,11 +39,11 @@ def read_files(
 def side_by_side(
     files: Sequence[TableFile], read: Callable[[TableFile], Iterator[pa.RecordBatch]]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of files, in order; small neighbours are read at the same time.
+    """Yield the rows of files, in order; small neighbouring files are read in parallel.
 
     Args:
-        files: any.
-        read: yields the rows of one.
+        files: the files.
+        read: yields the rows of one file.
     """
     with ThreadPoolExecutor(PARALLEL_READS) as pool:
         for pack in packs(files, _PACK_BYTES):

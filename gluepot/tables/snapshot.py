@@ -1,4 +1,4 @@
-"""Everything that a table's folder says of its files at one moment, unfinished work included."""
+"""Reads the state of a table's files at one moment, including unfinished work."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gluepot.commit.compaction import Compaction, compactions
 from gluepot.commit.history import every
 from gluepot.commit.intent import Intent
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.filesink.layout import COMPACTION_INTENTS, INTENTS
+from gluepot.connectors.files.sink.layout import COMPACTION_INTENTS, INTENTS
 from gluepot.core.storage import Storage
 from gluepot.tables.findings import uncompacted_files, unfinished_files
 
@@ -23,7 +23,7 @@ class Snapshot:
     """What was published, and what is being published.
 
     Args:
-        commits: all generations, those of a write in ascending order; empty where nothing was published.
+        commits: all generations, those of a write in ascending order; empty if nothing was published.
         compacted: compactions and purges, in order.
         unfinished: paths that a publication, a compaction or a purge in progress will still publish or remove.
     """
@@ -34,10 +34,10 @@ class Snapshot:
 
 
 def snapshot(storage: Storage) -> Snapshot:
-    """Read what a table's folder says of its files.
+    """Read the state of a table's files.
 
-    Whoever compares it with a listing of the folder makes the listing first: a file that is published after the listing
-    is not in it, and a file that is in it belongs to an intent or a manifest that is read here.
+    To compare it with a listing of the folder, make the listing first. Then every file of the listing belongs to an
+    intent or a manifest that is read here, and files that are published later are not in the listing.
 
     Raises:
         CheckpointError: a manifest, an intent or a compaction's record cannot be read.

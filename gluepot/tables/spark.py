@@ -1,4 +1,4 @@
-"""A table as a Spark data source: `spark.read.format("gluepot").load(path)`."""
+"""Makes tables a Spark data source: `spark.read.format("gluepot").load(path)`."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
 
 def register(spark: SparkSession) -> None:
-    """Make `spark.read.format("gluepot")` known to a session and the session active."""
+    """Register `spark.read.format("gluepot")` in a session and make the session active."""
     if register_source(spark, TableDataSource):
-        # Off by default in Spark 4.1, where a reader that takes filters then fails.
+        # Spark 4.1 turns this off by default, and then a reader that accepts filters fails.
         spark.conf.set(_PUSHDOWN, "true")
 
 
 @dataclass(frozen=True)
 class _Seen:
-    """What the tasks need of a table; its manifests would be several times as much to send."""
+    """The part of a table that tasks need. To send the manifests would take several times as many bytes."""
 
     storage: Storage
     files: Sequence[TableFile]
@@ -45,10 +45,10 @@ class _Seen:
 
 
 class TableDataSource(DataSource):
-    """A table as it was at `load`: there Spark asks for the schema, and the instance keeps what it saw.
+    """A table as it was at `load`, when Spark asks for the schema and this instance opens the table.
 
-    The option `path` is what `load` was given. A schema given by the user (`spark.read.schema("id BIGINT")`) says which
-    columns are read.
+    The option `path` is the argument of `load`. A schema of the user (`spark.read.schema("id BIGINT")`) selects the
+    columns to read.
     """
 
     _seen: _Seen | None = None
@@ -81,7 +81,7 @@ class FilesPartition(InputPartition):
 
 
 class TableReader(DataSourceReader):
-    """Plans tasks of whole files, in the process Spark keeps for that, and reads them in the workers.
+    """Plans tasks of whole files, in Spark's process for planning, and reads them in the workers.
 
     Spark 4.1 does not tell a Python reader which columns a query needs; all of `columns` are read.
     """
@@ -93,7 +93,7 @@ class TableReader(DataSourceReader):
         self._filters: list[Filter] = []
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
-        """Take the filters that Arrow applies as Spark would; yield the others back."""
+        """Keep the filters that Arrow applies exactly as Spark does; yield the others, for Spark to apply."""
         schema = pa.schema([column.field for column in self._columns])
         for one in filters:
             if expression(one, schema) is None:
@@ -102,11 +102,11 @@ class TableReader(DataSourceReader):
                 self._filters.append(one)
 
     def partitions(self) -> list[InputPartition]:
-        """Leave out files whose folders' names say that no row passes the filters."""
+        """Return one partition for each task, without files whose folder names show that no row passes the filters."""
         return [FilesPartition(pack) for pack in packs(self._passing(), _TASK_BYTES)]
 
     def read(self, partition: InputPartition | None) -> Iterator[pa.RecordBatch]:
-        """Read a task's files; Spark makes one task, without a partition, where there are none."""
+        """Read a task's files. If there are no partitions, Spark makes one task without a partition."""
         files = partition.files if isinstance(partition, FilesPartition) else ()
         return self._filtered(read_files(self._storage, files, self._columns), self._columns)
 
@@ -124,7 +124,7 @@ class TableReader(DataSourceReader):
 
     def _filtered(self, batches: Iterable[pa.RecordBatch], columns: Sequence[TableColumn]) -> Iterator[pa.RecordBatch]:
         schema = pa.schema([column.field for column in columns])
-        # A filter on other columns has no expression here and decides nothing.
+        # Filters on other columns have no expression here and are ignored.
         tests = [test for one in self._filters if (test := expression(one, schema)) is not None]
         for batch in batches:
             yield reduce(pa.RecordBatch.filter, tests, batch)
@@ -139,7 +139,7 @@ def _wanted(seen: _Seen, schema: StructType) -> Sequence[TableColumn]:
     """Return the columns that Spark asks for: all, or those that the user named.
 
     Raises:
-        ConfigError: there is no such column, or its type is another one.
+        ConfigError: the table has no such column, or the column has another type.
     """
     chosen = choose(seen.columns, schema.names, seen.storage.url)
     for asked, have in zip(schema, spark_schema(chosen), strict=True):

@@ -11,7 +11,7 @@ import pyarrow as pa
 from gluepot.commit.compaction import Compaction, compactions, newest_compaction
 from gluepot.commit.history import Published, live
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.filesink.layout import REJECTS
+from gluepot.connectors.files.sink.layout import REJECTS
 from gluepot.connectors.ports import dump_errors
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import Storage, canonical_url, open_storage
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 
 class Table:
-    """What was published at the moment of opening: each batch whole and once, none that came later.
+    """A table as it was when it was opened: each published batch complete and once, without later batches.
 
-    Whatever takes Arrow data takes a table: `pyarrow.table(table)`, `polars.DataFrame(table)`. Files are read when rows
-    are asked for. If a batch was published anew or its files were compacted meanwhile, they are gone and reading says:
-    open it again.
+    Every library that accepts Arrow data accepts a table: `pyarrow.table(table)`, `polars.DataFrame(table)`. Files are
+    read when rows are requested. If a batch was published again or files were compacted meanwhile, the old files are
+    gone; then reading fails and tells you to open the table again.
 
     Args:
         storage: the table's folder.
-        rejects: the folder that files of rejected records were written to; None for the table's own.
-        published: what is live.
-        compactions: how many compactions there were before.
+        rejects: the folder that files of rejected records were written to; None for the table's own folder.
+        published: the live manifests.
+        compactions: the number of compactions when the table was opened.
     """
 
     def __init__(
@@ -52,15 +52,15 @@ class Table:
 
     @property
     def commits(self) -> Iterable[CommitRecord]:
-        """What is live, by query, batch and ctx; read when it is iterated over, and as often.
+        """The live manifests, in order of query, batch and ctx. Every iteration reads those in rollups again.
 
         Raises:
-            TransientError: a batch of long ago was published anew since the table was opened; open it again.
+            TransientError: a rolled-up batch was published again since the table was opened; open the table again.
         """
         return self._published
 
     def files(self) -> Sequence[TableFile]:
-        """Return the files that hold the rows: those made of several batches, then batch by batch; read once.
+        """Return the files with the rows: first those of compactions, then batch by batch. The list is read once.
 
         Raises:
             TransientError: as `commits`.
@@ -90,7 +90,7 @@ class Table:
         return read_files(self.storage, self._files, self._chosen(columns))
 
     def to_arrow(self, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return the rows at once; see `to_batches`. A table without rows has no columns."""
+        """Return all rows as one Arrow table; see `to_batches`. A table without rows has no columns."""
         chosen = pa.schema([column.field for column in self._chosen(columns)])
         return pa.Table.from_batches(self.to_batches(columns), chosen)
 
@@ -98,7 +98,7 @@ class Table:
         """Return the rejected records: raw, stream, shard, position, reason, message.
 
         Raises:
-            ConfigError: they are in a folder that was not named when the table was opened.
+            ConfigError: they are in a folder that was not given when the table was opened.
             TransientError, PermanentError: as `to_batches`.
         """
         columns = [TableColumn(field, field, is_key=False) for field in dump_errors([]).schema]
@@ -117,11 +117,11 @@ class Table:
         return pa.Table.from_batches(found, pa.schema([column.field for column in columns]))
 
     def duckdb(self, connection: DuckDBPyConnection | None = None, name: str = "gluepot") -> DuckDBPyConnection:
-        """Make a view over the table's files and nothing else; return the connection it is in.
+        """Make a view over the table's files, and no copy of them; return the view's connection.
 
         Args:
-            connection: where to; None for a new one in memory.
-            name: of the view; one of that name is replaced.
+            connection: the connection to use; None for a new database in memory.
+            name: name of the view; an existing view of that name is replaced.
 
         Raises:
             ConfigError: DuckDB is not installed, or the table has no columns yet.
@@ -131,7 +131,7 @@ class Table:
         return new_view(self, connection, name)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Give the rows to another library (Arrow's PyCapsule interface); each call reads them anew."""
+        """Export the rows to another library (Arrow's PyCapsule interface); each call reads them again."""
         reader = pa.RecordBatchReader.from_batches(self.schema, self.to_batches())
         return reader.__arrow_c_stream__(requested_schema)
 
@@ -144,7 +144,7 @@ def open_table(path: str, rejects_path: str | None = None) -> Table:
 
     Args:
         path: local, or `s3://bucket/prefix`.
-        rejects_path: where the job was told to keep rejected records; None for the table's own folder.
+        rejects_path: the job's rejectsPath; None if rejected records are in the table's own folder.
 
     Raises:
         ConfigError: nothing was ever published there.
@@ -152,13 +152,13 @@ def open_table(path: str, rejects_path: str | None = None) -> Table:
     """
     storage = open_storage(path)
     elsewhere = rejects_path is not None and canonical_url(rejects_path) != canonical_url(path)
-    newest = newest_compaction(storage)  # first: what a compaction replaced was published before it
+    newest = newest_compaction(storage)  # before the manifests, so that they name all files that it replaced
     published = _live(storage)
     return Table(storage, open_storage(rejects_path) if rejects_path and elsewhere else None, published, newest)
 
 
 def published_and_compacted(storage: Storage) -> tuple[Published, list[Compaction]]:
-    """Return what is live in a table, and the compactions of its files, as they were at one moment.
+    """Return the live manifests of a table and its compactions, as they were at one moment.
 
     Raises:
         ConfigError: nothing was ever published there.

@@ -1,4 +1,4 @@
-"""Checking a table: every file against its manifest, the manifests against each other."""
+"""Checks a table: every file against its manifest, and the manifests against each other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from gluepot.commit.rolling import indexes, rolled_records
-from gluepot.connectors.filesink.layout import REJECTS
+from gluepot.connectors.files.sink.layout import REJECTS
 from gluepot.core.storage import Storage
 from gluepot.tables.coverage import Coverage, coverage
 from gluepot.tables.file_check import file_findings
@@ -34,18 +34,18 @@ class Verification:
     """What a check found.
 
     Args:
-        commits: writes that make up the table.
-        files: of these that were read, data and rejects.
-        size_bytes: of the files.
-        rows: in the data files.
-        rejected: records in the rejects files.
-        filtered: records that steps of the script left out.
-        without_ranges: commits that do not say which ranges they hold, since their source has none.
-        coverage: ranges in the table.
-        unfinished: files of a publication, compaction or purge that is in progress, or died; the next start of its job,
-            or the next compaction or purge, settles it.
-        unchecked: rejects files in another folder, which was not named.
-        findings: what is wrong.
+        commits: number of live writes.
+        files: number of their files that were read, data files and rejects files.
+        size_bytes: total size of these files.
+        rows: number of rows in the data files.
+        rejected: number of records in the rejects files.
+        filtered: number of records that steps of the script left out.
+        without_ranges: number of commits without source ranges, because their source has none.
+        coverage: the ranges in the table.
+        unfinished: files of a publication, compaction or purge that is in progress or died; the next start of its job,
+            or the next compaction or purge, completes or removes them.
+        unchecked: rejects files in another folder that was not given.
+        findings: everything that is wrong.
     """
 
     commits: int
@@ -64,7 +64,7 @@ class Verification:
 def verify(storage: Storage, rejects: Storage | None) -> Verification:
     """Read every byte of a table and compare it with the manifests.
 
-    May run while a job writes: a file that is replaced meanwhile is no finding.
+    This may run while a job writes: a file that is replaced meanwhile is not reported.
 
     Args:
         storage: the table's folder.
@@ -74,8 +74,8 @@ def verify(storage: Storage, rejects: Storage | None) -> Verification:
         ConfigError: nothing was ever published there.
         CheckpointError: a manifest or an intent cannot be read.
     """
-    listing = storage.list("")  # first, see `snapshot`
-    # Before the manifests: what a rollup has was published before, and is among them.
+    listing = storage.list("")  # before the snapshot, see `snapshot`
+    # Rollups are read before the manifests, so that each copy in a rollup has its manifest among those read later.
     rolled_up = {one.key: one for index in indexes(storage).values() for one in rolled_records(storage, index)}
     seen = snapshot(storage)
     commits, compacted, unfinished = seen.commits, seen.compacted, seen.unfinished
@@ -84,8 +84,8 @@ def verify(storage: Storage, rejects: Storage | None) -> Verification:
     live = [commit for commit in newest(commits) if not commit.is_nothing]
     own = [file for file in rejects_files(live) if file.path.startswith(f"{REJECTS}/")]
     elsewhere = [file for file in rejects_files(live) if not file.path.startswith(f"{REJECTS}/")]
-    held = list(table_files(live, compacted))
-    named = [(storage, file) for file in chain(held, own)]
+    in_table = list(table_files(live, compacted))
+    named = [(storage, file) for file in chain(in_table, own)]
     if rejects is not None:
         named += [(rejects, file) for file in elsewhere]
     covered = coverage(live)
@@ -93,7 +93,7 @@ def verify(storage: Storage, rejects: Storage | None) -> Verification:
         commits=len(live),
         files=len(named),
         size_bytes=sum(file.size_bytes for _, file in named),
-        rows=sum(file.rows for file in held),
+        rows=sum(file.rows for file in in_table),
         rejected=sum(sum(commit.rejected.values()) for commit in live),
         filtered=sum(commit.rows_dropped for commit in live),
         without_ranges=sum(not commit.ranges for commit in live),

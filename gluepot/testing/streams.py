@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import orjson
 
 from gluepot.core.errors import ConfigError
+from gluepot.core.option_values import is_true
 from gluepot.frames.magic import magic_column
 
 if TYPE_CHECKING:
@@ -80,6 +81,6 @@ class RecordedStreams:
         payload = F.col("value")
         if schema := options.get("schema"):
             return lines.select(F.from_json(payload, schema).alias("record")).select("record.*")
-        if str(options.get("inferSchema", "false")).lower() == "true":
+        if is_true(options.get("inferSchema")):
             return lines.select(payload.alias(magic_column("json")))
         return lines.select(payload.cast("binary").alias("data"))

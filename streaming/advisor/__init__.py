@@ -1,4 +1,4 @@
-"""How many workers a running stream needs, why, and what else would help. Advises; acting is somebody else's."""
+"""Advises how many workers a running stream needs, why, and what else would help. It changes nothing itself."""
 
 from gluepot.streaming.advisor.advice import Advice, Limit, Measure, Recommendation
 from gluepot.streaming.advisor.advise import advise

@@ -1,4 +1,4 @@
-"""What the advisor says: values with numbers, and a sentence for people."""
+"""The advisor's advice: values for programs, and sentences for people."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Limit(StrEnum):
-    """What holds a stream back first."""
+    """What limits a stream first."""
 
     NOTHING = "nothing"
     UNKNOWN = "unknown"  # too few batches
@@ -21,7 +21,7 @@ class Limit(StrEnum):
 
 
 class Measure(StrEnum):
-    """What can be done about it."""
+    """A measure that the advisor can recommend."""
 
     WORKERS = "workers"
     BATCH_LIMIT = "maxOffsetsPerTrigger"
@@ -36,13 +36,13 @@ class Measure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """One thing to do.
+    """One recommended change.
 
     Args:
         measure: what to change.
-        sentence: why, with the numbers.
+        sentence: the reason, with the numbers.
         wanted: the new value, in workers, rows, seconds, partitions or jobs; None if there is none.
-        current: the value now, where it is known.
+        current: the current value, if it is known.
     """
 
     measure: Measure
@@ -57,19 +57,20 @@ class Advice:
 
     Args:
         epoch: end of the batch, in seconds since 1970 UTC.
-        workers: that are there or asked for.
-        wanted_workers: that should be.
-        limit: what holds the stream back first.
+        workers: number of workers that exist or were requested.
+        wanted_workers: number of workers that the query should have.
+        limit: what limits the stream first.
         reason: one sentence with numbers.
         batch_secs: expected time of a batch with the wanted workers; None before the model is learned.
-        catch_up_secs: expected time until nothing waits beyond one window; 0.0 if nothing does, None if it grows.
+        catch_up_secs: expected time until no more than one window of rows waits; 0.0 if that is so now, None if the
+            backlog grows.
         confidence: 0 to 1, see `model.BatchModel`.
-        worker_hours_per_day: what it costs (above 0) or saves (below), in hours of workers a day.
-        fixed_secs: cost of a batch however small, as learned.
-        worker_rate: rows per second of one worker, as learned.
+        worker_hours_per_day: what the change costs (above 0) or saves (below 0), in worker hours a day.
+        fixed_secs: learned cost of a batch that does not depend on its size.
+        worker_rate: learned rows per second of one worker.
         input_rate: rows per second that arrive.
-        rules_of_thumb: those of Glue's guide and whether they hold, e.g. `batch below 70 % of the window`.
-        recommendations: what to do, the number of workers first if it changes, then what helps most.
+        rules_of_thumb: the rules of Glue's guide, and whether they hold, e.g. `batch below 70 % of the window`.
+        recommendations: recommended changes: the number of workers first if it changes, then those that help most.
     """
 
     epoch: float
@@ -89,7 +90,7 @@ class Advice:
 
     @property
     def changes_workers(self) -> bool:
-        """Whether another number of workers is wanted."""
+        """Whether the wanted number of workers differs from the current one."""
         return self.wanted_workers != self.workers
 
     def to_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The advice after a batch: model, forecast, rule and causes put together."""
+"""Makes the advice after a batch from the model, the forecast, the sizing rule and the causes."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from gluepot.streaming.advisor.model import fit
 from gluepot.streaming.advisor.settings import AdvisorSettings
 from gluepot.streaming.advisor.sizing import Sizing, size, window_is_too_short
 
+# The most batches that are looked at: two hours with one batch a minute.
 RECENT_BATCHES = 120
-"""More are not looked at; at one a minute two hours."""
+# With fewer settled batches than this, the advisor says nothing about workers.
 FEWEST_BATCHES = 3
-"""Fewer settled ones and nothing is said about workers."""
 HOURS_PER_DAY = 24
+# The rule of Glue's guide: batch time below 70 % of the window, and below half of the SLA.
 GLUE_WINDOW_SHARE = 0.7
-"""Of Glue's guide: batch time below 70 % of the window, and below half of the SLA."""
 
 
 def advise(history: Sequence[Observation], settings: AdvisorSettings) -> Advice:
-    """Say how many workers a query needs, why, and what else would help. Changes nothing, looks at no clock.
+    """Advise how many workers a query needs, why, and what else would help. Has no effects and reads no clock.
 
     Args:
         history: batches that finished, oldest first; at least one.
@@ -56,7 +56,7 @@ def _advice(now: Situation) -> Advice:
     causes = [throttling(now), skew(now), window(now), partitions_short(now, sizing)]
     found = next((one for one in causes if one is not None), None)
     if found and found.limit is not Limit.PARTITIONS:
-        wanted = min(wanted, last.ordered_workers)  # more would wait for the same thing
+        wanted = min(wanted, last.ordered_workers)  # more workers would be limited by the same cause
     limit, reason = (found.limit, found.sentence) if found else _about_workers(now, wanted)
     others = [
         *(found.recommendations if found else ()),
@@ -86,7 +86,7 @@ def _advice(now: Situation) -> Advice:
 
 
 def _sizing(now: Situation) -> Sizing | None:
-    """Return what the rule says, or None where there is no window to fill or it is too short for any number."""
+    """Return the result of the sizing rule; None if there is no window, or none that any number of workers can keep."""
     last = now.last
     if not last.window_secs or window_is_too_short(now.model, last.window_secs, now.settings.use_of(last.window_secs)):
         return None

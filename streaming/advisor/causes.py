@@ -1,4 +1,4 @@
-"""What holds a stream back where more workers would not help, and settings that would be better."""
+"""Finds what limits a stream in ways that more workers would not help, and recommends better settings."""
 
 from __future__ import annotations
 
@@ -14,28 +14,29 @@ from gluepot.streaming.advisor.model import BatchModel
 from gluepot.streaming.advisor.settings import AdvisorSettings
 from gluepot.streaming.advisor.sizing import Sizing, window_is_too_short
 
+# The number of recent batches in which a cause is looked for.
 LATELY = 10
-"""Batches that a cause is looked for in; of the seeds' method."""
+# The share of task time above which throttling counts as a cause. Below it, the waits hide behind other work.
 THROTTLED_SHARE = 0.1
-"""Of the time of tasks; below it the waits hide behind other work."""
+# A stream counts as skewed if one partition has at least this share of the backlog ...
 SKEWED_SHARE = 0.5
-"""Of the backlog in one partition."""
+# ... and also this many times its even share, so that a stream with two or three partitions is not called skewed.
 SKEWED_TIMES = 3.0
-"""And so many times its even share, so that two or three partitions are not skewed by being few."""
+# Files below this share of the target size are small.
 SMALL_FILE = 0.25
-"""Of the target size."""
+# The round numbers to which a recommended window is rounded.
 ROUND_SECS = (1, 2, 5, 10, 15, 20, 30, 45, 60, 90, 100, 120, 180, 240, 300, 600, 900, 1200, 1800, 3600)
-"""Windows that people write."""
 LIMIT_HIT_SHARE = 0.98
+# A stream that uses less than this share of one worker can share the worker with others.
 IDLE_USE = 0.15
-"""A stream that uses one worker less than that can share it."""
+# A batch limit may be this many times the number of rows that fit. Above that, a full batch misses its window by as
+# much.
 LIMIT_HEADROOM = 2.0
-"""A batch limit above so many times of what fits lets one batch miss its window by as much."""
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """All that causes are judged by; the history is not empty."""
+    """Everything that causes are judged by. The history is not empty."""
 
     history: Sequence[Observation]
     model: BatchModel
@@ -54,12 +55,12 @@ class Situation:
 
     @property
     def partitions(self) -> int:
-        """Partitions or shards that were seen; 0 where the source does not say."""
+        """The number of partitions or shards; 0 if the source does not tell."""
         return len(self.last.waiting_rows)
 
     @property
     def falls_behind(self) -> bool:
-        """Whether more waits than one window brings, and more than ten batches ago."""
+        """Whether more rows wait than arrive in one window, and more than waited ten batches ago."""
         return self.last.waiting > max(
             self.lately[0].waiting, self.load.now * max(self.last.window_secs, self.last.secs)
         )
@@ -67,7 +68,7 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why workers are not the answer."""
+    """A reason why more workers do not help."""
 
     limit: Limit
     sentence: str
@@ -75,7 +76,7 @@ class Cause:
 
 
 def throttling(now: Situation) -> Cause | None:
-    """See a source that makes the tasks wait: it gives no more, however many ask."""
+    """Recognise a source that throttles the tasks, so that more tasks would not read more."""
     waited, worked = sum(one.throttled_secs for one in now.lately), sum(one.task_secs for one in now.lately)
     if not worked or waited < THROTTLED_SHARE * worked:
         return None
@@ -91,7 +92,7 @@ def throttling(now: Situation) -> Cause | None:
 
 
 def skew(now: Situation) -> Cause | None:
-    """See one partition that holds most of a backlog, now and in most of the last batches."""
+    """Recognise one partition that has most of the backlog, now and in most of the last batches."""
     behind = [one for one in now.lately if _skewed(one)]
     if now.last.divisible or not now.falls_behind or not _skewed(now.last) or 2 * len(behind) <= len(now.lately):
         return None
@@ -120,7 +121,7 @@ def _skewed(one: Observation) -> bool:
 
 
 def window(now: Situation) -> Cause | None:
-    """See a window that the fixed cost of a batch fills by itself."""
+    """Recognise a window that is too short even for the fixed cost of a batch."""
     last, model, settings = now.last, now.model, now.settings
     use = settings.use_of(last.window_secs)
     if not window_is_too_short(model, last.window_secs, use):
@@ -137,7 +138,7 @@ def window(now: Situation) -> Cause | None:
 
 
 def partitions_short(now: Situation, sizing: Sizing | None) -> Cause | None:
-    """See a load that needs more tasks at a time than the topic has partitions."""
+    """Recognise a load that needs more tasks at a time than the topic has partitions."""
     if sizing is None or sizing.cap is None or sizing.needed <= sizing.cap:
         return None
     slots = sizing.needed * now.settings.slots_per_worker
@@ -159,7 +160,7 @@ def partitions_short(now: Situation, sizing: Sizing | None) -> Cause | None:
 
 
 def splitting(now: Situation, sizing: Sizing | None) -> list[Recommendation]:
-    """See a load for more workers than one job may have."""
+    """Recognise a load that needs more workers than one job may have."""
     most = now.settings.max_workers
     if sizing is None or sizing.needed <= most or now.partitions < 2:
         return []
@@ -172,7 +173,7 @@ def splitting(now: Situation, sizing: Sizing | None) -> list[Recommendation]:
 
 
 def batch_limit(now: Situation, workers: int) -> list[Recommendation]:
-    """Say what `maxOffsetsPerTrigger` should be: rows that fit the window, and half of the SLA where there is one."""
+    """Recommend `maxOffsetsPerTrigger`: the rows that fit into the window, and into half of the SLA if there is one."""
     last, settings, present = now.last, now.settings, now.settings.batch_limit_rows
     if not last.window_secs:
         return []
@@ -200,7 +201,7 @@ def _hits_limit(now: Situation, limit: int) -> bool:
 
 
 def file_size(now: Situation) -> list[Recommendation]:
-    """Say which window would make the files right, where they come out small."""
+    """If files come out small, recommend a window that would bring them to the target size."""
     files, size_bytes = sum(one.files for one in now.lately), sum(one.bytes_out for one in now.lately)
     target, window_secs = now.settings.target_file_bytes, now.last.window_secs
     if not files or not size_bytes or not window_secs or size_bytes / files >= SMALL_FILE * target:
@@ -220,7 +221,7 @@ def file_size(now: Situation) -> list[Recommendation]:
 
 
 def merging(now: Situation, workers: int) -> list[Recommendation]:
-    """See a stream too small for a worker of its own."""
+    """Recognise a stream that is too small for a worker of its own."""
     window_secs = now.last.window_secs
     if workers > 1 or not window_secs:
         return []

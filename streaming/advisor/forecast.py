@@ -1,4 +1,4 @@
-"""How many rows a second arrive, and how many will."""
+"""Measures how many rows a second arrive, and forecasts how many will."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from gluepot.streaming.advisor.history import Observation
 
 TREND_BATCHES = 8
 LEVEL_BATCHES = 3
+# A slope of fewer standard errors than this is noise and ignored.
 SURE = 3.0
-"""A slope of fewer standard errors is noise and not followed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,9 @@ class Forecast:
     """Arrival rates in rows per second.
 
     Args:
-        now: of the last batches.
-        ahead: expected when a worker asked for now is there; never below zero.
-        highest: the largest of now, ahead, and what was seen during the hold time, falling trends taken into account.
+        now: rate over the last batches.
+        ahead: expected rate when a worker that is requested now has started; never below zero.
+        highest: the largest of `now`, `ahead` and the rates during the hold time, taking falling trends into account.
     """
 
     now: float
@@ -33,7 +33,7 @@ class Forecast:
 
 
 def arrivals(history: Sequence[Observation]) -> list[tuple[float, float]]:
-    """Return `(epoch, rows per second)` between each two batch ends: rows read, and what more or less waits since."""
+    """Return `(epoch, rows per second)` for each pair of batch ends: rows read plus the change of the waiting rows."""
     found = []
     ends = [(one.ended_epoch, one.rows, one.waiting) for one in history]
     for (began, _, waited), (ended, rows, waiting) in pairwise(ends):
@@ -43,15 +43,15 @@ def arrivals(history: Sequence[Observation]) -> list[tuple[float, float]]:
 
 
 def forecast(history: Sequence[Observation], ahead_secs: float, hold_secs: float) -> Forecast | None:
-    """Foresee the arrival rate from its level and, where it is clear, its trend.
+    """Forecast the arrival rate from its level and, if it is clear, its trend.
 
     Args:
-        history: oldest first.
-        ahead_secs: how far to look.
+        history: batches, oldest first.
+        ahead_secs: how far to look ahead.
         hold_secs: how far back a peak still counts.
 
     Returns:
-        None with fewer than two batches.
+        The forecast; None if there are fewer than two batches.
     """
     oldest = history[-1].ended_epoch - hold_secs
     few = TREND_BATCHES + 1
@@ -59,7 +59,7 @@ def forecast(history: Sequence[Observation], ahead_secs: float, hold_secs: float
     if not seen:
         return None
     rates = [rate for _, rate in seen]
-    # A jump is believed at once when it goes up, and as soon as two batches say so when it goes down.
+    # A jump up counts at once; a jump down counts when two batches have shown it.
     level = max(rates[-1], median(rates[-LEVEL_BATCHES:]))
     slope = _slope(seen[-TREND_BATCHES:])
     ahead = max(0.0, level + slope * ahead_secs)
@@ -69,7 +69,7 @@ def forecast(history: Sequence[Observation], ahead_secs: float, hold_secs: float
 
 
 def _slope(seen: Sequence[tuple[float, float]]) -> float:
-    """Return rows per second per second, 0.0 unless the line is clear and no single jump made it."""
+    """Return the slope in rows per second per second; 0.0 if it is not clear, or comes from a single jump."""
     if len(seen) < TREND_BATCHES:
         return 0.0
     at = np.array([epoch for epoch, _ in seen])

@@ -1,4 +1,4 @@
-"""What the same workers cost on AWS Glue. Prices are data: with a date and where they are from."""
+"""Computes what the same workers would cost on AWS Glue, from prices with their date and source."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class WorkerType:
     """A kind of Glue worker (AWS Glue guide, worker types; Glue 3.0 and later).
 
     Args:
-        name: as `WorkerType` of a job has it.
-        dpu: data processing units that it is billed as.
-        slots: tasks that it runs at a time; one per vCPU.
+        name: name of the type, as in `WorkerType` of a job.
+        dpu: number of data processing units that it is billed as.
+        slots: number of tasks that it runs at a time; one for each vCPU.
     """
 
     name: str
@@ -26,6 +26,7 @@ class WorkerType:
     slots: int
 
 
+# The worker types without the R types, which are billed by a unit of their own (M-DPU).
 WORKER_TYPES = {
     one.name: one
     for one in (
@@ -38,16 +39,15 @@ WORKER_TYPES = {
         WorkerType("G.16X", 16, 64),
     )
 }
-"""Without the R types, which are billed by a unit of their own (M-DPU)."""
 
 
 @dataclass(frozen=True, slots=True)
 class GlueCost:
-    """A Glue job with as many slots.
+    """A Glue job with at least the same number of slots.
 
     Args:
-        workers: of the job, the one that Glue gives to the driver included.
-        usd_per_day: for 24 hours of them.
+        workers: workers of the job, including the one that Glue gives to the driver.
+        usd_per_day: cost of these workers for 24 hours.
     """
 
     workers: int
@@ -55,7 +55,7 @@ class GlueCost:
 
 
 def worker_type(name: str) -> WorkerType:
-    """Return a kind of worker by its name; ConfigError if there is none."""
+    """Return a worker type by its name; raise ConfigError if there is none."""
     if name not in WORKER_TYPES:
         raise ConfigError(
             f"--worker-type {name} has no price here; use one of {', '.join(WORKER_TYPES)}."
@@ -65,6 +65,6 @@ def worker_type(name: str) -> WorkerType:
 
 
 def glue_cost(slots: int, kind: WorkerType) -> GlueCost:
-    """Return the Glue job that runs so many tasks at a time."""
+    """Return the Glue job that can run this number of tasks at a time."""
     workers = 1 + math.ceil(slots / kind.slots)
     return GlueCost(workers, workers * kind.dpu * USD_PER_DPU_HOUR * 24)

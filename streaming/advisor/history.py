@@ -1,4 +1,4 @@
-"""What the advisor knows of the past: plain numbers of finished batches."""
+"""The history that the advisor uses: plain numbers of finished batches."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from gluepot.core.errors import ConfigError
 from gluepot.streaming.progress import BatchStats
 
+# The phase in which a source counts the seconds that the service made it wait.
 THROTTLED_PHASE = "throttled"
-"""Phase in which a source counts the seconds it was told to wait by the service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,16 +20,16 @@ class Observation:
     Args:
         ended_epoch: when it was committed, in seconds since 1970 UTC.
         secs: how long it took.
-        window_secs: time between two batch starts as configured; 0 for none.
-        rows: records read.
-        workers: that were there at its end.
-        ordered_workers: that are there or were asked for; never below 1.
-        waiting_rows: records behind the newest one at its end, by shard; empty where the source does not say.
-        task_secs: seconds of its phases, summed over tasks; 0 where unknown.
+        window_secs: configured time between two batch starts; 0 if there is no window.
+        rows: number of records read.
+        workers: number of workers that existed at its end.
+        ordered_workers: number of workers that existed or were requested; never below 1.
+        waiting_rows: number of records that waited at its end, by shard; empty if the source does not tell.
+        task_secs: seconds of its phases, summed over tasks; 0 if unknown.
         throttled_secs: the part of `task_secs` in which the source made it wait.
-        files: data files published.
-        bytes_out: their bytes.
-        divisible: several tasks can read a partition, and its records were worth it.
+        files: number of published data files.
+        bytes_out: total size of these files.
+        divisible: whether several tasks can read a partition, and there were enough records for that.
     """
 
     ended_epoch: float
@@ -47,7 +47,7 @@ class Observation:
 
     @property
     def waiting(self) -> int:
-        """Records that waited at its end, of all shards."""
+        """The number of records that waited at its end, over all shards."""
         return sum(self.waiting_rows.values())
 
     def to_json(self) -> dict[str, Any]:
@@ -68,7 +68,7 @@ class Observation:
             if lowest < 0:
                 raise ConfigError(f"An observation has a negative number or no worker: {dict(plain)}; record it again.")
         except (TypeError, AttributeError) as wrong:
-            raise ConfigError(f"{dict(plain)} is no observation of a batch ({wrong}); record it again.") from wrong
+            raise ConfigError(f"{dict(plain)} is not an observation of a batch ({wrong}); record it again.") from wrong
         return given
 
 
@@ -76,9 +76,9 @@ def observed(stats: BatchStats, workers: int, ordered_workers: int | None = None
     """Return a committed batch as the advisor sees it.
 
     Args:
-        stats: of the batch.
-        workers: that are there now; on `local[N]` the one process is one worker.
-        ordered_workers: with those that were asked for and are not there yet; None if none are.
+        stats: stats of the batch.
+        workers: number of existing workers; on `local[N]` the process counts as one worker.
+        ordered_workers: the same number plus requested workers that do not exist yet; None if none are requested.
     """
     return Observation(
         ended_epoch=stats.committed_epoch,
@@ -97,11 +97,11 @@ def observed(stats: BatchStats, workers: int, ordered_workers: int | None = None
 
 
 def settled(history: Sequence[Observation], warm_up_batches: int) -> list[Observation]:
-    """Return the batches that tell how fast the present shape is: not the first ones after a start or a change.
+    """Return the batches that show the normal speed: without the first ones after a start or a change of workers.
 
     Args:
-        history: oldest first.
-        warm_up_batches: how many do not count, the one in which the number of workers changed included.
+        history: batches, oldest first.
+        warm_up_batches: how many batches do not count, including the one in which the number of workers changed.
     """
     kept, since_change, workers = [], 0, 0
     for one in history:

@@ -1,4 +1,4 @@
-"""After each batch the advice is made and written down; somebody may follow it, and nobody need."""
+"""Makes the advice after each batch, writes it to a log, and passes it to those that follow it, if any."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class AdviceLog:
     """Appends a JSON line per batch: query, observation, advice. Safe to call from the threads of several queries.
 
     Args:
-        path: of the file; it grows by about 1 kB a batch. None writes none.
-        workers: tells how many there are now.
+        path: path of the file, which grows by about 1 kB a batch; None to write no file.
+        workers: returns the current number of workers.
         settings: goals and bounds.
-        ordered: tells how many are there or asked for; None where nobody asks for any.
-        followers: are given query and advice after each batch; more may be added.
-        failed: told what a follower raised; the others are given the advice all the same.
+        ordered: returns the number of workers that exist or are requested; None if nothing requests workers.
+        followers: functions that are called with query and advice after each batch; more may be added.
+        failed: called with the error of a follower; the other followers still get the advice.
     """
 
     def __init__(
@@ -54,7 +54,11 @@ class AdviceLog:
 
     @side_task("advice_log")
     def update(self, stats: BatchStats) -> None:
-        """Take in a committed batch; OSError where the file cannot be written, when everybody has been told."""
+        """Update the advice after a committed batch.
+
+        Raises:
+            OSError: the log cannot be written; the followers were called before.
+        """
         with self._turn:
             history = self._histories.setdefault(stats.query, deque(maxlen=RECENT_BATCHES))
             history.append(observed(stats, self._workers(), self._ordered()))
@@ -73,10 +77,10 @@ class AdviceLog:
 def recorded(lines: Iterable[bytes]) -> Mapping[str, list[Observation]]:
     """Return the observations of an advice log by query, in the order in which they were written.
 
-    A last line that was cut off, as a killed job leaves it, is left out.
+    An incomplete last line, which a killed job may leave, is ignored.
 
     Raises:
-        ConfigError: another line is none of an advice log.
+        ConfigError: another line is not one of an advice log.
     """
     found: dict[str, list[Observation]] = {}
     every = list(lines)
@@ -88,7 +92,8 @@ def recorded(lines: Iterable[bytes]) -> Mapping[str, list[Observation]]:
             if number == len(every) and not line.endswith(b"\n"):
                 break
             raise ConfigError(
-                f"Line {number} is none of an advice log ({wrong}); give a file that `gluepot run --advice-log` wrote."
+                f"Line {number} is not one of an advice log ({wrong}); give a file that `gluepot run --advice-log`"
+                " wrote."
             ) from wrong
         found.setdefault(query, []).append(Observation.from_json(plain))
     return found

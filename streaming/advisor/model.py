@@ -1,4 +1,4 @@
-"""How long a batch takes: `T(n) = F + b / (n * mu)`, learned from batches that ran."""
+"""The model of how long a batch takes, `T(n) = F + b / (n * mu)`, learned from finished batches."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ import numpy as np
 
 from gluepot.streaming.advisor.history import Observation
 
+# The most batches to learn from; older ones say little about today's data.
 MOST_BATCHES = 60
-"""Older ones say little about the data of today."""
 HALF_LIFE_BATCHES = 20.0
 ROUNDS = 4
+# Residuals of more than this many spreads get less weight: they come from stragglers and pauses of the JVM.
 HUBER = 1.5
-"""Residuals beyond so many spreads weigh less: stragglers, pauses of the JVM."""
 LEAST_SPREAD = 0.02
+# The relative error up to which a prediction counts as good. The benchmark's check of the fit uses the same.
 CLOSE = 0.15
-"""What counts as a good prediction, relative: the fit check of the benchmark."""
+# From this number of batches on, the confidence is not reduced: averages have then stabilised.
 ENOUGH_BATCHES = 10
-"""Of the seeds' method: so many for the averages to stabilise."""
 PRIOR_FIXED_SHARE = 0.1
+# The prior: before any batch is seen, a tenth of a batch's time is assumed to be fixed, with this spread. It is
+# needed because batches of a single size cannot tell fixed cost from rate.
 PRIOR_SPREAD = 0.3
-"""Before anything is seen, a tenth of a batch's time is taken as fixed, give or take so much: batches of one size alone
-cannot tell fixed cost from rate."""
+# The relative noise that is assumed before residuals are known.
 FIRST_SPREAD = 0.1
-"""Relative noise that is taken for granted before residuals are known."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchModel:
-    """What was learned.
+    """The learned model of one query's batches.
 
     Args:
-        fixed_secs: cost of a batch however small, `F`.
-        worker_rate: rows a second that one worker gets through, `mu`.
-        confidence: share of the batches predicted within 15 %, less where there were fewer than ten; 0 to 1.
-        batches: how many it was learned from.
+        fixed_secs: cost of a batch that does not depend on its size, `F`.
+        worker_rate: rows a second that one worker processes, `mu`.
+        confidence: share of the batches that it predicts within 15 %, reduced if there were fewer than ten; 0 to 1.
+        batches: number of batches that it was learned from.
     """
 
     fixed_secs: float
@@ -49,7 +49,7 @@ class BatchModel:
         return self.fixed_secs + rows / (workers * self.worker_rate)
 
     def rows_within(self, secs: float, workers: int) -> float:
-        """Return how many rows a batch may have to take no longer; 0.0 where the fixed cost alone takes it."""
+        """Return how many rows a batch may have to take at most `secs`; 0.0 if the fixed cost alone takes longer."""
         return max(0.0, secs - self.fixed_secs) * workers * self.worker_rate
 
 
@@ -57,10 +57,10 @@ def fit(batches: Sequence[Observation]) -> BatchModel | None:
     """Learn the model by robust regression (Huber weights on relative residuals; recent batches weigh more).
 
     Args:
-        batches: oldest first, those that count.
+        batches: the batches that count, oldest first.
 
     Returns:
-        None if no batch had rows.
+        The model; None if no batch had rows.
     """
     used = [one for one in batches[-MOST_BATCHES:] if one.rows > 0 and one.secs > 0]
     if not used:
@@ -77,7 +77,7 @@ def fit(batches: Sequence[Observation]) -> BatchModel | None:
     fixed = secs_per_row = 0.0
     spread = FIRST_SPREAD
     for _ in range(ROUNDS):
-        pull = (spread / PRIOR_SPREAD / middle) ** 2  # the prior is one more residual, as sure as it is narrow
+        pull = (spread / PRIOR_SPREAD / middle) ** 2  # the prior acts as one more residual, weighted by its spread
         fixed, secs_per_row = _least_squares(ones, rows, weights, prior, pull)
         residuals = np.abs(fixed * ones + secs_per_row * rows - 1.0)
         spread = max(LEAST_SPREAD, 1.4826 * float(np.median(residuals)))
@@ -89,7 +89,7 @@ def fit(batches: Sequence[Observation]) -> BatchModel | None:
 def _least_squares(
     ones: np.ndarray, rows: np.ndarray, weights: np.ndarray, prior: float, pull: float
 ) -> tuple[float, float]:
-    """Return fixed seconds and seconds per row, neither negative, that fit best."""
+    """Return the fixed seconds and the seconds per row that fit best, neither of them negative."""
     a = float(weights @ (ones * ones)) + pull
     b = float(weights @ (ones * rows))
     c = float(weights @ (rows * rows))
@@ -100,6 +100,6 @@ def _least_squares(
     slope = (a * y2 - b * y1) / determinant
     if fixed < 0:
         return 0.0, y2 / c
-    if slope <= 0:  # larger batches were not slower: all of it is fixed, and a row costs next to nothing
+    if slope <= 0:  # larger batches were not slower, so all time is fixed and a row costs almost nothing
         return y1 / a, 1e-3 * y2 / c
     return fixed, slope

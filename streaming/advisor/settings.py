@@ -1,4 +1,4 @@
-"""What the advisor is told: goals, bounds, and what it cannot see for itself."""
+"""The advisor's settings: goals, bounds, and facts that it cannot observe."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 RELAXED_WINDOWS = 4
 RELAXED_USE = 0.97
+# Leaves room for noise of 10 %, which batches usually have, inside the window.
 TIGHT_USE = 0.85
-"""Noise of 10 %, as batches have it, stays inside of the window."""
 
 
 class AdvisorSettings(BaseModel):
@@ -41,8 +41,8 @@ class AdvisorSettings(BaseModel):
     def use_of(self, window_secs: float) -> float:
         """Return the share of a window that a batch should take.
 
-        A record waits for up to a window and then for its batch. Where the SLA is four windows or more, a batch that
-        takes longer than its window now and then breaks nothing, so workers can be used to the full.
+        A record waits for up to one window and then for its batch. If the SLA is four windows or more, it does no harm
+        that a batch sometimes takes longer than its window, so workers can be used more fully.
         """
         if self.target_use is not None:
             return self.target_use

@@ -1,4 +1,4 @@
-"""How many workers: the rule, as numbers in and a number out."""
+"""The rule that computes the number of workers."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from gluepot.streaming.advisor.history import Observation
 from gluepot.streaming.advisor.model import BatchModel
 from gluepot.streaming.advisor.settings import AdvisorSettings
 
+# Up to this share more workers are advised if each then has the same number of partitions.
 EVEN_WITHIN = 0.2
-"""Up to so many more workers, relative, are taken if then each has the same number of partitions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sizing:
-    """What the rule says.
+    """The result of the rule.
 
     Args:
-        workers: to have.
-        needed: what the load alone would need: before bounds, partitions and the dead band.
-        fewest: what the forecast's maximum needs; fewer are never advised.
-        cap: most workers that the partitions can keep busy, or None.
-        excess_rows: rows that wait beyond what the next window takes anyway.
+        workers: the number of workers to have.
+        needed: the number that the load alone needs, before bounds, partitions and the dead band are applied.
+        fewest: the number that the forecast's maximum needs; fewer are never advised.
+        cap: the most workers that the partitions can keep busy, or None.
+        excess_rows: waiting rows beyond those that arrive in one window.
     """
 
     workers: int
@@ -34,22 +34,23 @@ class Sizing:
 
 
 def window_is_too_short(model: BatchModel, window_secs: float, target_use: float) -> bool:
-    """Tell whether the fixed cost alone uses up what of the window a batch may take: then workers do not help."""
+    """Tell whether the fixed cost alone takes as much of the window as a batch may; then workers do not help."""
     return window_secs > 0 and model.fixed_secs / window_secs >= target_use
 
 
 def size(last: Observation, model: BatchModel, load: Forecast, settings: AdvisorSettings, partitions: int) -> Sizing:
-    """Return how many workers to have: `n* = ceil((lam + L/C + D/C) / (mu * (rho - F/W)))`, held where close.
+    """Return the number of workers, `n* = ceil((lam + L/C + D/C) / (mu * (rho - F/W)))`; small changes are not made.
 
-    `L` is what waits beyond one window of arrivals. `D` is what piles up while a worker comes, that is only what the
-    present workers do not manage: Spark goes on meanwhile, where Flink, whose sum this is, stops (`lam * R`).
+    `L` is the number of rows that wait beyond one window of arrivals. `D` is the number of rows that pile up while a
+    new worker starts. Flink, from which this formula comes, stops meanwhile, so there it is `lam * R`. Spark continues,
+    so here it is only what the present workers do not manage.
 
     Args:
         last: the newest batch; its window is not 0 and not too short.
-        model: of the batch time.
+        model: model of the batch time.
         load: arrival rates.
         settings: goals and bounds.
-        partitions: of the topic or stream; 0 where unknown.
+        partitions: partitions of the topic or stream; 0 if unknown.
     """
     window = last.window_secs
     rho = settings.use_of(window)
@@ -77,9 +78,9 @@ def size(last: Observation, model: BatchModel, load: Forecast, settings: Advisor
 
 
 def _evenly(workers: int, partitions: int, settings: AdvisorSettings) -> int:
-    """Return the workers, or a few more if with those every slot has one task fewer to do after another.
+    """Return the number of workers, or a few more if then every slot has one round of tasks less.
 
-    Where every partition is one task, 16 partitions take two rounds on 15 slots as on 8, and one on 16.
+    If every partition is one task, 16 partitions take two rounds on 15 slots, as on 8 slots, but one round on 16.
     """
     slots = settings.slots_per_worker
     rounds = math.ceil(partitions / (workers * slots))

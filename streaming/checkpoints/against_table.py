@@ -124,8 +124,8 @@ def _newer_table(
             yield Finding(f"offsets/{chain.top}", what, blocks=True, then=remedy)
     yield from _refused_batch(snapshot, chain, records, known, remedy)
     for one in own:
-        held = _input(chain, one.key.batch_id)
-        if held is not None and one.ranges and held != ranges_digest(one.ranges):
+        digest = _input(chain, one.key.batch_id)
+        if digest is not None and one.ranges and digest != ranges_digest(one.ranges):
             what = f"names other records than {table} holds as batch {one.key.batch_id}"
             yield Finding(f"offsets/{one.key.batch_id}", what, blocks=True, then=remedy)
 

@@ -147,8 +147,8 @@ def _start_file(snapshot: Snapshot) -> Iterator[Finding]:
         parse_start(data)
     except CheckpointError as damaged:
         used = not snapshot.batches("offsets")
-        again = f"run `gluepot checkpoint rewind {snapshot.location}` again to choose where to start"
-        yield Finding(START_FILE, str(damaged), blocks=used, then=again if used else UNREAD)
+        rewind = f"run `gluepot checkpoint rewind {snapshot.location}` again to choose where to start"
+        yield Finding(START_FILE, str(damaged), blocks=used, then=rewind if used else UNREAD)
 
 
 def _lease(snapshot: Snapshot) -> Iterator[Finding]:

@@ -36,13 +36,13 @@ class Move:
     kind: type[StreamPositions[Any]] = Positions
 
     @property
-    def again(self) -> int | None:
+    def reread(self) -> int | None:
         """The most records that are read a second time; None if there are some but positions do not count records."""
         return self._records(0 if self.before is None else max(0, self.before - self.after))
 
     @property
     def skipped(self) -> int | None:
-        """The most records that are never read; None as in `again`."""
+        """The most records that are never read; None as in `reread`."""
         return self._records(0 if self.before is None else max(0, self.after - self.before))
 
     def _records(self, width: int) -> int | None:
@@ -53,8 +53,8 @@ class Move:
         if self.before is None:
             return f"{where} starts at {self.kind.spoken(self.after)}"
         effect = "no change"
-        if self.again != 0:
-            effect = f"{self.again or 'what lies between is'} read again"
+        if self.reread != 0:
+            effect = f"{self.reread or 'what lies between is'} read again"
         elif self.skipped != 0:
             effect = f"{self.skipped or 'what lies between is'} skipped"
         return f"{where} goes from {self.kind.spoken(self.before)} to {self.kind.spoken(self.after)}: {effect}"

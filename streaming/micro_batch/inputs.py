@@ -81,7 +81,7 @@ class Inputs:
         """Return the original error that a planner raised, None if no planner raised one."""
         return next((error for stream in self._streams if (error := stream.handover.reported())), None)
 
-    def held(self, batch_id: int) -> list[StreamPositions[Any]]:
+    def positions(self, batch_id: int) -> list[StreamPositions[Any]]:
         """Return the positions of a batch from the offset log, one entry per stream.
 
         In a query with several streams or with state, a batch may hold nothing new of a stream. That stream's entry is
@@ -97,9 +97,9 @@ class Inputs:
         entry = self._checkpoint.offsets(batch_id)
         return [stream.source.positions(entry, self._checkpoint.location) for stream in self._streams]
 
-    def ranges(self, held: Sequence[StreamPositions[Any]]) -> tuple[SourceRange, ...]:
+    def ranges(self, positions: Sequence[StreamPositions[Any]]) -> tuple[SourceRange, ...]:
         """Return the ranges of a batch, coalesced."""
-        pairs = zip(self._streams, held, strict=True)
+        pairs = zip(self._streams, positions, strict=True)
         return tuple(coalesced(one for stream, batch in pairs for one in stream.source.split(batch)))
 
     def digest(self, batch_id: int) -> str:
@@ -111,11 +111,11 @@ class Inputs:
     def committed(self) -> list[StreamPositions[Any]]:
         """Return what the newest committed batch held; nothing before the first."""
         newest = self._checkpoint.newest_commit() if self._streams else None
-        return [] if newest is None else self.held(newest)
+        return [] if newest is None else self.positions(newest)
 
-    def holds_records(self, held: Sequence[StreamPositions[Any]]) -> int:
+    def holds_records(self, positions: Sequence[StreamPositions[Any]]) -> int:
         """Return how many records a batch holds, or an upper bound."""
-        return sum(stream.source.records(batch) for stream, batch in zip(self._streams, held, strict=True))
+        return sum(stream.source.records(batch) for stream, batch in zip(self._streams, positions, strict=True))
 
     def ends_at(self, epoch_secs: float) -> Mapping[tuple[str, Any], int | None] | None:
         """Return the ends of all streams; see `PlannedSource.ends_at`."""
@@ -127,41 +127,41 @@ class Inputs:
             found.update(ends)
         return found
 
-    def datasets(self, held: Sequence[StreamPositions[Any]]) -> list[Dataset]:
+    def datasets(self, positions: Sequence[StreamPositions[Any]]) -> list[Dataset]:
         """Return the lineage names of the streams of a batch."""
-        pairs = zip(self._streams, held, strict=True)
+        pairs = zip(self._streams, positions, strict=True)
         return sorted({stream.source.dataset(name) for stream, batch in pairs for name in batch.streams()})
 
-    def commit_groups(self, held: Sequence[StreamPositions[Any]]) -> tuple[int, list[Exception]]:
+    def commit_groups(self, positions: Sequence[StreamPositions[Any]]) -> tuple[int, list[Exception]]:
         """Commit the ends of a published batch to consumer groups; return the number of commits, and the errors.
 
         Only monitoring tools read these offsets, so a failure is logged as a warning and the stream continues.
         """
-        told, failures = 0, list[Exception]()
-        for stream, batch in zip(self._streams, held, strict=True):
+        commits, failures = 0, list[Exception]()
+        for stream, batch in zip(self._streams, positions, strict=True):
             source = stream.source
             if not (isinstance(source, GroupedSource) and source.group):
                 continue
             try:
                 source.commit_group(batch)
-                told += 1
+                commits += 1
             except Exception as refused:  # noqa: BLE001  the groups of other streams must still commit
                 failures.append(refused)
                 log.warning("group_commit_failed", group=source.group, reason=str(refused))
-        return told, failures
+        return commits, failures
 
     def throttled_reads(self) -> list[int]:
         """Return the number of throttled reads of each source that has a limit on reads."""
         return [one.source.throttled_reads() for one in self._streams if isinstance(one.source, ThrottledSource)]
 
-    def backlog(self, held: Sequence[StreamPositions[Any]]) -> dict[str, int]:
+    def backlog(self, positions: Sequence[StreamPositions[Any]]) -> dict[str, int]:
         """Return the number of records after a batch, by `stream-shard`; raise EtlError if a source is unreachable."""
-        pairs = zip(self._streams, held, strict=True)
+        pairs = zip(self._streams, positions, strict=True)
         return {shard: n for stream, batch in pairs for shard, n in stream.source.backlog(batch).items()}
 
 
-def named(held: Sequence[StreamPositions[Any]]) -> dict[str, str]:
+def named(positions: Sequence[StreamPositions[Any]]) -> dict[str, str]:
     """Return the log fields of a batch: `stream` with the names of its streams; empty for foreign sources."""
-    names = sorted({stream for one in held for stream in one.streams()})
+    names = sorted({stream for one in positions for stream in one.streams()})
     more = [f"and {len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
     return {"stream": ", ".join([*names[:MOST_NAMED], *more])} if names else {}

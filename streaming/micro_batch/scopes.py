@@ -131,8 +131,8 @@ class Scope:
 
     def forget(self) -> None:
         """Drop all references to the function's threads, tasks, results and errors."""
-        for held in (self.threads, self.tasks, self.results, self.failed_writes, self.uncaught):
-            held.clear()
+        for references in (self.threads, self.tasks, self.results, self.failed_writes, self.uncaught):
+            references.clear()
 
 
 _scope: ContextVar[Scope | None] = ContextVar("gluepot_scope", default=None)

@@ -123,9 +123,9 @@ def _with_look(looks: Sequence[Look], new: Look) -> Sequence[Look]:
     return [*(looks if len(looks) < MOST_LOOKS else looks[::2]), new]
 
 
-def ends_that_count(held: Sequence[StreamPositions[Any]]) -> dict[str, int]:
+def ends_that_count(positions: Sequence[StreamPositions[Any]]) -> dict[str, int]:
     """Return where the next batch starts, by shard, for streams whose positions count records."""
-    return {f"{stream}-{shard}": end for one in held if one.DENSE for (stream, shard), end in one.ends().items()}
+    return {f"{stream}-{shard}": end for one in positions if one.DENSE for (stream, shard), end in one.ends().items()}
 
 
 def moved(backlog: Mapping[str, int], before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
@@ -166,25 +166,25 @@ class LagWatch:
         self._clock = clock
         self._spent = spent
         self._failed = failed
-        self._held: Sequence[StreamPositions[Any]] = ()
+        self._positions: Sequence[StreamPositions[Any]] = ()
         self._ends: Mapping[str, int] = {}
         self._waiting: Mapping[str, int] = {}
         self._seen = Seen()
         self._due = 0.0
         self._asking = threading.Lock()
-        self._knowing = threading.Lock()
+        self._state_lock = threading.Lock()
 
-    def committed(self, held: Sequence[StreamPositions[Any]], newest_epoch_ms: Mapping[str, int]) -> None:
+    def committed(self, positions: Sequence[StreamPositions[Any]], newest_epoch_ms: Mapping[str, int]) -> None:
         """Record that a batch is committed; this does not wait for a lookup in progress.
 
         Args:
-            held: the positions of the batch.
+            positions: the positions of the batch.
             newest_epoch_ms: creation time of the batch's newest record, by shard, in milliseconds since 1970 UTC.
         """
-        ends = ends_that_count(held)
-        with self._knowing:
+        ends = ends_that_count(positions)
+        with self._state_lock:
             self._waiting = moved(self._waiting, self._ends, ends)
-            self._held, self._ends = held, ends
+            self._positions, self._ends = positions, ends
             self._seen = self._seen.committed(newest_epoch_ms, self._ends)
 
     def after_batch(self) -> Lag:
@@ -199,7 +199,7 @@ class LagWatch:
                 return self._look()
             finally:
                 self._asking.release()
-        with self._knowing:
+        with self._state_lock:
             return self._seen.lag(self._waiting, self._clock.epoch())
 
     def look(self, show: Callable[[Lag], None] | None = None) -> Lag:
@@ -212,17 +212,17 @@ class LagWatch:
             return self._look(show)
 
     def _look(self, show: Callable[[Lag], None] | None = None) -> Lag:
-        with self._knowing:
-            held, ends = self._held, self._ends
+        with self._state_lock:
+            positions, ends = self._positions, self._ends
         asked_epoch, spent_secs = self._clock.epoch(), self._spent()
         try:
-            backlog = self._backlog(held) if held else {}
+            backlog = self._backlog(positions) if positions else {}
         except Exception as away:  # noqa: BLE001  the query reads the same source and reports the error
             self._failed(away)
             backlog = {}
         # A batch may ask again later than the thread of `looking`, if there is one, so that no batch has to ask.
         pays_after_secs = 2 * pause_secs(self._spent() - spent_secs, every_secs=0.0)
-        with self._knowing:
+        with self._state_lock:
             self._due = self._clock.monotonic() + pays_after_secs
             # A batch may have been committed meanwhile.
             self._waiting = moved(backlog, ends, self._ends)

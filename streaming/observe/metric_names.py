@@ -65,6 +65,7 @@ class Distribution(Metric):
 
 _EXECUTORS = "glue.driver.ExecutorAllocationManager.executors"
 
+# Gauges that are set with each batch.
 GAUGES = (
     Metric("batch_rows", "Records in the last batch.", glue="glue.driver.streaming.numRecords"),
     Metric("last_batch_seconds", "Time of the last batch.", glue="glue.driver.streaming.batchProcessingTimeInMs"),
@@ -80,14 +81,14 @@ GAUGES = (
     Metric("task_slots", "Tasks that run at a time, all workers together.", of_job=True),
     Metric(
         "position",
-        "Where the next batch begins: the offset behind the last record committed. Not of Kinesis, whose sequence"
+        "Where the next batch begins: the offset after the last committed record. Absent for Kinesis, whose sequence"
         " numbers are too long for a metric.",
         by=("partition",),
         opt_in=True,
     ),
 )
-"""Set with each batch."""
 
+# Gauges that a separate thread sets about once a second, and also each batch.
 LAG = (
     Metric("lag_total_records", "Records that are not committed, over all partitions."),
     Metric("lag_worst_records", "Records that are not committed in the partition that has most of them."),
@@ -104,21 +105,21 @@ LAG = (
         opt_in=True,
     ),
 )
-"""Gauges that a thread of their own sets about once a second, and each batch."""
 
+# Gauges that are set with each batch if there is an advisor (`--advice-log`).
 ADVICE = (
     Metric(
         "advised_workers",
-        "Workers that the advisor wants; what an autoscaler follows.",
+        "Workers that the advisor wants; an autoscaler follows this number.",
         glue=f"{_EXECUTORS}.numberMaxNeededExecutors",
     ),
     Metric("advice_confidence", "0 to 1: how well the advisor's model of a batch fits."),
-    Metric("advice_limit", "1 for what holds the stream back first, 0 for all else.", by=("limit",)),
-    Metric("batch_fixed_seconds", "Cost of a batch however small, as learned; absent before."),
-    Metric("worker_rate", "Rows per second of one worker, as learned; absent before."),
+    Metric("advice_limit", "1 for what limits the stream first, 0 for the other limits.", by=("limit",)),
+    Metric("batch_fixed_seconds", "Learned part of a batch's time that does not depend on its size; absent before."),
+    Metric("worker_rate", "Learned rows per second of one worker; absent before."),
 )
-"""Set with each batch where there is an advisor (`--advice-log`)."""
 
+# Gauges that are computed at each scrape.
 AT_SCRAPE = (
     Metric("last_commit_age_seconds", "Time since the last commit, or since the page was opened before the first."),
     Metric("running_batch_seconds", "How long the running batch has run; 0 between batches."),
@@ -141,12 +142,12 @@ AT_SCRAPE = (
     Metric("jvm_heap_capacity_bytes", "Heap that the driver's Java has now. Linux only.", of_job=True),
     Metric("processes", "Processes by role: driver, jvm, workers. Linux only.", by=("role",), of_job=True),
 )
-"""Gauges that are asked for when somebody looks."""
 
+# Counters that are computed at each scrape.
 COUNTED_AT_SCRAPE = (
     Metric(
         "throttled_reads",
-        "Reads ahead that the service refused because they came too often; they are done again later. Of Kinesis.",
+        "Kinesis only: reads ahead that the service refused because they came too often; they are repeated later.",
     ),
     Metric(
         "cpu_seconds",
@@ -156,8 +157,8 @@ COUNTED_AT_SCRAPE = (
     ),
     Metric("jvm_gc_seconds", "Time the driver's Java spent on collecting garbage. Linux only.", of_job=True),
 )
-"""Counters that are asked for when somebody looks."""
 
+# Gauges of a run that has ended; only a push gateway keeps them.
 AT_END = (
     Metric("run_success", "1 if the run ended well, 0 if not.", of_job=True),
     Metric("run_end_timestamp_seconds", "When the run ended, in seconds since 1970 UTC.", of_job=True),
@@ -165,7 +166,6 @@ AT_END = (
     Metric("run_rows_out", "Records written outside of streams.", of_job=True),
     Metric("run_files_written", "Files published outside of streams.", of_job=True),
 )
-"""Gauges of a run that has ended; only a push gateway keeps them."""
 
 COUNTERS = (
     Metric("rows_in", "Records read.", glue="glue.driver.aggregate.recordsRead"),
@@ -180,20 +180,20 @@ COUNTERS = (
     Metric("failures", "Failed attempts of a batch."),
     Metric("empty_batches", "Triggers that found no record."),
     Metric("group_commits", "Commits to a consumer group after a batch (`commitGroupOffsets`)."),
-    Metric("group_commit_failures", "Those that failed; the batch is not affected."),
+    Metric("group_commit_failures", "Commits to a consumer group that failed; the batch is not affected."),
     Metric(
         "side_task_failures",
-        "Errors in what goes on beside a batch, such as the log of advice.",
+        "Errors in side tasks of a batch, such as the log of advice.",
         by=("task",),
     ),
 )
 
+# The counter that continues where the last run of a query ended.
 ROWS_COMMITTED = Metric(
     "rows_committed",
     "Rows that the query has in a table of files, over all of its runs: what the table's manifests say.",
     by=("table",),
 )
-"""The counter that outlives a process."""
 
 HISTOGRAMS = (
     Distribution("batch_duration_seconds", "Time from the begin of a batch to its commit."),
@@ -229,9 +229,14 @@ def document() -> str:
             "",
         ),
         ("Advice", "Set when a batch is committed, with `--advice-log`.", ADVICE, ""),
-        ("Gauges of the moment", "Worked out when the page is asked for, while a batch runs, too.", AT_SCRAPE, ""),
+        ("Gauges of the moment", "Computed at each scrape, also while a batch runs.", AT_SCRAPE, ""),
         ("At the end", "Sent with all others to a push gateway (`--push-gateway`) when a run ends.", AT_END, ""),
-        ("Counters of the moment", "Likewise; exposed with the suffix `_total`.", COUNTED_AT_SCRAPE, "_total"),
+        (
+            "Counters of the moment",
+            "Computed at each scrape; exposed with the suffix `_total`.",
+            COUNTED_AT_SCRAPE,
+            "_total",
+        ),
     )
     return _HEAD + "".join(
         f"\n## {title}\n\n{said}\n\n{_list(metrics, suffix)}" for title, said, metrics, suffix in sections
@@ -256,16 +261,17 @@ count rows with `gluepot_rows_committed_total`, which agrees with the table's ma
 """
 
 _LASTING = f"""\
-Exposed with the suffix `_total`; there from the first batch of a run on, and then at what all runs
-of the query have published. So `increase()` is right over restarts, and counts what a process did
-that died before it was scraped. The {MOST_LABEL_VALUES} tables written to last are shown. It begins anew with a
-query, as when a checkpoint is rewound."""
+Exposed with the suffix `_total`. From the first batch of a run on, it counts the rows that all runs
+of the query have published. So `increase()` is right over restarts, and includes the rows of a
+process that died before it was scraped. Only the {MOST_LABEL_VALUES} tables written to last are shown. A new query
+starts from its own rows, for example after a checkpoint was rewound."""
 
 _LOOKED = """\
-The ends of the streams less what is committed, asked for about once a second while batches run,
-hang or fail. That takes 2 % of a core at most: with thousands of partitions it is done every 15 s.
-A batch in between takes what it committed off what was seen, and what came since counts from the
-next time on. Absent until a batch is committed."""
+The records between the committed positions and the ends of the streams. The sources are asked about
+once a second while batches run, hang or fail. That takes at most 2 % of a core: with thousands of
+partitions they are asked every 15 s. A batch that is committed in between subtracts its own records
+from the last answer; records that arrived since count from the next answer on. Absent until a batch
+is committed."""
 
 
 def _list(metrics: tuple[Metric, ...], suffix: str) -> str:

@@ -134,9 +134,9 @@ class StreamMetrics:
         """Count an error of a side task."""
         self._count("side_task_failures", 1, query, task)
 
-    def group_commits(self, query: str, told: int, failed: int) -> None:
+    def group_commits(self, query: str, made: int, failed: int) -> None:
         """Count commits to consumer groups after a batch."""
-        self._count("group_commits", told, query)
+        self._count("group_commits", made, query)
         self._count("group_commit_failures", failed, query)
 
     def empty(self, query: str) -> None:

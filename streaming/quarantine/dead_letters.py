@@ -13,10 +13,10 @@ from uuid import uuid4
 
 from gluepot import commit
 from gluepot.commit.publish import published
-from gluepot.connectors.filesink.layout import REJECTS, staging_of_attempt
-from gluepot.connectors.filesink.names import run_prefix
-from gluepot.connectors.filesink.rejects import RejectsFile
-from gluepot.connectors.filesink.staging import Stage
+from gluepot.connectors.files.sink.layout import REJECTS, staging_of_attempt
+from gluepot.connectors.files.sink.names import run_prefix
+from gluepot.connectors.files.sink.rejects import RejectsFile
+from gluepot.connectors.files.sink.staging import Stage
 from gluepot.connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange
 from gluepot.connectors.streams.dead_letters import DeadLetter, dump_dead_letters
 from gluepot.core.errors import EtlError
@@ -63,9 +63,9 @@ class DeadLetters:
         rounds = self.decided(batch_id)
         if not rounds or rounds[-1]:
             rounds.append(())
-        for n, held in enumerate(rounds, 1):
-            if held:
-                commit.adopted(self._target, Manifest(self._key(batch_id, n), ranges=held, token=self._token))
+        for n, ranges in enumerate(rounds, 1):
+            if ranges:
+                commit.adopted(self._target, Manifest(self._key(batch_id, n), ranges=ranges, token=self._token))
             else:
                 self.publish(batch_id, n, (), ())
         return rounds

@@ -101,7 +101,7 @@ class Quarantine:
             PermanentError: more records are guilty than `quarantineLimit` allows.
         """
         rounds = self._rounds(ranges, context)
-        aside = [one for held in rounds for one in held]
+        aside = [one for in_round in rounds for one in in_round]
         if self._due is not None and self._due[0] == context.batch_id:
             failure, self._due = self._due[1], None
             rehearsal = Rehearsal(stream, frame, self._function, self._settings, context)
@@ -129,8 +129,8 @@ class Quarantine:
             letters = self._letters(context)
             searching = self._settings.on_batch_failure == "quarantine"
             rounds = letters.take_over(batch_id) if searching else letters.decided(batch_id)
-            for n, held in enumerate(rounds):
-                if width(common(held, ranges)) < width(held):
+            for n, in_round in enumerate(rounds):
+                if width(common(in_round, ranges)) < width(in_round):
                     # The batch was planned again and lacks some of these records. The batch that holds them decides.
                     letters.publish(batch_id, n + 1, (), ())
                     rounds[n] = ()

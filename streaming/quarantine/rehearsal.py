@@ -47,9 +47,9 @@ class Rehearsal:
         """
         if not self.stream.source.any_record(part):
             return None
-        held = self.context
-        writer = RehearsingWriter(held.writer, Given(part), self.writes)
-        alone = BatchContext(writer, held.storage_level, scope=held.scope, beside=held.beside)
+        context = self.context
+        writer = RehearsingWriter(context.writer, Given(part), self.writes)
+        alone = BatchContext(writer, context.storage_level, scope=context.scope, beside=context.beside)
 
         def rows() -> DataFrame:
             return self.stream.batch(self.frame.sparkSession, part)

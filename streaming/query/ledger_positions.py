@@ -81,11 +81,11 @@ class LedgerPositions:
         self._pending: StreamMark | None = None
         self._noted_at: float | None = None
 
-    def done(self, query_id: str, batch_id: int, held: Sequence[Place]) -> None:
+    def done(self, query_id: str, batch_id: int, places: Sequence[Place]) -> None:
         """Record that a batch is done; the ledger gets the note now or with a later batch. Raises as `note` does."""
-        if not held:
+        if not places:
             return
-        self._pending = StreamMark(self._checkpoint, query_id, batch_id, [one.to_json() for one in held])
+        self._pending = StreamMark(self._checkpoint, query_id, batch_id, [one.to_json() for one in places])
         if self._noted_at is None or self._clock.monotonic() - self._noted_at >= EVERY_SECS:
             self.note()
 

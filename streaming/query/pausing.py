@@ -37,15 +37,15 @@ class Pauses:
             return query in self._asked
 
 
-def rest(held: Callable[[], bool], ending: Callable[[], bool], clock: Clock) -> float:
+def rest(paused: Callable[[], bool], ending: Callable[[], bool], clock: Clock) -> float:
     """Wait until the pause or the query ends; return how long that took, in seconds.
 
     Args:
-        held: tells whether the pause continues.
+        paused: tells whether the pause continues.
         ending: tells whether the query has to end; a pause does not delay that.
         clock: measures the time and waits.
     """
     began = clock.monotonic()
-    while held() and not ending():
+    while paused() and not ending():
         clock.sleep(LOOK_SECS)
     return clock.monotonic() - began

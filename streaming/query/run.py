@@ -74,7 +74,7 @@ class _Run:
         failures: consecutive failures of the current batch, or of planning it.
         error: what the last batch raised.
         last_started_epoch: when the last batch began, in seconds since 1970 UTC.
-        last_held: the positions of the last batch.
+        last_positions: the positions of the last batch.
         failed_batch: the batch whose function failed last.
     """
 
@@ -86,7 +86,7 @@ class _Run:
     failures: int = 0
     error: BaseException | None = None
     last_started_epoch: float | None = None
-    last_held: list[StreamPositions[Any]] = field(default_factory=list)
+    last_positions: list[StreamPositions[Any]] = field(default_factory=list)
     failed_batch: int | None = None
 
 
@@ -113,11 +113,11 @@ class _Drain:
             self._known = None not in self._ends.values()
         return self._known
 
-    def is_reached(self, held: Sequence[StreamPositions[Any]]) -> bool:
+    def is_reached(self, positions: Sequence[StreamPositions[Any]]) -> bool:
         """Tell whether the last completed batch, which held these positions, reaches the ends of all shards."""
         if not self.look():
             return False
-        reached = {shard: end for one in held for shard, end in one.ends_by_id().items()}
+        reached = {shard: end for one in positions for shard, end in one.ends_by_id().items()}
         return all(reached.get(shard, 0) >= (end or 0) for shard, end in self._ends.items())
 
 
@@ -318,7 +318,7 @@ class Query:
         drain = self._session.drain
         if drain.max_batches is not None and self._run.done_batches >= drain.max_batches:
             return True
-        return self._drain is not None and self._drain.is_reached(self._run.last_held or self._inputs.committed())
+        return self._drain is not None and self._drain.is_reached(self._run.last_positions or self._inputs.committed())
 
     def _on_batch(self, frame: DataFrame, batch_id: int) -> None:
         with self._run.gate:
@@ -336,9 +336,9 @@ class Query:
             self._tell(batch_id=batch_id, batch_began_epoch=self._session.clock.epoch())
             reach("batch.planned")
             with bind_context(query=self._name, batch=batch_id):
-                held = self._inputs.held(batch_id) if self._inputs else []
-                with bind_context(**named(held)):
-                    self._one(frame, batch_id, self._lease.token, held)
+                positions = self._inputs.positions(batch_id) if self._inputs else []
+                with bind_context(**named(positions)):
+                    self._one(frame, batch_id, self._lease.token, positions)
                     reach("batch.done")
         except BaseException as error:
             self._run.error = error
@@ -348,11 +348,11 @@ class Query:
             self._run.in_function = False
             self._tell(batch_began_epoch=None)
 
-    def _one(self, frame: DataFrame, batch_id: int, token: int, held: list[StreamPositions[Any]]) -> None:
+    def _one(self, frame: DataFrame, batch_id: int, token: int, positions: list[StreamPositions[Any]]) -> None:
         clock, run = self._session.clock, self._run
         began, began_epoch = clock.monotonic(), clock.epoch()
         query_id = self._checkpoint.query_id() or ""
-        ranges = self._inputs.ranges(held)
+        ranges = self._inputs.ranges(positions)
         speculation = Speculation(self._prediction)
         writer = TableWriter(
             Writing(query_id, batch_id, token, self._origin),
@@ -365,16 +365,16 @@ class Query:
         )
         context = BatchContext(writer, kept_at(self._settings), speculation, self._scope, self._beside)
         writer.begin_attempt()  # needed here too, because the function is not called if all records are dead letters
-        filled = self._fill(frame, held, context)
+        filled = self._fill(frame, positions, context)
         writer.settle()
         reach("batch.settled")
         attempts = run.failures + 1
-        run.last_held = held
+        run.last_positions = positions
         run.done_batches += filled
         run.finished = batch_id, filled
-        self._beside("ledger_positions", lambda: self._ledger_positions.done(query_id, batch_id, held))
-        self._beside("lag", lambda: self._lag.committed(held, context.totals.newest_epoch_ms))
-        self._beside("group_commits", lambda: self._tell_groups(held))
+        self._beside("ledger_positions", lambda: self._ledger_positions.done(query_id, batch_id, positions))
+        self._beside("lag", lambda: self._lag.committed(positions, context.totals.newest_epoch_ms))
+        self._beside("group_commits", lambda: self._tell_groups(positions))
         self._beside("rollups", self._roll_up)
         self._tell(failures_in_a_row=0)
         if not filled:
@@ -384,7 +384,7 @@ class Query:
         duration_secs = clock.monotonic() - began
         self._tell(last_commit_epoch=began_epoch + duration_secs)
         stats = self._beside(
-            "statistics", lambda: self._stats(held, ranges, writer, lag, attempts, began_epoch, duration_secs)
+            "statistics", lambda: self._stats(positions, ranges, writer, lag, attempts, began_epoch, duration_secs)
         )
         run.last_started_epoch = began_epoch
         if stats is not None:
@@ -392,7 +392,7 @@ class Query:
 
     def _stats(
         self,
-        held: Sequence[StreamPositions[Any]],
+        positions: Sequence[StreamPositions[Any]],
         ranges: tuple[SourceRange, ...],
         writer: TableWriter,
         lag: Lag,
@@ -411,7 +411,7 @@ class Query:
             duration_secs=duration_secs,
             previous_started_epoch=self._run.last_started_epoch,
             phase_secs=dict(totals.phase_secs),
-            rows_in=totals.rows_in + totals.rows_aside if totals.rows_in else self._inputs.holds_records(held),
+            rows_in=totals.rows_in + totals.rows_aside if totals.rows_in else self._inputs.holds_records(positions),
             rows_out=totals.rows_out,
             bytes_in=totals.bytes_in,
             bytes_out=totals.bytes_out,
@@ -419,8 +419,8 @@ class Query:
             file_sizes_bytes=tuple(totals.file_sizes_bytes),
             schema_changes=dict(by_kind(totals.column_changes)),
             rejected=dict(totals.rejected),
-            streams=sorted({(one.SOURCE, stream) for one in held for stream in one.streams()}),
-            positions={f"{stream}-{shard}": end for one in held for (stream, shard), end in one.ends().items()},
+            streams=sorted({(one.SOURCE, stream) for one in positions for stream in one.streams()}),
+            positions={f"{stream}-{shard}": end for one in positions for (stream, shard), end in one.ends().items()},
             attempts=attempts,
             lag_records=lag.records,
             lag_secs=lag.secs,
@@ -430,7 +430,7 @@ class Query:
             written=tuple(totals.written),
             column_changes=tuple(totals.column_changes),
             rows_in_table=dict(totals.rows_in_table),
-            inputs=self._beside("lineage", lambda: self._inputs.datasets(held)) or (),
+            inputs=self._beside("lineage", lambda: self._inputs.datasets(positions)) or (),
             outputs=tuple(totals.outputs),
         )
 
@@ -470,11 +470,11 @@ class Query:
         source: object = None if self._stream is None else self._stream.source
         return isinstance(source, DivisibleSource) and task_ranges.is_divided(records, source.least_piece)
 
-    def _fill(self, frame: DataFrame, held: Sequence[StreamPositions[Any]], context: BatchContext) -> bool:
+    def _fill(self, frame: DataFrame, positions: Sequence[StreamPositions[Any]], context: BatchContext) -> bool:
         """Run the function on a batch; return False, without calling the function, if the batch is empty."""
         if self._stream is None:
             return run_rows(frame, self._function, context)
-        (span,) = held
+        (span,) = positions
         source = self._stream.source
         ranges = source.split(span)
         counted = None
@@ -564,13 +564,13 @@ class Query:
     def _tell_throttled(self, *, anew: bool = False) -> None:
         self._beside("throttled_reads", lambda: self._tell(throttled_reads=self._throttling.look(anew=anew)))
 
-    def _tell_groups(self, held: Sequence[StreamPositions[Any]]) -> None:
+    def _tell_groups(self, positions: Sequence[StreamPositions[Any]]) -> None:
         """Commit the ends of a published batch to consumer groups; a group must never be ahead of the table."""
-        told, failures = self._inputs.commit_groups(held)
+        commits, failures = self._inputs.commit_groups(positions)
         for failed in failures:
             self._failed_beside("group_commits", failed)
         if (metrics := self._session.metrics) is not None:
-            self._beside("metrics", lambda: metrics.group_commits(self._name, told, len(failures)))
+            self._beside("metrics", lambda: metrics.group_commits(self._name, commits, len(failures)))
 
     def _count(self, what: str) -> None:
         if (metrics := self._session.metrics) is not None:

@@ -1,4 +1,4 @@
-"""Doing what the advisor says about the number of workers; the advice itself is `gluepot.streaming.advisor`."""
+"""Scales the workers as the advisor advises; the advice itself is made in `gluepot.streaming.advisor`."""
 
 from gluepot.streaming.scaling.cluster import Cluster, SparkCluster
 from gluepot.streaming.scaling.decide import Keep, ScaleTo, decide

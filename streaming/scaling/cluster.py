@@ -1,6 +1,6 @@
-"""The workers of a Spark application: its executors, asked for and given back through Spark's own interface.
+"""The workers of a Spark application: requests and releases executors through Spark's own interface.
 
-Works where Spark's master gives and takes executors while the application runs: standalone, Kubernetes, YARN.
+This works with masters that add and remove executors while the application runs: standalone, Kubernetes, YARN.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from gluepot.core.errors import ConfigError
 
 
 class Cluster(Protocol):
-    """Where workers come from."""
+    """The source of workers."""
 
     def workers(self) -> int:
-        """Return how many are there; at least 1, as a batch has run."""
+        """Return the number of existing workers; at least 1, because a batch has run."""
 
     def ordered(self) -> int:
-        """Return how many are there or asked for."""
+        """Return the number of workers that exist or are requested."""
 
     def scale_to(self, workers: int) -> None:
-        """Ask for so many in all, or give back those above; returns before they are there.
+        """Request workers up to a total number, or release those above it. Returns before new workers exist.
 
-        Must be called between two batches: tasks of a worker that is given back run again on another one.
+        Call this only between two batches, because the tasks of a released worker run again on another one.
         """
 
 
 class SparkCluster:
-    """The executors of a context. Between two batches only, see `Cluster.scale_to`.
+    """The executors of a context. Use it only between two batches, see `Cluster.scale_to`.
 
     Args:
         context: returns the running context.
@@ -45,24 +45,24 @@ class SparkCluster:
         return max(1, len(self._executors()))
 
     def ordered(self) -> int:
-        """See `Cluster`; what an application is given at its start counts as soon as it is there."""
+        """See `Cluster`; executors that the application gets at its start count as soon as they exist."""
         return self.workers() if self._asked_for is None else self._asked_for
 
     def scale_to(self, workers: int) -> None:
         """See `Cluster`.
 
         Raises:
-            ConfigError: Spark's own dynamic allocation is on; there can be one hand on the wheel.
+            ConfigError: Spark's own dynamic allocation is on; only one of the two may scale.
         """
         context = self._context()
         if str(context.getConf().get("spark.dynamicAllocation.enabled", "false")).lower() == "true":
             raise ConfigError("--enable-auto-scaling and spark.dynamicAllocation.enabled are both on; turn one off.")
         spark, java = context._jsc.sc(), context._jvm  # noqa: SLF001  PySpark has no executors
-        assert java is not None  # of a running context
+        assert java is not None  # a running context has one
         surplus = newest(self._executors(), workers)
         if surplus:
             spark.killExecutors(java.PythonUtils.toSeq(surplus))
-        # Last, because killing lowers the number that Spark keeps up by those killed, whatever was asked for before.
+        # Request the total last, because killing executors lowers the number that Spark maintains.
         spark.requestTotalExecutors(workers, 0, java.PythonUtils.toScalaMap({}))
         self._asked_for = workers
 
@@ -72,5 +72,5 @@ class SparkCluster:
 
 
 def newest(executors: Sequence[str], keep: int) -> list[str]:
-    """Return the executors to give back so that so many stay: the newest, whose caches hold least."""
+    """Return the executors to release so that `keep` remain: the newest, whose caches contain least."""
     return sorted(executors, key=int)[keep:]

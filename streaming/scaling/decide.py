@@ -1,4 +1,4 @@
-"""Whether advice is followed now."""
+"""Decides whether to follow advice now."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from dataclasses import dataclass
 
 from gluepot.streaming.advisor.settings import AdvisorSettings
 
+# Below this confidence, workers are not given back, because it costs little to have too many for a while.
 SURE_ENOUGH = 0.3
-"""Confidence below which workers are not given back; to have too many for a while costs little."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Nothing is done; `reason` completes the sentence `The workers are kept because ...`."""
+    """Keep the workers; `reason` completes the sentence `The workers are kept because ...`."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class ScaleTo:
-    """So many workers are asked for, or kept of those there are."""
+    """Request or release workers, so that the given number remains."""
 
     workers: int
 
@@ -27,13 +27,13 @@ class ScaleTo:
 def decide(
     ordered: int, wanted: int, confidence: float, since_change_secs: float | None, settings: AdvisorSettings
 ) -> Keep | ScaleTo:
-    """Say what follows from advice.
+    """Decide what to do with advice.
 
     Args:
-        ordered: workers that are there or asked for.
-        wanted: by the advice.
-        confidence: of the advice, 0 to 1.
-        since_change_secs: since the last change; None before the first.
+        ordered: number of workers that exist or are requested.
+        wanted: number of workers that the advice wants.
+        confidence: confidence of the advice, 0 to 1.
+        since_change_secs: time since the last change; None before the first.
         settings: bounds and cool-down.
     """
     bounded = max(settings.min_workers, min(wanted, settings.max_workers))

@@ -1,4 +1,4 @@
-"""After each batch: advice, decision, action."""
+"""Acts on the advice after each batch."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ log = get_logger(__name__)
 
 
 class Scaler:
-    """Follows the advice for the queries of a job; they share its workers, so the largest wish counts.
+    """Follows the advice for the queries of a job. They share its workers, so the largest wanted number counts.
 
-    Not safe to call from several threads at a time; `AdviceLog` does not.
+    Must not be called from several threads at a time; `AdviceLog` calls it from one at a time.
 
     Args:
-        cluster: whose workers.
+        cluster: the workers to scale.
         settings: bounds and cool-down.
-        clock: for the cool-down.
-        ended: tells which queries of the job have ended; their wishes no longer count.
+        clock: the clock of the cool-down.
+        ended: returns the queries of the job that have ended; the advice for them no longer counts.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Scaler:
 
     @side_task("scaling")
     def follow(self, query: str, advice: Advice) -> Keep | ScaleTo:
-        """Act on the advice for a query, or keep the workers; called between two batches of it."""
+        """Act on the advice for a query, or keep the workers; called between two batches of that query."""
         ended = self._ended()
         self._wanted = {name: workers for name, workers in self._wanted.items() if name not in ended}
         self._wanted[query] = advice.wanted_workers

@@ -155,7 +155,7 @@ def test_a_second_run_is_refused_while_the_first_gives_signs_of_life(ledger, clo
             super().sleep(secs)
             ledger.beat(run)
 
-    with pytest.raises(LeaseHeld, match=r"'clicks' is running already: run jr_1, process 1 on here"):
+    with pytest.raises(LeaseHeld, match=r"'clicks' is already running: run jr_1, process 1 on here"):
         begin_run(ledger, RunStart("clicks", "jr_2", "enable"), ELSEWHERE, Beating())
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from random import SystemRandom
 
 from tests.crash.lanes import SOURCES
+from tests.crash.points import every_point, no_point
 from tests.crash.report import as_json, as_markdown, versions, write_into
 from tests.crash.suite import run_all
 from tests.crash.world import SCRIPTS_BY_NAME
@@ -59,7 +60,7 @@ def main() -> int:
         lanes=asked.lane or list(SOURCES),
         aims=asked.victim or ["mixed"],
         kills=asked.kills,
-        points=not asked.no_points,
+        points=no_point if asked.no_points else every_point,
         scripts=[SCRIPTS_BY_NAME[name] for name in asked.script or ["thrice", "copy"]],
         at_once=asked.at_once,
         most_secs=asked.most_secs,

@@ -10,7 +10,7 @@ from typing import Literal
 from tests.crash.campaign import Plan
 from tests.crash.driver import Victim
 from tests.crash.lanes import SOURCES
-from tests.crash.points import points_of
+from tests.crash.points import Choice, points_of
 from tests.crash.world import ANY_ORDER, COPY, THRICE, Script
 
 Aim = Literal["mixed", "group", "driver", "jvm", "worker"]
@@ -30,7 +30,7 @@ def plans(
     aims: Sequence[Aim],
     kills: int,
     *,
-    points: bool,
+    points: Choice,
     scripts: Sequence[Script] = (THRICE, COPY),
 ) -> list[Plan]:
     """Return the campaigns of a run, the longest first.
@@ -40,18 +40,18 @@ def plans(
         lanes: which; where several are, every other one than the first gets a fifth of the random kills.
         aims: who is killed at random moments; `kills` for each of them.
         kills: random kills per aim.
-        points: whether each lane also meets all kill points; the same job goes on with random kills, as its last start,
-            which only catches up, costs as much as a kill.
+        points: which of its kill points each lane also meets; the same job goes on with random kills, as its last
+            start, which only catches up, costs as much as a kill.
         scripts: of the jobs, in turns; the points are met by the last one.
     """
     made = []
     for lane in lanes:
         used = USUAL.get(lane, scripts)
         parts = [(aim, part) for aim in aims for part in _parts(_share(seed, aim, kills, lane, lanes))]
-        if points:
+        if chosen := [point for point in points_of(lane, used[-1]) if points(lane, point)]:
             _, after_points = parts.pop(0) if parts else ("", ())
             name = f"points-{lane}"
-            made.append(Plan(name, lane, used[-1], f"{seed}:{name}", points_of(lane, used[-1]), after_points))
+            made.append(Plan(name, lane, used[-1], f"{seed}:{name}", chosen, after_points))
         for number, (aim, part) in enumerate(parts):
             name = f"{aim}-{lane}-{number}"
             made.append(Plan(name, lane, used[number % len(used)], f"{seed}:{name}", victims=part))

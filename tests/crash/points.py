@@ -47,6 +47,9 @@ class Point:
         edit: makes the disk look as after a kill within Spark.
         nearest: why this is not the thing itself; empty if it is.
         lanes: that have it.
+        in_storage: what the next start does after a kill there depends on what the storage of the tables then holds of
+            the open batch. After a kill at any other point it depends on the checkpoint alone, which is on the local
+            disk in every lane.
         in_any_order: only jobs have it whose attempts go different ways.
     """
 
@@ -60,6 +63,7 @@ class Point:
     edit: Callable[[World], None] | None = None
     nearest: str = ""
     lanes: Collection[str] = EVERYWHERE
+    in_storage: bool = False
     in_any_order: bool = False
 
     def is_met(self, lane: str, script: str) -> bool:
@@ -128,9 +132,9 @@ POINTS = [
         nearest="the first line of ours that Spark calls after it wrote offsets/N",
     ),
     Point(3, "in the function, before any action", "batch.entered", (1, 3), _batch_open),
-    Point(4, "tasks writing", "task.written", (1, 4), _open_and_staged, in_worker=True, lanes=FILES),
-    Point(5, "files closed, not published", "batch.staged", (1, 2), _open_and_staged, lanes=FILES),
-    Point(6, "after the move of file i", "storage.moved", (1, 12), _open_with_intent, lanes=FILES),
+    Point(4, "tasks writing", "task.written", (1, 4), _open_and_staged, in_worker=True, lanes=FILES, in_storage=True),
+    Point(5, "files closed, not published", "batch.staged", (1, 2), _open_and_staged, lanes=FILES, in_storage=True),
+    Point(6, "after the move of file i", "storage.moved", (1, 12), _open_with_intent, lanes=FILES, in_storage=True),
     Point(
         7,
         "manifest temporary written",
@@ -139,9 +143,18 @@ POINTS = [
         _open_with_intent,
         nearest="all files moved, the manifest about to be created; its temporary is a name no reader opens",
         lanes=FILES,
+        in_storage=True,
     ),
-    Point(8, "manifest created, function not returned", "publish.created", (1, 2), _open_and_published, lanes=FILES),
-    Point(9, "function returned, before the commit log", "batch.done", (1, 3), _open_and_published),
+    Point(
+        8,
+        "manifest created, function not returned",
+        "publish.created",
+        (1, 2),
+        _open_and_published,
+        lanes=FILES,
+        in_storage=True,
+    ),
+    Point(9, "function returned, before the commit log", "batch.done", (1, 3), _open_and_published, in_storage=True),
     Point(
         10,
         "commit log's temporary",
@@ -167,6 +180,7 @@ POINTS = [
         _open_and_published,
         nearest="our own clean-up of staging and intents; Spark's purge of its logs is met by the random kills only",
         lanes=FILES,
+        in_storage=True,
     ),
     Point(13, "wait before a retry", "retry.counted", (1, 1), _batch_open, stir="trouble"),
     Point(14, "shutdown", "query.ending", (1, 1), _always, stir="sigterm"),
@@ -195,10 +209,13 @@ POINTS = [
         (1, 1),
         _open_and_published,
         stir="trouble",
+        in_storage=True,
         in_any_order=True,
     ),
-    Point(19, "rows staged, not published", "jdbc.staged", (1, 3), _open_and_staged, lanes=DATABASE),
-    Point(20, "transaction not committed", "jdbc.publishing", (1, 3), _open_and_staged, lanes=DATABASE),
+    Point(19, "rows staged, not published", "jdbc.staged", (1, 3), _open_and_staged, lanes=DATABASE, in_storage=True),
+    Point(
+        20, "transaction not committed", "jdbc.publishing", (1, 3), _open_and_staged, lanes=DATABASE, in_storage=True
+    ),
     Point(
         21,
         "transaction committed, function not returned",
@@ -206,8 +223,22 @@ POINTS = [
         (1, 3),
         _open_and_published,
         lanes=DATABASE,
+        in_storage=True,
     ),
 ]
+
+# Chooses, by lane and point, the kill points that a run meets.
+Choice = Callable[[str, Point], bool]
+
+
+def every_point(_lane: str, _point: Point) -> bool:
+    """Choose all points."""
+    return True
+
+
+def no_point(_lane: str, _point: Point) -> bool:
+    """Choose none of the points."""
+    return False
 
 
 def points_of(lane: str, script: Script) -> list[Point]:

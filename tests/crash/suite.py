@@ -15,6 +15,7 @@ from tests.crash.driver import end_all
 from tests.crash.lanes import SOURCES
 from tests.crash.outcome import Outcome
 from tests.crash.plans import Aim, plans
+from tests.crash.points import Choice
 from tests.crash.servers import new_streams
 from tests.crash.world import COPY, THRICE, Script
 
@@ -25,7 +26,7 @@ def run_all(
     lanes: Sequence[str],
     aims: Sequence[Aim],
     kills: int,
-    points: bool,
+    points: Choice,
     scripts: Sequence[Script] = (THRICE, COPY),
     at_once: int,
     most_secs: float = math.inf,

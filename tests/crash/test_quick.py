@@ -1,8 +1,16 @@
-"""Every kill point with tables on the local disk and in S3: nothing lost, doubled, invented.
+"""Kill points of jobs: nothing lost, doubled, invented.
 
-Of a Kinesis stream, which is split and merged meanwhile, only those points where its reading differs; of a job whose
-attempts go different ways only those where it matters what the attempt before has written. Random kills are in
-`test_random_kills.py`.
+- With tables on the local disk a job meets every kill point.
+- With tables in S3 it meets those after which the next start depends on what S3 holds of the open batch. After a kill
+  at one of the others the next start reads only the checkpoint, which is on the local disk with these tables as well,
+  so it does what it does with local tables. `test_s3_points.py`, a part of `make test-long`, meets all of them with
+  tables in S3: before and after the offset log (1, 2), in the function before any action (3), the commit log's
+  temporary (10), after the commit log (11), the wait before a retry (13), the shutdown (14), the end of the job (15)
+  and the handover (16).
+- Of a Kinesis stream, which is split and merged meanwhile, only those points where its reading differs.
+- Of a job whose attempts go different ways only those where it matters what the attempt before has written.
+
+Random kills are in `test_random_kills.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +23,7 @@ import pytest
 from tests.crash.campaign import Plan, run
 from tests.crash.checker import Verdict
 from tests.crash.outcome import Outcome
-from tests.crash.points import points_of
+from tests.crash.points import Point, points_of
 from tests.crash.servers import new_streams
 from tests.crash.suite import run_all
 from tests.crash.world import ANY_ORDER, COPY
@@ -30,11 +38,17 @@ ANY_ORDER_POINTS = [
 SEED = int(os.environ.get("GLUEPOT_CRASH_SEED", "20261121"))
 
 
+def is_quick(lane: str, point: Point) -> bool:
+    return lane == "local" or point.in_storage
+
+
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Outcome]:
     print(f"seed {SEED}; GLUEPOT_CRASH_SEED=N runs another one")
     folder = tmp_path_factory.mktemp("crash")
-    return run_all(seed=SEED, lanes=["local", "s3"], aims=[], kills=0, points=True, at_once=2, folder=folder, say=print)
+    return run_all(
+        seed=SEED, lanes=["local", "s3"], aims=[], kills=0, points=is_quick, at_once=2, folder=folder, say=print
+    )
 
 
 def test_nothing_was_lost_doubled_or_invented_and_nothing_else_went_wrong(outcomes):
@@ -43,9 +57,9 @@ def test_nothing_was_lost_doubled_or_invented_and_nothing_else_went_wrong(outcom
 
 
 @pytest.mark.parametrize("lane", ["local", "s3"])
-def test_every_kill_point_fired(outcomes, lane):
+def test_every_chosen_kill_point_fired(outcomes, lane):
     fired = {kill.what for one in outcomes if one.lane == lane for kill in one.kills if kill.fired and kill.where}
-    assert fired == {f"{point.number} {point.what}" for point in points_of(lane, COPY)}
+    assert fired == {f"{point.number} {point.what}" for point in points_of(lane, COPY) if is_quick(lane, point)}
 
 
 def test_a_reader_of_manifests_looked_while_jobs_were_killed(outcomes):

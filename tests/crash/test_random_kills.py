@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from tests.crash.points import no_point
 from tests.crash.suite import run_all
 
 pytestmark = pytest.mark.long
@@ -21,7 +22,7 @@ def test_nothing_was_lost_doubled_or_invented_and_nothing_else_went_wrong(tmp_pa
         lanes=["local", "s3"],
         aims=["mixed"],
         kills=KILLS,
-        points=False,
+        points=no_point,
         at_once=2,
         folder=tmp_path,
         say=print,

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from gluepot.core.clock import SystemClock
+from tests.duck import duck
 
 GLUEPOT = (sys.executable, "-m", "gluepot")
 SCRIPTS = Path(__file__).parent / "scripts"
@@ -139,15 +138,14 @@ def column(table: Path, name: str) -> list[Any]:
     if not files:
         return []
     query = f"SELECT {name} FROM read_parquet(?, union_by_name=true, hive_partitioning=true) ORDER BY 1"
-    with duckdb.connect() as db:
-        return [row[0] for row in db.execute(query, [files]).fetchall()]
+    return [row[0] for row in duck().execute(query, [files]).fetchall()]
 
 
-def connections_file(folder: Path, bootstrap: str) -> Path:
-    """Write the connections file that `examples/clickstream.py` needs."""
+def connections_file(folder: Path, bootstrap: str, name: str = "clickstream") -> Path:
+    """Write a connections file with one Kafka connection; `examples/clickstream.py` needs the one of the default."""
     path = folder / "connections.yaml"
     properties = f'{{KAFKA_BOOTSTRAP_SERVERS: "{bootstrap}", KAFKA_SSL_ENABLED: "false"}}'
-    path.write_text(f"connections:\n  clickstream:\n    type: kafka\n    properties: {properties}\n")
+    path.write_text(f"connections:\n  {name}:\n    type: kafka\n    properties: {properties}\n")
     return path
 
 

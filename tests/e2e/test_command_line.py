@@ -65,7 +65,7 @@ def test_a_script_argument_before_the_dashes_is_2_and_the_sentence_tells_its_pla
     job = launch.gluepot("run", script("print('ran')"), "--JOB_NAME", "clicks")
 
     assert (job.exit_code(), job.out) == (2, "")
-    assert job.sentences() == ["error: Unknown option: --JOB_NAME. What the script itself gets comes after `--`."]
+    assert job.sentences() == ["error: Unknown option: --JOB_NAME. Put the script's own arguments after `--`."]
 
 
 def test_a_wrong_value_is_2_and_named(launch, script):

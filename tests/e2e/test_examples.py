@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import duckdb
 import pytest
 
 from gluepot.testing import GlueJobRunner
+from tests.duck import duck
 from tests.e2e.jobs import EXAMPLES, arguments, column
 
 ORDERS = [
@@ -31,8 +31,7 @@ def lines(folder: Path, *documents) -> Path:
 
 
 def found(query: str) -> list[tuple]:
-    with duckdb.connect() as db:
-        return db.sql(query).fetchall()
+    return duck().sql(query).fetchall()
 
 
 def test_option_orders(run, tmp_path):

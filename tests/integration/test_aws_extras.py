@@ -6,8 +6,8 @@ import boto3
 import pytest
 
 from gluepot.catalog.connections import Connection, jdbc_connection, kafka_options
-from gluepot.connectors.files.listing import ListingStats, list_files
-from gluepot.connectors.files.settings import FileReadSettings
+from gluepot.connectors.files.source.listing import ListingStats, list_files
+from gluepot.connectors.files.source.settings import FileReadSettings
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import ConfigError
 from gluepot.tables.purge import PurgeOptions, purge_path

@@ -178,7 +178,7 @@ def test_a_bookmark_of_another_key_is_refused(orders):
     numbered(orders, 1)
     orders.run()
     orders.init()
-    with pytest.raises(CheckpointError, match=r"the bookmark is of public\.orders by id ascending"):
+    with pytest.raises(CheckpointError, match=r"the bookmark belongs to public\.orders by id ascending"):
         orders.read(jobBookmarkKeys=["name"])
 
 

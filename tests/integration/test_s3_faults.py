@@ -14,8 +14,8 @@ import pytest
 from obstore.store import S3Store
 
 from gluepot.commit import abort, open_target, publish, recover
-from gluepot.connectors.filesink import FileSink
-from gluepot.connectors.glueparquet import glueparquet_sink
+from gluepot.connectors.files.formats.parquet.sink import glueparquet_sink
+from gluepot.connectors.files.sink import FileSink
 from gluepot.connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, SourceRange
 from gluepot.core.errors import TransientError
 from gluepot.core.storage import s3

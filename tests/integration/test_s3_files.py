@@ -11,8 +11,8 @@ import pytest
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication
 from pyarrow import parquet
 
-from gluepot.connectors.files.listing import ListingOptions, ListingStats, Root, list_files
-from gluepot.connectors.files.predicate import parse_predicate
+from gluepot.connectors.files.source.listing import ListingOptions, ListingStats, Root, list_files
+from gluepot.connectors.files.source.predicate import parse_predicate
 from gluepot.core.errors import TransientError
 from gluepot.core.storage import VersionGone, open_source
 from gluepot.core.storage.source import SMALL_BYTES

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from gluepot.commit import abort, open_target, publish, recover
-from gluepot.connectors.filesink import FileSink
-from gluepot.connectors.glueparquet import glueparquet_sink
+from gluepot.connectors.files.formats.parquet.sink import glueparquet_sink
+from gluepot.connectors.files.sink import FileSink
 from gluepot.connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, SourceRange
 from gluepot.core.errors import ConfigError, TransientError
 from gluepot.core.storage import S3Storage, open_storage

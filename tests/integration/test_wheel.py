@@ -13,7 +13,7 @@ from scripts.bootstrap import find_uv
 from tests.image_replay import copy_files
 from tests.repository import REPOSITORY, listed
 
-GLUE_NAMES = {"awsglue", "awsglueml", *(path.name for path in (REPOSITORY / "studio").glob("gs_*.py"))}
+GLUE_NAMES = {"awsglue", "awsgluedq", "awsglueml", *(path.name for path in (REPOSITORY / "studio").glob("gs_*.py"))}
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 import gluepot.table
 from awsglue import DynamicFrame
 from gluepot.commit import rolling, rollup
-from gluepot.connectors.filesink import layout
+from gluepot.connectors.files.sink import layout
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import ConfigError, PermanentError
 from gluepot.core.storage import open_storage

@@ -213,7 +213,7 @@ def test_a_second_run_at_the_same_time_is_refused(copy):
     copy.init()
     held = open_ledger(ledger_url({"GLUEPOT_STATE": str(copy.folder / "state")}), SystemClock())
     assert held.lease("copy").run_id == "jr_1"
-    with pytest.raises(LeaseHeld, match="'copy' is running already"):
+    with pytest.raises(LeaseHeld, match="'copy' is already running"):
         held.begin(jobrun.RunStart("copy", "jr_2", "enable"), held.lease("copy").owner, None)
     held.close()
 

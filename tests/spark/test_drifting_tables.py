@@ -7,7 +7,7 @@ import pytest
 
 from awsglue import DynamicFrame, writing
 from gluepot.bookmarks.run_writer import RunWriters
-from gluepot.connectors.filesink.drift import Drift
+from gluepot.connectors.files.sink.drift import Drift
 
 BATCHES = [
     ["id long, v long, s struct<a: long>", [(0, 1, (1,)), (1, None, None)]],

@@ -221,7 +221,7 @@ def test_errors_become_a_frame_with_the_place_in_the_script(documents):
 def test_more_errors_than_the_threshold_allows_end_the_write(documents):
     frame = documents({"a": 1}, "{", "[").filter(lambda record: record["a"] > 0, "positive", totalThreshold=1)
 
-    with pytest.raises(PermanentError, match="2 records could not go through 'positive', totalThreshold allows 1"):
+    with pytest.raises(PermanentError, match="2 records failed in 'positive', but totalThreshold allows 1"):
         frame.toDF()
     assert frame.errorsCount() == 2
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import awsgluedq.transforms
 import awsglueml.transforms
 from awsglue import transforms
 from awsglue.context import GlueContext
@@ -224,6 +225,7 @@ CALLS = {
     "transforms.DropNullFields": lambda s: transforms.DropNullFields.apply(s.frame).count(),
     "transforms.ErrorsAsDynamicFrame": lambda s: transforms.ErrorsAsDynamicFrame.apply(s.frame).count(),
     "transforms.FillMissingValues": lambda s: awsglueml.transforms.FillMissingValues.apply(s.frame, "s").count(),
+    "transforms.EvaluateDataQuality": lambda s: awsgluedq.transforms.EvaluateDataQuality.apply(s.frame, "Rules = [ RowCount > 1 ]").count(),
     "transforms.Filter": lambda s: transforms.Filter.apply(s.frame, lambda r: r["n"] > 1).count(),
     "transforms.FlatMap": lambda s: transforms.FlatMap.apply(s.frames, transforms.DropNullFields, "frame").keys(),
     "transforms.Join": lambda s: transforms.Join.apply(s.frame, s.frame, "n", "n").count(),

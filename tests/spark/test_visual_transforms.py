@@ -183,7 +183,7 @@ def test_a_regular_expression_without_groups_gives_the_match(table):
 def test_wrong_regular_expressions_are_refused_with_javas_reason(table):
     given = table([("x",)], "x string")
 
-    with pytest.raises(ConfigError, match=r"regex '\(' is no regular expression of Java's: .*Unclosed group"):
+    with pytest.raises(ConfigError, match=r"regex '\(' is not a regular expression of Java: .*Unclosed group"):
         given.gs_regex_extract("x", "(", "y")
     with pytest.raises(ConfigError, match="newCols has 2 names, regex 'x' has 0 groups"):
         given.gs_regex_extract("x", "x", "y, z")

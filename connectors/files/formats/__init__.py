@@ -6,24 +6,22 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from gluepot.connectors.files.formats.port import ColumnarFormat, FileReader, Format, OpenFile
+from gluepot.connectors.files.contracts import InputFormat
 from gluepot.core.errors import ConfigError, did_you_mean
 
-__all__ = ["ColumnarFormat", "FileReader", "Format", "OpenFile", "read_format"]
-
 _FORMATS = {
-    "json": ("json_format", "JsonFormat"),
-    "csv": ("csv_format", "CsvFormat"),
-    "parquet": ("columnar", "ParquetFormat"),
-    "glueparquet": ("columnar", "ParquetFormat"),
-    "orc": ("columnar", "OrcFormat"),
-    "avro": ("avro_format", "AvroFormat"),
-    "ion": ("ion_format", "IonFormat"),
-    "xml": ("xml_format", "XmlFormat"),
+    "json": ("json.read", "JsonInputFormat"),
+    "csv": ("csv.read", "CsvInputFormat"),
+    "parquet": ("parquet.read", "ParquetInputFormat"),
+    "glueparquet": ("parquet.read", "ParquetInputFormat"),
+    "orc": ("orc", "OrcInputFormat"),
+    "avro": ("avro", "AvroInputFormat"),
+    "ion": ("ion", "IonInputFormat"),
+    "xml": ("xml", "XmlInputFormat"),
 }
 
 
-def read_format(name: str | None, options: Mapping[str, Any]) -> Format:
+def read_format(name: str | None, options: Mapping[str, Any]) -> InputFormat:
     """Return a format with Glue's `format_options`.
 
     Raises:

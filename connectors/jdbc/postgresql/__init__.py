@@ -1,4 +1,4 @@
-"""PostgreSQL through the Arrow-native driver: from the server to Arrow, without becoming rows on the way."""
+"""PostgreSQL through the Arrow-native driver, which returns columns and builds no rows."""
 
 from gluepot.connectors.jdbc.postgresql.database import PostgresqlRelation, open_relation
 from gluepot.connectors.jdbc.postgresql.source import JdbcSplit, PostgresqlSource

@@ -1,4 +1,4 @@
-"""Columns of a result: what PostgreSQL calls their types, how they are asked for and what they become in Arrow."""
+"""Columns of a result: their PostgreSQL types, the SQL that selects them, and their Arrow types."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ _FAMILIES = {
     "timestamp": Family.TIMESTAMP,
     "timestamptz": Family.TIMESTAMP,
 }
+# Spark's precision and scale for a numeric without precision, or with more digits than a decimal can have.
 _WIDEST = (38, 18)
-"""What Spark makes of a numeric without precision, or of one that a decimal cannot hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,9 @@ class Column:
     """One column.
 
     Args:
-        name: of the result.
-        type: PostgreSQL's name, as in `pg_type`; of a type the driver cannot name, its own note of it.
-        typmod: PostgreSQL's parameters of the type; -1 for none.
+        name: name of the result.
+        type: PostgreSQL's name of the type, as in `pg_type`, or the driver's note of a type that it cannot name.
+        typmod: PostgreSQL's parameters of the type; -1 if there are none.
     """
 
     name: str
@@ -59,19 +59,19 @@ class Column:
 
     @property
     def family(self) -> Family:
-        """What can be reckoned with its values."""
+        """The family of its type."""
         return _FAMILIES.get(self.type, Family.OTHER)
 
     @property
     def arrow_type(self) -> pa.DataType:
-        """What it becomes; text where Arrow or Glue have nothing like it, as `jsonb`, `uuid`, `interval`, `inet`."""
+        """Its Arrow type; text if Arrow or Glue have no such type, as for `jsonb`, `uuid`, `interval`, `inet`."""
         if self.type == "numeric":
             return pa.decimal128(*self._digits)
         return _ARROW.get(self.type) or _LISTS.get(self.type) or pa.string()
 
     @property
     def expression(self) -> str:
-        """How it is asked for; what the driver would hand over as opaque bytes is printed by the server."""
+        """The SQL that selects it. The server converts types to text that the driver would return as opaque bytes."""
         name = quoted(self.name)
         if self.type == "numeric":
             precision, scale = self._digits
@@ -93,27 +93,27 @@ def columns_of(schema: pa.Schema) -> tuple[Column, ...]:
 
 
 def arrow_schema(columns: Sequence[Column]) -> pa.Schema:
-    """Return what `typed` gives."""
+    """Return the schema of the batches that `typed` returns."""
     return pa.schema([pa.field(column.name, column.arrow_type) for column in columns])
 
 
 def typed(batch: pa.RecordBatch, columns: Sequence[Column], schema: pa.Schema) -> pa.RecordBatch:
-    """Return a result's batch with the types that the columns are to have.
+    """Return a result's batch with the columns converted to their Arrow types.
 
     Raises:
-        PermanentError: a number is none, or does not fit.
+        PermanentError: a value is not a number (NaN, infinity), or does not fit its type.
     """
     arrays = [_cast(array, column) for array, column in zip(batch.columns, columns, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def quoted(name: str) -> str:
-    """Return a name as PostgreSQL takes it in any letter case."""
+    """Return a quoted name, for which PostgreSQL keeps the letter case."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def unquoted(name: str) -> str:
-    """Return a name that `quoted` or the server quoted, or did not need to, as it is."""
+    """Return the plain name from a quoted one; a name without quotes stays as it is."""
     return name[1:-1].replace('""', '"') if name.startswith('"') else name
 
 
@@ -125,7 +125,7 @@ def _cast(array: pa.Array, column: Column) -> pa.Array:
         return pc.cast(array, wanted)
     except pa.ArrowInvalid as error:
         raise PermanentError(
-            f"Column {column.name} holds a value that is no {wanted} ({error}); leave it out or cast it in a query."
+            f"Column {column.name} has a value that is not a {wanted} ({error}); leave it out or cast it in a query."
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""What planning asks of PostgreSQL."""
+"""Answers planning's questions about a PostgreSQL database."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class PostgresqlRelation:
 
     Args:
         session: the transaction.
-        name: how it stands in a message and in a bookmark: the table with its schema, or the query.
-        source: how it stands in a statement.
-        columns: of it.
-        primary_key: names of its columns; empty where there is none.
+        name: name in messages and bookmarks: the table with its schema, or the query.
+        source: the table or query as it is written in a statement.
+        columns: its columns.
+        primary_key: names of the primary key's columns; empty if there is none.
     """
 
     session: Session
@@ -59,7 +59,7 @@ class PostgresqlRelation:
         return Key(tuple(KeyColumn(column.name, column.type, column.family) for column in found), descending)
 
     def cuts(self, partitions: HashPartitions | RangePartitions | None) -> list[Sql]:
-        """Return the conditions that share the rows among tasks; none for one task.
+        """Return the conditions that divide the rows among tasks; none for one task.
 
         Raises:
             ConfigError: there is no such column.
@@ -76,11 +76,11 @@ class PostgresqlRelation:
                 return hash_cuts(str(hashed), count, "mod({0}, {1})")
 
     def quoted(self, names: Sequence[str]) -> list[str]:
-        """Return names of columns as they stand in a statement."""
+        """Return names of columns, quoted for a statement."""
         return [quoted(name) for name in names]
 
     def newest(self, key: Key, where: Sql) -> Row | None:
-        """Return the key of the last row in the key's order; a row with a null in its key is none."""
+        """Return the key of the last row in the key's order, ignoring rows with a null in their key."""
         direction = "ASC" if key.descending else "DESC"
         order = ", ".join(f"{quoted(name)} {direction}" for name in key.names)
         whole = " AND ".join(f"{quoted(name)} IS NOT NULL" for name in key.names)
@@ -112,11 +112,11 @@ class PostgresqlRelation:
 def open_relation(
     endpoint: JdbcEndpoint, wanted: Table | Query, snapshot: str | None = None
 ) -> Iterator[PostgresqlRelation]:
-    """Give a table or query within a transaction that sees one state of the database.
+    """Open a table or query in a transaction that sees one state of the database.
 
     Raises:
-        ConfigError: there is no such table, or the query is wrong.
-        TransientError: the server is away.
+        ConfigError: the table does not exist, or the query is wrong.
+        TransientError: the server cannot be reached.
     """
     with session(endpoint, snapshot=snapshot) as begun:
         if isinstance(wanted, Query):

@@ -1,4 +1,4 @@
-"""What an error of the driver means for a job; decided by SQLSTATE, never by the text."""
+"""Translates the driver's errors to ours, by SQLSTATE and never by the text."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
 from gluepot.core.errors import ConfigError, EtlError, PermanentError, TransientError
 
 _WAIT_SECS = 5.0
+# SQLSTATE classes of errors that may pass: connection, rollback, resources, lock, intervention, system.
 _AWAY = ("08", "40", "53", "55", "57", "58")
-"""Classes of SQLSTATE: connection, rollback to be tried again, resources, lock, intervention, system."""
 _OF_THE_JOB = ("0A", "22", "23", "26", "28", "3D", "3F", "42")
 """Classes that only another statement, value, name or right changes."""
 
@@ -22,12 +22,12 @@ def mapped(endpoint: JdbcEndpoint, doing: str) -> Iterator[None]:
     """Turn the driver's errors into ours.
 
     Args:
-        endpoint: whose errors they are.
-        doing: what was being done, for the message.
+        endpoint: the database, for the message.
+        doing: the action that may fail, for the message.
 
     Raises:
-        TransientError: the server is away, busy, or gave up for a reason that may pass.
-        ConfigError: a name, a right, a value or a statement is wrong.
+        TransientError: the server cannot be reached, is busy, or gave up for a reason that may pass.
+        ConfigError: a name, a permission, a value or a statement is wrong.
         PermanentError: anything else.
     """
     try:
@@ -53,6 +53,6 @@ def translated(error: Error, endpoint: JdbcEndpoint, doing: str) -> EtlError:
 
 
 def _first_line(text: str) -> str:
-    """Return what the server said, without the driver's name for it and without the statement."""
+    """Return the server's own message, without the driver's prefix and without the statement."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return " ".join(lines[0].rpartition("ERROR:")[2].split()) if lines else "no reason was given"

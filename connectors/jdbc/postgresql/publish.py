@@ -1,4 +1,4 @@
-"""The driver's side of a write: staged rows into the table, and what was published beside them, in one transaction."""
+"""The driver's side of a write: moves staged rows into the table and records the commit, in one transaction."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _ERROR_COLUMNS = ("raw", "stream", "shard", "position", "reason", "message")
 
 @dataclass(frozen=True, slots=True)
 class TableName:
-    """A table, as the server quotes it.
+    """The name of a table, as the server quotes it.
 
     Args:
-        schema: where it lies.
+        schema: name of its schema.
         table: its own name.
-        exists: whether it is there.
+        exists: whether the table exists.
     """
 
     schema: str
@@ -47,13 +47,13 @@ class TableName:
 
     @property
     def qualified(self) -> str:
-        """How it stands in a statement."""
+        """The name with its schema, for a statement."""
         return f"{self.schema}.{self.table}"
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What a transaction recorded of a write.
+    """A recorded commit.
 
     Args:
         record: text of the commit's record.
@@ -69,10 +69,10 @@ class Publication:
     """A transaction in which one write is published.
 
     Args:
-        session: of the transaction.
-        settings: the script's.
-        key: of the write.
-        name: of the table.
+        session: session of the transaction.
+        settings: settings from the script.
+        key: commit key of the write.
+        name: name of the table.
     """
 
     session: Session
@@ -81,7 +81,7 @@ class Publication:
     name: TableName
 
     def published(self) -> Published | None:
-        """Return what was published under the key; None if nothing was."""
+        """Return the commit that was published under the key; None if there is none."""
         rows = self.session.rows_bound(
             f"SELECT record, xact FROM {self._own(COMMITS)}"
             " WHERE query_id = $1 AND batch_id = $2 AND ctx = $3 AND target = $4",
@@ -94,12 +94,12 @@ class Publication:
         return [self.key.query_id, self.key.batch_id, self.key.ctx, self.name.qualified]
 
     def _unnamed(self) -> Published | None:
-        """Return the record of an older Gluepot, which does not name its table, if it is of this one; give it the name.
+        """Find a record by an older Gluepot, which does not name its table; if it belongs to this table, add the name.
 
-        The numbers of the transactions in the table's rows tell whether a record is of this table.
+        The transaction numbers in the table's rows tell whether a record belongs to this table.
 
         Raises:
-            PermanentError: there is a record of this name, and nothing in the table tells whether it is of it.
+            PermanentError: there is such a record, and no row of the table tells whether it belongs to it.
         """
         unsure = False
         for ctx, record, xact in self.session.rows_bound(
@@ -107,11 +107,11 @@ class Publication:
             " WHERE query_id = $1 AND batch_id = $2 AND target = '' ORDER BY ctx",
             [self.key.query_id, self.key.batch_id],
         ):
-            held = self.name.exists and self.session.rows_bound(
+            is_ours = self.name.exists and self.session.rows_bound(
                 f"SELECT 1 AS found FROM {self.name.qualified} WHERE xmin::text = $1 LIMIT 1",
                 [str(cast("int", xact) & 0xFFFFFFFF)],
             )
-            if held:
+            if is_ours:
                 self.session.rows_bound(
                     f"UPDATE {self._own(COMMITS)} SET ctx = $3, target = $4"
                     " WHERE query_id = $1 AND batch_id = $2 AND ctx = $5 AND target = '' RETURNING batch_id",
@@ -129,7 +129,7 @@ class Publication:
         return None
 
     def record(self, record: str) -> None:
-        """Write down what this transaction publishes, over what there was."""
+        """Record what this transaction publishes, in place of an earlier record under the same key."""
         self.session.rows_bound(
             f"INSERT INTO {self._own(COMMITS)} (query_id, batch_id, ctx, target, record, xact)"
             " VALUES ($1, $2, $3, $4, $5, txid_current()) ON CONFLICT (query_id, batch_id, ctx, target)"
@@ -143,7 +143,7 @@ class Publication:
         )
 
     def renew(self, record: str, xact: int) -> None:
-        """Put another record in the place of the one there is; the rows stay those of its transaction."""
+        """Replace the existing record; the rows remain those of its transaction `xact`."""
         self.session.rows_bound(
             f"UPDATE {self._own(COMMITS)} SET record = $5, xact = $6"
             " WHERE query_id = $1 AND batch_id = $2 AND ctx = $3 AND target = $4 RETURNING batch_id",
@@ -153,13 +153,13 @@ class Publication:
     def take_back(self, xact: int, rows: int) -> None:
         """Remove the rows that an earlier try of the same write appended.
 
-        PostgreSQL notes in every row the transaction that wrote it, so exactly those are found which nobody has changed
-        since.
+        PostgreSQL stores in every row the number of the transaction that wrote it. So this finds exactly the rows that
+        have not been changed since.
 
         Raises:
-            PermanentError: not all of them are there as they were written.
+            PermanentError: some of the rows were changed or deleted.
         """
-        # The note has 32 bits: it says which transaction it was as long as fewer than 2^31 have come since.
+        # The stored number has 32 bits, so it is unique only until 2^31 more transactions have run.
         gone = self.session.rows_bound(
             f"WITH gone AS (DELETE FROM {self.name.qualified} WHERE xmin::text = $1"
             " AND txid_current() - $2 < 2147483648 RETURNING 1) SELECT count(*) AS rows FROM gone",
@@ -181,7 +181,7 @@ class Publication:
         )
 
     def move(self, staged: Sequence[StagedFile]) -> None:
-        """Put staged rows into the table as the mode says, making the table if it is not there.
+        """Move staged rows into the table according to the mode, and create the table if it does not exist.
 
         Raises:
             ConfigError: a column, or the key of an upsert, is missing in the table; a value does not fit its column.
@@ -213,12 +213,13 @@ class Publication:
         return f"{self.name.schema}.{table}"
 
     def _require_whole(self, staged: Sequence[StagedFile]) -> None:
-        """Check that the server has not started anew since, which empties unlogged tables."""
+        """Check that the server has not crashed since, because that empties unlogged tables."""
         for one in staged:
-            (held,) = self.session.rows(f"SELECT count(*) FROM {self.name.schema}.{one.staged}")[0]
-            if held != one.rows:
+            (rows_left,) = self.session.rows(f"SELECT count(*) FROM {self.name.schema}.{one.staged}")[0]
+            if rows_left != one.rows:
                 raise TransientError(
-                    f"{held} of {one.rows} staged rows for {self.name.qualified} are left: it was restarted; try again"
+                    f"only {rows_left} of {one.rows} staged rows for {self.name.qualified} are left: the server was"
+                    " restarted; try again"
                 )
 
     def _create(self, types: Mapping[str, str]) -> None:
@@ -294,11 +295,11 @@ class Publication:
 
 @contextmanager
 def publication(settings: JdbcWriteSettings, key: CommitKey, name: TableName) -> Iterator[Publication]:
-    """Give the transaction of a write; writes of the same batch come one after the other.
+    """Open the transaction of a write; transactions of the same batch run one after the other.
 
     Raises:
-        TransientError: the server is away.
-        ConfigError: the user may not do what is asked.
+        TransientError: the server cannot be reached.
+        ConfigError: the user lacks a permission.
     """
     with session(settings.endpoint, reading=False) as begun:
         begun.rows_bound(
@@ -309,11 +310,11 @@ def publication(settings: JdbcWriteSettings, key: CommitKey, name: TableName) ->
 
 
 def find_table(settings: JdbcWriteSettings) -> TableName:
-    """Find the table, and make ours beside it.
+    """Find the table, and create our own tables in the same schema.
 
     Raises:
-        ConfigError: there is no such schema, or the user may not create tables in it.
-        TransientError: the server is away.
+        ConfigError: the schema does not exist, or the user may not create tables in it.
+        TransientError: the server cannot be reached.
     """
     with session(settings.endpoint, reading=False) as begun:
         name = _found(begun, settings.table)
@@ -332,7 +333,7 @@ def find_table(settings: JdbcWriteSettings) -> TableName:
 
 
 def _name_targets(begun: Session, commits: str) -> None:
-    """Let the records of an older Gluepot, which do not say to which table they belong, have that column, too."""
+    """Add the column `target` to a commits table of an older Gluepot, whose records do not name their table."""
     begun.rows(f"SELECT pg_advisory_xact_lock({_TABLES_LOCK})::text")
     begun.run(f"ALTER TABLE {commits} ADD COLUMN IF NOT EXISTS target text NOT NULL DEFAULT ''")
     begun.run(f"ALTER TABLE {commits} DROP CONSTRAINT IF EXISTS {COMMITS}_pkey")
@@ -340,7 +341,7 @@ def _name_targets(begun: Session, commits: str) -> None:
 
 
 def drop_staged(endpoint: JdbcEndpoint, key: CommitKey, schema: str) -> None:
-    """Remove the staging tables of one write, those of other batches included."""
+    """Remove the staging tables of one write, including those of its other batches."""
     with session(endpoint, reading=False) as begun:
         rows = begun.rows_bound(
             "SELECT c.relname::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
@@ -359,7 +360,7 @@ def _found(begun: Session, table: str) -> TableName:
     )
     if rows:
         return TableName(str(rows[0][0]), str(rows[0][1]), exists=True)
-    # A new table: named as the server would read the name in a statement.
+    # The table is new, so parse the name as the server would parse it in a statement.
     parts = [str(row[0]) for row in begun.rows_bound("SELECT quote_ident(unnest(parse_ident($1))) AS part", [table])]
     if len(parts) == 1:
         parts = [str(begun.rows("SELECT quote_ident(current_schema())")[0][0]), *parts]
@@ -367,7 +368,7 @@ def _found(begun: Session, table: str) -> TableName:
 
 
 def _merged_types(staged: Sequence[StagedFile]) -> dict[str, str]:
-    """Return the columns of all staging tables; where their types differ, text, which holds all of them."""
+    """Return the columns of all staging tables; a column with different types becomes text, which fits all."""
     merged: dict[str, str] = {}
     for one in staged:
         for name, kind in one.encoding["types"].items():

@@ -15,7 +15,7 @@ from gluepot.connectors.jdbc.postgresql.errors import mapped
 from gluepot.connectors.jdbc.sql import Bound, Sql
 
 _SETTINGS = (
-    # A value in text means the same whenever it was printed, and a bookmark keeps such texts.
+    # Bookmarks store values as text, so the same value must always be printed in the same way.
     "SET LOCAL TimeZone = 'UTC'",
     "SET LOCAL DateStyle = 'ISO, YMD'",
     "SET LOCAL IntervalStyle = 'iso_8601'",
@@ -28,23 +28,23 @@ class Session:
     """A transaction in progress.
 
     Args:
-        connection: the driver's.
-        endpoint: for errors.
+        connection: connection of the driver.
+        endpoint: the database, for error messages.
     """
 
     connection: dbapi.Connection
     endpoint: JdbcEndpoint
 
     def run(self, statement: Sql | str) -> None:
-        """Execute a statement and drop what it returns."""
+        """Execute a statement and discard its result."""
         with self._cursor() as cursor:
             self._bind(cursor, statement)
             cursor.execute(_text(statement))
 
     def script(self, statements: str) -> None:
-        """Execute any number of statements, divided by semicolons."""
+        """Execute any number of statements, separated by semicolons."""
         with self._cursor() as cursor:
-            # Not the cursor's executescript, which ends the transaction first.
+            # The cursor's executescript cannot be used, because it ends the transaction first.
             cursor.adbc_statement.set_sql_query(statements)
             cursor.adbc_statement.execute_update()
 
@@ -57,7 +57,7 @@ class Session:
             return _rows(cursor.fetch_arrow_table())
 
     def batches(self, statement: Sql) -> Iterator[pa.RecordBatch]:
-        """Yield the result of a query while it comes in."""
+        """Yield the result of a query as it arrives."""
         with self._cursor() as cursor:
             self._bind(cursor, statement)
             cursor.execute(_text(statement))
@@ -79,7 +79,7 @@ class Session:
         """Append rows to a table by COPY; return how many there were.
 
         Args:
-            schema: of the table, quoted.
+            schema: schema of the table, quoted.
             table: a name that needs no quotes.
             rows: columns of exactly the table's types.
         """
@@ -94,10 +94,10 @@ class Session:
 
     @staticmethod
     def _bind(cursor: dbapi.Cursor, statement: Sql | str) -> None:
-        """Hand the values to the server before the statement that refers to them.
+        """Send the values to the server as settings, before the statement that reads them.
 
-        COPY, by which the driver fetches three times as fast as otherwise, takes no parameters. It can read settings,
-        and those of the transaction are gone with it.
+        The driver fetches by COPY, which is three times as fast but takes no parameters. A COPY can read settings, and
+        settings of a transaction end with it.
         """
         bounds = statement.bounds if isinstance(statement, Sql) else []
         if bounds:
@@ -108,16 +108,16 @@ class Session:
 
 @contextmanager
 def session(endpoint: JdbcEndpoint, *, reading: bool = True, snapshot: str | None = None) -> Iterator[Session]:
-    """Give a transaction; it is committed at the end of the block, or rolled back if an exception leaves it.
+    """Open a transaction; it is committed at the end of the block, or rolled back if an exception leaves the block.
 
     Args:
-        endpoint: where.
-        reading: it changes nothing and sees one state of the database throughout.
-        snapshot: of another transaction, whose state it is to see; None for the newest.
+        endpoint: the database.
+        reading: whether the transaction is read-only and sees one state of the database throughout.
+        snapshot: snapshot of another transaction, whose state this one is to see; None for the newest state.
 
     Raises:
-        TransientError: the server is away.
-        ConfigError: it refuses what it is asked.
+        TransientError: the server cannot be reached.
+        ConfigError: the server refuses the login or a statement.
     """
     with mapped(endpoint, "A connection"):
         connection = dbapi.connect(endpoint.libpq_uri())

@@ -1,4 +1,4 @@
-"""One state of a database for several transactions, in whatever process."""
+"""Shares one state of a database among several transactions, also in other processes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from gluepot.connectors.jdbc.postgresql.session import session
 
 @contextmanager
 def exported(endpoint: JdbcEndpoint) -> Iterator[str]:
-    """Give the name of the database's state as it is now; good until the end of the block.
+    """Export the database's current state and return its name, which is valid until the end of the block.
 
-    A connection stays open for as long, which keeps the server from removing rows that are deleted meanwhile.
+    A connection stays open for that time. It keeps the server from removing rows that are deleted meanwhile.
 
     Raises:
-        TransientError: the server is away.
+        TransientError: the server cannot be reached.
     """
     with session(endpoint) as begun:
         begun.run("SET LOCAL idle_in_transaction_session_timeout = 0")

@@ -1,4 +1,4 @@
-"""PostgreSQL as a batch source: in the task, one query to chunks."""
+"""PostgreSQL as a batch source: each task reads the result of one query as chunks."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from gluepot.frames.chunk import Chunk
 
 @dataclass(frozen=True, slots=True)
 class JdbcSplit:
-    """What one task reads.
+    """The rows that one task reads.
 
     Args:
-        where: condition of its rows; empty for all.
+        where: condition for its rows; empty for all rows.
     """
 
     where: Sql
 
     @property
     def size_bytes(self) -> int:
-        """Not known beforehand."""
+        """Zero, because the size is not known beforehand."""
         return 0
 
 
@@ -35,9 +35,9 @@ class PostgresqlSource:
     """Reads rows of a table or query as Arrow, by COPY.
 
     Args:
-        endpoint: where.
-        source: the table or query as it stands in a statement.
-        columns: of it.
+        endpoint: the database.
+        source: the table or query as it is written in a statement.
+        columns: its columns.
         snapshot: the state of the database that planning saw; None for the newest at the time of reading.
     """
 
@@ -48,7 +48,7 @@ class PostgresqlSource:
 
     @property
     def guarantee(self) -> str:
-        """What a reader may rely on."""
+        """The delivery guarantee."""
         return "Every row of the planned key ranges is read, as it is at the time of reading."
 
     @property
@@ -60,9 +60,9 @@ class PostgresqlSource:
         """Yield the rows of a split.
 
         Raises:
-            ConfigError: the table or a column of it is gone, or the user may not read it.
-            PermanentError: a value fits no type of Arrow.
-            TransientError: the server is away.
+            ConfigError: the table or one of its columns is gone, or the user may not read it.
+            PermanentError: a value does not fit its Arrow type.
+            TransientError: the server cannot be reached.
         """
         schema = self.schema
         asked = ", ".join(column.expression for column in self.columns)

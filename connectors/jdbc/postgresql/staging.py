@@ -1,8 +1,8 @@
-"""The worker's side of a write: rows into staging tables of their own, which nobody reads yet.
+"""The worker's side of a write: writes rows to staging tables, which nobody reads yet.
 
-A staging table is to a database what a staged file is to a folder, and `StagedFile` tells of it: its name, the table
-that its rows are for, how many they are. It is unlogged, so a crash of the server empties it;
-publishing counts its rows.
+A staging table is for a database what a staged file is for a folder, so a `StagedFile` describes it: its name, the
+target table and the number of rows. It is unlogged, so a crash of the server empties it. That is why publishing counts
+its rows.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ROWS_PER_TASK = 1 << 40
 
 
 def staging_prefix(key: CommitKey) -> str:
-    """Return what the staging tables of one write begin with, those of other batches included."""
+    """Return the prefix of the names of one write's staging tables, which is the same for all batches."""
     write = f"{key.query_id}/{key.ctx}/{key.target}"
     return f"{PREFIX}{hashlib.blake2b(write.encode(), digest_size=8).hexdigest()}_"
 
@@ -40,9 +40,9 @@ class StagingSink:
     """Stages rows for a table; a `TaskSink`.
 
     Args:
-        endpoint: of the database.
-        key: of the write.
-        schema: of the table, as it is quoted: staging tables lie beside it.
+        endpoint: endpoint of the database.
+        key: commit key of the write.
+        schema: schema of the table, quoted; staging tables lie in the same schema.
         table: the table, as it is quoted.
     """
 
@@ -56,7 +56,7 @@ class StagingSink:
 
         Raises:
             ConfigError: the user may not create tables there.
-            TransientError: the server is away.
+            TransientError: the server cannot be reached.
         """
         with session(self.endpoint, reading=False) as begun:
             stage = _Stage(begun, self, task)
@@ -89,7 +89,7 @@ class _Stage:
     files: list[StagedFile] = field(default_factory=list)
 
     def add_all(self, batches: Iterator[pa.RecordBatch]) -> int:
-        """Write batches, those of one schema to one table; return the number of rows."""
+        """Write consecutive batches of one schema to one staging table each; return the number of rows."""
         given = (batch for batch in batches if batch.num_rows)
         for types, run in groupby(map(self._numbered, given), key=lambda one: one[1]):
             self._ingest(types, (rows for rows, _ in run), self.sink.table, rejects=False)
@@ -115,7 +115,7 @@ class _Stage:
         self, types: dict[str, str], batches: Iterator[pa.RecordBatch], final: str, *, rejects: bool
     ) -> StagedFile:
         name = f"{staging_prefix(self.sink.key)}{uuid4().hex[:16]}"
-        # JSON is sent as text; the driver has no form for jsonb.
+        # JSON is sent as text, because the driver cannot send jsonb.
         columns = ", ".join(f"{quoted(column)} {'text' if kind == JSON else kind}" for column, kind in types.items())
         self.session.run(f"CREATE UNLOGGED TABLE {self.sink.schema}.{name} ({columns})")
         first = next(batches)

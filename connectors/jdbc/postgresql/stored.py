@@ -1,4 +1,4 @@
-"""Rows of a DynamicFrame as columns that PostgreSQL has types for."""
+"""Converts rows of a DynamicFrame to columns of types that PostgreSQL has."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ JSON = "jsonb"
 
 
 def stored(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, dict[str, str]]:
-    """Return the rows as they are sent, and PostgreSQL's type of each column.
+    """Return the rows in the form in which they are sent, and PostgreSQL's type of each column.
 
-    Structs, maps and lists of these become JSON texts, a choice the text of its value; a column of nothing but nulls is
-    left out.
+    Structs, maps and lists of these become JSON texts. A choice becomes the text of its value. A column that has only
+    nulls is left out.
     """
     columns = [_stored(column) for column in columns_of(choice_to_string(without_nulls(batch)))]
     arrays = [array for _, array, _ in columns]

@@ -1,12 +1,13 @@
-"""What jobs have done and where they stand: runs, bookmarks with every version, leases, commits, and who changed what.
+"""The ledger of jobs: runs, all versions of bookmarks, leases, commits, and an audit of changes by people.
 
     ledger = open_ledger(ledger_url(os.environ), SystemClock())
     run = ledger.begin(RunStart("clicks", "jr_1", "enable"), Owner("host", 4711), over=None)
     ledger.state("clicks", "source0", run.base)     # bodies, oldest first; the source knows how to read them
     ledger.commit(run, {"source0": Change("...")})  # everything at once, or VersionMismatch
 
-A job's `uid` and the number of the run make the commit key of a run's writes. The number grows only with a commit, so
-every attempt has the key of the one before that failed, whatever it reads: what that one published is replaced.
+The job's `uid` and the run's number make up the commit key of the run's writes. The number grows only with a commit. So
+each attempt has the same key as the failed attempt before it, and replaces what that attempt published, even if it
+reads other input.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load what needs SQLAlchemy when it is asked for: that takes half a second, and most jobs have no bookmarks."""
+    """Import the modules that need SQLAlchemy on first use: that takes half a second, and most jobs do not need it."""
     if name in __all__:
         from gluepot.bookmarks.ledger import connect  # noqa: PLC0415
 

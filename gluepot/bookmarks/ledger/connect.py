@@ -1,4 +1,4 @@
-"""Which database the ledger is."""
+"""Connects to the ledger's database."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from gluepot.core.database import Part, open_engine
 from gluepot.core.statedir import state_root
 
 VARIABLE = "GLUEPOT_LEDGER"
+# The newest migration; a test compares it with the migration scripts.
 HEAD = "0002"
-"""The newest migration; a test holds it against the scripts."""
 
 _PART = Part(NAME, VARIABLE, HEAD, Path(__file__).parent / "migrations", "alembic_version")
 

@@ -1,7 +1,7 @@
-"""Changes of bookmarks that people make: reset, rewind, pause, fork. Each is audited; no version is ever lost.
+"""Changes that people make to bookmarks: reset, rewind, pause, fork. Each is audited; no version is ever lost.
 
-A run that is in progress meanwhile finds the entry's version changed and does not commit. With `keep=False` every
-function tells what it would do and does nothing.
+A run that is in progress meanwhile finds that the version of the job's entry has changed, and does not commit. With
+`keep=False`, every function only returns what it would do.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ def reset(ledger: Ledger, job: str, actor: str, ctx: str | None = None, *, keep:
 
 
 def rewind(ledger: Ledger, job: str, actor: str, to_state: int, ctx: str | None = None, *, keep: bool = True) -> Edited:
-    """Make the state what it was at an earlier number.
+    """Restore the bookmarks of an earlier state.
 
     Raises:
-        ConfigError: no such job or ctx, or the number is none that the job has had.
+        ConfigError: the job or ctx is unknown, or the job has had no state of that number.
     """
     known = ledger.job(job).state
     if not 0 <= to_state <= known:
@@ -59,7 +59,7 @@ def rewind(ledger: Ledger, job: str, actor: str, to_state: int, ctx: str | None 
 
 
 def pause(ledger: Ledger, job: str, actor: str, *, paused: bool, keep: bool = True) -> Edited:
-    """Let runs read bookmarks without changing them, or end that.
+    """Pause a job, so that its runs read bookmarks without changing them, or end the pause.
 
     Raises:
         ConfigError: no such job.
@@ -74,10 +74,10 @@ def pause(ledger: Ledger, job: str, actor: str, *, paused: bool, keep: bool = Tr
 
 
 def fork(ledger: Ledger, job: str, actor: str, to_job: str, *, keep: bool = True) -> Edited:
-    """Give a new job the bookmarks of another as they are now; from then on each goes its own way.
+    """Copy the current bookmarks of a job to a new job. Later changes of one do not affect the other.
 
     Raises:
-        ConfigError: no such job, or the new one is there already.
+        ConfigError: the job is unknown, or the new job already exists.
     """
     entry = ledger.job(job)
     lines = {ctx: ledger.state(job, ctx, entry.state) for ctx in ledger.contexts(job, entry.state)}
@@ -98,7 +98,7 @@ def fork(ledger: Ledger, job: str, actor: str, to_job: str, *, keep: bool = True
 def note(
     connection: Connection, at_ms: int, actor: str, job: str, action: str, detail: str, before: int, after: int
 ) -> None:
-    """Write down who changed what."""
+    """Add an entry to the audit: who changed what."""
     row = {"at_ms": at_ms, "actor": actor, "job": job, "action": action, "detail": detail}
     connection.execute(insert(tables.audit).values(before=before, after=after, **row))
 

@@ -1,7 +1,7 @@
-"""One run per job: who may begin, and the sign of life of the one that did.
+"""The lease of a job, which allows one run at a time, and the heartbeat of that run.
 
-The lease is a courtesy that refuses a second run early. What keeps bookmarks right is the version that every commit
-checks, and what keeps tables right is the token in every manifest (see `gluepot.commit`).
+The lease only serves to refuse a second run early. Bookmarks stay correct because every commit checks the version of
+the job's entry, and tables stay correct because of the token in every manifest (see `gluepot.commit`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ log = get_logger(__name__)
 
 
 def this_process() -> Owner:
-    """Return who would own a lease taken here."""
+    """Return this process as the owner of a lease."""
     return Owner(socket.gethostname(), os.getpid())
 
 
@@ -36,18 +36,18 @@ def begin_run(
     ttl_secs: float = TTL_SECS,
     lock: OwnerLock | None = None,
 ) -> BegunRun:
-    """Begin a run; where an owner is not known to have ended, wait up to `ttl_secs` for a sign of life first.
+    """Begin a run. If another owner may still be alive, first wait up to `ttl_secs` for its heartbeat.
 
     Args:
-        ledger: where the lease is.
-        start: what is known of the run.
+        ledger: the ledger with the lease.
+        start: name, run id and option of the run.
         here: this process.
-        clock: for waiting.
-        ttl_secs: how long a lease lives without a sign of life.
-        lock: of the job on this machine, held as long as the run; None on one without locks.
+        clock: the clock to wait with.
+        ttl_secs: how long a lease is valid without a heartbeat.
+        lock: the job's lock on this machine, held as long as the run; None on a machine without locks.
 
     Raises:
-        LeaseHeld: the owner lives.
+        LeaseHeld: the owner is alive.
     """
     seen = ledger.lease(start.job)
     if seen is not None and not _is_gone(seen, here, lock):
@@ -60,10 +60,10 @@ def begin_run(
     return run
 
 
-def _is_gone(held: Held, here: Owner, lock: OwnerLock | None) -> bool:
+def _is_gone(lease: Held, here: Owner, lock: OwnerLock | None) -> bool:
     if lock is None:
         return False
-    return is_gone(held.owner.host, here.host, locked=lock.was_of(held.token), lock_is_free=lock.is_ours)
+    return is_gone(lease.owner.host, here.host, locked=lock.was_of(lease.token), lock_is_free=lock.is_ours)
 
 
 class Heartbeat:
@@ -78,7 +78,7 @@ class Heartbeat:
         self._thread.start()
 
     def stop(self) -> None:
-        """End it."""
+        """Stop the heartbeat and wait for its thread."""
         self._stopped.set()
         self._thread.join()
 

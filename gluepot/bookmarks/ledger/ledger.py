@@ -1,4 +1,4 @@
-"""The ledger's life with runs: begin, sign of life, commit, fail; and reading what is in it."""
+"""The ledger: begins runs, renews their leases, commits or fails them, and answers queries."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ from gluepot.core.errors import ConfigError, LeaseHeld
 
 NAME = "ledger"
 
+# The most notes that are removed at a time, so that the notes of years do not delay a batch.
 _MOST_THINNED = 20_000
-"""Notes that go at a time, so that those of years do not hold up a batch."""
 
 
 class Ledger:
-    """One database. Every method is one transaction; any number of processes may use it at once.
+    """The ledger in one database. Every method is one transaction; any number of processes may use it at once.
 
     Args:
-        engine: tables are up to date, see `open_ledger`.
-        clock: for time stamps.
+        engine: engine of the database, whose tables must be up to date, see `open_ledger`.
+        clock: gives time stamps.
     """
 
     def __init__(self, engine: Engine, clock: Clock) -> None:
@@ -52,49 +52,49 @@ class Ledger:
         self._clock = clock
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._engine.dispose()
 
     @contextmanager
     def transaction(self, *, keep: bool = True) -> Iterator[Connection]:
-        """Give a connection whose changes are all made at the end, or none if an exception leaves the block.
+        """Open a transaction: it commits at the end of the block, or rolls back if an exception leaves the block.
 
         Args:
-            keep: False makes none of them either: to see what would happen.
+            keep: False always rolls back, to see what would happen.
 
         Raises:
-            TransientError: the database is away, or busy for too long.
+            TransientError: the database cannot be reached, or was busy for too long.
         """
         with transaction(self._engine, NAME, keep=keep) as connection:
             yield connection
 
     def now_ms(self) -> int:
-        """Return the time for a row."""
+        """Return the current time in milliseconds since 1970."""
         return int(self._clock.epoch() * 1000)
 
     # -- runs
 
     def lease(self, job: str) -> Held | None:
-        """Return who holds a job's lease; None when nobody does."""
+        """Return who holds a job's lease; None if it is free."""
         with self.transaction() as connection:
             return _held(connection, job)
 
     def begin(self, start: RunStart, owner: Owner, over: Held | None) -> BegunRun:
-        """Begin an attempt: take the lease and count the entry's version up.
+        """Begin an attempt: take the lease and increase the version of the job's entry.
 
         Args:
-            start: what is known of it.
+            start: name, run id and option of the run.
             owner: this process.
-            over: the lease as it was when its owner was found dead; None when nobody held it.
+            over: the lease as it was when its owner was found dead; None if it was free.
 
         Raises:
-            LeaseHeld: the lease is held, and not as in `over`.
+            LeaseHeld: the lease is held, and differs from `over`.
         """
         with self.transaction() as connection:
             job = _locked_job(connection, start.job)
-            held = _held(connection, start.job)
-            if held is not None and held != over:
-                raise lease_held(start.job, held)
+            current = _held(connection, start.job)
+            if current is not None and current != over:
+                raise lease_held(start.job, current)
             token = self._take(connection, start, owner)
             job = _end_left_over(connection, job, self.now_ms())
             job = _update_job(connection, job, version=job.version + 1)
@@ -113,25 +113,25 @@ class Ledger:
             return BegunRun(done.scalar_one(), job, start.run_id, token, saves)
 
     def beat(self, run: BegunRun) -> bool:
-        """Renew the lease; False when it is no longer this run's."""
+        """Renew the lease; return False if it no longer belongs to this run."""
         lease = tables.leases
         mine = (lease.c.job == run.job.name) & (lease.c.token == run.token) & lease.c.held
         with self.transaction() as connection:
             return connection.execute(update(lease).where(mine).values(beat=lease.c.beat + 1)).rowcount == 1
 
     def commit(self, run: BegunRun, changes: Mapping[str, Change], writes: Sequence[LedgerWrite] = ()) -> int:
-        """Save what a run read and end it; a paused run only ends.
+        """End a run and save what it read; if bookmarks are paused, only end it.
 
         Args:
-            run: from `begin`.
+            run: the run that `begin` returned.
             changes: new state of each `transformation_ctx` that read something.
-            writes: what was published.
+            writes: the published writes.
 
         Returns:
             The number of the job's state afterwards.
 
         Raises:
-            VersionMismatch: another run, or a reset, changed the entry since; nothing is saved.
+            VersionMismatch: another run or a reset has changed the entry since; nothing is saved.
         """
         with self.transaction() as connection:
             job = _own_job(connection, run)
@@ -158,14 +158,14 @@ class Ledger:
             return job.state
 
     def announced(self, run: BegunRun) -> list[str]:
-        """Return what attempts of a run have announced, see `announce`."""
+        """Return the writes that attempts of a run have announced, see `announce`."""
         writes = tables.announced
         mine = (writes.c.job == run.job.name) & (writes.c.number == run.job.run)
         with self.transaction() as connection:
             return list(connection.execute(select(writes.c.write).where(mine).order_by(writes.c.id)).scalars())
 
     def announce(self, run: BegunRun, write: str) -> None:
-        """Put down what a run is about to write, until a commit of the job.
+        """Record a write that a run is about to make; the record is kept until the job's next commit.
 
         Raises:
             VersionMismatch: the run has lost its lease to another one.
@@ -175,9 +175,9 @@ class Ledger:
             connection.execute(insert(tables.announced).values(job=job.name, number=run.job.run, write=write))
 
     def mirror(self, run: BegunRun, ctx: str, body: str) -> None:
-        """Save where a stream of a running job stands; its own entry's version stays, so that the run can commit.
+        """Save the positions of a stream of a running job, without changing the entry's version that commits check.
 
-        With the first note of an hour, those go that are no longer kept, see `gluepot.bookmarks.ledger.thinning`.
+        The first note of each hour also removes old notes, see `gluepot.bookmarks.ledger.thinning`.
 
         Raises:
             VersionMismatch: the run has lost its lease to another one.
@@ -196,7 +196,7 @@ class Ledger:
                 _thin(connection, job.name, ctx, now_ms)
 
     def fail(self, run: BegunRun, error: str) -> None:
-        """End an attempt that did not commit; the next one reads the same input again. Harmless if it has ended."""
+        """End an attempt without a commit; the next one reads the same input again. Does nothing if it has ended."""
         with self.transaction() as connection:
             job = _locked_job(connection, run.job.name)
             if _status(connection, run) == RUNNING:
@@ -206,7 +206,7 @@ class Ledger:
     def _take(self, connection: Connection, start: RunStart, owner: Owner) -> int:
         lease = tables.leases
         last = connection.execute(select(lease.c.token).where(lease.c.job == start.job)).scalar()
-        # Follows the clock too, so that a ledger put back from a copy gives out no token that a table has seen.
+        # The token is at least the current time, so that a ledger that was restored from a copy repeats no token.
         token = max((last or 0) + 1, self.now_ms())
         row = {"token": token, "beat": 0, "held": True, "run_id": start.run_id, "host": owner.host, "pid": owner.pid}
         if last is None:
@@ -232,13 +232,13 @@ class Ledger:
         """Return a job's entry.
 
         Raises:
-            ConfigError: there is none of that name.
+            ConfigError: there is no job of that name.
         """
         with self.transaction() as connection:
             return found_job(connection, name)
 
     def runs(self, job: str | None = None, limit: int = 100) -> list[Run]:
-        """Return attempts, newest first; of all jobs if none is named."""
+        """Return the attempts of a job, or of all jobs if none is given, newest first."""
         query = select(tables.runs).order_by(tables.runs.c.id.desc()).limit(limit)
         if job is not None:
             query = query.where(tables.runs.c.job == job)
@@ -259,26 +259,26 @@ class Ledger:
         return Run(**rows[0])
 
     def writes(self, run: Run) -> list[LedgerWrite]:
-        """Return what an attempt published."""
+        """Return the writes that an attempt published."""
         commits = tables.commits
         query = select(commits.c.ctx, commits.c.target, commits.c.rows, commits.c.files).where(commits.c.run == run.id)
         with self.transaction() as connection:
             return [LedgerWrite(**row) for row in _rows(connection, query.order_by(commits.c.id))]
 
     def contexts(self, job: str, at: int) -> list[str]:
-        """Return every `transformation_ctx` that has a state at a number of the job's state, sorted."""
+        """Return every `transformation_ctx` that has a bookmark at state `at` of the job, sorted."""
         marks = tables.bookmarks
         query = select(marks.c.ctx).where(marks.c.job == job, marks.c.state <= at).distinct()
         with self.transaction() as connection:
             return sorted(connection.execute(query).scalars())
 
     def state(self, job: str, ctx: str, at: int) -> list[str]:
-        """Return the bodies that make up a bookmark as it was at a number of the job's state, oldest first.
+        """Return the bodies that make up a bookmark as it was at state `at` of the job, oldest first.
 
         Args:
-            job: name.
+            job: name of the job.
             ctx: `transformation_ctx`.
-            at: number of a state; a later change does not show.
+            at: number of a state; later changes are ignored.
         """
         marks = tables.bookmarks
         of_ctx = (marks.c.job == job) & (marks.c.ctx == ctx) & (marks.c.state <= at)
@@ -307,11 +307,11 @@ class Ledger:
             return [AuditEntry(**row) for row in _rows(connection, query)]
 
 
-def lease_held(job: str, held: Held) -> LeaseHeld:
-    """Return the error for a second run."""
+def lease_held(job: str, current: Held) -> LeaseHeld:
+    """Return the error for a run that finds another one running."""
     return LeaseHeld(
-        f"job {job!r} is running already: run {held.run_id}, process {held.owner.pid} on {held.owner.host};"
-        " a job with bookmarks runs once at a time, start it again when that run has ended",
+        f"job {job!r} is already running: run {current.run_id}, process {current.owner.pid} on {current.owner.host};"
+        " only one run of a job with bookmarks may run at a time, so start it again when that run has ended",
     )
 
 
@@ -319,7 +319,7 @@ def found_job(connection: Connection, name: str) -> Job:
     """Return a job's entry, locked until the transaction ends.
 
     Raises:
-        ConfigError: there is none of that name.
+        ConfigError: there is no job of that name.
     """
     rows = _rows(connection, select(tables.jobs).where(tables.jobs.c.name == name).with_for_update())
     if not rows:
@@ -328,7 +328,7 @@ def found_job(connection: Connection, name: str) -> Job:
 
 
 def make_job(connection: Connection, name: str, uid: str) -> bool:
-    """Make an entry that has done nothing yet; False when there is one."""
+    """Create the entry of a new job; return False if the job already exists."""
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     row = {"name": name, "uid": uid, "version": 0, "run": 1, "attempt": 0, "state": 0, "paused": False}
     made = dialect.insert(tables.jobs).values(row).on_conflict_do_nothing().returning(tables.jobs.c.name)
@@ -336,7 +336,7 @@ def make_job(connection: Connection, name: str, uid: str) -> bool:
 
 
 def head_before(connection: Connection, job: str, ctx: str, at: int) -> int | None:
-    """Return the number of the newest version of a bookmark up to a number of the job's state."""
+    """Return the number of the newest version of a bookmark up to state `at` of the job."""
     marks = tables.bookmarks
     query = select(func.max(marks.c.state)).where(marks.c.job == job, marks.c.ctx == ctx, marks.c.state <= at)
     head: int | None = connection.execute(query).scalar()
@@ -357,8 +357,8 @@ def _locked_job(connection: Connection, name: str) -> Job:
 def _own_job(connection: Connection, run: BegunRun) -> Job:
     """Return the entry of a run's job, locked; VersionMismatch if the run has lost its lease."""
     job = _locked_job(connection, run.job.name)
-    held = _held(connection, job.name)
-    if held is None or held.token != run.token:
+    current = _held(connection, job.name)
+    if current is None or current.token != run.token:
         raise _mismatch(run, job)
     return job
 
@@ -372,7 +372,7 @@ def _held(connection: Connection, job: str) -> Held | None:
 
 
 def _end_left_over(connection: Connection, job: Job, now_ms: int) -> Job:
-    """Close attempts whose process died without a word."""
+    """Mark attempts as failed whose process died without ending them."""
     runs = tables.runs
     open_ones = update(runs).where(runs.c.job == job.name, runs.c.status == RUNNING)
     ended = connection.execute(open_ones.values(status=FAILED, ended_ms=now_ms, error="the process ended")).rowcount
@@ -390,7 +390,7 @@ def _update_job(connection: Connection, job: Job, **values: int) -> Job:
 
 
 def _thin(connection: Connection, job: str, ctx: str, now_ms: int) -> None:
-    """Remove notes of where a stream stood, but none that another version of its bookmark rests on."""
+    """Remove old notes of a stream's positions, except those that another version of its bookmark extends."""
     marks = tables.bookmarks
     of_ctx = (marks.c.job == job) & (marks.c.ctx == ctx)
     used = set(connection.execute(select(marks.c.parent).where(of_ctx, marks.c.parent.is_not(None))).scalars())
@@ -402,7 +402,7 @@ def _thin(connection: Connection, job: str, ctx: str, now_ms: int) -> None:
 
 
 def _line(parents: Mapping[int, int | None]) -> list[int]:
-    """Return the newest version and those it rests on, oldest first."""
+    """Return the newest version and all versions that it extends, oldest first."""
     line: list[int] = []
     state = max(parents, default=None)
     while state is not None:
@@ -412,7 +412,7 @@ def _line(parents: Mapping[int, int | None]) -> list[int]:
 
 
 def _mismatch(run: BegunRun, job: Job) -> VersionMismatch:
-    # The first sentence is the one scripts and dashboards know from Glue (docs/glue 4.3).
+    # The first sentence is Glue's own, which scripts and dashboards look for (docs/glue 4.3).
     return VersionMismatch(
         "Continuation update failed due to version mismatch."
         f" Expected version {run.job.version} but found version {job.version}."

@@ -1,9 +1,9 @@
-"""A file that the process of a run keeps locked while it lives: what tells another one at once that it has ended.
+"""A lock file that a run's process keeps locked while it lives, so that another process knows at once when it ended.
 
     <state>/leases/<digest of ledger and job>.lock    the owner's token, and the boot id of the kernel that has the lock
 
-The ledger itself may be a database without such locks. A file that is missing or names another owner, as after a
-restart in a new container or on another machine, tells nothing: then the owner's sign of life is watched.
+The ledger itself may be a database that has no such locks. If the file is missing or names another owner, as after a
+restart in a new container or on another machine, it proves nothing; then the next run waits for the owner's heartbeat.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ log = get_logger(__name__)
 
 
 def lock_folder(environ: Mapping[str, str]) -> Path | None:
-    """Return the folder of this machine's locks; None for a user without a home, as containers may have."""
+    """Return the folder of this machine's locks; None if the user has no home, as in some containers."""
     try:
         return state_root(environ) / _FOLDER
     except RuntimeError:
@@ -35,12 +35,12 @@ def lock_folder(environ: Mapping[str, str]) -> Path | None:
 
 
 class OwnerLock:
-    """The lock of a job on this machine, tried for at once; used as a context manager it is released at the end.
+    """The lock of a job on this machine. The constructor tries once to take it; leaving the context releases it.
 
     Args:
-        folder: of this machine's locks; None where there can be none.
+        folder: folder for this machine's locks; None if there cannot be any.
         ledger: URL of the ledger; jobs of other ledgers have locks of their own.
-        job: its name.
+        job: name of the job.
     """
 
     def __init__(self, folder: Path | None, ledger: str, job: str) -> None:
@@ -53,7 +53,7 @@ class OwnerLock:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._file = _DISK.lock(self._path)
-        except OSError as error:  # a disk that is full or read-only; the next run has to watch this one
+        except OSError as error:  # the disk is full or read-only; the next run has to wait for this run's heartbeat
             log.info("no_owner_lock", path=str(self._path), reason=str(error))
 
     def __enter__(self) -> Self:
@@ -63,7 +63,7 @@ class OwnerLock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._file is not None:
-            with suppress(OSError):  # what could not be written is written once more, and the file is closed
+            with suppress(OSError):  # `close` tries again to write what failed before, and closes the file anyway
                 self._file.close()
 
     @property
@@ -72,12 +72,12 @@ class OwnerLock:
         return self._file is not None
 
     def was_of(self, token: int) -> bool:
-        """Tell whether the owner of a lease has locked this file, under the kernel that runs now.
+        """Tell whether the owner of a lease has locked this file under the kernel that is running now.
 
-        A file on a network may have been locked by a machine of the same name, of which this kernel knows nothing.
+        A file on a network may be locked by another machine of the same name; this kernel does not know that lock.
 
         Args:
-            token: of the lease.
+            token: token of the lease.
         """
         try:
             return self._path is not None and self._path.read_text() == _mark(token)
@@ -85,9 +85,9 @@ class OwnerLock:
             return False
 
     def mark(self, token: int) -> None:
-        """Note whose lock it is now; without the lock nothing is noted."""
+        """Write the owner's token into the file, if this process has the lock."""
         if self._file is not None:
-            with suppress(OSError):  # as in the beginning
+            with suppress(OSError):  # as in the constructor
                 self._file.truncate(0)
                 self._file.write(_mark(token).encode())
                 self._file.flush()

@@ -1,4 +1,4 @@
-"""A job's part of the ledger as one JSON document, for another ledger: its entry, bookmarks, runs and audit."""
+"""Exports a job's part of the ledger as one JSON document and imports it: entry, bookmarks, runs and audit."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ def export_job(ledger: Ledger, job: str) -> str:
 
 
 def import_job(ledger: Ledger, text: str, actor: str, *, keep: bool = True) -> Edited:
-    """Take in what `export_job` gave; the job's next run goes on where it stood.
+    """Import the text that `export_job` returned; the job's next run continues from its bookmarks.
 
     Args:
-        ledger: it has no job of that name.
+        ledger: a ledger without a job of that name.
         text: the JSON text.
-        actor: for the audit.
-        keep: False only checks.
+        actor: user and host, for the audit.
+        keep: False only checks the text.
 
     Raises:
-        ConfigError: the text is none of ours, or there is such a job already.
+        ConfigError: the text is not an export, or the job already exists.
     """
     try:
         plain = json.loads(text)
@@ -65,7 +65,9 @@ def import_job(ledger: Ledger, text: str, actor: str, *, keep: bool = True) -> E
                 f"The export has format {plain['format']}, this Gluepot knows {_FORMAT}; use a newer one."
             )
     except (ValueError, KeyError, TypeError) as error:
-        raise ConfigError("The text is no export of a job; make one with `gluepot bookmarks export JOB`.") from error
+        raise ConfigError(
+            "The text is not an export of a job; make one with `gluepot bookmarks export JOB`."
+        ) from error
     with ledger.transaction(keep=keep) as connection:
         if not make_job(connection, name, job["uid"]):
             raise ConfigError(f"The ledger has a job {name!r} already; import it into another ledger.")

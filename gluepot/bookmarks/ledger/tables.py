@@ -1,4 +1,4 @@
-"""The ledger's tables; `migrations` brings a database to them."""
+"""The ledger's tables; `migrations` creates them in a database."""
 
 from __future__ import annotations
 

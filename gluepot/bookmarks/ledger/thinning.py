@@ -1,7 +1,7 @@
-"""Which notes of where a stream stood are kept: all of the newest day, fewer of what is older. Pure.
+"""Decides which notes of a stream's positions are kept: all of the last day, fewer of the time before. Pure.
 
-A running stream notes its positions once a minute, for as long as it runs. A rewind goes to the newest note that is not
-later than the time asked for, so with fewer notes it begins earlier and reads some records again; it loses none.
+A running stream notes its positions once a minute. A rewind goes to the newest note that is not later than the
+requested time. So with fewer notes it begins earlier and reads some records again, but it loses none.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ MINUTE_MS = 60_000
 HOUR_MS = 60 * MINUTE_MS
 DAY_MS = 24 * HOUR_MS
 
+# Pairs of a maximum age and an interval: of the notes up to that age, one for each interval is kept.
 _KEPT = ((DAY_MS, MINUTE_MS), (30 * DAY_MS, HOUR_MS), (366 * DAY_MS, DAY_MS))
-"""Up to which age one note is kept of how long a time; what is older goes."""
 
+# The most notes that can remain of one stream.
 MOST_NOTES = sum(1 + within_ms // every_ms for within_ms, every_ms in _KEPT)
-"""Kept of one stream, whatever was noted."""
 
 
 def superfluous(notes: Iterable[tuple[int, int]], now_ms: int) -> list[int]:
-    """Return the numbers of the states whose notes can go, newest first.
+    """Return the numbers of the states whose notes can be removed, newest first.
 
     Args:
-        notes: number of the state, and when it was noted in milliseconds since 1970 UTC.
-        now_ms: likewise.
+        notes: pairs of the number of a state, and when it was noted in milliseconds since 1970 UTC.
+        now_ms: the current time, in milliseconds since 1970 UTC.
     """
     seen: set[tuple[int, int]] = set()
     gone = []

@@ -1,4 +1,4 @@
-"""The plain values that go into the ledger and come out of it."""
+"""The plain values that the ledger stores and returns."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from gluepot.core.errors import LeaseHeld
 
 RUNNING, COMMITTED, FAILED = "running", "committed", "failed"
+# The cause of a change that copies the positions of a running stream from its checkpoint.
 STREAM = "stream"
-"""Cause of a change that mirrors the checkpoint of a running stream."""
 
 
 class VersionMismatch(LeaseHeld):
@@ -20,13 +20,13 @@ class Job:
     """A job's entry (docs/glue 4.3).
 
     Args:
-        name: as given to `Job.init`.
-        uid: given once, never used for another job; part of commit keys.
+        name: the name that `Job.init` was given.
+        uid: a unique id that is never used for another job; part of commit keys.
         version: grows with every write of the entry, at a run's start and at its commit.
         run: number of the next run to succeed, from 1.
-        attempt: of that run: 0, one more after each attempt that did not commit.
-        state: number of the bookmarks' state; grows when a bookmark changes, by whatever.
-        paused: runs that ask for bookmarks read them and leave them as they are.
+        attempt: number of the attempt at that run, from 0; it grows by one after each attempt that did not commit.
+        state: number of the bookmarks' state; grows with every change of a bookmark, whatever its cause.
+        paused: whether runs read the bookmarks without changing them.
     """
 
     name: str
@@ -51,10 +51,10 @@ class Held:
     """A job's lease as it is now.
 
     Args:
-        token: fences off the owners before.
-        beat: grows while the owner lives.
-        run_id: whose run it is.
-        owner: where it runs.
+        token: a number that fences off earlier owners.
+        beat: a counter that grows while the owner lives.
+        run_id: id of the run that holds the lease.
+        owner: process and host of the run.
     """
 
     token: int
@@ -65,11 +65,11 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class RunStart:
-    """What is known when a run begins.
+    """The values that are known when a run begins.
 
     Args:
-        job: its name.
-        run_id: as Glue gives it, `jr_...`.
+        job: name of the job.
+        run_id: id of the run in Glue's form, `jr_...`.
         option: `enable` or `pause`.
     """
 
@@ -83,11 +83,11 @@ class BegunRun:
     """A run in progress, as its driver knows it.
 
     Args:
-        id: the run's row.
-        job: the entry after the run's start.
-        run_id: as Glue gives it.
-        token: of the lease.
-        saves: whether a commit changes bookmarks: False when paused.
+        id: id of the run's row.
+        job: the job's entry after the run's start.
+        run_id: id of the run in Glue's form, `jr_...`.
+        token: token of the lease.
+        saves: whether a commit changes bookmarks; False if they are paused.
     """
 
     id: int
@@ -107,8 +107,8 @@ class Change:
     """A new state of one `transformation_ctx`.
 
     Args:
-        body: JSON text, the source's own.
-        extends: whether it is added to what was there, or replaces it.
+        body: JSON text in the source's own form.
+        extends: True if it is added to the bookmark, False if it replaces the bookmark.
     """
 
     body: str
@@ -120,15 +120,15 @@ class Run:
     """One attempt of one run.
 
     Args:
-        id: its row.
-        job: name.
-        run_id: as Glue gives it.
-        number: of the run.
-        attempt: from 0.
+        id: id of its row.
+        job: name of the job.
+        run_id: id of the run in Glue's form, `jr_...`.
+        number: number of the run.
+        attempt: number of the attempt, from 0.
         option: `enable` or `pause`.
         status: `running`, `committed` or `failed`.
-        started_ms: since 1970.
-        ended_ms: since 1970; None while it runs.
+        started_ms: start in milliseconds since 1970.
+        ended_ms: end in milliseconds since 1970; None while it runs.
         base: number of the state it read from.
         state: number of the state it made; None if it made none.
         error: why it failed, one sentence.
@@ -154,12 +154,12 @@ class StateChange:
 
     Args:
         ctx: `transformation_ctx`.
-        state: number of the job's state that it came with.
-        parent: number of the state it extends; None if it stands alone.
+        state: number of the job's state that it created.
+        parent: number of the state that it extends; None if it extends none.
         cause: `commit`, `stream`, `reset`, `rewind`, `fork` or `import`.
-        run_id: of the run that made it, or None.
-        at_ms: since 1970.
-        body: JSON text; empty where the change only points to another version.
+        run_id: id of the run that made it, or None.
+        at_ms: time of the change in milliseconds since 1970.
+        body: JSON text; empty if the change only points to another version.
     """
 
     ctx: str
@@ -176,9 +176,9 @@ class LedgerWrite:
     """A write that a run published.
 
     Args:
-        ctx: of the sink.
-        target: URL.
-        rows: records written.
+        ctx: ctx of the sink.
+        target: URL of the target.
+        rows: number of records written.
         files: number of data files.
     """
 
@@ -190,12 +190,12 @@ class LedgerWrite:
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """A change of bookmarks that no run made.
+    """A change of bookmarks that a person made.
 
     Args:
-        at_ms: since 1970.
+        at_ms: time of the change in milliseconds since 1970.
         actor: `user@host`.
-        job: name.
+        job: name of the job.
         action: `reset`, `rewind`, `pause`, `resume`, `fork` or `import`.
         detail: one sentence.
         before: number of the state before.

@@ -25,7 +25,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
-import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from gluepot.catalog.connections.connection import FILE_NAME, VARIABLE, Connection, Connections
@@ -127,6 +126,8 @@ class _Content(BaseModel):
 
 
 def _read_yaml(path: Path) -> object:
+    import yaml  # noqa: PLC0415  most jobs have no connections file
+
     try:
         return yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:

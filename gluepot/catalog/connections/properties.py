@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from gluepot.catalog.connections.connection import Connection
 from gluepot.catalog.connections.references import resolve
 from gluepot.core.errors import ConfigError
-
-_BOOLEANS = {"true": True, "false": False}
+from gluepot.core.option_values import truth
 
 
 class Properties:
@@ -45,6 +44,7 @@ class Properties:
     def flag(self, name: str, *, default: bool) -> bool:
         """Return a switch; ConfigError when it is neither true nor false."""
         text = self.optional(name) or str(default)
-        if text.lower() not in _BOOLEANS:
+        said = truth(text)
+        if said is None:
             raise ConfigError(f"connection {self.connection!r}: {name} is {text!r}; use true or false")
-        return _BOOLEANS[text.lower()]
+        return said

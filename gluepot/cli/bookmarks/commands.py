@@ -1,4 +1,4 @@
-"""The commands. Reading ones print; changing ones say first what they do, and ask on a terminal or want `--yes`."""
+"""The commands. Those that change bookmarks take `--dry-run`; `reset` and `rewind` ask first, or need `--yes`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import getpass
 import json
 import os
 import socket
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -21,8 +20,9 @@ from gluepot.bookmarks.ledger import edit as edits
 from gluepot.bookmarks.ledger.portable import export_job, import_job
 from gluepot.cli.bookmarks import streams
 from gluepot.cli.bookmarks.explain import files_between, kind_read, next_plan, next_rows, summary
+from gluepot.cli.confirm import agreed
 from gluepot.cli.output import Output, Row, show, time_of
-from gluepot.connectors.files.versions import KIND
+from gluepot.connectors.files.source.versions import KIND
 from gluepot.connectors.jdbc import state as jdbc
 from gluepot.connectors.jdbc.plan import JdbcPlan
 from gluepot.core.clock import SystemClock
@@ -65,7 +65,7 @@ def get(job: str, *, run_id: str | None = None, output: Output = "text") -> None
 
     Args:
         job: name.
-        run_id: as they were after this run; now if none is given.
+        run_id: show the bookmarks as they were after this run; as they are now if none is given.
         output: text for people; json for the fields of Glue's GetJobBookmark.
     """
     with _ledger() as ledger:
@@ -90,12 +90,12 @@ def get(job: str, *, run_id: str | None = None, output: Output = "text") -> None
 
 @app.command
 def explain(job: str, *, ctx: str, limit: int = 100, output: Output = "text") -> None:
-    """Tell which files, rows or offsets the next run would read, and why each other one not.
+    """Show which files, rows or offsets the next run would read, and why it would leave out the other files.
 
     Args:
         job: name.
         ctx: `transformation_ctx` of the source.
-        limit: most files to show; the counts are of all.
+        limit: most files to show; the counts cover all files.
         output: text for people; json for one object with counts and files.
     """
     with _ledger() as ledger:
@@ -134,7 +134,7 @@ def history(job: str, *, ctx: str | None = None, output: Output = "text") -> Non
 
     Args:
         job: name.
-        ctx: of this source alone.
+        ctx: list only the bookmarks of this source.
         output: text for people; json for a list of objects.
     """
     with _ledger() as ledger:
@@ -168,13 +168,13 @@ def diff(
     to_state: Annotated[int | None, Parameter(name="--to")] = None,
     output: Output = "text",
 ) -> None:
-    """List what was read between two states of a job (`history` numbers them): files, or from where to where.
+    """List what a job read between two states (numbered by `history`): its files, or its start and end positions.
 
     Args:
         job: name.
         ctx: `transformation_ctx` of the source.
         from_state: number of the earlier state; 0 for the very beginning.
-        to_state: number of the later one; now if none is given.
+        to_state: number of the later state; the current one if none is given.
         output: text for people; json for a list of objects.
     """
     with _ledger() as ledger:
@@ -194,11 +194,11 @@ def diff(
 
 @app.command
 def reset(job: str, *, ctx: str | None = None, yes: bool = False, dry_run: bool = False) -> None:
-    """Forget what a job has read: its next run reads everything again. Targets are not cleaned.
+    """Forget what a job has read, so that its next run reads everything again. Targets are not cleaned.
 
     Args:
         job: name.
-        ctx: of this source alone.
+        ctx: reset only the bookmark of this source.
         yes: do not ask.
         dry_run: say what would happen and do nothing.
     """
@@ -208,7 +208,8 @@ def reset(job: str, *, ctx: str | None = None, yes: bool = False, dry_run: bool 
                 f"{', '.join(of_streams)} of job {job} is a stream and begins where its checkpoint says; use"
                 " `gluepot checkpoint rewind`, or name another --ctx."
             )
-        _confirm(f"Reset the bookmarks of {job}{f', ctx {ctx}' if ctx else ''}?", yes=yes or dry_run)
+        if not agreed(f"Reset the bookmarks of {job}{f', ctx {ctx}' if ctx else ''}?", yes=yes or dry_run):
+            raise SystemExit(1)
         _say(edits.reset(ledger, job, _actor(), ctx, keep=not dry_run), dry_run=dry_run)
 
 
@@ -222,16 +223,16 @@ def rewind(
     yes: bool = False,
     dry_run: bool = False,
 ) -> None:
-    """Put a job's bookmarks back to what they were; the next run reads what came since. Targets are not cleaned.
+    """Restore an earlier state of a job's bookmarks; the next run reads all that came since. Targets are not cleaned.
 
-    A stream becomes a new query that begins there; a table that holds the records already refuses them, unless
-    forEachBatch has allowOverlap.
+    A stream becomes a new query that begins at the old position. A table that already contains the records refuses
+    them, unless forEachBatch has allowOverlap.
 
     Args:
         job: name.
-        to_run: to after this run.
-        to_time: to this time, ISO such as 2026-01-31T12:00 (UTC unless it says otherwise).
-        ctx: of this source alone.
+        to_run: restore the state after this run.
+        to_time: restore the state at this time, ISO such as 2026-01-31T12:00 (UTC unless it says otherwise).
+        ctx: rewind only the bookmark of this source.
         yes: do not ask.
         dry_run: say what would happen and do nothing.
     """
@@ -242,7 +243,8 @@ def rewind(
         planned = streams.planned_moves(ledger, job, target, ctx)
         for line in (line for one in planned for line in one.lines()):
             print(line)
-        _confirm(f"Rewind the bookmarks of {job} to state {target}?", yes=yes or dry_run)
+        if not agreed(f"Rewind the bookmarks of {job} to state {target}?", yes=yes or dry_run):
+            raise SystemExit(1)
         if not dry_run:
             streams.move(planned, SystemClock())
         _say(edits.rewind(ledger, job, _actor(), target, ctx, keep=not dry_run), dry_run=dry_run)
@@ -250,11 +252,11 @@ def rewind(
 
 @app.command
 def pause(job: str, *, resume: bool = False, dry_run: bool = False) -> None:
-    """Let the next runs of a job read its bookmarks and leave them as they are.
+    """Pause a job's bookmarks: its next runs use them but do not change them.
 
     Args:
         job: name.
-        resume: end that.
+        resume: end the pause.
         dry_run: say what would happen and do nothing.
     """
     with _ledger() as ledger:
@@ -267,13 +269,13 @@ def pause(job: str, *, resume: bool = False, dry_run: bool = False) -> None:
 def fork(
     job: str, new_job: str, *, checkpoint: str | None = None, ctx: str | None = None, dry_run: bool = False
 ) -> None:
-    """Give a new job the bookmarks of another as they are now.
+    """Copy the current bookmarks of a job to a new job.
 
     Args:
-        job: whose.
-        new_job: name of the new one.
-        checkpoint: checkpointLocation of the new job's stream; it begins where the other one stands.
-        ctx: which stream that is, where the job has several.
+        job: name of the job to copy from.
+        new_job: name of the new job.
+        checkpoint: checkpointLocation of the new job's stream, which begins where the old job's stream stands.
+        ctx: which stream of the old job, if it has several.
         dry_run: say what would happen and do nothing.
     """
     with _ledger() as ledger:
@@ -288,7 +290,7 @@ def export_(job: str, file: Path | None = None) -> None:
 
     Args:
         job: name.
-        file: where to; standard output if none is given.
+        file: the file to write; standard output if none is given.
     """
     with _ledger() as ledger:
         text = export_job(ledger, job)
@@ -300,7 +302,7 @@ def export_(job: str, file: Path | None = None) -> None:
 
 @app.command(name="import")
 def import_(file: Path, *, dry_run: bool = False) -> None:
-    """Take in what `export` wrote; the job's next run goes on where it stood.
+    """Import a job that `export` wrote; its next run continues from the exported bookmarks.
 
     Args:
         file: the export.
@@ -318,7 +320,7 @@ def runs(job: str | None = None, *, limit: int = 20, output: Output = "text") ->
     """List runs, newest first.
 
     Args:
-        job: of this job alone.
+        job: list only the runs of this job.
         limit: most runs to list.
         output: text for people; json for a list of objects.
     """
@@ -340,7 +342,7 @@ def runs(job: str | None = None, *, limit: int = 20, output: Output = "text") ->
             }
             for run in ledger.runs(job, limit)
         ]
-    show(rows, output, "No run is known.")
+    show(rows, output, "There are no runs.")
 
 
 @contextmanager
@@ -390,28 +392,19 @@ def _state_at(ledger: Ledger, job: str, text: str) -> int:
     return max((change.state for change in changes if change.at_ms <= at_ms), default=0)
 
 
-def _confirm(question: str, *, yes: bool) -> None:
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise ConfigError(f"{question} Without a terminal to ask on, say --yes.")
-    if input(f"{question} [y/N] ").strip().lower() not in {"y", "yes"}:
-        raise SystemExit(1)
-
-
 def _say(done: edits.Edited, *, dry_run: bool) -> None:
     verb = "would go" if dry_run else "went"
     print(f"Job {done.job} {verb} from state {done.before} to state {done.after}.")
 
 
 def _explain_rows(plan: JdbcPlan, output: Output) -> None:
-    counts = {"new": plan.rows, "late": plan.late_rows - plan.again, "read again": plan.again}
+    counts = {"new": plan.rows, "late": plan.late_rows - plan.reread_rows, "read again": plan.reread_rows}
     after, upto = (", ".join(row) if row else None for row in (plan.after, plan.upto))
     if output == "json":
         print(json.dumps({"counts": counts, "table": plan.relation, "after": after, "upto": upto}, ensure_ascii=False))
         return
     by = ", ".join(plan.key.names)
-    print(f"The next run reads of {plan.relation}, by {by}, what lies after {after or 'nothing'} up to {upto}.")
+    print(f"The next run reads {plan.relation} in the order of {by}, after {after or 'its beginning'} up to {upto}.")
     print(f"Rows: {_counted(counts)}")
 
 

@@ -1,4 +1,4 @@
-"""What the next run of a job would read, from the ledger alone: the options of a read are kept with its bookmark."""
+"""Works out what the next run of a job would read. It needs no script: a bookmark includes the options of its read."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gluepot.bookmarks import cursor_input as cursor
 from gluepot.bookmarks.ledger import Ledger
 from gluepot.catalog.connect import catalog_url, open_catalog
 from gluepot.cli.bookmarks.streams import is_stream, place_text
-from gluepot.connectors.files.listing import ListingStats, list_files
-from gluepot.connectors.files.plan import Plan, plan
-from gluepot.connectors.files.settings import FileReadSettings
-from gluepot.connectors.files.table_settings import table_read
-from gluepot.connectors.files.versions import KIND, FileVersion, read_body, state_of
+from gluepot.connectors.files.source.listing import ListingStats, list_files
+from gluepot.connectors.files.source.plan import Plan, plan
+from gluepot.connectors.files.source.settings import FileReadSettings
+from gluepot.connectors.files.source.table_settings import table_read
+from gluepot.connectors.files.source.versions import KIND, FileVersion, read_body, state_of
 from gluepot.connectors.jdbc import state as jdbc
 from gluepot.connectors.jdbc.plan import JdbcPlan
 from gluepot.connectors.jdbc.plan import plan as plan_rows
@@ -30,15 +30,15 @@ from gluepot.streaming.query.ledger_positions import StreamMark
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A bookmark in short.
+    """A short description of a bookmark.
 
     Args:
         ctx: `transformation_ctx`.
-        kind: of source.
-        files: versions of files in it.
-        size_bytes: of these.
-        paths: of the last run that read something; of a database its table or query, of a stream its checkpoint.
-        position: how far a source was read that has one place instead of files; empty for files.
+        kind: kind of the source.
+        files: number of file versions in the bookmark.
+        size_bytes: total size of these files.
+        paths: the paths that the last run read; for a database its table or query, for a stream its checkpoint.
+        position: how far the source was read, if it has a position instead of files; empty for files.
     """
 
     ctx: str
@@ -50,7 +50,7 @@ class Summary:
 
 
 def summary(ctx: str, bodies: Sequence[str]) -> Summary:
-    """Return a bookmark in short; of a kind this version does not know only that."""
+    """Return a short description of a bookmark; only its kind if this version does not know that kind."""
     kind = kind_of(bodies)
     if is_stream(bodies):
         mark = StreamMark.from_body(bodies[-1])
@@ -74,10 +74,10 @@ def kind_of(bodies: Sequence[str]) -> str:
 
 
 def next_plan(ledger: Ledger, job: str, ctx: str, clock: Clock) -> Plan:
-    """Plan the next run; every file is in it with its verdict.
+    """Plan the next run; the plan contains every listed file with its verdict.
 
     Raises:
-        ConfigError: no such job or ctx, or no run has saved how the ctx reads.
+        ConfigError: the job or ctx is unknown, or no run has saved how the ctx reads.
     """
     at = ledger.job(job).state
     described = [read_body(change.body)[2] for change in ledger.history(job, ctx) if _is_files(change.body)]
@@ -91,7 +91,7 @@ def next_plan(ledger: Ledger, job: str, ctx: str, clock: Clock) -> Plan:
 
 
 def _settings(described: Mapping[str, Any], clock: Clock) -> FileReadSettings:
-    """Return the settings of a read; of a table with the partitions that it has now."""
+    """Return the settings of a read; for a table of the catalog, with its current partitions."""
     if "table" not in described:
         return FileReadSettings.from_description(described)
     of = described["table"]
@@ -101,11 +101,13 @@ def _settings(described: Mapping[str, Any], clock: Clock) -> FileReadSettings:
 
 
 def next_rows(ledger: Ledger, job: str, ctx: str) -> JdbcPlan:
-    """Plan the next run's read of a database, which is asked now; a password of the script's is not known here.
+    """Plan the next run's read of a database by asking that database now.
+
+    A password that only the script knows is not available here.
 
     Raises:
-        ConfigError: no such job or ctx, or the database refuses, for one because PGPASSWORD is not set.
-        TransientError: the database is away.
+        ConfigError: the job or ctx is unknown, or the database refuses, for example because PGPASSWORD is not set.
+        TransientError: the database cannot be reached.
     """
     state = jdbc.state_of(ledger.state(job, ctx, ledger.job(job).state))
     described = state or jdbc.state_of([change.body for change in ledger.history(job, ctx) if change.body][:1])
@@ -116,12 +118,12 @@ def next_rows(ledger: Ledger, job: str, ctx: str) -> JdbcPlan:
 
 
 def kind_read(ledger: Ledger, job: str, ctx: str) -> str:
-    """Return the kind of source that a ctx last read, also if it was reset since; `empty` if it never read."""
+    """Return the kind of source that a ctx last read, even if it was reset since; `empty` if it never read."""
     return kind_of([change.body for change in ledger.history(job, ctx) if change.body][:1])
 
 
 def files_between(ledger: Ledger, job: str, ctx: str, after: int, upto: int) -> list[FileVersion]:
-    """Return what was read after one state, up to another."""
+    """Return the files that were read after state `after`, up to state `upto`."""
     before = state_of(ledger.state(job, ctx, after))
     found = [file for body in ledger.state(job, ctx, upto) for file in read_body(body)[0]]
     return [file for file in found if not before.holds(file)]

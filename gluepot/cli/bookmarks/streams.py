@@ -1,4 +1,4 @@
-"""Bookmarks of streams: the ledger tells where a query stood, the checkpoint is what is changed."""
+"""Bookmarks of streams: the ledger records where a query stood; moving a bookmark changes the query's checkpoint."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class StreamMove:
     """What a rewind does to one query.
 
     Args:
-        ctx: the query's name, that of its bookmark.
-        checkpoint: its location.
-        start: where it begins then.
-        moves: the same by partition, against where the checkpoint stands.
+        ctx: the name of the query and of its bookmark.
+        checkpoint: location of the query's checkpoint.
+        start: where the query begins after the rewind.
+        moves: the change of each partition, from where the checkpoint stands to `start`.
     """
 
     ctx: str
@@ -43,33 +43,36 @@ class StreamMove:
 
 
 def is_stream(bodies: Sequence[str]) -> bool:
-    """Tell whether a bookmark mirrors a checkpoint."""
+    """Tell whether a bookmark belongs to a stream."""
     return bool(bodies) and json.loads(bodies[-1]).get("kind") == KIND
 
 
 def stream_contexts(ledger: Ledger, job: str, ctx: str | None = None) -> list[str]:
-    """Return the names of a job's streams, or the one that is asked for if it is a stream."""
+    """Return the names of a job's streams; with `ctx`, only that name, or nothing if it is not a stream."""
     names = ledger.contexts(job, ledger.job(job).state) if ctx is None else [ctx]
     return [one for one in names if any(is_stream([change.body]) for change in ledger.history(job, one) if change.body)]
 
 
 def place_of(mark: StreamMark) -> StreamPositions[Any]:
-    """Return where a mirrored query goes on, all of its streams together.
+    """Return where a query continues according to its bookmark, all its streams together.
 
     Raises:
-        CheckpointError: the mark is of a source whose positions are not known here, or of several kinds of source.
+        CheckpointError: this version does not know the source's positions, or the sources are of several kinds.
     """
     places = []
     for plain in mark.places:
         kind = positions_class(plain.get("source"))
         if kind is None:
-            raise CheckpointError(f"A bookmark is of the source {plain.get('source')!r}; use a newer Gluepot.")
+            raise CheckpointError(
+                f"A bookmark belongs to a source {plain.get('source')!r} that this version does not know; use a newer"
+                " Gluepot."
+            )
         places.append(kind.from_json(plain))
     return one_place(places)
 
 
 def place_text(mark: StreamMark) -> str:
-    """Return the place for a person: `clicks 0:23 1:40`."""
+    """Return the positions as text for people: `clicks 0:23 1:40`."""
     by_topic: dict[str, list[str]] = {}
     place = place_of(mark)
     for (topic, partition), end in sorted(place.ends().items()):
@@ -80,7 +83,7 @@ def place_text(mark: StreamMark) -> str:
 def planned_moves(ledger: Ledger, job: str, state: int, ctx: str | None) -> list[StreamMove]:
     """Return what a rewind to a state does to the checkpoints of a job's streams.
 
-    A stream that the ledger did not know at that state stays where it is.
+    A stream that had no bookmark at that state stays where it is.
     """
     found = []
     for name in stream_contexts(ledger, job, ctx):
@@ -95,10 +98,10 @@ def planned_moves(ledger: Ledger, job: str, state: int, ctx: str | None) -> list
 
 
 def move(planned: Sequence[StreamMove], clock: Clock) -> None:
-    """Let the next run of each query begin at its new place; the old histories go to the backups of the checkpoints.
+    """Make the next run of each query begin at its new position; the old history moves to the checkpoint's backup.
 
     Raises:
-        LeaseHeld: a query runs; none is moved then.
+        LeaseHeld: one of the queries is running; then none is moved.
     """
     with ExitStack() as stack:
         storages = [open_storage(one.checkpoint) for one in planned]
@@ -109,10 +112,10 @@ def move(planned: Sequence[StreamMove], clock: Clock) -> None:
 
 
 def begin_elsewhere(mark: StreamMark, checkpoint: str) -> None:
-    """Let a query with a checkpoint of its own begin where another one stands.
+    """Make a query with a new checkpoint begin at the position of a bookmark.
 
     Raises:
-        ConfigError: there is a history in that checkpoint.
+        ConfigError: the checkpoint already has a history.
     """
     storage = open_storage(checkpoint)
     if history(read(storage).names):

@@ -1,1 +1,1 @@
-"""`gluepot checkpoint`: what a checkpoint says, what is wrong with it, and starting from somewhere else."""
+"""`gluepot checkpoint`: explains, repairs, moves and rewinds the checkpoint of a streaming query."""

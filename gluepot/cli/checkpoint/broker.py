@@ -1,4 +1,4 @@
-"""Offsets looked up at a broker, by the options a script gives its source."""
+"""Looks offsets up at a broker, from the same options that a script gives its source."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def resolved(
     Args:
         client: `bootstrap.servers` or `connectionName`.
         connections: the connections file; None for the usual places.
-        topics: to start in.
+        topics: the topics to look up.
         starting: `startingOffsets` or `startingTimestamp`.
 
     Raises:
-        ConfigError: no broker or no topic is named, or an option is wrong.
+        ConfigError: no broker or no topic is given, or an option is wrong.
         TransientError: the broker cannot be reached.
     """
     if not client:
-        raise ConfigError("Offsets of a time are known to the broker: give --bootstrap HOST:PORT or --connection NAME.")
+        raise ConfigError("Only a broker knows the offsets of a time: give --bootstrap HOST:PORT or --connection NAME.")
     if not topics:
         raise ConfigError("The checkpoint names no topic; give --topic.")
     settings = kafka_read_settings({**client, "topicName": ",".join(topics), **starting}, connections)

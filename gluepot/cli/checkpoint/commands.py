@@ -1,6 +1,6 @@
 """`gluepot checkpoint show|doctor|export|import|rewind`.
 
-Exit codes: 0 done or sound, 2 usage, 3 faults that stay (`doctor`), 4 a driver runs on the checkpoint.
+Exit codes: 0 done or sound, 2 usage, 3 faults remain (`doctor`), 4 a driver is running on the checkpoint.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FINDINGS = 3
 
 app = App(
     name="checkpoint",
-    help="Look into a streaming query's checkpoint, mend it, or start from somewhere else.",
+    help="Explain or repair a streaming query's checkpoint, move it, or make the query start from somewhere else.",
     help_epilogue="To start a new checkpoint at given offsets or at a time, no command is needed: give the source"
     " startingOffsets (earliest, latest or JSON) or startingTimestamp in its connection_options.",
 )
@@ -42,7 +42,7 @@ app = App(
 
 @app.command
 def show(location: str, /, *, output: Output = "text") -> None:
-    """Explain every file of a checkpoint, and where the next run goes on.
+    """Explain every file of a checkpoint, and where the next run continues.
 
     Args:
         location: the checkpointLocation, a path or a URI.
@@ -68,14 +68,14 @@ def doctor(
     yes: bool = False,
     output: Output = "text",
 ) -> None:
-    """Find what is wrong with a checkpoint, and make right what can be made right without losing or doubling a record.
+    """Find what is wrong with a checkpoint, and repair it where no record can be lost or doubled by that.
 
-    Exit code 0: the next run goes on exactly. 3: it would not, and what is left to do is said.
+    Exit code 0: the next run continues exactly. Exit code 3: it would not, and the output says what remains to be done.
 
     Args:
         location: the checkpointLocation, a path or a URI.
         table: a table that the query writes to; its manifests make more repairs possible. May be repeated.
-        repair: do the safe repairs; each file they touch is kept in gluepot/backup below the location.
+        repair: do the safe repairs; a copy of each changed file is kept in gluepot/backup below the location.
         dry_run: with --repair: only show what would be done.
         yes: do not ask.
         output: text for people; json for one object.
@@ -107,7 +107,7 @@ def doctor(
 
 @app.command(name="export")
 def export(location: str, /, *, to: Path | None = None) -> None:
-    """Write what a query needs to go on elsewhere into one JSON file: id, newest offsets, newest commit, start.
+    """Write one JSON file from which a query can continue elsewhere: its id, newest offsets, newest commit and start.
 
     Args:
         location: the checkpointLocation, a path or a URI.
@@ -122,9 +122,9 @@ def export(location: str, /, *, to: Path | None = None) -> None:
 
 @app.command(name="import")
 def import_(location: str, file: Path, /, *, dry_run: bool = False, yes: bool = False) -> None:
-    """Make a checkpoint of an exported file, in a location that is empty.
+    """Make a checkpoint from an exported file, in an empty location.
 
-    The query goes on under its old id. Stop the old driver first: two of them would fence each other off.
+    The query continues under its old id. Stop the old driver first, because two drivers would fence each other off.
 
     Args:
         location: the new checkpointLocation, a path or a URI.
@@ -136,10 +136,10 @@ def import_(location: str, file: Path, /, *, dry_run: bool = False, yes: bool = 
         raise ConfigError(f"There is no file {file}; make one with `gluepot checkpoint export`.")
     files = transfer.files_of(file.read_bytes(), str(file))
     if dry_run or not agreed(f"Write {len(files)} files into {location}?", yes=yes):
-        print(f"{file} holds {', '.join(files)}; nothing is written")
+        print(f"{file} contains {', '.join(files)}; nothing was written")
         return
     transfer.write_into(open_storage(location), files)
-    print(f"{location} holds {', '.join(files)}")
+    print(f"{location} now contains {', '.join(files)}")
 
 
 @app.command
@@ -162,23 +162,24 @@ def rewind(
 ) -> None:
     """Make the next run start from somewhere else. Give one of --to-batch, --to-offsets, --to-timestamp, --from-table.
 
-    All but --to-batch make it a new query: the old history goes to gluepot/backup below the location. Records that a
-    table holds already are refused there, unless forEachBatch has allowOverlap. A query over Kinesis knows --to-batch.
+    All but --to-batch begin a new query: the old history moves to gluepot/backup below the location. A table refuses
+    records that it already contains, unless forEachBatch has allowOverlap. For Kinesis, --to-offsets and
+    --to-timestamp are not available.
 
     Args:
         location: the checkpointLocation, a path or a URI.
-        to_batch: forget the batches after this one. The query stays the same, so a table that holds them refuses
-            batches that are cut in another way: for functions with sinks of their own.
+        to_batch: forget the batches after this one. The query stays the same, so a table that contains those batches
+            refuses them if they now have other ranges. Meant for functions that write to sinks of their own.
         to_offsets: a JSON map from topic to partition to offset, such as {"clicks":{"0":23}}. A partition that is left
             out starts at its first record. With a broker also -2 for the first and -1 for the next record.
-        to_timestamp: the first records not before it, such as 2026-01-31T12:00:00Z; needs a broker.
-        from_table: where the manifests of a table end; nothing is read twice, nothing is left out. May be repeated for
-            a query with several tables.
+        to_timestamp: start at the first records of this time or later, such as 2026-01-31T12:00:00Z; needs a broker.
+        from_table: start where the manifests of this table end; nothing is read twice and nothing is left out. May be
+            repeated for a query with several tables.
         ctx: with --from-table: the transformation_ctx whose writes count.
         bootstrap: a broker, host:port, to look offsets up.
         connection: a connection of the connections file, instead of --bootstrap.
-        connections: the connections file, if it is none of the usual ones.
-        topic: what to look up, where the checkpoint does not say it. May be repeated.
+        connections: the connections file, if it is not in one of the usual places.
+        topic: a topic to look up, if the checkpoint does not name it. May be repeated.
         dry_run: only show what would happen to each partition.
         yes: do not ask.
         output: text for people; json for one object.
@@ -218,7 +219,7 @@ def rewind(
 
 
 def _alone(storage: Storage, *, dry_run: bool) -> AbstractContextManager[Any]:
-    """Hold the checkpoint while it is changed, so that no query starts meanwhile; refuse if one runs."""
+    """Take the checkpoint's lease for the change, so that no query starts meanwhile; refuse if a query is running."""
     return nullcontext() if dry_run else lease.take(storage, SystemClock())
 
 
@@ -242,7 +243,7 @@ def _rewound(storage: Storage, effect: Sequence[moves.Move], backup: str | None)
                 "partition": one.partition,
                 "before": one.before,
                 "after": one.after,
-                "read_again": one.again,
+                "read_again": one.reread,
                 "skipped": one.skipped,
             }
             for one in effect

@@ -1,4 +1,4 @@
-"""A checkpoint explained: for people as text, for programs as one object."""
+"""Explains a checkpoint: as text for people, as one object for programs."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def described(snapshot: Snapshot, owner: Owner | None, findings: Sequence[Findin
     """Return everything `gluepot checkpoint show` knows.
 
     Args:
-        snapshot: of the checkpoint, read whole.
-        owner: the driver that holds the lease now.
-        findings: of the diagnosis.
+        snapshot: the complete contents of the checkpoint.
+        owner: the driver that holds the lease now; None if no driver does.
+        findings: what the diagnosis found.
     """
     planned, done = snapshot.batches("offsets"), snapshot.batches("commits")
     query = snapshot.query_id()
@@ -109,7 +109,7 @@ def _span(log: dict[str, int | None]) -> str:
 
 
 def _grouped(names: Sequence[FileName]) -> Iterator[tuple[str, str]]:
-    """Yield files with what they mean; the entries of a log, and the checksums of a folder, in one line."""
+    """Yield files and their meaning; the entries of one log, or the checksums of one folder, share a line."""
     for (folder, kind), group in groupby(
         sorted(names, key=lambda one: (one.key.rpartition("/")[0], one.kind, one.batch_id or 0)),
         key=lambda one: (one.key.rpartition("/")[0], one.kind),

@@ -1,4 +1,4 @@
-"""`gluepot prepare`: makes the archive of Spark's classes with which later jobs of this installation start faster."""
+"""`gluepot prepare`: makes an archive of Spark's classes, so that later jobs of this installation start faster."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ TRAINING_SECS = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What is there now.
+    """The outcome of `prepare`.
 
     Args:
-        archive: the archive; None where this Java cannot make one.
-        made: it was not there before.
+        archive: the archive; None if this Java cannot make one.
+        made: whether this call made the archive; False if it existed before.
     """
 
     archive: Path | None
     made: bool
 
 
-def prepare(*, again: bool = False) -> Prepared:
+def prepare(*, replace: bool = False) -> Prepared:
     """Run a small streaming job whose JVM writes the archive when it ends.
 
     Args:
-        again: replace an archive that is there, for example after an update of Java.
+        replace: replace an existing archive, for example after an update of Java.
 
     Raises:
         ConfigError: there is no usable Java, or the environment's folder cannot be written.
@@ -42,7 +42,7 @@ def prepare(*, again: bool = False) -> Prepared:
     """
     java = ensure_java(os.environ)
     archive = archive_path(java.version)
-    if archive.exists() and not again:
+    if archive.exists() and not replace:
         return Prepared(archive, made=False)
     try:
         archive.parent.mkdir(parents=True, exist_ok=True)
@@ -68,7 +68,7 @@ def _train(archive: Path, folder: Path) -> None:
         "TMPDIR": str(folder),
     }
     command = [sys.executable, "-m", "gluepot", "run", str(TRAINING), "--max-batches", "1", "--master", "local[2]"]
-    # Its output ends with the JVM, which outlives the driver by the time it takes to write the archive.
+    # `run` returns when the output is closed. The JVM closes it, after the driver has ended and the archive is written.
     ended = subprocess.run(
         [*command, "--", "--JOB_NAME", "prepare", "--TempDir", str(folder)],
         capture_output=True,

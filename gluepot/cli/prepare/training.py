@@ -1,4 +1,4 @@
-"""The job that `gluepot prepare` runs: a little of what most jobs use, so that its classes are among those archived."""
+"""The job that `gluepot prepare` runs. It does a little of all that most jobs do, so that Spark loads those classes."""
 
 import sys
 

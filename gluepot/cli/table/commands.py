@@ -1,4 +1,4 @@
-"""`gluepot table`: what is in a table, whether it is whole, and the upkeep of one of Iceberg or Delta."""
+"""`gluepot table`: shows and verifies tables, compacts their files, and maintains tables of Iceberg and Delta."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cyclopts import App, Parameter
 
 from gluepot.cli.table import report
 from gluepot.commit.history import every
-from gluepot.connectors.glueparquet import ParquetFormat
+from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
 from gluepot.connectors.lake import AWS
 from gluepot.core.clock import SystemClock
 from gluepot.core.storage import canonical_url, open_storage
@@ -22,7 +22,7 @@ from gluepot.tables.evolution import column_histories, in_time_order
 from gluepot.tables.table import no_table
 from gluepot.tables.verify import verify as verify_table
 
-FINDINGS = 3  # a code of its own: a check that could not be made is 1
+FINDINGS = 3  # its own exit code, because 1 means that the check could not be made
 
 Output = Literal["text", "json"]
 
@@ -42,14 +42,14 @@ def files(path: str, *, output: Output = "text") -> None:
 
 @app.command
 def verify(path: str, *, rejects_path: str | None = None, output: Output = "text") -> None:
-    """Read a table whole and compare it with its manifests; exit code 0 if it is clean, 3 with findings.
+    """Read a whole table and compare it with its manifests; exit code 0 if it is clean, 3 with findings.
 
-    Checked are: every file is there with its size, CRC and rows; no file is there that no manifest names; input, rows,
-    rejected and filtered records add up; no batch overlaps another one, and between batches nothing is left out.
+    This checks that every file exists with its size, CRC and rows; that manifests name every file; that input, rows,
+    rejected and filtered records add up; that no batch overlaps another; and that there is no gap between batches.
 
     Args:
         path: the table's folder, local or s3://bucket/prefix.
-        rejects_path: where the job was told to keep rejected records, if not below the table.
+        rejects_path: the job's rejectsPath, if the rejected records are not below the table.
         output: text for people; json for programs, one object.
     """
     other = rejects_path if rejects_path and canonical_url(rejects_path) != canonical_url(path) else None
@@ -61,7 +61,7 @@ def verify(path: str, *, rejects_path: str | None = None, output: Output = "text
 
 @app.command
 def history(path: str, *, output: Output = "text") -> None:
-    """List what was published in order, replaced batches too.
+    """List everything that was published, in order of time, including replaced batches.
 
     Args:
         path: the table's folder, local or s3://bucket/prefix.
@@ -80,7 +80,7 @@ def schema(path: str, *, history: bool = False, output: Output = "text") -> None
 
     Args:
         path: the table's folder, local or s3://bucket/prefix.
-        history: per column, the batch in which it appeared and those in which its type changed.
+        history: show for each column the batch in which it appeared and the batches in which its type changed.
         output: text for people; json for programs, a list of objects.
     """
     table = open_table(path)
@@ -98,29 +98,29 @@ def compact(
     dry_run: bool = False,
     output: Output = "text",
 ) -> None:
-    """Put few large Parquet files in the place of many small ones, while jobs write the table and readers read it.
+    """Replace many small Parquet files by few large ones, while jobs write the table and readers read it.
 
-    Manifests stay as they are, so that nothing is written twice or lost by it. The newest batch of each query is left
-    for later, and so is what batch jobs wrote. Readers that list the folder see rows of a file twice, or not at all,
-    for the moment between two steps; readers through manifests (`gluepot.table`) never.
+    Manifests stay as they are, so a compaction neither loses nor doubles rows. It leaves out the newest batch of each
+    query and everything that batch jobs wrote. For a moment between two steps, readers that list the folder see the
+    rows of a file twice or not at all; readers that use the manifests (`gluepot.table`) never do.
 
-    Each file is compared with its manifest before it is replaced. A file that is damaged, short or gone stays as it is
-    and is named on the standard error; the other files are compacted, and the exit code is 3.
+    Each file is compared with its manifest before it is replaced. A file that is damaged, short or missing is left
+    alone and named on standard error; the other files are compacted, and the exit code is 3.
 
     Args:
         path: the table's folder, local or s3://bucket/prefix.
-        target_mb: files that become one have so many megabytes together, about.
+        target_mb: about how many megabytes of files are combined into one.
         compression: of the new files: zstd, snappy, gzip, lz4, brotli or none.
         sort_by: a column to sort each new file by, so that readers skip more of it.
         dry_run: only say what would be replaced.
         output: text for people; json for programs, a list of objects.
     """
     storage = open_storage(path)
-    settings = CompactSettings(target_mb << 20, ParquetFormat.from_glue({"compression": compression}), sort_by)
+    settings = CompactSettings(target_mb << 20, ParquetOutputFormat.from_glue({"compression": compression}), sort_by)
     owner = uuid4().hex[:12]
-    told = list(planned(storage, settings) if dry_run else compact_table(storage, settings, SystemClock(), owner))
-    report.show(report.compacted([one for one in told if isinstance(one, Compacted)]), output)
-    refused = [one.message for one in told if isinstance(one, Refused)]
+    outcomes = list(planned(storage, settings) if dry_run else compact_table(storage, settings, SystemClock(), owner))
+    report.show(report.compacted([one for one in outcomes if isinstance(one, Compacted)]), output)
+    refused = [one.message for one in outcomes if isinstance(one, Refused)]
     for message in refused:
         print(message, file=sys.stderr)
     if refused:
@@ -139,24 +139,24 @@ def optimize(
     aws: Annotated[bool, Parameter(env_var=AWS)] = False,
     master: str = "local[*]",
 ) -> None:
-    """Make the files of an Iceberg or Delta table larger, and drop snapshots and files that nobody needs any more.
+    """Combine small files of an Iceberg or Delta table, and remove snapshots and files that are no longer needed.
 
-    May run while jobs write the table. What they look up to recognise a batch that is written already is kept. Prints a
-    line of JSON for each step.
+    Jobs may write the table meanwhile. The information by which they recognise a batch that is already written is kept.
+    Prints one line of JSON for each step.
 
     Args:
         table: catalog.database.table of Iceberg, or the folder of a Delta table.
-        keep_days: how long what the table was stays readable.
-        orphan_days: how old a file that nothing refers to must be to be removed; Iceberg only, at least 1.
+        keep_days: for how many days old snapshots stay readable.
+        orphan_days: minimum age in days at which a file that nothing refers to is removed; Iceberg only, at least 1.
         dry_run: only say what would be done.
         conf: NAME=VALUE for Spark, such as a catalog of your own. May be repeated.
-        jars_dir: a folder with the archives, as `gluepot jars fetch --jars-dir` fills it.
-        aws: the table is in the catalog of AWS Glue; without it in the local one that takes its place.
+        jars_dir: a folder with the archives, made by `gluepot jars fetch --jars-dir`.
+        aws: the table is in the catalog of AWS Glue; without this, it is in the local catalog.
         master: Spark master.
     """
     from gluepot.datalake.optimize import JOB, job_arguments  # noqa: PLC0415  as below
     from gluepot.job.options import RunOptions  # noqa: PLC0415  as below
-    from gluepot.job.run import run  # noqa: PLC0415  what runs jobs takes its time; the others read files
+    from gluepot.job.run import run  # noqa: PLC0415  slow to import, and the other commands only read files
 
     arguments = job_arguments(table, conf or (), keep_days, orphan_days, dry_run=dry_run)
     run(JOB, arguments, RunOptions(master=master, jars_dir=jars_dir, aws=aws))

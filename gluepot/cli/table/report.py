@@ -22,17 +22,18 @@ from gluepot.tables.evolution import ColumnHistory, type_text
 from gluepot.tables.findings import newest
 from gluepot.tables.verify import Verification
 
-_PIPE_WIDTH = 10_000  # lines that no terminal wraps are as long as they need to be
+# The width of output that is not a terminal: wide enough that no line is wrapped.
+_PIPE_WIDTH = 10_000
 _MOST_RANGES = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One answer in two forms.
+    """The output of a command in two forms.
 
     Args:
-        plain: for `json.dumps`.
-        shown: for people.
+        plain: values for `json.dumps`.
+        shown: the text for people.
     """
 
     plain: Any
@@ -72,7 +73,7 @@ def files(table: Table) -> Report:
 
 
 def compacted(done: Sequence[Compacted]) -> Report:
-    """Return what a compaction did, or would do."""
+    """Return what a compaction did; after a dry run, what it would do."""
     plain = [asdict(one) for one in done]
     if not plain:
         return Report(plain, Text("nothing to compact"))
@@ -83,10 +84,10 @@ def compacted(done: Sequence[Compacted]) -> Report:
 
 
 def history(commits: Sequence[CommitRecord]) -> Report:
-    """Return what was published, in the order given.
+    """Return what was published, in the given order.
 
     Args:
-        commits: all generations.
+        commits: the commits of all generations.
     """
     live = {(commit.key, commit.generation) for commit in newest(sorted(commits, key=lambda one: one.generation))}
     plain = [
@@ -121,7 +122,7 @@ def history(commits: Sequence[CommitRecord]) -> Report:
 
 
 def schema(table: Table) -> Report:
-    """Return the columns of a table as they are now."""
+    """Return the current columns of a table."""
     plain = [
         {"column": column.field.name, "type": type_text(column.field), "partition_key": column.is_key}
         for column in table.columns
@@ -131,7 +132,7 @@ def schema(table: Table) -> Report:
 
 
 def column_histories(histories: Sequence[ColumnHistory]) -> Report:
-    """Return how the columns came to be."""
+    """Return the batch in which each column appeared, and the batches that changed its type."""
     plain = [
         {
             "column": one.name,
@@ -170,13 +171,15 @@ def verification(where: str, found: Verification) -> Report:
         f"{found.rows:,} rows, {found.rejected:,} rejected, {found.filtered:,} filtered",
     ]
     if found.without_ranges:
-        lines.append(f"{found.without_ranges:,} commits do not say which ranges they hold")
+        lines.append(f"{found.without_ranges:,} commits do not record their source ranges")
     if found.unchecked:
-        lines.append(f"{len(found.unchecked):,} files of rejected records are elsewhere; name it with --rejects-path")
+        lines.append(
+            f"{len(found.unchecked):,} files of rejected records lie in another folder; give it as --rejects-path"
+        )
     if found.unfinished:
         lines.append(
-            f"{len(found.unfinished):,} files belong to a publication, a compaction or a purge in progress, or one "
-            "that died; the next start of its job, or the next compaction or purge, settles that"
+            f"{len(found.unfinished):,} files belong to a publication, a compaction or a purge that is in progress or "
+            "died; the next start of its job, or the next compaction or purge, completes or removes them"
         )
     verdict = "clean" if not found.findings else f"findings: {len(found.findings):,}"
     findings = [Text(f"{one.kind}: {one.message}", style="red") for one in found.findings]
@@ -206,7 +209,7 @@ def _covered(covered: Coverage) -> dict[str, Any]:
 
 
 def _grid(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, header: bool = True) -> RenderableType:
-    """Return rows under the names of their columns; numbers stand on the right."""
+    """Return a grid of rows below the names of their columns, with numbers aligned to the right."""
     if not rows:
         return Text("")
     grid = Grid(box=None, pad_edge=False, show_header=header)

@@ -1,14 +1,14 @@
-"""The page of a running job: is it healthy, how late is it, and why.
+"""The page of a running job: whether it is healthy, how late it is, and why.
 
-history.py   what the newest batches did, bounded
+history.py   the newest batches, up to a limit
 verdict.py   one word and one sentence for a query
 figures.py   numbers with units
 charts.py    the points of the charts
-origins.py   settings, each with where its value came from
-records.py   rejected records, read beside the server
+origins.py   settings, each with the origin of its value
+records.py   rejected records, read in a separate thread
 log_tail.py  the newest log lines
 view.py      all of that for one query
 render.py    templates
-guard.py     which requests may change something
+guard.py     checks of requests that may change something
 routes.py    paths
 """

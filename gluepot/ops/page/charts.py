@@ -1,4 +1,4 @@
-"""The points of the charts, column by column as uPlot takes them."""
+"""Computes the points of the charts, column by column as uPlot needs them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from gluepot.ops.page.history import Batch
 
 
 def series(batches: Sequence[Batch]) -> dict[str, list[Any]]:
-    """Return one list per line, all as long as there are batches; None leaves a gap.
+    """Return one list for each line, with one point for each batch; None leaves a gap.
 
     Args:
-        batches: oldest first.
+        batches: the batches, oldest first.
 
     Returns:
         `t` in seconds since 1970 UTC; rates in rows per second; `took` and `window` in seconds; `lag` in records.
@@ -20,7 +20,7 @@ def series(batches: Sequence[Batch]) -> dict[str, list[Any]]:
     return {
         "t": [round(one.committed_epoch, 3) for one in batches],
         "batch": [one.batch_id for one in batches],
-        # The first batch of a run has no time before it to share its rows out over.
+        # The first batch of a run has no input rate, because there is no time since a previous batch.
         "input": [round(one.input_rate, 1) if n else None for n, one in enumerate(batches)],
         "process": [round(one.process_rate, 1) for one in batches],
         "took": [round(one.duration_secs, 3) for one in batches],

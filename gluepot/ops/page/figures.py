@@ -1,4 +1,4 @@
-"""Numbers as people read them: few digits, always with a unit."""
+"""Formats numbers for people: with few digits, and always with a unit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MINUTE_SECS, _HOUR_SECS, _DAY_SECS = 60, 3_600, 86_400
 
 
 class Figure(NamedTuple):
-    """A number and its unit, apart so that a page can set them apart."""
+    """A number and its unit, kept apart so that the page can style them differently."""
 
     value: str
     unit: str = ""
@@ -75,7 +75,7 @@ def clock_time(epoch: float) -> str:
 
 
 def iso_time(epoch: float) -> str:
-    """Return a moment as `<time datetime>` wants it."""
+    """Return a time in the format of `<time datetime>`."""
     return datetime.fromtimestamp(epoch, UTC).isoformat(timespec="seconds")
 
 

@@ -1,9 +1,9 @@
-"""Which requests may look and which may change something: nobody acts in the name of a reader from another page.
+"""Checks which requests may read and which may change something, so that no other web page can act for a reader.
 
-A browser sends its cookies, and reaches this machine's loopback, for whatever page it has open. So a page is given to
-names of this machine only where no token is needed (a name that somebody else points here would make the other page the
-same origin), and a change needs a request from our own page that brings what only our page holds. A program that sends
-the job's token in a header needs neither: browsers never do that by themselves.
+A browser sends its cookies, and reaches this machine's loopback, for any page that it has open. So if no token is
+needed, the page is served only under names of this machine: under a name that somebody else points here, another page
+would have the same origin. A change needs a request from our own page, with a secret that only our page has. A program
+that sends the job's token in a header needs neither, because browsers never send that header by themselves.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Refused(Exception):
     """A request that is not carried out.
 
     Args:
-        sentence: for whoever sent it.
-        status: of the answer.
+        sentence: the message for its sender.
+        status: HTTP status of the answer.
     """
 
     def __init__(self, sentence: str, status: int = 403) -> None:
@@ -40,15 +40,15 @@ class Guard:
     """Decides about requests to the page.
 
     Args:
-        access: who may look; where nobody needs a token, the address must be one of this machine alone.
-        secret: what a form of our page brings; a new one in each run.
+        access: decides who may read; without a token, the host name must be one of this machine.
+        secret: the secret in the forms of our page; a new one for each run.
     """
 
     access: Access
     secret: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
 
     def check_host(self, request: Request) -> None:
-        """Raise `Refused` for a name by which another page may have found us."""
+        """Raise `Refused` for a host name under which another page could reach us."""
         host = _host_name(request.headers.get("host", ""))
         if self.access.token is None and not is_loopback(host):
             raise Refused(
@@ -69,19 +69,19 @@ class Guard:
             return fields
         check_same_origin(request)
         if not hmac.compare_digest(fields.get(FIELD, "").encode(), self.secret.encode()):
-            raise Refused("The page is from before the job began; load it again.")
+            raise Refused("The page is older than this run of the job; reload it.")
         return fields
 
 
 def _host_name(host: str) -> str:
     try:
         return urlsplit(f"//{host}").hostname or ""
-    except ValueError:  # a bracket too few
+    except ValueError:  # a closing bracket is missing
         return ""
 
 
 def check_same_origin(request: Request) -> None:
-    """Raise `Refused` unless a browser says that one of our own pages sent the request."""
+    """Raise `Refused` unless the browser's headers say that one of our own pages sent the request."""
     site = request.headers.get("sec-fetch-site", "same-origin")
     origin = request.headers.get("origin", "")
     if site != "same-origin" or origin not in {

@@ -1,4 +1,4 @@
-"""What the newest batches of each query did: a watcher with a memory that does not grow."""
+"""Remembers the newest batches of each query, in a memory of limited size."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ MOST_POSITIONS = 50
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One batch in the numbers that are kept of it; those of its shards are added up.
+    """The numbers that are kept of one batch, summed over its shards.
 
     Args:
         batch_id: number of the micro-batch.
         committed_epoch: when it was committed, in seconds since 1970 UTC.
         duration_secs: how long it took.
-        window_secs: how long it may take; 0 where the next batch starts at once.
-        window_ratio: the former over the latter; 0 without a window.
-        input_rate: rows per second that came.
+        window_secs: how long it may take; 0 if the next batch starts at once.
+        window_ratio: `duration_secs` divided by `window_secs`; 0 if there is no window.
+        input_rate: rows per second that arrived.
         process_rate: rows per second of batch time.
-        rows_in: records read.
-        rows_out: records written.
+        rows_in: number of records read.
+        rows_out: number of records written.
         bytes_in: payload bytes read.
-        bytes_out: bytes of the files published.
-        files: files published.
-        rejected: records put aside, by reason.
-        attempts: 1 when the first try succeeded.
-        lag_records: records behind it; None where that is not known.
-        lag_secs: how long the oldest record behind it had waited, at most; None where that is not known.
+        bytes_out: total size of the published files.
+        files: number of published files.
+        rejected: number of rejected records, by reason.
+        attempts: number of attempts; 1 if the first one succeeded.
+        lag_records: number of records that waited at its end; None if unknown.
+        lag_secs: the longest time that the oldest of them can have waited; None if unknown.
         phase_secs: seconds by phase.
     """
 
@@ -67,7 +67,7 @@ class Batch:
 
     @classmethod
     def of(cls, stats: BatchStats) -> Batch:
-        """Return what is kept of a batch."""
+        """Return the numbers to keep of a batch."""
         return cls(
             batch_id=stats.batch_id,
             committed_epoch=stats.committed_epoch,
@@ -91,7 +91,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class FromBatch(Generic[WhatT]):
-    """Something a batch brought: a file, or the change of a column."""
+    """A file or a changed column, with the batch that it comes from."""
 
     batch_id: int
     committed_epoch: float
@@ -100,15 +100,15 @@ class FromBatch(Generic[WhatT]):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a query stands in one shard.
+    """The position of a query in one shard.
 
     Args:
         stream: topic or stream.
         shard: partition or shard.
-        start: first position of the newest batch that read it.
-        end: one past the last one: where the next batch begins.
-        lag_records: records behind; None where that is not known.
-        lag_secs: how long the oldest of them has waited, at most; likewise.
+        start: first position of the newest batch that read the shard.
+        end: the position at which the next batch begins.
+        lag_records: number of records that wait; None if unknown.
+        lag_secs: the longest time that the oldest of them can have waited; None if unknown.
     """
 
     stream: str
@@ -121,16 +121,16 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class QueryHistory:
-    """What is remembered of a query: batches, files and changes oldest first, positions with the worst lag first.
+    """The history of a query: batches, files and changes oldest first, positions with the worst lag first.
 
     Args:
-        batches: at most `MOST_BATCHES`.
-        files: with records, at most `MOST_FILES`.
+        batches: the newest batches, at most `MOST_BATCHES`.
+        files: the newest files with records, at most `MOST_FILES`.
         rejects: files of rejected records, at most `MOST_REJECTS_FILES`.
-        changes: of columns, at most `MOST_CHANGES`.
-        positions: of the newest batch, at most `MOST_POSITIONS`.
-        shards: how many positions there are.
-        rejected: records put aside since the run began, by reason.
+        changes: changes of columns, at most `MOST_CHANGES`.
+        positions: positions of the newest batch, at most `MOST_POSITIONS`.
+        shards: number of all positions.
+        rejected: number of records rejected since the run began, by reason.
     """
 
     batches: Sequence[Batch] = ()
@@ -170,7 +170,7 @@ class History:
 
     @side_task("page")
     def update(self, stats: BatchStats) -> None:
-        """Take in a committed batch; queries beyond `MOST_QUERIES` are left out."""
+        """Add a committed batch; queries beyond `MOST_QUERIES` are left out."""
         batch, positions = Batch.of(stats), _positions(stats)
         with self._lock:
             if stats.query not in self._queries and len(self._queries) >= MOST_QUERIES:
@@ -186,7 +186,7 @@ class History:
                 kept.positions, kept.shards = positions[:MOST_POSITIONS], len(positions)
 
     def of(self, query: str) -> QueryHistory:
-        """Return what is remembered of a query."""
+        """Return the history of a query."""
         with self._lock:
             kept = self._queries.get(query)
             if kept is None:

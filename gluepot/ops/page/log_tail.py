@@ -1,4 +1,4 @@
-"""The newest log lines of this process, in a memory that does not grow."""
+"""Keeps the newest log lines of this process, in a memory of limited size."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class LogLine:
     """One line.
 
     Args:
-        time: ISO, UTC.
-        level: lower case.
-        event: what happened.
-        values: the rest, `name=value`, without secrets.
+        time: time in ISO format, UTC.
+        level: level in lower case.
+        event: name of the event.
+        values: the other values as `name=value`, without secrets.
     """
 
     time: str
@@ -38,7 +38,7 @@ class LogTail:
     _lines: deque[LogLine] = field(default_factory=lambda: deque(maxlen=MOST_LINES))
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Keep one event as structlog has it before it becomes text."""
+        """Add an event, in structlog's form before it becomes text."""
         values = mask({name: value for name, value in event.items() if name not in _OWN_COLUMNS})
         self._lines.append(
             LogLine(

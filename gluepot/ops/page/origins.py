@@ -1,4 +1,4 @@
-"""The effective settings of a run and of a query, each with where its value came from."""
+"""The effective settings of a run and of a query, each with the origin of its value."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ _GROUPS = (
 )
 
 
+# The names that scripts use for the fields of `StreamSettings`.
 _OF_SCRIPT = {
     "window_size_secs": "windowSize",
     "checkpoint_location": "checkpointLocation",
@@ -30,7 +31,6 @@ _OF_SCRIPT = {
     "quarantine_limit": "quarantineLimit",
     "small_batch_records": "smallBatchRecords",
 }
-"""What scripts call the fields of `StreamSettings`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class Setting:
     """One value.
 
     Args:
-        name: as its user writes it.
-        value: as text.
-        origin: where it came from.
+        name: name of the setting as users write it.
+        value: value as text.
+        origin: where the value comes from.
     """
 
     name: str
@@ -53,10 +53,10 @@ class RunOption:
     """An option of `gluepot run`.
 
     Args:
-        name: of the option.
-        value: that holds.
-        default: that would.
-        variable: of the environment, whose value the option takes where the command line gives none; empty for none.
+        name: name of the option.
+        value: the effective value.
+        default: the default value.
+        variable: the environment variable that sets the option if the command line does not; empty if there is none.
     """
 
     name: str
@@ -69,9 +69,9 @@ def of_run(options: Iterable[RunOption], shown: Mapping[str, Any], environ: Mapp
     """Return the options of `gluepot run`.
 
     Args:
-        options: as they hold.
+        options: the options with their effective values.
         shown: their values without secrets.
-        environ: of the process.
+        environ: environment of the process.
     """
     return [Setting(one.name.replace("_", "-"), _text(shown[one.name]), _origin(one, environ)) for one in options]
 
@@ -83,7 +83,7 @@ def _origin(option: RunOption, environ: Mapping[str, str]) -> str:
 
 
 def of_job(config: Mapping[str, Any]) -> list[Setting]:
-    """Return what the job was told, from the groups that `/config` has."""
+    """Return the settings of the job, from the groups of `/config`."""
     return [
         Setting(name, _text(value), origin)
         for group, origin in _GROUPS
@@ -92,7 +92,7 @@ def of_job(config: Mapping[str, Any]) -> list[Setting]:
 
 
 def of_query(settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[Setting]:
-    """Return how a query runs: what differs from the default was set by the script, or by `gluepot run` for it."""
+    """Return the settings of a query. Values that differ from the default come from the script or `gluepot run`."""
     return [
         Setting(
             _OF_SCRIPT.get(name, name),
@@ -104,7 +104,7 @@ def of_query(settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[S
 
 
 def changed_first(settings: Iterable[Setting]) -> list[Setting]:
-    """Return what somebody set before what nobody touched."""
+    """Return the settings sorted: first those that somebody set, then those with default values."""
     return sorted(settings, key=lambda one: one.origin == DEFAULT)
 
 

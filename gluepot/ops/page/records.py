@@ -1,4 +1,4 @@
-"""Rejected records with their bytes, read by a thread of their own: a slow storage keeps no page waiting."""
+"""Reads rejected records in a separate thread, so that the page does not wait for a slow storage."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ MOST_KNOWN = 16
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A rejected record as a page shows it; no character of it acts on the reader.
+    """A rejected record in the form that the page shows, with all special characters escaped.
 
     Args:
         reason: a short fixed word.
-        message: a sentence.
-        origin: where it came from.
-        size_bytes: length of its bytes; None without any.
-        text: its bytes as one line of text, cut.
+        message: one sentence.
+        origin: stream, shard and position of the record.
+        size_bytes: length of its bytes; None if it has none.
+        text: its bytes as one line of text, shortened.
     """
 
     reason: str
@@ -40,7 +40,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What is known of one file: its first records, or a sentence on why there are none."""
+    """The result of reading one file: its first records, or a sentence that says why there are none."""
 
     records: Sequence[Record] = ()
     note: str = ""
@@ -86,7 +86,7 @@ class RecordReader:
 
 
 def read(file: WrittenFile) -> Read:
-    """Read the first `MOST_RECORDS` records of a file; one that cannot be read, or is large, is told in a sentence."""
+    """Read the first `MOST_RECORDS` records of a file; if it is too large or unreadable, return a sentence instead."""
     if file.size_bytes > MOST_FILE_BYTES:
         return Read(note=f"The file has {file.size_bytes:,} bytes; see it with `gluepot dlq show`.")
     try:

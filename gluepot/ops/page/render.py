@@ -1,4 +1,4 @@
-"""The templates, and the files that go with them, all in memory."""
+"""Loads the page's templates and static files into memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FOLDERS = ("static", "static/vendor")
 
 @dataclass(frozen=True, slots=True)
 class StaticFile:
-    """A file as it is sent."""
+    """The content and type of a static file."""
 
     body: bytes
     content_type: str
@@ -53,7 +53,7 @@ def static_files() -> Mapping[str, StaticFile]:
 
 @cache
 def templates() -> Environment:
-    """Return the templates; every value they print is escaped, and a missing one is an error."""
+    """Return the templates. They escape every value that they print, and a missing value is an error."""
     environment = Environment(
         loader=PackageLoader(__package__ or "", "templates"),
         autoescape=True,

@@ -1,4 +1,4 @@
-"""The paths of the page: it shows, and it pauses, resumes and stops."""
+"""The HTTP paths of the page: for showing the job, and for pausing, resuming and stopping queries."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def routes(job: Observed, access: Access) -> list[Route]:
     """Return the routes of a job's page.
 
     Args:
-        job: what is shown and may be changed.
-        access: who may.
+        job: the job to show and to change.
+        access: decides who may do that.
     """
     guard = Guard(access)
     static = static_files()
@@ -105,5 +105,5 @@ def routes(job: Observed, access: Access) -> list[Route]:
 
 async def refused(_: Request, error: Exception) -> Response:
     """Answer a request that is not carried out."""
-    assert isinstance(error, Refused)  # registered for that alone
+    assert isinstance(error, Refused)  # this handler is registered only for `Refused`
     return PlainTextResponse(f"{error.sentence}\n", error.status, headers=HEADERS)

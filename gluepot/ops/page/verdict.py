@@ -1,4 +1,4 @@
-"""One word and one sentence for a query: decided from its status and its newest batches."""
+"""Judges a query in one word and one sentence, from its status and its newest batches."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from gluepot.streaming.observe.status import QueryStatus
 Mood = Literal["good", "quiet", "warn", "bad"]
 WORST_FIRST: tuple[Mood, ...] = ("bad", "warn", "quiet", "good")
 
+# From this share of the window on, a batch is said to be close to it; the terminal's live line uses the same share.
 BUSY_RATIO = 0.8
-"""Share of the window from which on a batch is said to be close to it; the same as in the terminal's live line."""
+# A lag that grew over this many batches in a row is expected to grow further.
 TREND_BATCHES = 5
-"""Lag that grew over so many batches in a row is taken to go on growing."""
+# After this time without a batch, and several windows, a stream that has caught up is called idle.
 IDLE_SECS = 60.0
-"""After so long without a batch, and several windows, a stream that is caught up is called idle."""
 IDLE_WINDOWS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What to think of a query.
+    """The judgement of a query.
 
     Args:
-        mood: how good that is.
-        word: the answer.
+        mood: how good the state is.
+        word: the state in a word or two.
         why: one sentence with numbers.
     """
 
@@ -42,14 +42,14 @@ class Verdict:
 def verdict(
     query: QueryStatus, batches: Sequence[Batch], now_epoch: float, *, stopping: bool, pausing: bool
 ) -> Verdict:
-    """Judge a query; what stops it comes before what slows it.
+    """Judge a query. Reasons that stop it are reported before reasons that slow it down.
 
     Args:
-        query: as it last told.
-        batches: its newest ones, oldest first; may be none.
-        now_epoch: in seconds since 1970 UTC.
-        stopping: the job's end was asked for.
-        pausing: a pause of the query was asked for.
+        query: the newest status of the query.
+        batches: its newest batches, oldest first; may be empty.
+        now_epoch: the current time, in seconds since 1970 UTC.
+        stopping: whether the job has been asked to end.
+        pausing: whether the query has been asked to pause.
     """
     return (
         _not_running(query, stopping=stopping)
@@ -145,5 +145,5 @@ def _in_time(query: QueryStatus, newest: Batch, now_epoch: float) -> Verdict:
 
 
 def _ago(query: QueryStatus, now_epoch: float) -> str:
-    assert query.last_commit_epoch is not None  # asked before
+    assert query.last_commit_epoch is not None  # the caller has checked this
     return str(span(max(0.0, now_epoch - query.last_commit_epoch)))

@@ -1,4 +1,4 @@
-"""All that the page shows of a job, put together from memory."""
+"""Collects everything that the page shows of a job, from memory."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ _QUERY_DEFAULTS = {name: one.default for name, one in StreamSettings.model_field
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What the page looks at and what it may change.
+    """The parts of a job that the page shows and may change.
 
     Args:
-        name: of the job.
-        run_id: of the run, shortened.
-        streams: whose queries are shown, paused and stopped.
-        history: what their newest batches did.
-        log: the newest lines.
-        settings: of the run and the job.
-        version: names and versions.
-        advice: gives the advisor's newest advice on a query, None before it said something; None without an advisor.
+        name: name of the job.
+        run_id: shortened id of the run.
+        streams: the session whose queries are shown, paused and stopped.
+        history: the newest batches of these queries.
+        log: the newest log lines.
+        settings: settings of the run and the job.
+        version: names and versions of the software.
+        advice: returns the newest advice on a query, or None before the first; None if there is no advisor.
         records: reads rejected records.
     """
 
@@ -58,7 +58,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A query in the list of queries."""
+    """An entry in the list of queries."""
 
     name: str
     verdict: Verdict
@@ -70,10 +70,10 @@ class Phase:
     """One phase of a batch.
 
     Args:
-        name: of the phase.
-        secs: it took; those in tasks are sums over tasks.
-        share: of all phases, 0 to 1.
-        before: shares of the phases before it, added up.
+        name: name of the phase.
+        secs: time of the phase; for phases in tasks, the sum over tasks.
+        share: share of all phases, 0 to 1.
+        before: sum of the shares of the phases before it.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class RejectsFile:
-    """A file of rejected records and what is known of its first ones; None while they are read."""
+    """A file of rejected records, and its first records; None while they are being read."""
 
     at: FromBatch[WrittenFile]
     read: Read | None
@@ -92,7 +92,7 @@ class RejectsFile:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What one page shows; `query` and all that follows is about the chosen one, None before there is one."""
+    """The content of the page. `query` and the fields after it describe the chosen query; None if there is none yet."""
 
     job: Observed
     now_epoch: float
@@ -127,12 +127,12 @@ NO_QUERY = Verdict("quiet", "Starting", "The script has started no streaming que
 
 
 def view(job: Observed, wanted: str | None = None, batch_id: int | None = None) -> View:
-    """Return what to show.
+    """Return the content of the page.
 
     Args:
-        job: what is looked at.
-        wanted: name of the query; None, or one that is not there, for the one that is worst off.
-        batch_id: whose phases to show; None, or one that is forgotten, for the newest.
+        job: the job to show.
+        wanted: name of the query; if it is None or unknown, the query in the worst state is shown.
+        batch_id: the batch whose phases to show; if it is None or no longer remembered, the newest.
     """
     now_epoch, stopping = job.streams.clock.epoch(), job.streams.stop.is_set()
     queries = job.streams.status.queries()
@@ -161,7 +161,7 @@ def view(job: Observed, wanted: str | None = None, batch_id: int | None = None) 
 
 
 def phases(batch: Batch | None) -> list[Phase]:
-    """Return the phases of a batch in the order in which records meet them; none of a batch that tells none."""
+    """Return the phases of a batch in the order in which records pass them; empty if their times are not known."""
     if batch is None or not (whole := sum(batch.phase_secs.values())):
         return []
     names = sorted(batch.phase_secs, key=lambda name: (PHASES.index(name) if name in PHASES else len(PHASES), name))

@@ -35,11 +35,11 @@ def ensure(name: str) -> list[Path]:
     return [folder / jar.module.path for jar in jars]
 
 
-def held(name: str, folder: Path | None = None) -> list[Path]:
+def locked_archives(name: str, folder: Path | None = None) -> list[Path]:
     """Return the archives of a set as this machine holds them; each is checked against the lock, nothing is fetched.
 
     Args:
-        name: of the set.
+        name: name of the set.
         folder: where they lie side by side under their own names; None for our cache.
 
     Raises:

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from gluepot.bookmarks.ledger import BegunRun, Change, Ledger, Owner, RunStart, VersionMismatch, open_ledger
 from gluepot.bookmarks.ledger.edit import reset, rewind
-from gluepot.connectors.files.plan import Plan, PlanOptions, plan
-from gluepot.connectors.files.versions import FileVersion, state_body, state_of
+from gluepot.connectors.files.source.plan import Plan, PlanOptions, plan
+from gluepot.connectors.files.source.versions import FileVersion, state_body, state_of
 from gluepot.core.clock import FakeClock
 
 ROOT = "s3://lake/in"

@@ -35,7 +35,7 @@ def test_a_checkpoint_stands_behind_its_newest_batch_that_is_done():
 
 def test_each_partition_says_what_is_read_again_and_what_is_skipped():
     told = moves.moves(at(p0=30, p1=20), at(p0=12, p1=25, p2=4))
-    assert [(one.again, one.skipped) for one in told] == [(18, 0), (0, 5), (0, 0)]
+    assert [(one.reread, one.skipped) for one in told] == [(18, 0), (0, 5), (0, 0)]
     assert [str(one) for one in told] == [
         "t partition 0 goes from 30 to 12: 18 read again",
         "t partition 1 goes from 20 to 25: 5 skipped",

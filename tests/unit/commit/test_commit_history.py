@@ -4,7 +4,7 @@ import pytest
 
 from gluepot.commit.history import every, live, newest_generations, settled
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.filesink.layout import COMMITS, commit_key, write_and_generation
+from gluepot.connectors.files.sink.layout import COMMITS, commit_key, write_and_generation
 from gluepot.connectors.ports import CommitKey
 from gluepot.core.errors import CheckpointError
 from tests.unit.commit.worlds import MemoryStorage

@@ -7,7 +7,7 @@ import pytest
 from gluepot.commit import Target, abort, adopted, publish, recover
 from gluepot.commit.publish import published
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.filesink.layout import commit_key
+from gluepot.connectors.files.sink.layout import commit_key
 from gluepot.connectors.ports import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import CheckpointError, LeaseHeld, PermanentError, TransientError

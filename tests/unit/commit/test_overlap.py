@@ -103,13 +103,17 @@ def test_a_sealed_generation_without_a_batch_says_nothing():
     ("plan", "says", "consent"),
     [
         (planned("q", 3, offsets(30, 35)), r"older than the table /t: it is at batch 3.* up to 9", False),
-        (planned("q", 9, offsets(90, 95)), r"holds offsets 95 to 99 of clicks partition 0 as part of batch 9", False),
+        (
+            planned("q", 9, offsets(90, 95)),
+            r"contains offsets 95 to 99 of clicks partition 0 as part of batch 9",
+            False,
+        ),
         (
             planned("p", 0, offsets(0, 20)),
-            r"holds offsets 0 to 9 of clicks partition 0 already, in batch 0 of query q",
+            r"already contains offsets 0 to 9 of clicks partition 0, in batch 0 of query q",
             True,
         ),
-        (planned("q", 10, offsets(95, 99)), r"holds offsets 95 to 98 .* in batch 9 of this query", True),
+        (planned("q", 10, offsets(95, 99)), r"contains offsets 95 to 98 .* in batch 9 of this query", True),
         (planned("p", 0, offsets(120, 130)), r"ends at offset 100 of clicks partition 0.* starts at 120", True),
     ],
 )

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from gluepot.commit import FILES, Journal, Origin, QueryWrites, Target, Write, live, place_digest, publish, recover
-from gluepot.connectors.filesink.layout import commit_key
+from gluepot.connectors.files.sink.layout import commit_key
 from gluepot.connectors.ports import CommitKey, Manifest
 from gluepot.core.errors import CheckpointError
 from tests.unit.commit.explore import manifest_rows

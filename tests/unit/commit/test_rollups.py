@@ -17,7 +17,7 @@ from gluepot.commit.record import CommitRecord, FileEntry
 from gluepot.commit.rolling import create_again, index_of, indexes, roll_up, rolled_records, unroll
 from gluepot.commit.rollup import Index, Summary
 from gluepot.commit.tally import Tally
-from gluepot.connectors.filesink.layout import COMMITS, ROLLUPS, commit_key, rollup_index_key, rollups_of_query
+from gluepot.connectors.files.sink.layout import COMMITS, ROLLUPS, commit_key, rollup_index_key, rollups_of_query
 from gluepot.connectors.ports import CommitKey, Manifest, SourceRange
 from gluepot.core.errors import CheckpointError, TransientError
 from gluepot.tables.columns import table_columns

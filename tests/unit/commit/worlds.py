@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gluepot.commit import Target
-from gluepot.connectors.filesink.layout import staging_of_attempt
+from gluepot.connectors.files.sink.layout import staging_of_attempt
 from gluepot.connectors.ports import CommitKey, Manifest, ManifestPart, SourceRange, StagedFile
 from gluepot.core.storage import FileWriter, Storage
 from gluepot.core.storage.port import Stretch, checked, stretch_with

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gluepot.spark.class_archive import recording, with_archive
-from gluepot.spark.spark_env import DEFAULTS, LATER_OPTIMISATION, prepare, with_properties
+from gluepot.spark.spark_env import DEFAULTS, LATER_OPTIMISATION, LAUNCHER_OPTIONS, prepare, with_properties
 
 OURS = Path("/our folder/spark.properties")
 
@@ -51,6 +51,14 @@ def test_how_the_jvm_compiles_can_be_chosen_otherwise(own):
     assert LATER_OPTIMISATION not in chosen["SPARK_SUBMIT_OPTS"]
 
 
+def test_the_short_jvm_before_sparks_own_gets_options_that_end_it_sooner_unless_others_are_chosen():
+    ours, chosen = {}, {"SPARK_LAUNCHER_OPTS": "-Xmx64m"}
+    prepare(ours)
+    prepare(chosen)
+    assert ours["SPARK_LAUNCHER_OPTS"] == LAUNCHER_OPTIONS
+    assert chosen["SPARK_LAUNCHER_OPTS"] == "-Xmx64m"
+
+
 def test_a_configuration_folder_of_the_users_own_is_left_alone():
     environ = {"SPARK_CONF_DIR": "/etc/spark"}
     prepare(environ)
@@ -77,5 +85,15 @@ def test_starting_a_job_loads_neither_pandas_nor_databases_nor_web_servers():
     probe = "import sys, awsglue.context, awsglue.transforms, awsglue.job, gluepot.connectors.streams.datasource, gluepot.connectors.kafka.source, "
     probe += "gluepot.engine.task, gluepot.job.run; heavy = {'pandas', 'sqlalchemy', 'boto3', 'duckdb', 'adbc_driver_postgresql', "
     probe += "'prometheus_client', 'starlette', 'uvicorn'}; print(sorted(heavy & set(sys.modules)))"
+    ended = subprocess.run([sys.executable, "-c", probe], capture_output=True, check=True, text=True)
+    assert ended.stdout.strip() == "[]"
+
+
+def test_planning_a_stream_loads_neither_decoders_nor_readers_of_files():
+    probe = "import sys, gluepot.connectors.streams.datasource, gluepot.connectors.kafka.source; "
+    probe += (
+        "heavy = {'gluepot.frames.declared', 'pyarrow.compute', 'pyarrow.parquet', 'stamina', 'yaml', 'pydantic'}; "
+    )
+    probe += "print(sorted(heavy & set(sys.modules)))"
     ended = subprocess.run([sys.executable, "-c", probe], capture_output=True, check=True, text=True)
     assert ended.stdout.strip() == "[]"

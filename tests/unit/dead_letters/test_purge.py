@@ -5,7 +5,7 @@ import pytest
 
 from gluepot.cli.dlq import purge as purge_command
 from gluepot.commit.publish import published
-from gluepot.connectors.filesink.layout import commit_key
+from gluepot.connectors.files.sink.layout import commit_key
 from gluepot.connectors.ports import CommitKey
 from gluepot.core.errors import ConfigError, TransientError
 from gluepot.dead_letters.folder import open_folder
@@ -106,6 +106,6 @@ def test_letters_in_a_folder_of_their_own_are_purged_through_the_table(tmp_path)
 
 def test_nobody_is_asked_where_there_is_no_terminal(table):
     publish(table, 0, b"{a")
-    with pytest.raises(ConfigError, match="say --yes"):
+    with pytest.raises(ConfigError, match="pass --yes"):
         purge_command(table)
     assert rejects_files(table) != []

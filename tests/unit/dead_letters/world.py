@@ -8,8 +8,8 @@ from dataclasses import replace
 import pyarrow as pa
 
 from gluepot import commit
-from gluepot.connectors.filesink import new_file_sink
-from gluepot.connectors.glueparquet import ParquetFormat
+from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
+from gluepot.connectors.files.sink import new_file_sink
 from gluepot.connectors.ports import CommitKey, Manifest, SourceRange
 from gluepot.dead_letters.letters import Letter
 from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
@@ -20,7 +20,7 @@ def publish(
 ) -> commit.Target:
     """Publish a batch of one good record and the given rejected ones."""
     key = CommitKey("query-1", batch_id, "sink")
-    sink = new_file_sink(table, key, ParquetFormat(), ctx="sink", rejects_path=rejects)
+    sink = new_file_sink(table, key, ParquetOutputFormat(), ctx="sink", rejects_path=rejects)
     errors = [ErrorRecord(raw, reason, "not JSON", Coordinates("clicks", "0", str(n))) for n, raw in enumerate(bad, 1)]
     part = sink.write(iter([Chunk(pa.record_batch({"n": [batch_id]}), errors)]), 0, "5/attempt/0")
     target = commit.open_target(sink)

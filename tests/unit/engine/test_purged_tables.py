@@ -12,7 +12,7 @@ import gluepot.table
 from gluepot.catalog.connect import open_catalog
 from gluepot.catalog.values import Database, Partition, Table
 from gluepot.commit.compaction import Compaction
-from gluepot.connectors.filesink.layout import INTENTS, commit_key
+from gluepot.connectors.files.sink.layout import INTENTS, commit_key
 from gluepot.core import failpoints
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import TransientError

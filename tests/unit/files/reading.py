@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gluepot.connectors.files.grouping import GroupOptions, grouped
-from gluepot.connectors.files.listing import ListingStats, list_files
-from gluepot.connectors.files.settings import FileReadSettings
+from gluepot.connectors.files.source.grouping import GroupOptions, grouped
+from gluepot.connectors.files.source.listing import ListingStats, list_files
+from gluepot.connectors.files.source.settings import FileReadSettings
 from gluepot.frames.chunk import Chunk, ErrorRecord
 from gluepot.frames.rows import rows
 

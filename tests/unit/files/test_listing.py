@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from gluepot.connectors.files.globs import compile_globs, read_exclusions
-from gluepot.connectors.files.listing import ListingOptions, ListingStats, list_files
-from gluepot.connectors.files.predicate import parse_predicate
+from gluepot.connectors.files.source.globs import compile_globs, read_exclusions
+from gluepot.connectors.files.source.listing import ListingOptions, ListingStats, list_files
+from gluepot.connectors.files.source.predicate import parse_predicate
 from gluepot.core.errors import ConfigError
 
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from gluepot.connectors.files.formats.text_lines import BOM, line_blocks, lines_of
-from gluepot.connectors.files.grouping import NONE, FileGroup, GroupOptions, grouped
-from gluepot.connectors.files.listing import ListingStats, list_files
-from gluepot.connectors.files.settings import FileReadSettings
-from gluepot.connectors.files.versions import FileVersion
+from gluepot.connectors.files.source.grouping import NONE, FileGroup, GroupOptions, grouped
+from gluepot.connectors.files.source.listing import ListingStats, list_files
+from gluepot.connectors.files.source.settings import FileReadSettings
+from gluepot.connectors.files.source.versions import FileVersion
 from gluepot.frames.rows import rows
 
 MIB = 1 << 20

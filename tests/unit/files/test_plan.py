@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from gluepot.connectors.files.log_lines import log_lines
-from gluepot.connectors.files.plan import PlanOptions, Verdict, plan, plan_range
-from gluepot.connectors.files.versions import FilesState, FileVersion, state_body, state_of
+from gluepot.connectors.files.source.log_lines import log_lines
+from gluepot.connectors.files.source.plan import PlanOptions, Verdict, plan, plan_range
+from gluepot.connectors.files.source.versions import FilesState, FileVersion, state_body, state_of
 from gluepot.core.errors import CheckpointError
 
 ROOT = "s3://lake/clicks"

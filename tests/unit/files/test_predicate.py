@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gluepot.connectors.files.predicate import parse_predicate
+from gluepot.connectors.files.source.predicate import parse_predicate
 from gluepot.core.errors import ConfigError
 
 DAY = {"year": "2024", "month": "01", "day": None, "region": "eu-west"}

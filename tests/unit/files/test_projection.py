@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import orc, parquet
 
-from gluepot.connectors.files.grouping import FileGroup
-from gluepot.connectors.files.listing import ListingStats, list_files
-from gluepot.connectors.files.settings import FileReadSettings
+from gluepot.connectors.files.source.grouping import FileGroup
+from gluepot.connectors.files.source.listing import ListingStats, list_files
+from gluepot.connectors.files.source.settings import FileReadSettings
 from gluepot.connectors.ports import ColumnarSource
 from gluepot.core.errors import ConfigError
 from tests.unit.files.reading import errors, records

@@ -7,10 +7,17 @@ from datetime import UTC, datetime
 import pytest
 from structlog.testing import capture_logs
 
-from gluepot.connectors.files.grouping import ACROSS_PARTITION, IN_PARTITION, NONE, FileGroup, GroupOptions, grouped
-from gluepot.connectors.files.listing import ListingStats, list_files
-from gluepot.connectors.files.settings import FileReadSettings
-from gluepot.connectors.files.versions import FileVersion
+from gluepot.connectors.files.source.grouping import (
+    ACROSS_PARTITION,
+    IN_PARTITION,
+    NONE,
+    FileGroup,
+    GroupOptions,
+    grouped,
+)
+from gluepot.connectors.files.source.listing import ListingStats, list_files
+from gluepot.connectors.files.source.settings import FileReadSettings
+from gluepot.connectors.files.source.versions import FileVersion
 from gluepot.core.errors import ConfigError
 from tests.unit.files.reading import records
 
@@ -124,7 +131,7 @@ def test_the_description_makes_the_settings_again(tmp_path):
         ({"paths": []}, "paths to read are"),
         ({"paths": ["x"], "boundedFiles": "many"}, "boundedFiles is 'many'; use a whole number of 1 or more"),
         ({"paths": ["x"], "groupFiles": "inPartitions"}, "Did you mean 'inPartition'"),
-        ({"paths": ["x"], "recurse": "yes"}, "recurse is 'yes'; use true or false"),
+        ({"paths": ["x"], "recurse": "maybe"}, "recurse is 'maybe'; use true or false"),
         ({"paths": ["x"], "compressionType": "lzo"}, "compressionType is 'lzo'; use one of none, gzip"),
     ],
 )

@@ -15,8 +15,8 @@ from gluepot.bookmarks.ledger.lease import Heartbeat
 from gluepot.catalog.connect import open_catalog
 from gluepot.catalog.values import Database, Partition, Table
 from gluepot.cli.main import _outcome
-from gluepot.connectors.files.settings import FileReadSettings
-from gluepot.connectors.files.table_settings import table_read
+from gluepot.connectors.files.source.settings import FileReadSettings
+from gluepot.connectors.files.source.table_settings import table_read
 from gluepot.core.clock import FakeClock
 
 CTX = "source0"
@@ -153,7 +153,7 @@ def test_a_dry_run_changes_nothing(runs, gluepot):
 
 
 def test_without_a_terminal_a_reset_wants_yes(runs, gluepot):
-    assert "say --yes" in gluepot("bookmarks", "reset", "copy", code=2)
+    assert "pass --yes" in gluepot("bookmarks", "reset", "copy", code=2)
 
 
 def test_a_rewind_goes_to_a_run_or_a_time(runs, gluepot):

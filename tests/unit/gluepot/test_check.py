@@ -62,7 +62,7 @@ def test_an_example_has_nothing_to_be_said_against(script):
         ),
         ("frame.write('custom.spark', {'path': p, 'className': 'net.snowflake.spark'})", "DynamicFrame.write"),
         ("from awsglueml.transforms import FindMatches\nFindMatches.apply(frame)", "FindMatches"),
-        ("from awsgluedq.transforms import EvaluateDataQuality", "awsgluedq.transforms.EvaluateDataQuality"),
+        ("from awsgluedq.transforms import NoSuchTransform", "awsgluedq.transforms.NoSuchTransform"),
         ("from awsglue.dynamicframe import NoSuchName", "awsglue.dynamicframe.NoSuchName"),
         ("import gs_nothing", "gs_nothing"),
     ],
@@ -175,7 +175,7 @@ def test_a_finding_tells_its_line():
 
 
 def test_what_is_no_python_is_refused_with_its_line():
-    with pytest.raises(ConfigError, match=r"old\.py is no Python: line 1"):
+    with pytest.raises(ConfigError, match=r"old\.py is not a Python script: line 1"):
         check_script("old.py", "print 'x'")
 
 

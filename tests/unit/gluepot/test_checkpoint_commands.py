@@ -7,7 +7,7 @@ import pytest
 
 from gluepot.cli.main import main
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.filesink.layout import commit_key
+from gluepot.connectors.files.sink.layout import commit_key
 from gluepot.connectors.kafka.positions import split
 from gluepot.connectors.ports import CommitKey
 from gluepot.connectors.streams.start import read_start

@@ -79,7 +79,7 @@ def test_a_query_goes_back_to_a_batch():
 def test_what_lies_between_two_places_is_not_counted():
     storage = checkpoint(4)
     told = moves.moves(moves.standing(read(storage)), end_of(read(storage), 1))
-    assert [(one.again, one.skipped) for one in told] == [(None, 0), (0, 0)]
+    assert [(one.reread, one.skipped) for one in told] == [(None, 0), (0, 0)]
     assert [str(one) for one in told] == [
         "clicks shard a goes from behind 1031 to behind 1011: what lies between is read again",
         "clicks shard c goes from behind 5 to behind 5: no change",
@@ -102,5 +102,5 @@ def test_a_query_over_two_kinds_of_source_is_not_moved():
 
 
 def test_a_bookmark_of_an_unknown_source_is_refused():
-    with pytest.raises(CheckpointError, match="source 'pulsar'; use a newer Gluepot"):
+    with pytest.raises(CheckpointError, match="source 'pulsar' that this version does not know; use a newer"):
         place_of_mark(StreamMark("ck", QUERY, 1, [{"source": "pulsar"}]))

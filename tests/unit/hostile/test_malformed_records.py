@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-import duckdb
 import pytest
 
 from gluepot.commit import open_target, publish
-from gluepot.connectors.glueparquet import glueparquet_sink
+from gluepot.connectors.files.formats.parquet.sink import glueparquet_sink
 from gluepot.connectors.ports import CommitKey, Manifest
 from gluepot.frames.json_decoder import JsonDecoder
+from tests.duck import duck
 from tests.unit.hostile.records import fuzzed, hand_made
 
 SEED = 20261121
@@ -35,14 +35,12 @@ def write(table: Path, records: Sequence[bytes | None], chunk_records: int, batc
 
 
 def counted(table: Path) -> int:
-    with duckdb.connect() as db:
-        (rows,) = db.execute(f"SELECT count(*) FROM read_parquet('{table}/*.parquet', union_by_name=true)").fetchall()
+    (rows,) = duck().execute(f"SELECT count(*) FROM read_parquet('{table}/*.parquet', union_by_name=true)").fetchall()
     return int(rows[0])
 
 
 def rejects(table: Path) -> dict[int, bytes | None]:
-    with duckdb.connect() as db:
-        found = db.execute(f"SELECT position, raw FROM read_parquet('{table}/_rejects/*.rejects')").fetchall()
+    found = duck().execute(f"SELECT position, raw FROM read_parquet('{table}/_rejects/*.rejects')").fetchall()
     assert max(Counter(position for position, _ in found).values()) == 1
     return {int(position): raw for position, raw in found}
 

@@ -13,8 +13,8 @@ import duckdb
 import pyarrow as pa
 
 from gluepot.commit import open_target, publish
-from gluepot.connectors.filesink.folders import partition_values
-from gluepot.connectors.glueparquet import glueparquet_sink
+from gluepot.connectors.files.formats.parquet.sink import glueparquet_sink
+from gluepot.connectors.files.sink.folders import partition_values
 from gluepot.connectors.ports import CommitKey, Manifest
 from gluepot.frames.chunk import Chunk
 

@@ -87,7 +87,7 @@ def test_a_state_of_another_table_is_refused():
     facts = SqliteFacts()
     facts.insert((0, 1))
     with pytest.raises(
-        CheckpointError, match="the bookmark is of t by id ascending, the script reads u by id ascending"
+        CheckpointError, match="the bookmark belongs to t by id ascending, the script reads u by id ascending"
     ):
         plan(facts, "u", BY_ID, saved(plan(facts, "t", BY_ID, None, None)), None)
 

@@ -139,8 +139,8 @@ def test_failures_retries_and_empty_triggers_are_counted(registry, metrics):
 
 
 def test_commits_to_groups_are_counted_apart_from_those_that_failed(registry, metrics):
-    metrics.group_commits("clicks", told=2, failed=1)
-    metrics.group_commits("clicks", told=3, failed=0)
+    metrics.group_commits("clicks", made=2, failed=1)
+    metrics.group_commits("clicks", made=3, failed=0)
     assert sample(registry, "group_commits_total") == 5
     assert sample(registry, "group_commit_failures_total") == 1
 

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gluepot.table
-from gluepot.connectors.filesink.layout import commit_key
-from gluepot.connectors.glueparquet import ParquetFormat
+from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
+from gluepot.connectors.files.sink.layout import commit_key
 from gluepot.connectors.ports import CommitKey
 from gluepot.core import failpoints
 from gluepot.core.clock import FakeClock
@@ -149,7 +149,7 @@ def test_files_of_other_formats_stay(folder):
 
 
 def test_rows_of_many_files_are_one_row_group_in_the_codec_asked_for(folder, writer):
-    run(folder, CompactSettings(format=ParquetFormat("gzip")))
+    run(folder, CompactSettings(format=ParquetOutputFormat("gzip")))
 
     (made,) = Path(folder).glob("day=0/compact-*.parquet")
     metadata = pq.read_metadata(made)

@@ -11,7 +11,7 @@ import pytest
 from gluepot.commit import Target, recover
 from gluepot.commit.history import every
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.filesink.layout import commit_key
+from gluepot.connectors.files.sink.layout import commit_key
 from gluepot.connectors.ports import CommitKey
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import LocalStorage

@@ -1,1 +1,1 @@
-"""How a ledger of an earlier version becomes one of this version."""
+"""The migrations that bring a ledger of an earlier version up to date."""

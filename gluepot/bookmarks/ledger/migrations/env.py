@@ -1,4 +1,4 @@
-"""What alembic runs: the migrations, in the transaction of the caller's connection."""
+"""The script that alembic runs: it runs the migrations in the transaction of the caller's connection."""
 
 from alembic import context
 

@@ -12,7 +12,7 @@ _NAME = sa.String(400)
 
 
 def upgrade() -> None:
-    """Make them."""
+    """Create the tables."""
     op.create_table(
         "jobs",
         sa.Column("name", _NAME, primary_key=True),
@@ -83,6 +83,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Remove them."""
+    """Remove the tables."""
     for name in ("audit", "commits", "leases", "bookmarks", "runs", "jobs"):
         op.drop_table(name)

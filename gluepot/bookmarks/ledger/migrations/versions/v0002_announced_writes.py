@@ -12,7 +12,7 @@ _NAME = sa.String(400)
 
 
 def upgrade() -> None:
-    """Make the table."""
+    """Create the table."""
     op.create_table(
         "announced",
         sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
@@ -23,5 +23,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Remove it."""
+    """Remove the table."""
     op.drop_table("announced")

@@ -1,0 +1,55 @@
+"""Tasks of one batch do not see each other: what to do when they bring the same new column with different types.
+
+The driver looks at what they found before any of it is published. If readers could not merge their files, the batch
+runs once more, with the columns settled beforehand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from gluepot.connectors.files.sink.clashes import new_names
+from gluepot.connectors.files.sink.drift.fitting import readers_merge
+from gluepot.connectors.files.sink.drift.layout import PLAIN, Layout, TableColumn
+from gluepot.frames.schema import merge_fields
+
+
+def settle(known: Layout, found: Sequence[Layout], keys: Sequence[str]) -> Layout | None:
+    """Return the columns that all tasks of a batch can work with; None if they agree as it is.
+
+    Args:
+        known: the columns before the batch.
+        found: what each task added, in any order.
+        keys: partition keys.
+    """
+    merged: dict[tuple[str, str], pa.Field] = {}
+    for column in sorted((one for layout in found for one in layout.columns), key=lambda one: (one.place, one.name)):
+        held = merged.get(column.place)
+        merged[column.place] = column.field if held is None else merge_fields(held, column.field)
+    settled = _named(merged, known, keys)
+    agreed = {column.place: column for column in settled.columns}
+    for layout in found:
+        for column in layout.columns:
+            one = agreed[column.place]
+            if one.name != column.name or not readers_merge(one.field, column.field):
+                return settled
+    return None
+
+
+def _named(fields: dict[tuple[str, str], pa.Field], known: Layout, keys: Sequence[str]) -> Layout:
+    """Give each column the name it has, or a free one: those that have their field's own name choose first."""
+    names = {column.place: column.name for column in known.columns}
+    plain = [origin for origin, kind in fields if kind == PLAIN and (origin, kind) not in names]
+    for origin, name in zip(plain, new_names(plain, [*known.names, *keys]), strict=True):
+        names[origin, PLAIN] = name
+    layout = known.with_columns(
+        *(TableColumn(fields[place].with_name(names[place]), *place) for place in fields if place in names)
+    )
+    for (origin, kind), field in fields.items():
+        if (origin, kind) not in names:
+            wanted = f"{origin}_{kind}"  # "_rescued" for what has no origin
+            name = layout.free_name(wanted, [*keys, *(one for one, _ in fields)])
+            layout = layout.with_columns(TableColumn(field.with_name(name), origin, kind))
+    return Layout(tuple(column for column in layout.columns if column.place in fields))

@@ -1,0 +1,1 @@
+"""Files of a folder tree as a batch source with bookmarks."""

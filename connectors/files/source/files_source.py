@@ -1,0 +1,111 @@
+"""Files as a batch source: in the task, a group of files to chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from gluepot.connectors.files.compression import compression_of, decompressed
+from gluepot.connectors.files.contracts import ChunkReader, ColumnarInputFormat, InputFormat, OpenFile
+from gluepot.connectors.files.source.grouping import FileGroup
+from gluepot.connectors.files.source.hive import partition_values
+from gluepot.connectors.files.source.versions import FileVersion
+from gluepot.core.errors import PermanentError
+from gluepot.core.logging import configure_once, get_logger
+from gluepot.core.storage import Entry, VersionGone, open_source
+from gluepot.frames.chunk import Chunk
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class FilesSource:
+    """Reads exactly the versions of files that were planned.
+
+    Args:
+        format: of all files.
+        compression: forced by the script; None: as the names say.
+        fail_fast: a record that cannot be read ends the job.
+        attach_filename: name of a column to add with the file's URL.
+        attach_timestamp: name of a column to add with the file's time.
+    """
+
+    format: InputFormat
+    compression: str | None = None
+    fail_fast: bool = False
+    attach_filename: str | None = None
+    attach_timestamp: str | None = None
+
+    @property
+    def guarantee(self) -> str:
+        """What a reader may rely on."""
+        return (
+            "Every version of a file is read once, unless it is gone before its turn: then the next run has the newer."
+        )
+
+    def only(self, columns: frozenset[str]) -> FilesSource:
+        """See `ColumnarSource`; formats that are read from start to end give all columns."""
+        form = self.format
+        return replace(self, format=form.only(columns)) if isinstance(form, ColumnarInputFormat) else self
+
+    def read(self, split: FileGroup) -> Iterator[Chunk]:
+        """Yield the records of a group.
+
+        Raises:
+            PermanentError: a file is damaged, or with `isFailFast` a record.
+            TransientError: the storage was away.
+        """
+        reader = self.format.reader()
+        for file in split.files:
+            try:
+                yield from self._of_file(reader, file, split.piece)
+            except VersionGone as gone:
+                configure_once()
+                log.warning(
+                    "file_gone", file=file.url, reason=str(gone), hint="a newer version is read by the next run"
+                )
+
+    def splits(self, file: FileVersion) -> bool:
+        """Tell whether a file can be read in pieces."""
+        plain = self.format.needs_seek or compression_of(file.name, self.compression) == "none"
+        return self.format.splits and plain
+
+    def _of_file(self, reader: ChunkReader, file: FileVersion, piece: tuple[int, int] | None) -> Iterator[Chunk]:
+        entry = Entry(file.inside, file.name, file.size_bytes, file.mtime_us, file.etag)
+        raw = open_source(file.root).open(entry)
+        with raw:
+            compression = "none" if self.format.needs_seek else compression_of(file.name, self.compression)
+            plain = decompressed(raw, compression, file.size_bytes, file.url)
+            added = list(self._added_columns(file))
+            opened = OpenFile(plain, file.url, file.partition, piece, is_unpacked=compression != "none")
+            for chunk in reader.read(opened):
+                if self.fail_fast and chunk.errors:
+                    first = chunk.errors[0]
+                    raise PermanentError(
+                        f"{file.url}, byte {first.at.position}: {first.message} With isFailFast the job ends here;"
+                        " correct the file or leave isFailFast out"
+                    )
+                yield Chunk(_with_columns(chunk.batch, added), chunk.errors)
+
+    def _added_columns(self, file: FileVersion) -> Iterator[tuple[str, pa.Scalar]]:
+        for name, value in partition_values(file.partition):
+            yield name, pa.scalar(value, pa.string())
+        if self.attach_filename:
+            yield self.attach_filename, pa.scalar(file.url, pa.string())
+        if self.attach_timestamp:
+            yield self.attach_timestamp, pa.scalar(file.mtime_us, pa.timestamp("us", "UTC"))
+
+
+def _with_columns(batch: pa.RecordBatch, added: list[tuple[str, Any]]) -> pa.RecordBatch:
+    """Append columns of one value; one that the file has already gives way, as in Spark."""
+    if not added:
+        return batch
+    names = {name for name, _ in added}
+    if names.intersection(batch.schema.names):
+        batch = batch.select([name for name in batch.schema.names if name not in names])
+    fields = [*batch.schema, *(pa.field(name, value.type) for name, value in added)]
+    columns = [*batch.columns, *(pa.repeat(value, batch.num_rows) for _, value in added)]
+    return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))

@@ -1,0 +1,72 @@
+"""A read of a catalog's table as a read of files: its folders, its format, the types it declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from gluepot.catalog.formats import table_format
+from gluepot.catalog.values import Partition, Table
+from gluepot.connectors.files.source.hive import partition_path
+from gluepot.connectors.files.source.listing import Root
+from gluepot.connectors.files.source.settings import KNOWN_OPTIONS, FileReadSettings
+from gluepot.core.errors import ConfigError
+from gluepot.core.storage import canonical_url
+from gluepot.frames.schema.hive_types import arrow_of_hive
+
+_UNTYPED = ("csv", "groklog", "xml")
+"""Formats whose values are texts until somebody says what they mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRead:
+    """A read of a table.
+
+    Args:
+        settings: of the files.
+        types: what texts of the files and the folders' names mean, by column.
+    """
+
+    settings: FileReadSettings
+    types: Mapping[str, pa.DataType]
+
+
+def table_read(table: Table, partitions: Iterable[Partition], options: Mapping[str, Any], predicate: str) -> TableRead:
+    """Return how a table is read.
+
+    Args:
+        table: of files.
+        partitions: all of the table's; of those that the predicate leaves out no folder is listed.
+        options: `additional_options`; they go before what the table's parameters say (docs/glue 5.1).
+        predicate: `push_down_predicate`.
+
+    Raises:
+        ConfigError: the table has no location, or an option or a type is not understood.
+    """
+    location = table.storage.location
+    if not location:
+        raise ConfigError(f"The table {table.title} has no location; it is no table of files.")
+    form = table_format(table)
+    of_table = {name: value for name, value in table.parameters.items() if name in KNOWN_OPTIONS}
+    given = {**of_table, **options, "paths": [location]}
+    settings = FileReadSettings.from_glue(given, form.name, form.options, predicate)
+    keys = table.partition_keys
+    listing = replace(settings.listing, partitions=partition_roots(table, partitions)) if keys else settings.listing
+    source = {"database": table.database, "name": table.name, "options": dict(options)}
+    description = {**settings.description, "table": source}
+    typed = (*table.storage.columns, *keys) if form.name in _UNTYPED else keys
+    types = {column.name: arrow_of_hive(column.type) for column in typed}
+    return TableRead(replace(settings, listing=listing, description=description), types)
+
+
+def partition_roots(table: Table, partitions: Iterable[Partition]) -> list[Root]:
+    """Return the folders of a table's partitions; one without a location is where Hive would put it."""
+    names = [key.name for key in table.partition_keys]
+    roots = []
+    for one in partitions:
+        under = partition_path(zip(names, one.values, strict=True))
+        roots.append(Root(canonical_url(one.location or f"{table.storage.location.rstrip('/')}/{under}"), under))
+    return roots

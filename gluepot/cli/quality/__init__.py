@@ -1,0 +1,1 @@
+"""`gluepot quality`: data quality rules."""

@@ -1,0 +1,154 @@
+"""`gluepot quality`: check a ruleset, check data by it, propose one, and what checks found before."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import App, Parameter
+
+from gluepot.cli.output import show, time_of
+from gluepot.cli.quality import report
+from gluepot.core.errors import ConfigError
+from gluepot.quality.dqdl import DqdlError, Ruleset, parse
+
+FAILED_RULES = 3
+
+app = App(name="quality", help="Data quality: rules in DQDL, checks of files and tables, and their results.")
+
+
+@app.command
+def lint(*rulesets: Path, output: Literal["text", "json"] = "text") -> None:
+    """Read rulesets without any data; exit code 3 if one is not valid.
+
+    Args:
+        rulesets: files with DQDL.
+        output: text for people; json for programs, a list of objects.
+    """
+    rows = []
+    for path in rulesets:
+        try:
+            found = parse(_text_of(path))
+        except DqdlError as error:
+            rows.append({"file": str(path), "valid": False, "message": str(error)})
+            continue
+        count = f"{len(found.rules)} rules, {len(found.analyzers)} analyzers"
+        rows.append({"file": str(path), "valid": True, "message": " ".join([count + ".", *found.notes])})
+    if output == "json":
+        show(rows, "json", "")
+    else:
+        print("\n".join(f"{row['file']}: {row['message']}" for row in rows))
+    if not all(row["valid"] for row in rows):
+        raise SystemExit(FAILED_RULES)
+
+
+@app.command
+def check(
+    data: str,
+    *,
+    ruleset: Path,
+    format: str | None = None,  # noqa: A002  the name of the flag
+    with_: Annotated[tuple[str, ...], Parameter(name="--with")] = (),
+    context: str | None = None,
+    by_row: bool = False,
+    keep: bool = True,
+    cores: int = 2,
+    output: Literal["text", "json", "junit"] = "text",
+) -> None:
+    """Check files or a table by a ruleset; exit code 3 if a rule fails.
+
+    Args:
+        data: a path, the folder of a table that a job wrote, or database.table of the Data Catalog.
+        ruleset: file with DQDL.
+        format: of files whose names do not tell it, such as json, csv or parquet.
+        with_: another data set as alias=data, for rules that compare; several allowed.
+        context: under which results are kept, and compared by last(); the name of the data unless given.
+        by_row: judge composite rules row by row.
+        keep: keep the result in the history.
+        cores: of this machine.
+        output: text for people; json for programs; junit for CI systems.
+    """
+    rules = _parsed(ruleset)
+    from gluepot.cli.quality.data import open_frame, start_spark  # noqa: PLC0415  linting needs no Spark
+    from gluepot.cli.quality.run import evaluated  # noqa: PLC0415  as above
+
+    glue_context = start_spark(cores)
+    frame = open_frame(glue_context, data, format)
+    others = {alias: open_frame(glue_context, name, None) for alias, name in map(_alias, with_)}
+    result = evaluated(frame, rules, others, context or data, by_row=by_row, keep=keep)
+    print(report.text(result, output))
+    if result.score < 1.0:
+        raise SystemExit(FAILED_RULES)
+
+
+@app.command
+def recommend(
+    data: str,
+    *,
+    format: str | None = None,  # noqa: A002  as above
+    cores: int = 2,
+) -> None:
+    """Propose rules that files or a table fulfil today; the ruleset is printed.
+
+    Args:
+        data: a path, the folder of a table that a job wrote, or database.table of the Data Catalog.
+        format: of files whose names do not tell it, such as json, csv or parquet.
+        cores: of this machine.
+    """
+    from gluepot.cli.quality.data import open_frame, start_spark  # noqa: PLC0415  as above
+    from gluepot.cli.quality.run import proposed  # noqa: PLC0415
+
+    print(proposed(open_frame(start_spark(cores), data, format)), end="")
+
+
+@app.command
+def history(
+    *, job: str | None = None, context: str | None = None, most: int = 20, output: Literal["text", "json"] = "text"
+) -> None:
+    """List what checks found, the newest first.
+
+    Args:
+        job: only of this job.
+        context: only of this evaluation context.
+        most: the largest number of results.
+        output: text for people; json for programs, a list of objects.
+    """
+    from gluepot.evaluation.history.store import history_url, shared_history  # noqa: PLC0415  loads a database
+
+    results = shared_history(history_url(os.environ)).latest(job, context, most)
+    rows = [
+        {
+            "time": time_of(one.completed_ms),
+            "job": one.source.job,
+            "context": one.source.context,
+            "passed": sum(rule.passed for rule in one.outcomes),
+            "failed": sum(not rule.passed for rule in one.outcomes),
+            "score": round(one.score, 4),
+            "failed_rules": [rule.rule for rule in one.outcomes if not rule.passed],
+        }
+        for one in results
+    ]
+    show(rows, output, "No check has kept a result.")
+
+
+def _parsed(path: Path) -> Ruleset:
+    found = parse(_text_of(path))
+    for note in found.notes:
+        print(f"note: {path}: {note}", file=sys.stderr)
+    return found
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"The ruleset {path} cannot be read: {error}.") from None
+
+
+def _alias(given: str) -> tuple[str, str]:
+    alias, equals, name = given.partition("=")
+    if not equals or not alias or not name:
+        raise ConfigError(f"--with is {given!r}; write alias=data, such as customers=/data/customers.")
+    return alias, name

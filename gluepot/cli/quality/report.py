@@ -1,0 +1,59 @@
+"""A result of a check as text, JSON or JUnit XML."""
+
+from __future__ import annotations
+
+import json
+from typing import Literal
+from xml.etree import ElementTree as ET
+
+from gluepot.evaluation.check import plain_outcome
+from gluepot.evaluation.history.store import Result
+
+
+def text(result: Result, output: Literal["text", "json", "junit"]) -> str:
+    """Return a result as it is printed."""
+    match output:
+        case "json":
+            return json.dumps(
+                {
+                    "context": result.source.context,
+                    "score": result.score,
+                    "outcomes": [plain_outcome(one) for one in result.outcomes],
+                    "analyzed": dict(result.analyzed),
+                },
+                ensure_ascii=False,
+            )
+        case "junit":
+            return _junit(result)
+        case _:
+            return "\n".join(_lines(result))
+
+
+def _lines(result: Result) -> list[str]:
+    lines = []
+    for one in result.outcomes:
+        lines.append(f"{one.outcome.lower():6}  {one.rule}")
+        if one.reason:
+            lines.append(f"        {one.reason}")
+    lines += [f"{name} = {value:g}" for name, value in sorted(result.analyzed.items())]
+    passed = sum(one.passed for one in result.outcomes)
+    return [*lines, f"{passed} of {len(result.outcomes)} rules passed, score {result.score:.2f}"]
+
+
+def _junit(result: Result) -> str:
+    """Return a test suite with a test case for each rule."""
+    failed = sum(not one.passed for one in result.outcomes)
+    secs = (result.completed_ms - result.started_ms) / 1000
+    suite = ET.Element(
+        "testsuite",
+        name=result.source.context,
+        tests=str(len(result.outcomes)),
+        failures=str(failed),
+        errors="0",
+        time=f"{secs:.3f}",
+    )
+    for one in result.outcomes:
+        case = ET.SubElement(suite, "testcase", classname=result.source.context, name=one.rule)
+        if not one.passed:
+            ET.SubElement(case, "failure", message=one.reason).text = json.dumps(dict(one.metrics))
+    return ET.tostring(suite, encoding="unicode", xml_declaration=True)

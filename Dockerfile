@@ -38,10 +38,10 @@ WORKDIR /src
 # The packages first: they change less often than our code.
 COPY pyproject.toml uv.lock ./
 RUN --mount=type=cache,target=/root/.cache/uv \
-    uv sync --frozen --no-dev --extra demo --no-install-project
+    uv sync --frozen --no-dev --extra demo --extra pii --no-install-project
 COPY . .
 RUN --mount=type=cache,target=/root/.cache/uv \
-    uv sync --frozen --no-dev --extra demo --no-editable
+    uv sync --frozen --no-dev --extra demo --extra pii --no-editable
 # Not in /src, where Python would find the checkout before the installed package.
 WORKDIR /opt/gluepot
 RUN venv/bin/python -m gluepot.servers.jars fetch kafka-broker

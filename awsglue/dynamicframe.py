@@ -441,6 +441,10 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         """Remove fields whose type is null; in Glue, only the transform DropNullFields does this."""
         return self._then(DropNulls(), call)
 
+    def with_step(self, step: Step) -> DynamicFrame:
+        """Return the frame with one more step of another package's, such as `awsglueml`. Ours, not Glue's."""
+        return self._then(step, called("", "", 0, 0))
+
     def getNumPartitions(self) -> int:
         """Return the number of tasks that the records are spread over."""
         return shuffled_steps.partitions_of(self._spark, self.pipeline)

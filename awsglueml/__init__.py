@@ -1,1 +1,1 @@
-"""Glue's machine-learning transforms. Scripts can import all of them; one that is not supported fails when applied."""
+"""Glue's machine-learning transforms and `EntityDetector`. One that is not supported fails when applied."""

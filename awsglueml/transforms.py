@@ -7,8 +7,9 @@ from typing import Any
 from awsglue.dynamicframe import DynamicFrame
 from awsglue.transforms import GlueTransform
 from awsglue.unsupported import NotSupportedHere
+from awsglueml.entity_detector import EntityDetector
 
-__all__ = ["FillMissingValues", "FindIncrementalMatches", "FindMatches"]
+__all__ = ["EntityDetector", "FillMissingValues", "FindIncrementalMatches", "FindMatches"]
 
 
 class _Learned(GlueTransform):

@@ -16,6 +16,7 @@ from awsglue.job import Job
 from awsglue.readers import DataFrameReader
 from awsglue.sinks import DataFrameWriter, DataSink, DynamicFrameWriter
 from awsglue.sources import DataSource, StreamingDataSource
+from awsglueml.entity_detector import EntityDetector
 
 CLASSES: dict[str, type] = {
     cls.__name__: cls
@@ -31,12 +32,14 @@ CLASSES: dict[str, type] = {
         DataSource,
         StreamingDataSource,
         Job,
+        EntityDetector,
     )
 }
 TRANSFORMS: dict[str, type] = {
     name: getattr(module, name)
     for module in (awsglue.transforms, awsgluedq.transforms, awsglueml.transforms)
     for name in module.__all__
+    if name not in CLASSES
 }
 
 _ATTRIBUTES = {

@@ -19,12 +19,13 @@ HEADS = {
     "DataFrameReader": "`glueContext.create_data_frame`",
     "DynamicFrameReader": "`glueContext.create_dynamic_frame`",
     "DynamicFrameWriter": "`glueContext.write_dynamic_frame`",
+    "EntityDetector": "`awsglueml.transforms.EntityDetector`",
     TRANSFORM: "`awsglue.transforms`, `awsgluedq.transforms`, `awsglueml.transforms`",
 }
 _COLUMNS = 100
 
 # Methods that only our own modules use; Glue does not have them.
-_OURS = frozenset({"DynamicFrame.drop_null_fields", "DynamicFrame.known_schema"})
+_OURS = frozenset({"DynamicFrame.drop_null_fields", "DynamicFrame.known_schema", "DynamicFrame.with_step"})
 
 _PREFACE = """# What works
 
@@ -100,7 +101,7 @@ def _is_glues(cls: type, name: str) -> bool:
     """Tell whether a method belongs to Glue's library, and not to its base class in Spark."""
     method = inspect.getattr_static(cls, name)
     plain = method.__func__ if isinstance(method, classmethod) else method
-    return inspect.isfunction(plain) and plain.__module__.partition(".")[0] == "awsglue"
+    return inspect.isfunction(plain) and plain.__module__.partition(".")[0] in {"awsglue", "awsglueml"}
 
 
 if __name__ == "__main__":

@@ -16,6 +16,9 @@ from gluepot.check.finding import Finding, Level
 from gluepot.check.kinds import CLASSES
 from gluepot.connectors.registry import Access, Connector, connector
 from gluepot.core.errors import ConfigError, NotSupported
+from gluepot.entities import parameters
+from gluepot.entities.entity_types import ENTITY_TYPES
+from gluepot.entities.missing_types import MISSING_TYPES
 from gluepot.frames.transforms import ApplyMapping, CompareRows, ResolveChoice
 
 _A_MODEL = "it runs a model that only AWS has; compare the columns that tell records apart with a join"
@@ -35,7 +38,14 @@ _ONLY_THE_RUN = "?"
 _TABLES = "the tables are in Spark's storage, not below staging_path, and their ids start anew each run"
 _JOIN_ERRORS = "error records stay with the two inputs"
 
+_TYPES = (
+    f"{len(ENTITY_TYPES)} of Glue's {len(ENTITY_TYPES) + len(MISSING_TYPES)} entity types, in texts only; "
+    "docs/sensitive-data.md lists them"
+)
+
 PARTLY = {
+    "EntityDetector.classify_columns": _TYPES,
+    "EntityDetector.detect": _TYPES,
     "DynamicFrame.relationalize": _TABLES,
     "transforms.Relationalize": _TABLES,
     "DynamicFrame.join": _JOIN_ERRORS,
@@ -188,6 +198,11 @@ def _compare(call: Call) -> None:
         CompareRows(ast.literal_eval(compared))
 
 
+def _entity_types(call: Call) -> None:
+    if (given := literal(call, "entity_types")) is not None:
+        parameters.rules(given)
+
+
 _TRIED: dict[str, Callable[[Call], None]] = {
     "DataFrameReader.from_options": _read_rows,
     "DynamicFrameReader.from_options": _read,
@@ -201,6 +216,8 @@ _TRIED: dict[str, Callable[[Call], None]] = {
     "DynamicFrame.write": _write,
     "GlueContext.getSink": _sink,
     "DataSink.setFormat": _sink_format,
+    "EntityDetector.classify_columns": _entity_types,
+    "EntityDetector.detect": _entity_types,
     "DynamicFrame.applyMapping": _mapping,
     "DynamicFrame.apply_mapping": _mapping,
     "DynamicFrame.resolveChoice": _choice,

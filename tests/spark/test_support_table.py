@@ -15,6 +15,7 @@ from awsglue.context import GlueContext
 from awsglue.data_catalog import current_catalog
 from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection
 from awsglue.job import Job
+from awsglueml.entity_detector import EntityDetector
 from gluepot.catalog.values import Database, Table
 from gluepot.check.calls import TRANSFORM
 from gluepot.check.finding import Level
@@ -101,6 +102,8 @@ def without_connection(call: Any) -> None:
 
 
 CALLS = {
+    "EntityDetector.classify_columns": lambda s: EntityDetector().classify_columns(s.frame, ["EMAIL"]),
+    "EntityDetector.detect": lambda s: EntityDetector().detect(s.frame, ["EMAIL"]).count(),
     "GlueContext.add_ingestion_time_columns": lambda s: s.context.add_ingestion_time_columns(s.frame.toDF(), "day"),
     "GlueContext.convert_resolve_option": lambda s: s.context.convert_resolve_option("a", "Project", "int"),
     "GlueContext.create_data_frame_from_catalog": lambda s: s.context.create_data_frame_from_catalog(*s.table()).count(),

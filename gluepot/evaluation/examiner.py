@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -16,13 +15,15 @@ from pyspark.sql import functions as sql
 from gluepot.engine import execute
 from gluepot.engine.pipeline import FrameInput, Pipeline
 from gluepot.evaluation.files import values as file_values
+from gluepot.evaluation.group_counts import frequencies
 from gluepot.evaluation.other_data import OtherData, Sources
 from gluepot.evaluation.row_outcomes import RowOutcomes, Summary, SummaryOfRows
+from gluepot.frames.transforms import SelectFields
 from gluepot.quality import files as file_rules
 from gluepot.quality.checks import JUDGES, Facts, Setting
 from gluepot.quality.dqdl.ruleset import Composite, Rule, Ruleset, simple_rules
 from gluepot.quality.evaluation import Examination
-from gluepot.quality.measures import OWN, Frequencies, Grouped, Groups, Measured, columns_of, find_name, measure
+from gluepot.quality.measures import OWN, Grouped, Groups, Measured, columns_of, find_name, measure
 from gluepot.quality.numbers import Moment, RuleError
 from gluepot.quality.outcomes import Evaluation
 from gluepot.quality.row_tests import ACROSS_ROWS, RowTests
@@ -193,28 +194,22 @@ class Examiner:
         return found
 
     def _counted_elsewhere(self, measured: Measured) -> Measured:
-        """Let Spark count groups that one process could not hold."""
-        states = dict(measured.states)
-        for one, state in measured.states.items():
-            if isinstance(one, Groups) and isinstance(state, Grouped) and state.too_many:
-                states[one] = self._frequencies(one, state.rows)
-        return Measured(measured.columns, states)
-
-    def _frequencies(self, groups: Groups, rows: int) -> Frequencies:
-        frame = self._with_columns() if groups.where else self._subject.rows()
-        if groups.where:
-            frame = frame.where(sql.col(groups.where))
-        keys = [sql.col(f"`{find_name(frame.columns, name)}`") for name in groups.columns]
-        filled = frame.where(_any_filled(keys))
-        counts = filled.groupBy(*keys).agg(sql.count("*").alias("n"))
-        found = counts.agg(
-            sql.sum("n"), sql.count("*"), sql.count_if(sql.col("n") == 1), sql.sum(sql.col("n") * sql.log("n"))
-        ).first()
-        assert found is not None
-        total, distinct, once, weighted = (value or 0 for value in found)
-        # The sum of -p log p, with p = n / total.
-        entropy = math.log(total) - weighted / total if total else 0.0
-        return Frequencies(rows, total, distinct, once, entropy)
+        """Count the groups that one process could not hold, in a pass of their own over the columns that they need."""
+        found = {
+            one: state.rows
+            for one, state in measured.states.items()
+            if isinstance(one, Groups) and isinstance(state, Grouped) and state.too_many
+        }
+        if not found:
+            return measured
+        if self._needs_columns:
+            pipeline = Pipeline(FrameInput(self._with_columns()))
+        else:
+            names = [find_name(measured.columns.types, name) or name for one in found for name in one.columns]
+            select = SelectFields(tuple(f"`{name}`" for name in dict.fromkeys(names)))
+            pipeline = self._subject.pipeline.over_known().then(select)
+        counted = frequencies(self._subject.spark, pipeline, list(found), list(found.values()))
+        return Measured(measured.columns, {**measured.states, **dict(zip(found, counted, strict=True))})
 
     def _with_columns(self) -> DataFrame:
         """Return the rows with the columns of `where` and of row results that other rows decide."""

@@ -10,12 +10,14 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gluepot.quality.anomalies import forecast
 from gluepot.quality.dqdl.rule_types import OTHER_SPELLINGS, Kind
-from gluepot.quality.dqdl.ruleset import Condition, Negative, Number, Operator, Rule
+from gluepot.quality.dqdl.ruleset import Condition, Keyword, Negative, Number, Operator, Rule
 from gluepot.quality.measures import (
     Castable,
     Columns,
     Complete,
     Counted,
+    Extent,
+    Extremes,
     Frequencies,
     Fresh,
     Fulfilling,
@@ -168,6 +170,12 @@ class Facts:
         """Return the counts of a measure that counts rows."""
         state = self.state(measure)
         assert isinstance(state, Counted)
+        return state
+
+    def extent(self, measure: Measure) -> Extent:
+        """Return the extremes that were measured."""
+        state = self.state(measure)
+        assert isinstance(state, Extent)
         return state
 
     def spread(self, measure: Measure) -> Spread:
@@ -475,8 +483,8 @@ def _data_type(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
 
 
 def _length_needs(rule: Rule, setting: Setting) -> list[Measure]:
-    column, mask = rule.parameters[0], setting.mask(rule)
-    return [Lengths(column, mask), LengthFulfilling(column, setting.test(rule), mask)]
+    column, mask, test = rule.parameters[0], setting.mask(rule), setting.test(rule)
+    return [Lengths(column, mask), *([] if test.operator in _EXTREMES else [LengthFulfilling(column, test, mask)])]
 
 
 def _length(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
@@ -484,41 +492,45 @@ def _length(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
     found = facts.type_of(column)
     if found not in {"string", "null"}:
         raise RuleError(f"Column {column} is of type {found}, but ColumnLength needs texts.")
-    spread = facts.spread(Lengths(column, setting.mask(rule)))
     test = setting.test(rule)
+    begin = f"Column.{column}."
+    if test.operator in _EXTREMES:
+        extent = facts.extent(Lengths(column, setting.mask(rule)))
+        ratio(0, extent.rows, column)
+        return _between_ends(extent, test, _extreme_metrics(test.operator, begin, "imumLength", extent))
     counted = facts.counted(LengthFulfilling(column, test, setting.mask(rule)))
     share = ratio(counted.found, counted.rows, column)
-    metrics = _extreme_metrics(test.operator, f"Column.{column}.", "imumLength", spread)
-    metrics = metrics or {f"Column.{column}.LengthCompliance": share}
-    return _all_rows(share, test, metrics, spread)
+    return is_one(share, {f"{begin}LengthCompliance": share})
 
 
-def _extreme_metrics(operator: Operator, begin: str, end: str, spread: Spread) -> dict[str, float]:
-    low, high = {f"{begin}Min{end}": spread.least}, {f"{begin}Max{end}": spread.most}
+def _extreme_metrics(operator: Operator, begin: str, end: str, found: Extent | Spread) -> dict[str, float]:
+    low, high = {f"{begin}Min{end}": float(found.least)}, {f"{begin}Max{end}": float(found.most)}
     if operator in _LOW:
         return low
-    if operator in _HIGH:
-        return high
-    return {**high, **low} if operator in _EXTREMES else {}
+    return high if operator in _HIGH else {**high, **low}
 
 
-def _all_rows(share: float, test: Comparison, metrics: Mapping[str, float], spread: Spread | None) -> Verdict:
-    """Judge a condition that has to hold in every row; a failure names the value that is farthest off."""
-    if share == 1.0:
-        return Verdict(True, "", metrics)
-    if spread is None or test.operator not in _EXTREMES:
-        return Verdict(False, UNMET.format(share), metrics)
-    ends = [spread.least, spread.most] if test.operator not in _HIGH else [spread.most, spread.least]
-    shown = (value for value in ends if spread.count and not test.holds(math.inf if math.isnan(value) else value))
-    wrong = next(shown, None)
-    return Verdict(False, UNMET.format("NULL" if wrong is None else wrong), metrics)
+def _between_ends(extent: Extent, test: Comparison, metrics: Mapping[str, float]) -> Verdict:
+    """Judge a condition that holds in every row if it holds for the extremes; NULL never fulfils it."""
+    for end in (extent.most, extent.least) if test.operator in _HIGH else (extent.least, extent.most):
+        if extent.count and not test.holds(math.inf if math.isnan(end) else end):
+            return Verdict(False, UNMET.format(float(end)), metrics)
+    has_null = extent.count < extent.rows
+    return Verdict(not has_null, UNMET.format("NULL") if has_null else "", metrics)
+
+
+def _by_extremes(rule: Rule, test: Comparison) -> bool:
+    """Return whether the extremes of a column of numbers decide about a condition on its values."""
+    return test.kind is Kind.NUMBER and test.operator in _EXTREMES and rule.tag("threshold") is None
 
 
 def _values_needs(rule: Rule, setting: Setting) -> list[Measure]:
     column, mask, test = rule.parameters[0], setting.mask(rule), setting.test(rule)
+    if _by_extremes(rule, test) and Keyword.NULL not in test.operands:
+        return [Extremes(column, mask)]
     needs: list[Measure] = [Fulfilling(column, test, mask)]
-    if test.kind is not Kind.STRING and rule.tag("threshold") is None and test.operator in _EXTREMES:
-        needs.append(Numbers(column, mask) if test.kind is Kind.NUMBER else Times(column, mask))
+    if test.kind is Kind.DATE and test.operator in _EXTREMES and rule.tag("threshold") is None:
+        needs.append(Times(column, mask))
     return needs
 
 
@@ -531,20 +543,21 @@ def _values(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
         raise RuleError(f"Column {column} is of type {found}, but the condition compares dates.")
     if test.operator in {Operator.MATCHES, Operator.NOT_MATCHES} and (error := check_pattern(str(test.operands[0]))):
         raise RuleError(error)
+    begin = f"Column.{column}."
+    if _by_extremes(rule, test) and Keyword.NULL not in test.operands:
+        extent = facts.extent(Extremes(column, mask))
+        ratio(0, extent.rows, column)
+        ends = _extreme_metrics(test.operator, begin, "imum", extent)
+        return _between_ends(extent, test, ends if extent.count else {f"{begin}ColumnValues.Compliance": 0.0})
     counted = facts.counted(Fulfilling(column, test, mask))
     share = ratio(counted.found, counted.rows, column)
-    compliance = {f"Column.{column}.ColumnValues.Compliance": share}
+    metrics: Mapping[str, float] = {f"{begin}ColumnValues.Compliance": share}
     if rule.tag("threshold") is not None:
-        return _threshold(rule, setting, share, compliance)
-    spread = None
-    if test.kind is not Kind.STRING and test.operator in _EXTREMES:
-        spread = facts.spread(Numbers(column, mask) if test.kind is Kind.NUMBER else Times(column, mask))
-    metrics: Mapping[str, float] = compliance
-    if spread is not None and spread.count:
-        metrics = _extreme_metrics(test.operator, f"Column.{column}.", "imum", spread)
-    if test.kind is Kind.DATE and share != 1.0:
-        return Verdict(False, UNMET.format(share), metrics)
-    return _all_rows(share, test, metrics, spread)
+        return _threshold(rule, setting, share, metrics)
+    if test.kind is Kind.DATE and test.operator in _EXTREMES:
+        spread = facts.spread(Times(column, mask))
+        metrics = _extreme_metrics(test.operator, begin, "imum", spread) if spread.count else metrics
+    return is_one(share, metrics)
 
 
 def _fresh(rule: Rule, setting: Setting) -> Fresh:
@@ -626,10 +639,10 @@ def _statistics(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
                     metrics[f"{begin}Uniqueness"] = known.once / known.filled
                     metrics[f"{begin}DistinctValuesCount"] = float(_distinct(known, column))
                     metrics[f"{begin}Entropy"] = known.entropy
-            elif isinstance(state, Spread) and state.count:
+            elif isinstance(state, Extent | Spread) and state.count:
                 end = "imumLength" if isinstance(measure, Lengths) else "imum"
-                metrics |= {f"{begin}Min{end}": state.least, f"{begin}Max{end}": state.most}
-                if isinstance(measure, Numbers):
+                metrics |= {f"{begin}Min{end}": float(state.least), f"{begin}Max{end}": float(state.most)}
+                if isinstance(state, Spread):
                     metrics |= {f"{begin}Mean": state.mean, f"{begin}Sum": state.total}
                     metrics[f"{begin}StandardDeviation"] = _deviation(state)
     return Verdict(True, "", metrics)

@@ -18,9 +18,9 @@ from gluepot.quality.values import NUMBERS, castable, epoch_secs, fulfilled, len
 
 State: TypeAlias = Any
 
-# Groups in one state. More are counted by Spark, because one process could not hold them all.
-MOST_GROUPS = 4_000_000
-_COMPACT_AT = 200_000
+# Groups in one state. Spark counts more than these: the driver gets the states of all tasks, a MB or two each.
+MOST_GROUPS = 100_000
+_COMPACT_AT = 50_000
 
 OWN = "__gluepot_quality_"
 """How the names of columns begin that an evaluation adds for itself."""
@@ -254,19 +254,75 @@ class Times:
 
 
 @dataclass(frozen=True, slots=True)
-class Lengths:
-    """Moments and extremes of the lengths of texts; NULL has the length 0."""
+class Extent:
+    """The smallest and the largest of some numbers.
+
+    Args:
+        rows: how many rows there are.
+        count: how many of them have a number.
+        least: the smallest one, which is never NaN if there is another number.
+        most: the largest one. NaN is larger than every other number, as in Spark.
+    """
+
+    rows: int = 0
+    count: int = 0
+    least: float = float("inf")
+    most: float = float("-inf")
+
+
+def _extent(array: pa.Array) -> Extent:
+    count = len(array) - array.null_count
+    if not count:
+        return Extent(len(array))
+    if pa.types.is_boolean(array.type) or pa.types.is_decimal(array.type):
+        array = pc.cast(array, pa.float64(), safe=False)
+    found = pc.min_max(array)
+    least, most = found["min"].as_py(), found["max"].as_py()
+    if pa.types.is_floating(array.type) and pc.any(pc.is_nan(array)).as_py():
+        most = float("nan")
+        least = most if pc.all(pc.is_nan(array)).as_py() else least
+    return Extent(len(array), count, least, most)
+
+
+class _Extents:
+    """Finds the smallest and the largest number."""
+
+    __slots__ = ()
+
+    def merged(self, one: Extent, other: Extent) -> Extent:
+        if not one.count or not other.count:
+            ends = other if other.count else one
+            return Extent(one.rows + other.rows, ends.count, ends.least, ends.most)
+        return Extent(
+            one.rows + other.rows,
+            one.count + other.count,
+            min(one.least, other.least, key=_as_in_spark),
+            max(one.most, other.most, key=_as_in_spark),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Extremes(_Extents):
+    """The smallest and the largest number of a column."""
 
     column: str
     where: str = ""
 
-    def of(self, batch: pa.RecordBatch) -> Spread:
+    def of(self, batch: pa.RecordBatch) -> Extent:
         """See `Measure`."""
-        return _spread(_doubles(lengths(column_of(batch, self.column))))
+        return _extent(column_of(batch, self.column))
 
-    def merged(self, one: Spread, other: Spread) -> Spread:
+
+@dataclass(frozen=True, slots=True)
+class Lengths(_Extents):
+    """The smallest and the largest length of the texts of a column; NULL has the length 0."""
+
+    column: str
+    where: str = ""
+
+    def of(self, batch: pa.RecordBatch) -> Extent:
         """See `Measure`."""
-        return _merged_spread(one, other)
+        return _extent(lengths(column_of(batch, self.column)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,8 +348,10 @@ class Together:
     def of(self, batch: pa.RecordBatch) -> Joint:
         """See `Measure`."""
         first, second = column_of(batch, self.first), column_of(batch, self.second)
-        both = pc.and_(first.is_valid(), second.is_valid())
-        a, b = (_doubles(one.filter(both)) for one in (first, second))
+        if first.null_count or second.null_count:
+            both = pc.and_(first.is_valid(), second.is_valid())
+            first, second = first.filter(both), second.filter(both)
+        a, b = _doubles(first), _doubles(second)
         if not len(a):
             return Joint()
         with np.errstate(all="ignore"):
@@ -338,6 +396,28 @@ class Grouped:
     rows: int
     tables: tuple[pa.Table, ...] = ()
     too_many: bool = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Pickled as they are, tables take all memory that was set aside for them, several times their size.
+        return _grouped, (self.rows, [packed(table) for table in self.tables], self.too_many)
+
+
+def packed(table: pa.Table) -> bytes:
+    """Return a table as compressed bytes."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+        writer.write_table(table)
+    found: bytes = sink.getvalue().to_pybytes()
+    return found
+
+
+def unpacked(table: bytes | pa.Buffer) -> pa.Table:
+    """Return the table that was packed."""
+    return pa.ipc.open_stream(table).read_all()
+
+
+def _grouped(rows: int, tables: Sequence[bytes], too_many: bool) -> Grouped:
+    return Grouped(rows, tuple(map(unpacked, tables)), too_many)
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,13 +477,24 @@ class Groups:
             raise RuleError(f"The column {', '.join(self.columns)} holds values of several types.") from None
         return whole if len(given.tables) == 1 else _summed(whole, [str(at) for at in range(len(self.columns))])
 
-    def frequencies(self, given: Grouped) -> Frequencies:
-        """Return the summary."""
+    def of_chosen(self, batch: pa.RecordBatch) -> Grouped:
+        """Return the state of the rows that the mask of the measure chooses."""
+        return self.of(_chosen(batch, self.where) if self.where else batch)
+
+    def counts(self, given: Grouped) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return how often each value occurs, without that of NULL in all columns."""
         table = self.compact(given)
         is_filled = pa.scalar(False)
         for at in range(len(self.columns)):
             is_filled = pc.or_(is_filled, pc.is_valid(table.column(str(at))))
-        counts = table.column("n").filter(is_filled).to_numpy().astype(np.float64)
+        counts: np.ndarray[Any, np.dtype[np.float64]] = (
+            table.column("n").filter(is_filled).to_numpy().astype(np.float64)
+        )
+        return counts
+
+    def frequencies(self, given: Grouped) -> Frequencies:
+        """Return the summary."""
+        counts = self.counts(given)
         filled = int(counts.sum())
         shares = counts / filled if filled else counts
         return Frequencies(

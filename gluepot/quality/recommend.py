@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gluepot.quality.dqdl.ruleset import quoted
-from gluepot.quality.measures import Complete, Groups, Measure, Numbers, Spread
+from gluepot.quality.measures import Complete, Extent, Groups, Measure, Numbers, Spread
 
 _MOST_VALUES = 10
 """The largest number of different texts of which a rule lists all."""
@@ -46,9 +46,9 @@ def _of_column(name: str, rows: int, states: Mapping[Measure, Any]) -> Iterator[
     if not state.too_many and rows > 1:
         yield from _of_groups(name, rows, groups, state, is_text=is_text, complete=complete == 1.0)
     for measure, spread in states.items():
-        if not isinstance(spread, Spread) or not spread.count or not math.isfinite(spread.most):
+        if not isinstance(spread, Extent | Spread) or not spread.count or not math.isfinite(spread.most):
             continue
-        if isinstance(measure, Numbers):
+        if isinstance(measure, Numbers) and isinstance(spread, Spread):
             yield (
                 f"ColumnValues {name} between {_text(_below(spread.least))} and {_text(_above(spread.most))}"
                 if (complete == 1.0)

@@ -121,6 +121,19 @@ def run(
             _attached(transforms),
         ):
             runpy.run_path(str(script), run_name="__main__")
+            _finish_checks()
+
+
+def _finish_checks() -> None:
+    """Do what a script without `job.commit()` has left for the end, such as checks of data quality."""
+    if "gluepot.bookmarks.run_writer" not in sys.modules:  # nothing was written or checked
+        return
+    from gluepot.bookmarks.run_writer import WRITERS  # noqa: PLC0415  not before the environment is ready
+
+    try:
+        WRITERS.finish()
+    except Exception as failed:  # noqa: BLE001  the script is done, and may have stopped Spark
+        get_logger(__name__).warning("checks_not_made", reason=str(failed), hint="call job.commit() in the script")
 
 
 def _advice_log(options: RunOptions, parameters: JobParameters, streams: StreamSession) -> AdviceLog | None:

@@ -103,3 +103,8 @@ class WaitingMeasures:
             for state in found:
                 whole = whole.merged(state)
             one.done(whole)
+
+    def clear(self) -> None:
+        """Forget all measures that wait."""
+        with self._changing:
+            self._waiting.clear()

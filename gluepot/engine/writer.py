@@ -201,8 +201,14 @@ class TableWriter:
         return self._writes.total()
 
     def begin_attempt(self) -> None:
-        """Begin an attempt of the batch. What an earlier attempt wrote and this one does not will be taken back."""
+        """Begin an attempt of the batch, and forget what an earlier one has left for its end.
+
+        What an earlier attempt wrote and this one does not will be taken back.
+        """
         self.targets.tables.begin_attempt(self.by.batch_id)
+        self.measures.clear()
+        self._at_end.clear()
+        self._named.clear()
 
     def settle(self) -> None:
         """End the batch: take back what only earlier attempts wrote."""

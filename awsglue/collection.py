@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, ItemsView, KeysView, Mapping, Sequence, ValuesView
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.types import StructType
+from awsglue.lazy_frame import LazyFrame
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
@@ -49,10 +49,7 @@ class DynamicFrameCollection:
         """Return the frame of a name; an empty one without fields if there is none."""
         if key in self._frames:
             return self._frames[key]
-        from awsglue.dynamicframe import DynamicFrame  # noqa: PLC0415 - frames make collections
-
-        empty = self.glue_ctx.spark_session.createDataFrame([], StructType())
-        return DynamicFrame.fromDF(empty, self.glue_ctx, key)
+        return self.glue_ctx.empty_frame(key)
 
     def map(self, callable: Callable[..., Any], transformation_ctx: str = "") -> DynamicFrameCollection:
         """Return the collection of the results of `callable(frame, ctx)` for each frame.
@@ -95,6 +92,4 @@ def _ctx(transformation_ctx: str, key: str) -> str:
 
 
 def _is_frame(result: object) -> bool:
-    from awsglue.dynamicframe import DynamicFrame  # noqa: PLC0415 - frames make collections
-
-    return isinstance(result, DynamicFrame)
+    return isinstance(result, LazyFrame)

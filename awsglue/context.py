@@ -349,6 +349,10 @@ class GlueContext(SQLContext):
         sink.setFormat(name or "", **as_options(format_options))
         return sink.write(frame_or_dfc)
 
+    def empty_frame(self, name: str) -> DynamicFrame:
+        """Return a frame without records and fields. Ours, not Glue's."""
+        return DynamicFrame.fromDF(self.spark_session.createDataFrame([], StructType()), self, name)
+
     def getSource(
         self,
         connection_type: str,

@@ -25,7 +25,12 @@ HEADS = {
 _COLUMNS = 100
 
 # Methods that only our own modules use; Glue does not have them.
-_OURS = frozenset({"DynamicFrame.drop_null_fields", "DynamicFrame.known_schema", "DynamicFrame.with_step"})
+_OURS = frozenset(
+    {
+        *("DynamicFrame.drop_null_fields", "DynamicFrame.known_schema", "DynamicFrame.with_step"),
+        "GlueContext.empty_frame",
+    }
+)
 
 _PREFACE = """# What works
 

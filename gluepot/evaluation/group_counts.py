@@ -24,7 +24,7 @@ from gluepot.quality.values import NUMBERS
 
 _PARTS = "bucket int, at int, part binary"
 _SUMS = "at int, filled long, distinct long, once long, weighted double"
-_TAIL_BYTES = 8
+_SAMPLE_BYTES = 6
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -106,20 +106,22 @@ def _hash_of(key: pa.Array) -> npt.NDArray[np.uint64]:
         hashes: npt.NDArray[np.uint64] = doubles.to_numpy(zero_copy_only=False).view(np.uint64).copy()
         return hashes
     texts = pc.fill_null(pc.cast(key, pa.string()), "").cast(pa.large_binary())
-    return _tails(texts)
+    return _samples(texts)
 
 
-def _tails(texts: pa.LargeBinaryArray) -> npt.NDArray[np.uint64]:
-    """Return a number made of the length and of the last bytes of each text."""
+def _samples(texts: pa.LargeBinaryArray) -> npt.NDArray[np.uint64]:
+    """Return a number made of the length and of bytes from the beginning, the middle and the end of each text."""
     _, offsets, data = texts.buffers()
     ends = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
-    bytes_ = np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(1, np.uint8)
+    values = np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(1, np.uint8)
     begin, end = ends[:-1], ends[1:]
+    middle = (begin + end) // 2
     found = (end - begin).astype(np.uint64)
-    for back in range(1, _TAIL_BYTES + 1):
-        at = end - back
-        inside = at >= begin
-        found = found * np.uint64(257) + np.where(inside, bytes_[np.where(inside, at, 0)], 0).astype(np.uint64)
+    for back in range(1, _SAMPLE_BYTES + 1):
+        for at in (end - back, middle - back, begin + back - 1):
+            inside = (at >= begin) & (at < end)
+            byte = np.where(inside, values[np.where(inside, at, 0)], 0)
+            found = found * np.uint64(257) + byte.astype(np.uint64)
     return found
 
 

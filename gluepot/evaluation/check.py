@@ -40,14 +40,14 @@ class Publication:
         run_id: of the job's run.
         results_prefix: folder or S3 prefix of the result files; empty for none.
         history: opens the history; None if results are not kept.
-        told: called with each result.
+        on_result: called with each result.
     """
 
     source: Source
     run_id: str
     results_prefix: str = ""
     history: Callable[[], History] | None = None
-    told: Callable[[Result], None] | None = None
+    on_result: Callable[[Result], None] | None = None
 
 
 class Check:
@@ -145,8 +145,8 @@ class Check:
             failed_rules=failed[:10],
         )
         publication = self._publication
-        if publication.told is not None:
-            publication.told(result)
+        if publication.on_result is not None:
+            publication.on_result(result)
         # What was found about the data is worth less than the data: a job does not fail because of these.
         try:
             if publication.history is not None:

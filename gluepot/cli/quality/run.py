@@ -53,7 +53,7 @@ def evaluated(
         Source(JOB, context),
         "",
         history=partial(shared_history, history_url(os.environ)) if keep else None,
-        told=found.append,
+        on_result=found.append,
     )
     Check(subject, ruleset, Options(by_row=by_row), publication, writer, clock).evaluation()
     return found[0]

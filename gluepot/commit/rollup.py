@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from gluepot.commit.record import CommitRecord
 from gluepot.commit.spans import Lane, Piece, joined_pieces, lane_of
-from gluepot.connectors.files.sink.folders import partition_values
+from gluepot.connectors.files.partition_folders import partition_values
 from gluepot.connectors.files.sink.layout import FOLDER_BATCHES, commits_from, first_of_folder
 from gluepot.connectors.values import CommitKey
 from gluepot.core.errors import CheckpointError

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from gluepot.catalog.formats import new_storage
 from gluepot.catalog.values import Column, Partition, Table, catalog_name
-from gluepot.connectors.files.sink.folders import DEFAULT_PARTITION, partition_values
+from gluepot.connectors.files.partition_folders import DEFAULT_PARTITION, partition_values
 from gluepot.connectors.values import ManifestPart
 from gluepot.core.errors import ConfigError
 from gluepot.core.logging import get_logger

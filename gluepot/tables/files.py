@@ -8,7 +8,7 @@ from typing import Any
 
 from gluepot.commit.compaction import Compaction
 from gluepot.commit.record import CommitRecord, FileEntry
-from gluepot.connectors.files.sink.folders import partition_values
+from gluepot.connectors.files.partition_folders import partition_values
 from gluepot.connectors.values import CommitKey
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from gluepot.connectors.files.partition_folders import LONGEST_FOLDER_BYTES, fits
 from gluepot.connectors.files.sink.drift import Resolver
 from gluepot.connectors.files.sink.drift.fitting import is_storable
-from gluepot.connectors.files.sink.folders import LONGEST_FOLDER_BYTES, fits
 from gluepot.connectors.files.sink.partition_file import FilePlan, PartitionFile
 from gluepot.connectors.files.sink.refused_rows import Origins, RefusedRows
 from gluepot.connectors.files.sink.split import split

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from gluepot.connectors.files.sink.folders import partition_path
+from gluepot.connectors.files.partition_folders import partition_path
 from gluepot.connectors.value_texts import texts
 from gluepot.core.errors import ConfigError
 from gluepot.frames.schema import choice_to_string

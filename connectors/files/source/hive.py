@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from urllib.parse import quote, unquote
+from collections.abc import Iterator
+from urllib.parse import unquote
 
-DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+from gluepot.connectors.files.partition_folders import DEFAULT_PARTITION
 
 
 def is_partition(folder: str) -> bool:
@@ -20,8 +20,3 @@ def partition_values(path: str) -> Iterator[tuple[str, str | None]]:
         if is_partition(folder):
             key, _, value = folder.partition("=")
             yield unquote(key), None if value == DEFAULT_PARTITION else unquote(value)
-
-
-def partition_path(values: Iterable[tuple[str, str]]) -> str:
-    """Return names and values as the path that `partition_values` reads."""
-    return "/".join(f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in values)

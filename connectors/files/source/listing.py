@@ -22,7 +22,7 @@ class Root:
 
     Args:
         url: canonical.
-        under: what a catalog says of a partition's folder, whatever its name, see `hive.partition_path`.
+        under: what a catalog says of a partition's folder, whatever its name, see `partition_folders.partition_path`.
     """
 
     url: str

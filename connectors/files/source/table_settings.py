@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from gluepot.catalog.formats import table_format
 from gluepot.catalog.values import Partition, Table
-from gluepot.connectors.files.source.hive import partition_path
+from gluepot.connectors.files.partition_folders import partition_path
 from gluepot.connectors.files.source.listing import Root
 from gluepot.connectors.files.source.settings import KNOWN_OPTIONS, FileReadSettings
 from gluepot.core.errors import ConfigError
@@ -67,6 +67,6 @@ def partition_roots(table: Table, partitions: Iterable[Partition]) -> list[Root]
     names = [key.name for key in table.partition_keys]
     roots = []
     for one in partitions:
-        under = partition_path(zip(names, one.values, strict=True))
+        under = partition_path(names, one.values)
         roots.append(Root(canonical_url(one.location or f"{table.storage.location.rstrip('/')}/{under}"), under))
     return roots

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from gluepot.commit import open_target, publish
 from gluepot.connectors.files.formats.parquet.sink import glueparquet_sink
-from gluepot.connectors.files.sink.folders import partition_values
+from gluepot.connectors.files.partition_folders import partition_values
 from gluepot.connectors.values import CommitKey, Manifest
 from gluepot.frames.chunk import Chunk
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluepot.connectors.files.sink.folders import partition_path, partition_values
+from gluepot.connectors.files.partition_folders import partition_path, partition_values
 from gluepot.connectors.files.sink.split import split
 from gluepot.core.errors import ConfigError
 from gluepot.frames.schema import choice_field

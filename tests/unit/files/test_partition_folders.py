@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gluepot.connectors.files.sink.folders import DEFAULT_PARTITION, fits, partition_path, partition_values
+from gluepot.connectors.files.partition_folders import DEFAULT_PARTITION, fits, partition_path, partition_values
 
 VALUES = st.text(min_size=1).filter(lambda text: text != DEFAULT_PARTITION)
 PARTITIONS = st.dictionaries(VALUES, st.none() | VALUES, min_size=1, max_size=4)

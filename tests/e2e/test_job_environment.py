@@ -144,5 +144,6 @@ def test_a_script_gets_the_memory_that_its_own_conf_asks_for(tmp_path):
         job = launch.gluepot("run", SCRIPTS / "own_memory.py", "--master", "local[2]")
         assert job.exit_code() == 0
     memory_bytes, name = job.out.split()
-    assert int(memory_bytes) == 600 << 20
+    # The serial collector of the tests' JVMs does not count one of its survivor spaces.
+    assert 0.95 < int(memory_bytes) / (600 << 20) <= 1
     assert name == "own"

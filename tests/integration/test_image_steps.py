@@ -132,7 +132,7 @@ def test_glue_names_are_imported_from_the_installed_wheel(image):
 def test_every_file_of_the_packages_is_in_the_wheel(image):
     site = Path(image.python("import awsglue; print(awsglue.__path__[0])")).parent
     packages = {path.parent.name for path in image.context.glob("*/py.typed")}
-    assert packages == {"awsglue", "awsglueml", "gluepot"}
+    assert packages == {"awsglue", "awsgluedq", "awsglueml", "gluepot"}
     linked = {
         Path("gluepot", path) for path in build_files(image.context) if path.parts[0] in {"connectors", "streaming"}
     }

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-MODULES = sorted(path for folder in ("awsglue", "awsglueml") for path in (ROOT / folder).rglob("*.py"))
+MODULES = sorted(path for folder in ("awsglue", "awsgluedq", "awsglueml") for path in (ROOT / folder).rglob("*.py"))
 
 CONTAINERS = frozenset({"dict", "list", "set", "bytearray", "defaultdict", "deque", "Counter", "OrderedDict"})
 HOLDERS = frozenset({"local", "ContextVar", "Lock", "RLock", "Event", "WeakKeyDictionary", "WeakValueDictionary"})

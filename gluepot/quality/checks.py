@@ -162,10 +162,6 @@ class Facts:
             raise RuleError("There are no rows to measure.")
         return state
 
-    def has(self, measure: Measure) -> bool:
-        """Return whether something was measured."""
-        return measure in self._measured.states
-
     def counted(self, measure: Measure) -> Counted:
         """Return the counts of a measure that counts rows."""
         state = self.state(measure)
@@ -503,7 +499,7 @@ def _length(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
     return is_one(share, {f"{begin}LengthCompliance": share})
 
 
-def _extreme_metrics(operator: Operator, begin: str, end: str, found: Extent | Spread) -> dict[str, float]:
+def _extreme_metrics(operator: Operator, begin: str, end: str, found: Extent) -> dict[str, float]:
     low, high = {f"{begin}Min{end}": float(found.least)}, {f"{begin}Max{end}": float(found.most)}
     if operator in _LOW:
         return low
@@ -555,8 +551,8 @@ def _values(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
     if rule.tag("threshold") is not None:
         return _threshold(rule, setting, share, metrics)
     if test.kind is Kind.DATE and test.operator in _EXTREMES:
-        spread = facts.spread(Times(column, mask))
-        metrics = _extreme_metrics(test.operator, begin, "imum", spread) if spread.count else metrics
+        extent = facts.extent(Times(column, mask))
+        metrics = _extreme_metrics(test.operator, begin, "imum", extent) if extent.count else metrics
     return is_one(share, metrics)
 
 
@@ -633,7 +629,7 @@ def _statistics(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
         for measure, state in states.items():
             if isinstance(measure, Complete) and rows:
                 metrics[f"{begin}Completeness"] = state.found / rows
-            elif isinstance(measure, Groups) and not isinstance(state, str):
+            elif isinstance(measure, Groups) and not isinstance(state, str) and not state.too_many:
                 known = measure.frequencies(state)
                 if known.filled:
                     metrics[f"{begin}Uniqueness"] = known.once / known.filled

@@ -238,22 +238,6 @@ class Numbers:
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
-    """Extremes of a column of dates or time stamps, in seconds since 1970."""
-
-    column: str
-    where: str = ""
-
-    def of(self, batch: pa.RecordBatch) -> Spread:
-        """See `Measure`."""
-        return _spread(_doubles(epoch_secs(column_of(batch, self.column))))
-
-    def merged(self, one: Spread, other: Spread) -> Spread:
-        """See `Measure`."""
-        return _merged_spread(one, other)
-
-
-@dataclass(frozen=True, slots=True)
 class Extent:
     """The smallest and the largest of some numbers.
 
@@ -311,6 +295,18 @@ class Extremes(_Extents):
     def of(self, batch: pa.RecordBatch) -> Extent:
         """See `Measure`."""
         return _extent(column_of(batch, self.column))
+
+
+@dataclass(frozen=True, slots=True)
+class Times(_Extents):
+    """The earliest and the latest date or time stamp of a column, in seconds since 1970."""
+
+    column: str
+    where: str = ""
+
+    def of(self, batch: pa.RecordBatch) -> Extent:
+        """See `Measure`."""
+        return _extent(epoch_secs(column_of(batch, self.column)))
 
 
 @dataclass(frozen=True, slots=True)

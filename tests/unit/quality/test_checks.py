@@ -530,3 +530,17 @@ def test_merging_in_any_order_gives_the_same():
     first, *others = (evaluate(text, *order).analyzed for order in permutations(chunks))
     assert len(first) == 13
     assert all(one == approx(first) for one in others)
+
+
+def test_statistics_of_a_column_with_too_many_values_leave_out_what_needs_them(monkeypatch):
+    monkeypatch.setattr("gluepot.quality.measures.MOST_GROUPS", 3)
+    monkeypatch.setattr("gluepot.quality.measures._COMPACT_AT", 1)
+    setting = Setting(NOW)
+    examination = Examination(parse('Analyzers = [ AllStatistics "n" ]'), setting, RowTests(setting))
+    whole = Measured()
+    for begin in range(0, 30, 10):
+        batch = pa.RecordBatch.from_pydict({"n": list(range(begin, begin + 10))})
+        whole = whole.merged(measure(batch, examination.measures()))
+    found = examination.judged(Facts(whole)).analyzed
+    assert (found["Column.n.Completeness"], found["Column.n.Maximum"], found["Column.n.Sum"]) == (1.0, 29.0, 435.0)
+    assert "Column.n.Uniqueness" not in found

@@ -7,10 +7,11 @@ from functools import partial
 from typing import Any
 
 from gluepot.bookmarks import jobrun
+from gluepot.bookmarks.ledger.connect import ledger_url
 from gluepot.core.errors import ConfigError
 from gluepot.evaluation.check import Publication
 from gluepot.evaluation.examiner import Options
-from gluepot.evaluation.history.store import Source, history_url, shared_history
+from gluepot.evaluation.history.store import Source, shared_history
 
 DEFAULT_CONTEXT = "default_context"
 _METHODS = ("COLUMN", "ROW")
@@ -48,5 +49,5 @@ def publication(given: Mapping[str, Any], job: str, environ: Mapping[str, str]) 
         source,
         run.run_id if run else "",
         str(given.get("resultsS3Prefix") or ""),
-        partial(shared_history, history_url(environ)) if publishes else None,
+        partial(shared_history, ledger_url(environ)) if publishes else None,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from threading import RLock
+from threading import Lock
 
 import pyarrow as pa
 from pyspark.errors import AnalysisException, ParseException
@@ -16,7 +16,7 @@ from gluepot.engine import execute
 from gluepot.engine.pipeline import FrameInput, Pipeline
 from gluepot.evaluation.files import values as file_values
 from gluepot.evaluation.group_counts import frequencies
-from gluepot.evaluation.other_data import OtherData, Sources
+from gluepot.evaluation.other_data import OtherData, Sources, check_columns, first_line, quoted_column
 from gluepot.evaluation.row_outcomes import RowOutcomes, Summary, SummaryOfRows
 from gluepot.frames.transforms import SelectFields
 from gluepot.quality import files as file_rules
@@ -72,7 +72,7 @@ class InvalidWhereError(ValueError):
 
 
 class Examiner:
-    """Evaluates one ruleset over one subject, once.
+    """Evaluates one ruleset over one subject. Row outcomes may be asked for from several threads.
 
     Args:
         subject: what is examined.
@@ -101,9 +101,8 @@ class Examiner:
         self._flags = {rule: f"{OWN}flag_{at}" for at, rule in enumerate(dict.fromkeys(self._flagged_rules()))}
         self._tests = RowTests(self._setting, self._flags)
         self._examination = Examination(ruleset, self._setting, self._tests, options.by_row)
-        self._evaluation: Evaluation | None = None
         self._extended: DataFrame | None = None
-        self._lock = RLock()
+        self._extending = Lock()
 
     @property
     def measures_alone(self) -> bool:
@@ -116,26 +115,19 @@ class Examiner:
         return self._examination
 
     def evaluation(self) -> Evaluation:
-        """Return the outcomes. The first call evaluates, unless `judge` did."""
-        with self._lock:
-            if self._evaluation is None:
-                spark = self._subject.spark
-                if self._needs_columns:
-                    pipeline = Pipeline(FrameInput(self._with_columns()))
-                else:
-                    pipeline = self._subject.pipeline.over_known()
-                self.judge(execute.measure(spark, pipeline, self._examination.measures()))
-            assert self._evaluation is not None
-            return self._evaluation
+        """Measure the rows in a pass of their own, and return the outcomes."""
+        if self._needs_columns:
+            pipeline = Pipeline(FrameInput(self._with_columns()))
+        else:
+            pipeline = self._subject.pipeline.over_known()
+        return self.judge(execute.measure(self._subject.spark, pipeline, self._examination.measures()))
 
     def judge(self, measured: Measured) -> Evaluation:
         """Judge what was measured of all rows, and return the outcomes."""
-        with self._lock:
-            schema = self._subject.schema or pa.schema([])
-            nothing = measure(pa.RecordBatch.from_pylist([], schema=schema), self._examination.measures())
-            facts = Facts(self._counted_elsewhere(nothing.merged(measured)), self._outside(), columns_of(schema))
-            self._evaluation = self._examination.judged(facts)
-            return self._evaluation
+        schema = self._subject.schema or pa.schema([])
+        nothing = measure(pa.RecordBatch.from_pylist([], schema=schema), self._examination.measures())
+        facts = Facts(self._counted_elsewhere(nothing.merged(measured)), self._outside(), columns_of(schema))
+        return self._examination.judged(facts)
 
     def row_outcomes(self) -> Pipeline:
         """Return the rows with the columns that tell which rules they pass (docs/glue 12.5)."""
@@ -213,18 +205,21 @@ class Examiner:
 
     def _with_columns(self) -> DataFrame:
         """Return the rows with the columns of `where` and of row results that other rows decide."""
-        if self._extended is None:
-            rows = self._subject.rows()
-            for where, name in self._masks.items():
-                rows = rows.withColumn(name, sql.coalesce(self._predicate(rows, where), sql.lit(False)))
-            data = OtherData(self._subject.spark, self._subject.rows(), self._subject.sources)
-            for rule, name in list(self._flags.items()):
-                try:
-                    rows = self._flagged(rows, data, rule, name)
-                except RuleError:
-                    del self._flags[rule]  # a rule that cannot be evaluated has no result for rows
-            self._extended = rows
-        return self._extended
+        with self._extending:
+            if self._extended is None:
+                self._extended = self._extend(self._subject.rows())
+            return self._extended
+
+    def _extend(self, rows: DataFrame) -> DataFrame:
+        data = OtherData(self._subject.spark, rows, self._subject.sources)
+        for where, name in self._masks.items():
+            rows = rows.withColumn(name, sql.coalesce(self._predicate(rows, where), sql.lit(False)))
+        for rule, name in list(self._flags.items()):
+            try:
+                rows = self._flagged(rows, data, rule, name)
+            except RuleError:
+                del self._flags[rule]  # a rule that cannot be evaluated has no result for rows
+        return rows
 
     def _predicate(self, rows: DataFrame, where: str) -> Column:
         rule = next(one for one in self._ruleset.all_rules() if one.where == where)
@@ -232,17 +227,16 @@ class Examiner:
             predicate = sql.expr(where)
             rows.where(predicate)
         except (AnalysisException, ParseException) as error:
-            first = str(error).strip().splitlines()[0]
-            raise InvalidWhereError(f"Rule {rule} has provided an invalid where clause :\n{first}") from None
+            raise InvalidWhereError(
+                f"Rule {rule} has provided an invalid where clause :\n{first_line(error)}"
+            ) from None
         return predicate
 
     def _flagged(self, rows: DataFrame, data: OtherData, rule: Rule, name: str) -> DataFrame:
         if rule.type_name in _DECIDED_ELSEWHERE:
             return data.flag(rule, rows, name)
-        columns = [find_name(rows.columns, column) for column in rule.parameters]
-        if None in columns:
-            raise RuleError("A column is missing.")
-        keys = [sql.col(f"`{column}`") for column in columns]
+        check_columns(rows, rule.parameters)
+        keys = [quoted_column(column) for column in rule.parameters]
         chosen = sql.col(self._setting.mask(rule)) if rule.where else sql.lit(True)
         times = sql.sum(sql.when(chosen, 1).otherwise(0)).over(Window.partitionBy(*keys))
         filled = _all_filled(keys) if rule.type_name == "IsPrimaryKey" else _any_filled(keys)

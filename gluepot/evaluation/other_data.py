@@ -57,7 +57,7 @@ class OtherData:
         try:
             return finders[rule.type_name](rule)
         except (AnalysisException, ParseException) as error:
-            raise RuleError(_first_line(error)) from None
+            raise RuleError(first_line(error)) from None
 
     def flag(self, rule: Rule, rows: DataFrame, name: str) -> DataFrame:
         """Return rows with one more column: whether a row passes a rule whose result other data decide.
@@ -74,17 +74,17 @@ class OtherData:
             match rule.type_name:
                 case "ReferentialIntegrity":
                     mine, _, theirs, other = self._reference(rule)
-                    return _with_flag(rows, other.select(*map(_quoted, theirs)), mine, name, null_safe=False)
+                    return _with_flag(rows, other.select(*map(quoted_column, theirs)), mine, name, null_safe=False)
                 case "DatasetMatch":
                     keys, matched, other = self._matched(rule)
-                    wanted = other.select(*(_quoted(theirs) for _, theirs in (*keys, *matched)))
+                    wanted = other.select(*(quoted_column(theirs) for _, theirs in (*keys, *matched)))
                     return _with_flag(rows, wanted, [mine for mine, _ in (*keys, *matched)], name, null_safe=True)
                 case _:
                     returned, shared = self._returned(rule)
-                    wanted = returned.select(*map(_quoted, shared))
+                    wanted = returned.select(*map(quoted_column, shared))
                     return _with_flag(rows, wanted, shared, name, null_safe=True)
         except (AnalysisException, ParseException) as error:
-            raise RuleError(_first_line(error)) from None
+            raise RuleError(first_line(error)) from None
 
     def _source(self, alias: str) -> DataFrame:
         if alias not in self._sources:
@@ -150,8 +150,8 @@ class OtherData:
         if len(mine) != len(theirs):
             raise RuleError(f"{len(mine)} columns cannot refer to {len(theirs)}; name as many on both sides.")
         other = self._source(alias)
-        _check_columns(self._rows, mine)
-        _check_columns(other, theirs)
+        check_columns(self._rows, mine)
+        check_columns(other, theirs)
         return mine, alias, theirs, other
 
     def _referential_integrity(self, rule: Rule) -> Mapping[str, float]:
@@ -168,10 +168,10 @@ class OtherData:
             if len(maps) > 1
             else [(name, name) for name in self._rows.columns if name not in key_names and name in other.columns]
         )
-        _check_columns(self._rows, [mine for mine, _ in (*keys, *matched)])
-        _check_columns(other, [theirs for _, theirs in (*keys, *matched)])
+        check_columns(self._rows, [mine for mine, _ in (*keys, *matched)])
+        check_columns(other, [theirs for _, theirs in (*keys, *matched)])
         for frame, side in ((self._rows, 0), (other, 1)):
-            columns = [_quoted(pair[side]) for pair in keys]
+            columns = [quoted_column(pair[side]) for pair in keys]
             total = sql.count("*").alias("n")
             is_null = reduce(lambda a, b: a | b, (column.isNull() for column in columns))
             doubled = frame.groupBy(*columns).agg(total).where((sql.col("n") > 1) | is_null)
@@ -203,8 +203,8 @@ class OtherData:
         alias, _, rest = column.partition(".")
         if alias in self._sources and rest:
             frame, name = self._source(alias), rest
-        _check_columns(frame, [name])
-        row = frame.agg((sql.sum if function == "sum" else sql.avg)(_quoted(name))).first()
+        check_columns(frame, [name])
+        row = frame.agg((sql.sum if function == "sum" else sql.avg)(quoted_column(name))).first()
         if row is None or row[0] is None:
             raise RuleError(f"Column {column} has no value in any row, so the rule cannot be judged.")
         return float(row[0]), column
@@ -222,7 +222,7 @@ def _with_flag(rows: DataFrame, wanted: DataFrame, mine: Sequence[str], name: st
     """
     keys = [f"{name}_{at}" for at in range(len(mine))]
     others = wanted.toDF(*keys).distinct().withColumn(name, sql.lit(True))
-    sides = list(zip(map(_quoted, mine), map(sql.col, keys), strict=True))
+    sides = list(zip(map(quoted_column, mine), map(sql.col, keys), strict=True))
     same = reduce(lambda a, b: a & b, (a.eqNullSafe(b) if null_safe else a == b for a, b in sides))
     joined = rows.join(others, same, "left").drop(*keys)
     return joined.withColumn(name, sql.coalesce(sql.col(name), sql.lit(False)))
@@ -241,17 +241,24 @@ def _pairs(text: str) -> list[tuple[str, str]]:
     return found
 
 
-def _check_columns(frame: DataFrame, columns: Sequence[str]) -> None:
+def check_columns(frame: DataFrame, columns: Sequence[str]) -> None:
+    """Make sure that a frame has some columns, in any letter case.
+
+    Raises:
+        RuleError: it lacks one.
+    """
     for column in columns:
         if find_name(frame.columns, column) is None:
             raise RuleError(f"Input data does not include column {column}!")
 
 
-def _quoted(name: str) -> Column:
+def quoted_column(name: str) -> Column:
+    """Return the column of a name, which may have dots and blanks."""
     return sql.col(f"`{name.replace('`', '``')}`")
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """Return what an error of Spark says first; what follows is the plan of the query."""
     return str(error).strip().splitlines()[0]
 
 

@@ -115,9 +115,10 @@ def history(
         most: the largest number of results.
         output: text for people; json for programs, a list of objects.
     """
-    from gluepot.evaluation.history.store import history_url, shared_history  # noqa: PLC0415  loads a database
+    from gluepot.bookmarks.ledger.connect import ledger_url  # noqa: PLC0415  as below
+    from gluepot.evaluation.history.store import shared_history  # noqa: PLC0415  loads a database
 
-    results = shared_history(history_url(os.environ)).latest(job, context, most)
+    results = shared_history(ledger_url(os.environ)).latest(job, context, most)
     rows = [
         {
             "time": time_of(one.completed_ms),

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from functools import partial
 
 from awsglue.dynamicframe import DynamicFrame
+from gluepot.bookmarks.ledger.connect import ledger_url
 from gluepot.core.clock import SystemClock
 from gluepot.engine import execute
 from gluepot.engine.writer import TableWriter, Writing
 from gluepot.evaluation.check import Check, Publication
 from gluepot.evaluation.examiner import Options, Subject
-from gluepot.evaluation.history.store import Result, Source, history_url, shared_history
+from gluepot.evaluation.history.store import Result, Source, shared_history
 from gluepot.quality.dqdl import Ruleset
 from gluepot.quality.measures import ALL_COLUMNS, Rows, Statistics
 from gluepot.quality.recommend import recommended
@@ -52,7 +53,7 @@ def evaluated(
     publication = Publication(
         Source(JOB, context),
         "",
-        history=partial(shared_history, history_url(os.environ)) if keep else None,
+        history=partial(shared_history, ledger_url(os.environ)) if keep else None,
         on_result=found.append,
     )
     Check(subject, ruleset, Options(by_row=by_row), publication, writer, clock).evaluation()

@@ -11,13 +11,12 @@ from typing import Any
 
 from sqlalchemy import Engine, delete, insert, select
 
+from gluepot.bookmarks.ledger.connect import VARIABLE
 from gluepot.core.database import Part, open_engine, transaction
-from gluepot.core.statedir import state_root
 from gluepot.evaluation.history.tables import metrics, results
 from gluepot.quality.outcomes import RuleOutcome
 
 NAME = "data quality history"
-VARIABLE = "GLUEPOT_LEDGER"
 VERSION_TABLE = "quality_alembic_version"
 HEAD = "0001"
 """The newest migration; a test compares it with the scripts."""
@@ -152,11 +151,6 @@ class History:
         with transaction(self._engine, NAME) as connection:
             rows = connection.execute(query).mappings().all()
             return [_result(dict(row), dict(map(tuple, connection.execute(_metrics_of(row["id"]))))) for row in rows]
-
-
-def history_url(environ: Mapping[str, str]) -> str:
-    """Return the URL of the ledger, whose database the history shares."""
-    return environ.get(VARIABLE) or f"sqlite:///{state_root(environ) / 'ledger.db'}"
 
 
 def shared_history(url: str) -> History:

@@ -16,6 +16,8 @@ from gluepot.engine import execute
 from gluepot.engine.pipeline import FrameInput, Pipeline
 from gluepot.evaluation.files import values as file_values
 from gluepot.evaluation.group_counts import frequencies
+from gluepot.evaluation.hash_counts import Way
+from gluepot.evaluation.hashes import CODED
 from gluepot.evaluation.other_data import OtherData, Sources, check_columns, first_line, quoted_column
 from gluepot.evaluation.row_outcomes import RowOutcomes, Summary, SummaryOfRows
 from gluepot.frames.transforms import SelectFields
@@ -23,11 +25,13 @@ from gluepot.quality import files as file_rules
 from gluepot.quality.checks import JUDGES, Facts, Setting
 from gluepot.quality.dqdl.ruleset import Composite, Rule, Ruleset, simple_rules
 from gluepot.quality.evaluation import Examination
-from gluepot.quality.measures import OWN, Grouped, Groups, Measured, columns_of, find_name, measure
+from gluepot.quality.measures import OWN, Columns, Grouped, Groups, Measured, columns_of, find_name, measure
 from gluepot.quality.numbers import Moment, RuleError
 from gluepot.quality.outcomes import Evaluation
 from gluepot.quality.row_tests import ACROSS_ROWS, RowTests
 
+_NEARLY_UNIQUE = 0.97
+"""The share of different values among the first ones from which on a column is counted by hashes."""
 _DECIDED_ELSEWHERE = frozenset({"ReferentialIntegrity", "DatasetMatch", "CustomSql"})
 
 
@@ -188,7 +192,7 @@ class Examiner:
     def _counted_elsewhere(self, measured: Measured) -> Measured:
         """Count the groups that one process could not hold, in a pass of their own over the columns that they need."""
         found = {
-            one: state.rows
+            one: state
             for one, state in measured.states.items()
             if isinstance(one, Groups) and isinstance(state, Grouped) and state.too_many
         }
@@ -200,7 +204,13 @@ class Examiner:
             names = [find_name(measured.columns.types, name) or name for one in found for name in one.columns]
             select = SelectFields(tuple(f"`{name}`" for name in dict.fromkeys(names)))
             pipeline = self._subject.pipeline.over_known().then(select)
-        counted = frequencies(self._subject.spark, pipeline, list(found), list(found.values()))
+        counted = frequencies(
+            self._subject.spark,
+            pipeline,
+            list(found),
+            [state.rows for state in found.values()],
+            [_way_of(one, state, measured.columns) for one, state in found.items()],
+        )
         return Measured(measured.columns, {**measured.states, **dict(zip(found, counted, strict=True))})
 
     def _with_columns(self) -> DataFrame:
@@ -241,6 +251,16 @@ class Examiner:
         times = sql.sum(sql.when(chosen, 1).otherwise(0)).over(Window.partitionBy(*keys))
         filled = _all_filled(keys) if rule.type_name == "IsPrimaryKey" else _any_filled(keys)
         return rows.withColumn(name, (times == 1) & filled)
+
+
+def _way_of(one: Groups, state: Grouped, columns: Columns) -> Way:
+    """Return how to count the values of a column or of several that are too many for one process."""
+    types = [columns.types.get(find_name(columns.types, name) or name, frozenset()) for name in one.columns]
+    if any(len(some) != 1 for some in types):
+        return Way.VALUES  # comparing values of several types either unites or refuses them
+    if len(types) == 1 and types[0] <= CODED:
+        return Way.CODES
+    return Way.HASHES if state.different >= _NEARLY_UNIQUE else Way.VALUES
 
 
 def _any_filled(columns: Sequence[Column]) -> Column:

@@ -172,9 +172,10 @@ def test_rows_and_rules_are_counted_where_that_is_asked_for(frame):
 def test_more_values_than_a_process_can_hold_are_counted_by_spark(glue_context, monkeypatch):
     monkeypatch.setattr(measures, "MOST_GROUPS", 10)
     monkeypatch.setattr(measures, "_COMPACT_AT", 5)
-    rows = [(n % 60, None if n % 7 == 0 else f"v{n % 40}") for n in range(200)]
-    frame = made(glue_context, rows, "a int, b string")
-    rules = ('Uniqueness "a" >= 0', 'DistinctValuesCount "b" > 0', 'Entropy "b" > 0', 'UniqueValueRatio "a" < 1')
+    rows = [(n % 60, None if n % 7 == 0 else f"v{n % 40}", f"id{n - n // 150}") for n in range(200)]
+    frame = made(glue_context, rows, "a int, b string, c string")
+    rules = ('Uniqueness "c" < 1', 'Entropy "c" > 0', 'DistinctValuesCount "c" = 199', 'IsPrimaryKey "a" "c"',
+             'Uniqueness "a" >= 0', 'DistinctValuesCount "b" > 0', 'Entropy "b" > 0', 'UniqueValueRatio "a" < 1')  # fmt: skip
     by_spark = [one.EvaluatedMetrics for one in outcomes(frame, *rules)]
     monkeypatch.undo()
     assert by_spark == [pytest.approx(one.EvaluatedMetrics) for one in outcomes(frame, *rules)]

@@ -9,6 +9,8 @@ import pytest
 from awsglue.context import GlueContext
 from awsglue.dynamicframe import DynamicFrame
 from awsgluedq.transforms import EvaluateDataQuality
+from gluepot.bookmarks.run_writer import WRITERS
+from gluepot.core.datasets import folder_dataset
 from gluepot.core.errors import ConfigError
 from gluepot.evaluation.examiner import InvalidWhereError
 from gluepot.quality import measures
@@ -167,6 +169,21 @@ def test_rows_and_rules_are_counted_where_that_is_asked_for(frame):
     counted = rows['IsComplete "customer"']
     assert (counted.PassedCount, counted.FailedCount, counted.SkippedCount, counted.TotalCount) == (3, 1, 0, 4)
     assert rows["RowCount = 4"].SkippedCount == 4
+    result = WRITERS.checks()[-1].result
+    assert (result.rows, result.failed, result.summary.failed_rows) == (4, 2, 3)
+    assert result.summary.passed['IsComplete "customer"'] == 3
+
+
+def test_a_check_whose_outcomes_nobody_asks_for_is_published_once_at_the_end(frame):
+    before = len(WRITERS.checks())
+    processed(frame, 'IsComplete "customer"', **{"publishAggregatedMetrics.status": "ENABLED"})
+    processed(frame, 'IsComplete "id"')
+    assert len(WRITERS.checks()) == before
+    WRITERS.finish()
+    with_rows, without = (one.result for one in WRITERS.checks()[before:])
+    assert (with_rows.summary.failed_rows, without.summary) == (1, None)
+    WRITERS.finish()
+    assert len(WRITERS.checks()) == before + 2
 
 
 def test_more_values_than_a_process_can_hold_are_counted_by_spark(glue_context, monkeypatch):
@@ -205,3 +222,4 @@ def test_a_check_before_a_write_takes_no_pass_of_its_own(glue_context, tmp_path)
     glue_context.write_dynamic_frame.from_options(read, "s3", {"path": str(tmp_path / "out")}, "json")
     (tmp_path / "in" / "a.json").unlink()  # whoever reads the input again fails
     assert [one.Outcome for one in checked["ruleOutcomes"].toDF().collect()] == ["Passed", "Passed"]
+    assert WRITERS.checks()[-1].origins == (folder_dataset(str(tmp_path / "in")),)

@@ -74,7 +74,7 @@ class RunWriters:
 
     def checks(self) -> Sequence[Checked]:
         """Return what all checks of data quality found."""
-        return [check for one in (self._plain, *self._of_runs.values()) for check in one.totals.checks]
+        return [check for one in (self._plain, *self._of_runs.values()) for check in one.totals.checks.values()]
 
 
 def _begin(marks: Bookmarks) -> RunWriter:

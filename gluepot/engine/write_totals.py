@@ -93,7 +93,7 @@ class WriteTotals:
         in_any_order: whether tasks could share the records of a range.
         rows_aside: records of the batch that the function does not get, because they are dead letters.
         rows_in_table: for each table's URL, the rows that the query has in it, over all of its runs.
-        checks: what checks of data quality found.
+        checks: what checks of data quality found, by the name of the evaluation.
     """
 
     schema: RecordSchema = field(default_factory=RecordSchema)
@@ -112,7 +112,7 @@ class WriteTotals:
     in_any_order: bool = False
     rows_in_table: dict[str, int] = field(default_factory=dict)
     outputs: list[Output] = field(default_factory=list)
-    checks: list[Checked] = field(default_factory=list)
+    checks: dict[str, Checked] = field(default_factory=dict)
     _changing: RLock = field(default_factory=RLock)
 
     def add(
@@ -136,9 +136,9 @@ class WriteTotals:
             self._add(outcome, parts, target, dataset)
 
     def add_check(self, checked: Checked) -> None:
-        """Add what a check of data quality found."""
+        """Add what a check of data quality found; a repeated evaluation replaces the earlier one."""
         with self._changing:
-            self.checks.append(checked)
+            self.checks[checked.result.evaluation] = checked
 
     def _add(
         self,

@@ -84,8 +84,8 @@ class Check:
         self._waiting: Waiting | None = None
         self._evaluation: Evaluation | None = None
         self._summary: RowSummary | None = None
+        self._pipeline = subject.pipeline
         self._is_published = False
-        self._origins = origins_of(subject.pipeline)
         self._lock = RLock()
         if self._examiner.measures_alone:
             measures = self._examiner.examination.measures()
@@ -119,7 +119,7 @@ class Check:
         if self.options.with_summary:
             try:
                 self.summary()
-            except RuleError as error:
+            except (RuleError, EtlError) as error:
                 log.warning("rows_not_counted", context=self._publication.source.context, reason=str(error))
                 self._publish()
 
@@ -160,7 +160,7 @@ class Check:
             failed=result.failed,
             failed_rules=[one.rule for one in result.outcomes if not one.passed][:10],
         )
-        checked = Checked(result, self._origins, publication.in_cloudwatch)
+        checked = Checked(result, origins_of(self._pipeline), publication.in_cloudwatch)
         self._writer.totals.add_check(checked)
         if publication.on_checked is not None:
             publication.on_checked(checked)

@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Engine, Select, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, Engine, Select, delete, insert, select
+from sqlalchemy.exc import DataError
 
 from gluepot.core.database import transaction
+from gluepot.core.errors import ConfigError
 from gluepot.evaluation.history.connect import NAME, shared_engine
 from gluepot.evaluation.history.tables import metrics, results
 from gluepot.quality.outcomes import AnalyzerOutcome, RuleOutcome
@@ -70,32 +72,16 @@ class History:
 
         Raises:
             TransientError: the database does not answer.
+            ConfigError: a name is longer than the database takes.
         """
-        with transaction(self._engine, NAME) as connection:
-            same = select(results.c.id).where(results.c.evaluation == result.evaluation)
-            connection.execute(delete(metrics).where(metrics.c.result.in_(same)))
-            connection.execute(delete(results).where(results.c.evaluation == result.evaluation))
-            table = result.table or CatalogTable("", "")
-            row = {
-                "result_id": result.id,
-                "evaluation": result.evaluation,
-                "job": result.source.job,
-                "context": result.source.context,
-                "run_id": result.run_id,
-                "ruleset": result.ruleset,
-                "ruleset_run_id": result.ruleset_run_id,
-                "catalog_id": table.catalog_id,
-                "database_name": table.database,
-                "table_name": table.name,
-                "started_ms": result.started_ms,
-                "completed_ms": result.completed_ms,
-                "body": json.dumps(_body(result)),
-            }
-            made = connection.execute(insert(results).values(row).returning(results.c.id)).scalar_one()
-            finite = _finite(result.metrics).items()
-            values = [{"result": made, "metric": name, "value": value} for name, value in finite]
-            if values:
-                connection.execute(insert(metrics), values)
+        try:
+            with transaction(self._engine, NAME) as connection:
+                _replace(connection, result)
+        except DataError as error:
+            raise ConfigError(
+                f"A result of the context {result.source.context[:80]!r} does not fit into the {NAME} ({error.orig});"
+                " give the context, or the predicate of a `where`, fewer characters."
+            ) from error
 
     def earlier(self, source: Source, evaluation: str, most: int) -> dict[str, list[float]]:
         """Return what metrics were in earlier evaluations, the newest first, by metric.
@@ -147,6 +133,33 @@ class History:
 def shared_history(url: str) -> History:
     """Return the history of a database, over the connection that this process shares; see `shared_engine`."""
     return History(shared_engine(url))
+
+
+def _replace(connection: Connection, result: Result) -> None:
+    same = select(results.c.id).where(results.c.evaluation == result.evaluation)
+    connection.execute(delete(metrics).where(metrics.c.result.in_(same)))
+    connection.execute(delete(results).where(results.c.evaluation == result.evaluation))
+    table = result.table or CatalogTable("", "")
+    row = {
+        "result_id": result.id,
+        "evaluation": result.evaluation,
+        "job": result.source.job,
+        "context": result.source.context,
+        "run_id": result.run_id,
+        "ruleset": result.ruleset,
+        "ruleset_run_id": result.ruleset_run_id,
+        "catalog_id": table.catalog_id,
+        "database_name": table.database,
+        "table_name": table.name,
+        "started_ms": result.started_ms,
+        "completed_ms": result.completed_ms,
+        "body": json.dumps(_body(result)),
+    }
+    made = connection.execute(insert(results).values(row).returning(results.c.id)).scalar_one()
+    finite = _finite(result.metrics).items()
+    values = [{"result": made, "metric": name, "value": value} for name, value in finite]
+    if values:
+        connection.execute(insert(metrics), values)
 
 
 def _metrics_of(result: int) -> Any:

@@ -10,7 +10,7 @@ import pytest
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import ConfigError
 from gluepot.evaluation.history.rulesets import StoredRuleset, WantedRulesets, shared_rulesets
-from gluepot.evaluation.history.store import Wanted, shared_history
+from gluepot.evaluation.history.store import WantedResults, shared_history
 from gluepot.quality.outcomes import RuleOutcome
 from gluepot.quality.results import CatalogTable, Result, Source
 from tests.postgresql import new_database
@@ -38,7 +38,7 @@ def test_results_replace_each_other_are_found_and_compared(url):
     for one in [*kept, kept[2]]:
         history.save(one)
     assert history.latest() == kept[::-1]
-    assert history.latest(Wanted(table=ORDERS, started_after_ms=1)) == [kept[1]]
+    assert history.latest(WantedResults(table=ORDERS, started_after_ms=1)) == [kept[1]]
     assert history.with_ids([kept[0].id]) == [kept[0]]
     assert history.earlier(kept[2].source, kept[2].evaluation, 5) == {"m": [2.0, 1.0]}
 

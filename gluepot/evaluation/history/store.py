@@ -21,7 +21,7 @@ from gluepot.quality.results import CatalogTable, Result, RowSummary, Source
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedResults:
     """Which results are wanted. Every field that is not None narrows the choice.
 
     Args:
@@ -54,7 +54,7 @@ class Wanted:
         return found
 
 
-ALL = Wanted()
+ALL = WantedResults()
 
 
 class History:
@@ -109,7 +109,7 @@ class History:
                 found.setdefault(name, []).append(value)
         return found
 
-    def latest(self, wanted: Wanted = ALL, most: int = 20, skip: int = 0) -> list[Result]:
+    def latest(self, wanted: WantedResults = ALL, most: int = 20, skip: int = 0) -> list[Result]:
         """Return the newest results first.
 
         Args:

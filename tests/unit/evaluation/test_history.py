@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from gluepot.evaluation.history.connect import HEAD, MIGRATIONS
-from gluepot.evaluation.history.store import Wanted, shared_history
+from gluepot.evaluation.history.store import WantedResults, shared_history
 from gluepot.quality.outcomes import AnalyzerOutcome, RuleOutcome
 from gluepot.quality.results import CatalogTable, Result, RowSummary, Source
 
@@ -60,8 +60,8 @@ def test_earlier_values_are_the_newest_first_and_without_those_of_the_evaluation
 def test_other_jobs_and_contexts_have_a_history_of_their_own(history, other):
     history.save(replace(result(1, 7.0, other), evaluation=f"other {other.job} {other.context}"))
     assert history.earlier(ORDERS, "query/2/node 1/1", 9) == {}
-    assert history.latest(Wanted(other.job, other.context))
-    assert history.latest(Wanted(context="node 3")) == []
+    assert history.latest(WantedResults(other.job, other.context))
+    assert history.latest(WantedResults(context="node 3")) == []
 
 
 def test_a_value_that_is_not_finite_is_left_out(history):
@@ -76,11 +76,11 @@ def test_the_head_is_the_newest_migration():
 @pytest.mark.parametrize(
     ("wanted", "numbers"),
     [
-        (Wanted(run_id="jr_1"), [3, 2, 1]),
-        (Wanted(run_id="jr_2"), []),
-        (Wanted(started_after_ms=1_000, started_before_ms=3_000), [2]),
-        (Wanted(table=CatalogTable("sales", "orders")), [2]),
-        (Wanted(table=CatalogTable("sales", "customers")), []),
+        (WantedResults(run_id="jr_1"), [3, 2, 1]),
+        (WantedResults(run_id="jr_2"), []),
+        (WantedResults(started_after_ms=1_000, started_before_ms=3_000), [2]),
+        (WantedResults(table=CatalogTable("sales", "orders")), [2]),
+        (WantedResults(table=CatalogTable("sales", "customers")), []),
     ],
 )
 def test_results_are_found_by_run_time_and_table(history, wanted, numbers):

@@ -115,13 +115,14 @@ def _check(
         frame.known_schema(),
         {alias: other.toDF for alias, other in sources.items()},
     )
+    current = session.current()
     return Check(
         subject,
         rules,
         evaluation_options(additional),
-        publication(publishing, session.current().job, dict(os.environ)),
+        publication(publishing, current.job, dict(os.environ), current.checked),
         current_writer(),
-        session.current().clock,
+        current.clock,
     )
 
 

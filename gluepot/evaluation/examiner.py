@@ -19,7 +19,7 @@ from gluepot.evaluation.group_counts import frequencies
 from gluepot.evaluation.hash_counts import Way
 from gluepot.evaluation.hashes import CODED
 from gluepot.evaluation.other_data import OtherData, Sources, check_columns, first_line, quoted_column
-from gluepot.evaluation.row_outcomes import RowOutcomes, Summary, SummaryOfRows
+from gluepot.evaluation.row_outcomes import RowOutcomes, SummaryOfRows
 from gluepot.frames.transforms import SelectFields
 from gluepot.quality import files as file_rules
 from gluepot.quality.checks import JUDGES, Facts, Setting
@@ -28,6 +28,7 @@ from gluepot.quality.evaluation import Examination
 from gluepot.quality.measures import OWN, Columns, Grouped, Groups, Measured, columns_of, find_name, measure
 from gluepot.quality.numbers import Moment, RuleError
 from gluepot.quality.outcomes import Evaluation
+from gluepot.quality.results import RowSummary
 from gluepot.quality.row_tests import ACROSS_ROWS, RowTests
 
 _NEARLY_UNIQUE = 0.97
@@ -145,11 +146,13 @@ class Examiner:
         )
         return given.then(step)
 
-    def summary(self) -> Summary:
+    def summary(self) -> RowSummary:
         """Return how the rows fared, from a pass of its own."""
         one = SummaryOfRows()
-        found = execute.measure(self._subject.spark, self.row_outcomes().over_known(), [one]).states.get(one, Summary())
-        if not isinstance(found, Summary):
+        found = execute.measure(self._subject.spark, self.row_outcomes().over_known(), [one]).states.get(
+            one, RowSummary()
+        )
+        if not isinstance(found, RowSummary):
             raise RuleError(str(found))
         return found
 

@@ -28,7 +28,7 @@ from gluepot.quality.dqdl.ruleset import (
 )
 from gluepot.quality.measures import Counted, Measure, Rows
 from gluepot.quality.numbers import RuleError, is_dynamic
-from gluepot.quality.outcomes import Evaluation, RuleOutcome
+from gluepot.quality.outcomes import AnalyzerOutcome, Evaluation, RuleOutcome
 from gluepot.quality.row_tests import RowTests
 
 
@@ -90,18 +90,15 @@ class Examination:
     def judged(self, facts: Facts) -> Evaluation:
         """Return the outcomes."""
         outcomes = [self._outcome(rule, facts) for rule in self.ruleset.rules]
-        analyzed: dict[str, float] = {}
         history: dict[str, float] = {}
-        analyzers = {measuring(one) for one in self.ruleset.analyzers}
         for one in self.simple_rules():
             with suppress(RuleError):
                 found = judge_of(one).verdict(one, self.setting, facts).metrics
                 history |= {name_in_history(name, one): value for name, value in found.items()}
-                if one in analyzers:
-                    analyzed |= found
         rows = facts.state(Rows())
         assert isinstance(rows, int)
-        return Evaluation(outcomes, analyzed, rows, history)
+        analyzers = [self._analyzed(one, facts) for one in self.ruleset.analyzers]
+        return Evaluation(outcomes, analyzers, rows, history)
 
     def simple_rules(self) -> Iterator[Rule]:
         """Yield the rules that have to be judged: parts of composites, and what analyzers and DetectAnomalies watch."""
@@ -116,6 +113,13 @@ class Examination:
     def _outcome(self, rule: TopRule, facts: Facts) -> RuleOutcome:
         verdict, evaluated = self._verdict(rule, facts)
         return RuleOutcome(str(rule), verdict.passed, verdict.reason, verdict.metrics, evaluated, rule.labels)
+
+    def _analyzed(self, analyzer: Rule, facts: Facts) -> AnalyzerOutcome:
+        rule = measuring(analyzer)
+        try:
+            return AnalyzerOutcome(str(analyzer), judge_of(rule).verdict(rule, self.setting, facts).metrics)
+        except RuleError as error:
+            return AnalyzerOutcome(str(analyzer), reason=str(error))
 
     def _verdict(self, rule: TopRule, facts: Facts) -> tuple[Verdict, str]:
         try:

@@ -9,10 +9,15 @@ import pytest
 from awsglue.context import GlueContext
 from awsglue.dynamicframe import DynamicFrame
 from awsgluedq.transforms import EvaluateDataQuality
+from gluepot.bookmarks.run_writer import WRITERS, RunWriter
+from gluepot.core.datasets import folder_dataset
 from gluepot.core.errors import ConfigError
+from gluepot.engine.writer import Writing
 from gluepot.evaluation.examiner import InvalidWhereError
 from gluepot.quality import measures
 from gluepot.quality.dqdl import DqdlError
+from gluepot.quality.results import Checked
+from gluepot.streaming.query import session
 
 ORDERS = [(1, "ann", 10.0), (2, "bob", -5.0), (3, None, 7.5), (3, "eve", None)]
 QUIET = {"enableDataQualityResultsPublishing": False}
@@ -167,6 +172,22 @@ def test_rows_and_rules_are_counted_where_that_is_asked_for(frame):
     counted = rows['IsComplete "customer"']
     assert (counted.PassedCount, counted.FailedCount, counted.SkippedCount, counted.TotalCount) == (3, 1, 0, 4)
     assert rows["RowCount = 4"].SkippedCount == 4
+    result = WRITERS.checks()[-1].result
+    assert (result.rows, result.failed, result.summary.failed_rows) == (4, 2, 3)
+    assert result.summary.passed['IsComplete "customer"'] == 3
+
+
+def test_a_check_whose_outcomes_nobody_asks_for_is_published_once_at_the_end(frame, monkeypatch):
+    monkeypatch.setattr(WRITERS, "_plain", writer := RunWriter(Writing("alone", 0)))
+    told: list[Checked] = []
+    monkeypatch.setattr(session.current(), "check_watchers", [told.append])
+    processed(frame, 'IsComplete "customer"', **{"publishAggregatedMetrics.status": "ENABLED"})
+    processed(frame, 'IsComplete "id"')
+    assert not writer.totals.checks
+    writer.finish()
+    with_rows, without = (one.result for one in writer.totals.checks.values())
+    assert (with_rows.summary.failed_rows, without.summary) == (1, None)
+    assert [one.result for one in told] == [with_rows, without]
 
 
 def test_more_values_than_a_process_can_hold_are_counted_by_spark(glue_context, monkeypatch):
@@ -206,3 +227,4 @@ def test_a_check_before_a_write_takes_no_pass_of_its_own(glue_context, tmp_path)
     glue_context.write_dynamic_frame.from_options(read, "s3", {"path": str(tmp_path / "out")}, "json")
     (tmp_path / "in" / "a.json").unlink()  # whoever reads the input again fails
     assert [one.Outcome for one in checked["ruleOutcomes"].toDF().collect()] == ["Passed", "Passed"]
+    assert WRITERS.checks()[-1].origins == (folder_dataset(str(tmp_path / "in")),)

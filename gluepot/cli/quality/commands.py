@@ -116,9 +116,9 @@ def history(
         output: text for people; json for programs, a list of objects.
     """
     from gluepot.bookmarks.ledger.connect import ledger_url  # noqa: PLC0415  as below
-    from gluepot.evaluation.history.store import shared_history  # noqa: PLC0415  loads a database
+    from gluepot.evaluation.history.store import WantedResults, shared_history  # noqa: PLC0415  loads a database
 
-    results = shared_history(ledger_url(os.environ)).latest(job, context, most)
+    results = shared_history(ledger_url(os.environ)).latest(WantedResults(job, context), most)
     rows = [
         {
             "time": time_of(one.completed_ms),

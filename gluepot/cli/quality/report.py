@@ -7,7 +7,7 @@ from typing import Literal
 from xml.etree import ElementTree as ET
 
 from gluepot.evaluation.check import plain_outcome
-from gluepot.evaluation.history.store import Result
+from gluepot.quality.results import Result
 
 
 def text(result: Result, output: Literal["text", "json", "junit"]) -> str:
@@ -36,19 +36,17 @@ def _lines(result: Result) -> list[str]:
         if one.reason:
             lines.append(f"        {one.reason}")
     lines += [f"{name} = {value:g}" for name, value in sorted(result.analyzed.items())]
-    passed = sum(one.passed for one in result.outcomes)
-    return [*lines, f"{passed} of {len(result.outcomes)} rules passed, score {result.score:.2f}"]
+    return [*lines, f"{result.passed} of {len(result.outcomes)} rules passed, score {result.score:.2f}"]
 
 
 def _junit(result: Result) -> str:
     """Return a test suite with a test case for each rule."""
-    failed = sum(not one.passed for one in result.outcomes)
     secs = (result.completed_ms - result.started_ms) / 1000
     suite = ET.Element(
         "testsuite",
         name=result.source.context,
         tests=str(len(result.outcomes)),
-        failures=str(failed),
+        failures=str(result.failed),
         errors="0",
         time=f"{secs:.3f}",
     )

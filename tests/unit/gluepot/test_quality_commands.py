@@ -9,15 +9,16 @@ import pytest
 from gluepot.cli.quality import report
 from gluepot.cli.quality.commands import app
 from gluepot.cli.quality.data import is_path
-from gluepot.evaluation.history.store import Result, Source, shared_history
-from gluepot.quality.outcomes import RuleOutcome
+from gluepot.evaluation.history.store import shared_history
+from gluepot.quality.outcomes import AnalyzerOutcome, RuleOutcome
+from gluepot.quality.results import Result, Source
 
 GOOD = 'Rules = [ IsComplete "id", RowCount > 3 ]  # all of them\n'
 RESULT = Result(
     Source("gluepot quality", "orders"), "1/0/orders/1", "", 0, 1500,
     [RuleOutcome("RowCount > 3", True, "", {"Dataset.*.RowCount": 5.0}, "RowCount > 3"),
      RuleOutcome('IsComplete "a"', False, "Value: 0.5 <is> low", {"Column.a.Completeness": 0.5}, 'IsComplete "a"')],
-    {"Column.a.Mean": 2.5},
+    [AnalyzerOutcome('Mean "a"', {"Column.a.Mean": 2.5})],
 )  # fmt: skip
 
 

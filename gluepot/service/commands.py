@@ -1,0 +1,76 @@
+"""The command of a run: which script, with which arguments and settings."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import PurePosixPath
+
+from gluepot.core.storage import open_storage
+from gluepot.service.states import Run, effective_arguments
+
+_LOCATION = "--scriptLocation"
+_OWN = ("--JOB_NAME", "--JOB_RUN_ID", "--JOB_ID")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What is started for a run.
+
+    Args:
+        argv: the command.
+        files: put into its working folder, by name.
+    """
+
+    argv: list[str]
+    files: Mapping[str, bytes]
+
+
+def script_location(run: Run) -> str:
+    """Return where the script of a run lies; an argument of the run may name another one than the job."""
+    return effective_arguments(run).get(_LOCATION) or str(run.definition["Command"]["ScriptLocation"])
+
+
+def command_of(run: Run, fetch: Callable[[str], bytes]) -> Command:
+    """Return the command of a run.
+
+    Args:
+        run: the run.
+        fetch: returns the content of a file, given its path or S3 location.
+
+    Raises:
+        EtlError: the script cannot be fetched.
+    """
+    location = script_location(run)
+    name = PurePosixPath(location).name
+    arguments = {name: value for name, value in effective_arguments(run).items() if name not in {*_OWN, _LOCATION}}
+    own = {
+        "--JOB_NAME": run.job,
+        "--JOB_RUN_ID": run.id,
+        "--JOB_ID": f"j_{sha256(run.job.encode()).hexdigest()}",
+    }
+    return Command(
+        [
+            *(sys.executable, "-m", "gluepot", "run", "--glue-version", run.definition["GlueVersion"], name, "--"),
+            *(word for pair in {**own, **arguments}.items() for word in as_words(*pair)),
+        ],
+        {name: fetch(location)},
+    )
+
+
+def as_words(name: str, value: str) -> list[str]:
+    """Return an argument as the script finds it in `sys.argv`; one without a value is a flag."""
+    return [name, value] if value else [name]
+
+
+def fetched(location: str) -> bytes:
+    """Return the content of a file, given its path or S3 location.
+
+    Raises:
+        EtlError: the location has no form that we know, or the storage does not answer.
+        FileNotFoundError: there is no such file.
+    """
+    folder, _, name = location.rpartition("/")
+    return open_storage(folder or "/").get(name)

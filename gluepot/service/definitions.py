@@ -1,0 +1,137 @@
+"""Definitions of jobs: what is refused, what is added, what capacity they stand for (docs/glue 10.1 and 11.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gluepot.core.glue_version import DEFAULT, PROFILES
+from gluepot.service.errors import invalid
+
+DPUS: Mapping[str, float] = {
+    "Standard": 1,
+    "G.025X": 0.25,
+    "G.1X": 1,
+    "G.2X": 2,
+    "G.4X": 4,
+    "G.8X": 8,
+    "G.12X": 12,
+    "G.16X": 16,
+    "R.1X": 1,
+    "R.2X": 2,
+    "R.4X": 4,
+    "R.8X": 8,
+}
+"""Data processing units of a worker, by its type."""
+COMMANDS = ("glueetl", "gluestreaming")
+_NOT_HERE = {
+    "glueray": "Ray jobs cannot run here; make it a glueetl job, or run it on a Ray cluster.",
+    "pythonshell": "Python shell jobs cannot run here yet; make it a glueetl job, which runs the same script.",
+}
+_DEFAULT_DPUS = 10.0
+_MOST_RETRIES = 10
+_MOST_MINUTES = 7 * 24 * 60
+_MINUTES_BEFORE_GLUE_5, _MINUTES = 2880, 480
+
+
+def complete(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a definition with the values that AWS Glue adds.
+
+    Args:
+        given: `Job` of the API as CreateJob and UpdateJob take it, without name and tags; checked against the model.
+
+    Raises:
+        ServiceError: `InvalidInputException` for what AWS Glue refuses and what cannot run here.
+    """
+    command = given.get("Command", {})
+    kind = command.get("Name", "")
+    if kind not in COMMANDS:
+        raise invalid(_NOT_HERE.get(kind) or f"Command.Name is {kind!r}; use one of {', '.join(COMMANDS)}.")
+    if not command.get("ScriptLocation"):
+        raise invalid("Command.ScriptLocation is missing; give the S3 location or the path of the script.")
+    if not given.get("Role"):
+        raise invalid("Role is missing; give any name, which is kept and not used.")
+    version = given.get("GlueVersion", DEFAULT)
+    if version not in PROFILES:
+        raise invalid(f"GlueVersion is {version!r}; use one of {', '.join(PROFILES)}.")
+    _check_limits(given)
+    _check_capacity(given)
+    if given.get("ExecutionClass") == "FLEX" and kind != "glueetl":
+        raise invalid(f"ExecutionClass is FLEX, which is for glueetl jobs; leave it out for {kind}.")
+    return {
+        "JobMode": "SCRIPT",
+        "JobRunQueuingEnabled": False,
+        "ExecutionClass": "STANDARD",
+        "MaxRetries": 0,
+        **given,
+        "GlueVersion": version,
+        "ExecutionProperty": {"MaxConcurrentRuns": 1, **given.get("ExecutionProperty", {})},
+        **_default_timeout(given, kind, version),
+    }
+
+
+def for_run(definition: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the definition that one run has.
+
+    Args:
+        definition: of the job.
+        overrides: what the caller of StartJobRun chose; of the members of the definition.
+
+    Raises:
+        ServiceError: `InvalidInputException` for a choice that the job could not have, either.
+    """
+    chosen = dict(definition)
+    if "MaxCapacity" in overrides:
+        chosen = {name: value for name, value in chosen.items() if name not in {"WorkerType", "NumberOfWorkers"}}
+    elif "WorkerType" in overrides or "NumberOfWorkers" in overrides:
+        chosen.pop("MaxCapacity", None)
+    return complete({**chosen, **overrides})
+
+
+def capacity(definition: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members of an answer that tell a job's size."""
+    workers = definition.get("NumberOfWorkers")
+    if workers is None:
+        dpus = float(definition.get("MaxCapacity", _DEFAULT_DPUS))
+        return {"MaxCapacity": dpus, "AllocatedCapacity": int(dpus)}
+    dpus = workers * DPUS[definition["WorkerType"]]
+    return {
+        "MaxCapacity": float(dpus),
+        "AllocatedCapacity": int(dpus),
+        "WorkerType": definition["WorkerType"],
+        "NumberOfWorkers": workers,
+    }
+
+
+def _default_timeout(given: Mapping[str, Any], kind: str, version: str) -> dict[str, int]:
+    if "Timeout" in given or kind == "gluestreaming":
+        return {}
+    return {"Timeout": _MINUTES_BEFORE_GLUE_5 if float(version) < 5 else _MINUTES}
+
+
+def _check_limits(given: Mapping[str, Any]) -> None:
+    for name, value, least, most in (
+        ("MaxRetries", given.get("MaxRetries", 0), 0, _MOST_RETRIES),
+        ("Timeout", given.get("Timeout", 1), 1, _MOST_MINUTES - 1),
+        (
+            "ExecutionProperty.MaxConcurrentRuns",
+            given.get("ExecutionProperty", {}).get("MaxConcurrentRuns", 1),
+            1,
+            None,
+        ),
+    ):
+        if value < least or (most is not None and value > most):
+            wanted = f"{least} to {most}" if most is not None else f"{least} or more"
+            raise invalid(f"{name} is {value}; use {wanted}.")
+
+
+def _check_capacity(given: Mapping[str, Any]) -> None:
+    kind, workers = given.get("WorkerType"), given.get("NumberOfWorkers")
+    if (kind is not None or workers is not None) and "MaxCapacity" in given:
+        raise invalid("Please do not set Max Capacity if using Worker Type and Number of Workers.")
+    if (kind is None) != (workers is None):
+        raise invalid("WorkerType and NumberOfWorkers belong together; give both or neither.")
+    if kind is not None and kind not in DPUS:
+        raise invalid(f"WorkerType is {kind!r}; use one of {', '.join(DPUS)}.")
+    if workers is not None and workers < 1:
+        raise invalid(f"NumberOfWorkers is {workers}; use 1 or more.")

@@ -1,0 +1,56 @@
+"""The access keys that may call the service."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gluepot.core.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPair:
+    """An access key.
+
+    Args:
+        id: its id, which requests name.
+        secret: its secret, which signs them.
+    """
+
+    id: str
+    secret: str
+
+    def __repr__(self) -> str:
+        """Leave the secret out."""
+        return f"KeyPair({self.id!r})"
+
+
+def own_key(path: Path) -> KeyPair:
+    """Return the key pair of a file, which only its owner may read; a new one if there is no file.
+
+    Raises:
+        ConfigError: the file holds no key pair.
+    """
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        made = {"id": f"GLUEPOT{secrets.token_hex(7).upper()}", "secret": secrets.token_urlsafe(30)}
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            json.dump(made, file)
+    try:
+        found = json.loads(path.read_text())
+        return KeyPair(str(found["id"]), str(found["secret"]))
+    except (ValueError, KeyError, TypeError):
+        raise ConfigError(f"{path} holds no access key; move it away, and a new one is made.") from None
+
+
+def keys_of(own: KeyPair, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the secrets by the ids of keys: the service's own and the one of its environment, which runs inherit."""
+    keys = {own.id: own.secret}
+    given, secret = environ.get("AWS_ACCESS_KEY_ID"), environ.get("AWS_SECRET_ACCESS_KEY")
+    if given and secret:
+        keys[given] = secret
+    return keys

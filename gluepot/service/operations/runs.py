@@ -1,0 +1,152 @@
+"""Runs of jobs (docs/glue 11.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from gluepot.service.context import Service, new_id, page_token, position_of, secs
+from gluepot.service.definitions import capacity, for_run
+from gluepot.service.errors import ServiceError, invalid, not_found
+from gluepot.service.operations.jobs import job_of
+from gluepot.service.states import ACTIVE, OPEN, Run, State, asked_to_stop, most_concurrent
+from gluepot.service.store.database import Changes
+
+LOG_GROUP = "/aws-glue/jobs"
+_PAGE = 100
+_OF_RUN = (
+    "Timeout",
+    "MaxCapacity",
+    "WorkerType",
+    "NumberOfWorkers",
+    "SecurityConfiguration",
+    "NotificationProperty",
+    "ExecutionClass",
+    "JobRunQueuingEnabled",
+    "ExecutionRoleSessionPolicy",
+)
+_SHOWN = (
+    "JobMode",
+    "JobRunQueuingEnabled",
+    "Timeout",
+    "GlueVersion",
+    "ExecutionClass",
+    "SecurityConfiguration",
+    "NotificationProperty",
+    "MaintenanceWindow",
+    "ExecutionRoleSessionPolicy",
+)
+
+
+def start_job_run(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Ask for a run. Beyond the limit of the job it waits, if the job or the request allows a queue."""
+    name, now_ms = request["JobName"], service.now_ms()
+    with service.store.changes() as changes:
+        job = job_of(changes, name)
+        definition = for_run(job.definition, {one: request[one] for one in _OF_RUN if request.get(one) is not None})
+        previous = request.get("JobRunId", "")
+        repeated = run_of(changes, name, previous) if previous else None
+        run = Run(
+            0,
+            new_id("jr_"),
+            name,
+            State.STARTING,
+            definition,
+            request.get("Arguments") or (repeated.arguments if repeated else {}),
+            previous_id=previous,
+            started_ms=now_ms,
+            modified_ms=now_ms,
+        )
+        if changes.count(name, ACTIVE) >= most_concurrent(definition):
+            if not definition["JobRunQueuingEnabled"]:
+                raise ServiceError("ConcurrentRunsExceededException", f"Concurrent runs exceeded for {name}")
+            limit = f"{most_concurrent(definition)} runs of the job at a time"
+            run = replace(run, state=State.WAITING, waits_for=f"The limit of {limit} is reached.")
+        changes.add_run(run)
+    service.wake()
+    return {"JobRunId": run.id}
+
+
+def get_job_run(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one run."""
+    with service.store.changes() as changes:
+        return {"JobRun": _answer(run_of(changes, request["JobName"], request["RunId"]), service.now_ms())}
+
+
+def get_job_runs(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a page of the runs of a job, the newest first."""
+    most = request.get("MaxResults", _PAGE)
+    after = position_of(request.get("NextToken"))
+    if after and not after.isdecimal():
+        raise invalid(f"NextToken is {request['NextToken']!r}, which no answer had; begin without it.")
+    with service.store.changes() as changes:
+        found = changes.runs(request["JobName"], int(after) if after else None, most + 1)
+        if not found and not after:
+            job_of(changes, request["JobName"])
+    rest = {"NextToken": page_token(str(found[most - 1].number))} if len(found) > most else {}
+    return {"JobRuns": [_answer(run, service.now_ms()) for run in found[:most]], **rest}
+
+
+def batch_stop_job_run(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Ask for runs to stop. Each that cannot be stopped is told with its reason, and the others are stopped."""
+    name = request["JobName"]
+    stopped, errors = [], []
+    with service.store.changes() as changes:
+        for run_id in request["JobRunIds"]:
+            try:
+                _stop(changes, run_of(changes, name, run_id), service.now_ms())
+                stopped.append({"JobName": name, "JobRunId": run_id})
+            except ServiceError as refused:
+                detail = {"ErrorCode": refused.code, "ErrorMessage": refused.message}
+                errors.append({"JobName": name, "JobRunId": run_id, "ErrorDetail": detail})
+    service.wake()
+    return {"SuccessfulSubmissions": stopped, "Errors": errors}
+
+
+def run_of(changes: Changes, job: str, run_id: str) -> Run:
+    """Return a run of a job.
+
+    Raises:
+        ServiceError: `EntityNotFoundException`.
+    """
+    found = changes.run(run_id)
+    if found is None or found.job != job:
+        raise not_found(f"Job run {run_id} not found.")
+    return found
+
+
+def _stop(changes: Changes, run: Run, now_ms: int) -> None:
+    if run.state not in OPEN:
+        raise ServiceError(
+            "JobRunInTerminalStateException",
+            f"Job run {run.id} has ended with {run.state.value} and cannot be stopped.",
+        )
+    if run.state is not State.STOPPING:
+        changes.change_run(asked_to_stop(run, now_ms))
+
+
+def _answer(run: Run, now_ms: int) -> dict[str, Any]:
+    until_ms = run.completed_ms or now_ms
+    answer: dict[str, Any] = {
+        "Id": run.id,
+        "Attempt": run.attempt,
+        "JobName": run.job,
+        "JobRunState": run.state.value,
+        "StartedOn": secs(run.started_ms),
+        "LastModifiedOn": secs(run.modified_ms),
+        "PredecessorRuns": [],
+        "ExecutionTime": (until_ms - run.running_ms) // 1000 if run.running_ms else 0,
+        "LogGroupName": LOG_GROUP,
+        **{name: run.definition[name] for name in _SHOWN if name in run.definition},
+        **capacity(run.definition),
+    }
+    if run.completed_ms:
+        answer["CompletedOn"] = secs(run.completed_ms)
+    optional = {
+        "PreviousRunId": run.previous_id,
+        "Arguments": dict(run.arguments),
+        "ErrorMessage": run.error,
+        "StateDetail": run.waits_for,
+    }
+    return answer | {name: value for name, value in optional.items() if value}

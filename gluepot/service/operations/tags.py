@@ -1,0 +1,58 @@
+"""Tags of resources (docs/glue 11.10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gluepot.service.context import Service
+from gluepot.service.errors import invalid, not_found
+from gluepot.service.store.database import Changes
+
+_MOST_TAGS = 50
+_RESERVED = "aws:"
+
+
+def get_tags(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tags of a resource."""
+    with service.store.changes() as changes:
+        return {"Tags": changes.tags(_known(service, changes, request["ResourceArn"]))}
+
+
+def tag_resource(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Add tags to a resource, or give them other values."""
+    added = request["TagsToAdd"]
+    with service.store.changes() as changes:
+        arn = _known(service, changes, request["ResourceArn"])
+        check_tags({**changes.tags(arn), **added})
+        changes.tag(arn, added)
+    return {}
+
+
+def untag_resource(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Remove tags from a resource; those that it has not are no error."""
+    with service.store.changes() as changes:
+        changes.tag(_known(service, changes, request["ResourceArn"]), {}, request["TagsToRemove"])
+    return {}
+
+
+def check_tags(tags: Mapping[str, str]) -> None:
+    """Refuse too many tags, and names that AWS keeps for itself.
+
+    Raises:
+        ServiceError: `InvalidInputException`.
+    """
+    if len(tags) > _MOST_TAGS:
+        raise invalid(f"The resource would have {len(tags)} tags; {_MOST_TAGS} are allowed.")
+    if (reserved := next((key for key in tags if key.startswith(_RESERVED)), None)) is not None:
+        raise invalid(f"The tag {reserved} begins with {_RESERVED}, which AWS keeps for itself; choose another name.")
+
+
+def _known(service: Service, changes: Changes, arn: str) -> str:
+    parts = arn.split(":", 5)
+    kind, _, name = parts[-1].partition("/")
+    if parts[:3] != ["arn", "aws", "glue"] or not name:
+        raise invalid(f"ResourceArn is {arn!r}; use the form {service.arn('job', 'NAME')}.")
+    if kind != "job" or changes.job(name) is None:
+        raise not_found(f"There is no {kind} {name}.")
+    return service.arn(kind, name)

@@ -1,0 +1,1 @@
+"""What the service remembers: one SQL database of its own tables, SQLite or PostgreSQL."""

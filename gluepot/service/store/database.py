@@ -1,0 +1,190 @@
+"""Connects to the service's database, and keeps jobs, runs and tags in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, RowMapping, delete, func, insert, select, update
+
+from gluepot.core.database import Part, open_engine, transaction
+from gluepot.core.statedir import state_root
+from gluepot.service.states import Run, State
+from gluepot.service.store.tables import jobs, runs, tags
+
+NAME = "service's database"
+VARIABLE = "GLUEPOT_SERVICE"
+VERSION_TABLE = "service_alembic_version"
+HEAD = "0001"
+"""The newest migration; a test compares it with the scripts."""
+
+_PART = Part(NAME, VARIABLE, HEAD, Path(__file__).parent / "migrations", VERSION_TABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job.
+
+    Args:
+        name: its name.
+        definition: as the API takes it, without name and tags.
+        created_ms: milliseconds since 1970.
+        modified_ms: milliseconds since 1970.
+    """
+
+    name: str
+    definition: Mapping[str, Any]
+    created_ms: int
+    modified_ms: int
+
+
+class Changes:
+    """What can be read and written in one transaction.
+
+    Args:
+        connection: of the transaction.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def job(self, name: str) -> Job | None:
+        """Return a job; None if there is none of this name."""
+        row = self._connection.execute(select(jobs).where(jobs.c.name == name)).mappings().first()
+        return None if row is None else _job(row)
+
+    def jobs(self, after: str = "", most: int = 100) -> list[Job]:
+        """Return jobs in the order of their names.
+
+        Args:
+            after: the name that comes before the first one.
+            most: the largest number of jobs.
+        """
+        query = select(jobs).where(jobs.c.name > after).order_by(jobs.c.name).limit(most)
+        return [_job(row) for row in self._connection.execute(query).mappings()]
+
+    def save_job(self, job: Job) -> None:
+        """Save a job, in the place of one of the same name."""
+        row = {
+            "definition": json.dumps(job.definition),
+            "created_ms": job.created_ms,
+            "modified_ms": job.modified_ms,
+        }
+        if not self._connection.execute(update(jobs).where(jobs.c.name == job.name).values(row)).rowcount:
+            self._connection.execute(insert(jobs).values(name=job.name, **row))
+
+    def delete_job(self, name: str) -> None:
+        """Delete a job. Its runs stay."""
+        self._connection.execute(delete(jobs).where(jobs.c.name == name))
+
+    def run(self, run_id: str) -> Run | None:
+        """Return a run; None if there is none of this id."""
+        row = self._connection.execute(select(runs).where(runs.c.id == run_id)).mappings().first()
+        return None if row is None else _run(row)
+
+    def runs(self, job: str, before: int | None = None, most: int = 100) -> list[Run]:
+        """Return the runs of a job, the newest first.
+
+        Args:
+            job: the job's name.
+            before: only runs with smaller numbers.
+            most: the largest number of runs.
+        """
+        query = select(runs).where(runs.c.job == job).order_by(runs.c.number.desc()).limit(most)
+        if before is not None:
+            query = query.where(runs.c.number < before)
+        return [_run(row) for row in self._connection.execute(query).mappings()]
+
+    def runs_in(self, states: Sequence[State]) -> list[Run]:
+        """Return all runs in some states, the oldest first."""
+        query = select(runs).where(runs.c.state.in_([one.value for one in states])).order_by(runs.c.number)
+        return [_run(row) for row in self._connection.execute(query).mappings()]
+
+    def count(self, job: str, states: Sequence[State]) -> int:
+        """Return how many runs of a job are in some states."""
+        query = (
+            select(func.count())
+            .select_from(runs)
+            .where(runs.c.job == job, runs.c.state.in_([one.value for one in states]))
+        )
+        found: int = self._connection.execute(query).scalar_one()
+        return found
+
+    def add_run(self, run: Run) -> None:
+        """Add a run; its number is given by the database."""
+        self._connection.execute(insert(runs).values(id=run.id, job=run.job, **_columns(run)))
+
+    def change_run(self, run: Run) -> None:
+        """Save what has changed in a run."""
+        self._connection.execute(update(runs).where(runs.c.id == run.id).values(_columns(run)))
+
+    def tags(self, arn: str) -> dict[str, str]:
+        """Return the tags of a thing."""
+        query = select(tags.c.key, tags.c.value).where(tags.c.arn == arn).order_by(tags.c.key)
+        return {key: value for key, value in self._connection.execute(query)}  # noqa: C416  rows are no pairs to mypy
+
+    def tag(self, arn: str, added: Mapping[str, str], removed: Sequence[str] = ()) -> None:
+        """Add tags, or give them other values, and remove others."""
+        gone = [*removed, *added]
+        self._connection.execute(delete(tags).where(tags.c.arn == arn, tags.c.key.in_(gone)))
+        if added:
+            self._connection.execute(
+                insert(tags), [{"arn": arn, "key": key, "value": value} for key, value in added.items()]
+            )
+
+    def untag(self, arn: str) -> None:
+        """Remove all tags of a thing."""
+        self._connection.execute(delete(tags).where(tags.c.arn == arn))
+
+
+class Store:
+    """The service's database.
+
+    Args:
+        engine: of the database.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @contextmanager
+    def changes(self) -> Iterator[Changes]:
+        """Yield a transaction; an exception undoes what was changed in it.
+
+        Raises:
+            TransientError: the database does not answer.
+        """
+        with transaction(self._engine, NAME) as connection:
+            yield Changes(connection)
+
+
+def store_url(environ: Mapping[str, str]) -> str:
+    """Return the URL of the database: `GLUEPOT_SERVICE`, or a SQLite file in the state folder."""
+    return environ.get(VARIABLE) or f"sqlite:///{state_root(environ) / 'service.db'}"
+
+
+def open_store(url: str) -> Store:
+    """Connect and bring the tables up to date.
+
+    Raises:
+        ConfigError: the URL is of another kind, or its driver is not installed.
+        TransientError: the database cannot be reached.
+        CheckpointError: a newer Gluepot wrote it.
+    """
+    return Store(open_engine(url, _PART))
+
+
+def _job(row: RowMapping) -> Job:
+    return Job(row["name"], json.loads(row["definition"]), row["created_ms"], row["modified_ms"])
+
+
+def _run(row: RowMapping) -> Run:
+    return Run.of(row["number"], row["id"], row["job"], State(row["state"]), json.loads(row["details"]))
+
+
+def _columns(run: Run) -> dict[str, Any]:
+    return {"state": run.state.value, "details": json.dumps(run.details())}

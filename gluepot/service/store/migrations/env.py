@@ -1,0 +1,11 @@
+"""What alembic runs: the migrations, in the transaction of the caller's connection."""
+
+from alembic import context
+
+from gluepot.service.store.database import VERSION_TABLE
+from gluepot.service.store.tables import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"], target_metadata=metadata, version_table=VERSION_TABLE
+)
+context.run_migrations()

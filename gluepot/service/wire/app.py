@@ -1,0 +1,127 @@
+"""The HTTP side of the API: reads a request, verifies and checks it, calls the operation, answers as AWS does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import uuid4
+from xml.sax.saxutils import escape
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gluepot.core.clock import Clock
+from gluepot.core.errors import EtlError
+from gluepot.core.logging import get_logger
+from gluepot.service.errors import ServiceError
+from gluepot.service.wire import shapes
+from gluepot.service.wire.signature import Request, Signer, verify
+
+MOST_BODY_BYTES = 2_000_000
+_JSON = "application/x-amz-json-1.1"
+_TARGET = "AWSGlue."
+_CALLER = """<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>
+<Arn>arn:aws:iam::{account}:user/{key}</Arn><UserId>{key}</UserId><Account>{account}</Account>
+</GetCallerIdentityResult><ResponseMetadata><RequestId>{id}</RequestId></ResponseMetadata></GetCallerIdentityResponse>"""
+
+Answer = Callable[[Mapping[str, Any]], dict[str, Any]]
+
+log = get_logger(__name__)
+
+
+def make_app(
+    operations: Mapping[str, Answer], secret_of: Callable[[str], str | None], account: str, clock: Clock
+) -> Starlette:
+    """Return the application.
+
+    Args:
+        operations: what answers each operation.
+        secret_of: returns the secret of an access key; None if there is no such key.
+        account: twelve digits.
+        clock: tells the time.
+    """
+
+    async def answer(http: HttpRequest) -> Response:
+        request_id = str(uuid4())
+        try:
+            body = await _body(http)
+            signer = verify(_signed(http, body), secret_of, clock.epoch())
+            if signer.service == "sts":
+                return _caller(body, signer, account, request_id)
+            found = await run_in_threadpool(_called, operations, http.headers.get("x-amz-target", ""), body)
+            return _response(200, found, request_id)
+        except ServiceError as refused:
+            return _refusal(refused, request_id)
+
+    return Starlette(routes=[Route("/", answer, methods=["POST"])])
+
+
+def _called(operations: Mapping[str, Answer], target: str, body: bytes) -> dict[str, Any]:
+    name = target.removeprefix(_TARGET)
+    if not target.startswith(_TARGET) or shapes.operation(name) is None:
+        raise ServiceError("UnknownOperationException", f"There is no operation {target!r}.")
+    if name not in operations:
+        raise ServiceError(
+            "UnknownOperationException", f"Gluepot does not have {name} yet; docs/support.md lists what it has."
+        )
+    try:
+        request = _parsed(body)
+        shapes.check_request(name, request)
+        return operations[name](request)
+    except ServiceError:
+        raise
+    except EtlError as error:
+        log.warning("service_operation_failed", operation=name, error=str(error))
+        raise ServiceError("InternalServiceException", str(error), 500) from error
+    except Exception as error:
+        log.exception("service_operation_failed", operation=name)
+        message = f"{name} failed here; the service's log has the cause."
+        raise ServiceError("InternalServiceException", message, 500) from error
+
+
+def _parsed(body: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(body or b"{}")
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise ServiceError("SerializationException", "The body is not a JSON object.")
+    return found
+
+
+async def _body(http: HttpRequest) -> bytes:
+    parts, size = [], 0
+    async for part in http.stream():
+        size += len(part)
+        if size > MOST_BODY_BYTES:
+            raise ServiceError(
+                "RequestEntityTooLargeException", f"The request has more than {MOST_BODY_BYTES} bytes.", 413
+            )
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _signed(http: HttpRequest, body: bytes) -> Request:
+    headers = {name.lower(): value for name, value in http.headers.items()}
+    query = f"?{http.url.query}" if http.url.query else ""
+    return Request(http.method, f"http://{headers.get('host', '')}{http.url.path}{query}", headers, body)
+
+
+def _caller(body: bytes, signer: Signer, account: str, request_id: str) -> Response:
+    """Answer the one operation of STS that clients of Glue call: who am I?"""
+    if b"Action=GetCallerIdentity" not in body:
+        raise ServiceError("InvalidAction", "Of STS there is only GetCallerIdentity here.")
+    text = _CALLER.format(account=account, key=escape(signer.access_key), id=request_id)
+    return Response(text, media_type="text/xml")
+
+
+def _refusal(refused: ServiceError, request_id: str) -> Response:
+    return _response(refused.status, {"__type": refused.code, "Message": refused.message}, request_id)
+
+
+def _response(status: int, body: Mapping[str, Any], request_id: str) -> Response:
+    return Response(json.dumps(body), status, {"x-amzn-RequestId": request_id}, _JSON)

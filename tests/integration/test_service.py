@@ -1,0 +1,215 @@
+"""Unmodified boto3 against a running service: define, start, watch and stop jobs."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+
+from gluepot.core.clock import SystemClock
+from gluepot.service.server import ServeOptions, client_environment, service
+
+SECS = 60
+
+
+def client_of(serving, **changes):
+    environ = {**client_environment(serving.url, serving.region, serving.key), **changes}
+    return boto3.client(
+        "glue",
+        endpoint_url=environ["AWS_ENDPOINT_URL_GLUE"],
+        region_name=environ["AWS_DEFAULT_REGION"],
+        aws_access_key_id=environ["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=environ["AWS_SECRET_ACCESS_KEY"],
+    )
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory):
+    return tmp_path_factory.mktemp("service")
+
+
+@pytest.fixture(scope="module")
+def serving(state):
+    environ = {**os.environ, "GLUEPOT_STATE": str(state)}
+    with service(ServeOptions(port=0), environ, SystemClock()) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def glue(serving):
+    return client_of(serving)
+
+
+@pytest.fixture
+def script(tmp_path):
+    """Write a script; it needs no Spark, so that a run takes a second."""
+
+    def write(*lines):
+        path = tmp_path / "job.py"
+        path.write_text("\n".join(lines) + "\n")
+        return str(path)
+
+    return write
+
+
+def define(glue, name, location, **definition):
+    glue.create_job(Name=name, Role="any", Command={"Name": "glueetl", "ScriptLocation": location}, **definition)
+
+
+def run_of(glue, name, run_id):
+    return glue.get_job_run(JobName=name, RunId=run_id)["JobRun"]
+
+
+def awaited(glue, name, run_id, *states):
+    until = time.monotonic() + SECS
+    while (run := run_of(glue, name, run_id))["JobRunState"] not in states:
+        assert time.monotonic() < until, run
+        time.sleep(0.1)
+    return run
+
+
+def test_a_run_gets_its_arguments_and_ends_with_what_the_script_did(glue, script, tmp_path):
+    location = script(
+        "import sys, os",
+        "from awsglue.utils import getResolvedOptions",
+        "args = getResolvedOptions(sys.argv, ['JOB_NAME', 'day', 'fixed', 'out'])",
+        "open(args['out'], 'w').write('|'.join([args['JOB_NAME'], args['day'], args['fixed']]))",
+    )
+    define(
+        glue,
+        "daily",
+        location,
+        DefaultArguments={"--day": "monday", "--out": str(tmp_path / "out")},
+        NonOverridableArguments={"--fixed": "kept"},
+        Tags={"team": "data"},
+    )
+    run_id = glue.start_job_run(JobName="daily", Arguments={"--day": "friday", "--fixed": "changed"})["JobRunId"]
+    run = awaited(glue, "daily", run_id, "SUCCEEDED", "FAILED")
+    assert run["JobRunState"] == "SUCCEEDED", run
+    assert (tmp_path / "out").read_text() == "daily|friday|kept"
+    assert run["Arguments"] == {"--day": "friday", "--fixed": "changed"}
+    assert run["CompletedOn"] >= run["StartedOn"]
+    assert glue.get_tags(ResourceArn="arn:aws:glue:us-east-1:000000000000:job/daily")["Tags"] == {"team": "data"}
+
+
+def test_a_failure_tells_its_cause_and_is_tried_again(glue, script):
+    define(glue, "failing", script("raise ValueError('no such day')"), MaxRetries=1)
+    run_id = glue.start_job_run(JobName="failing")["JobRunId"]
+    first = awaited(glue, "failing", run_id, "FAILED")
+    assert first["ErrorMessage"] == "ValueError: no such day"
+    second = awaited(glue, "failing", f"{run_id}_attempt_1", "FAILED")
+    assert (second["Attempt"], second["PreviousRunId"]) == (1, run_id)
+    ids = [run["Id"] for run in glue.get_job_runs(JobName="failing")["JobRuns"]]
+    assert ids == [f"{run_id}_attempt_1", run_id]
+
+
+def test_a_script_that_is_not_there_is_told(glue):
+    define(glue, "missing", "/nowhere/job.py")
+    run_id = glue.start_job_run(JobName="missing")["JobRunId"]
+    run = awaited(glue, "missing", run_id, "FAILED")
+    assert run["ErrorMessage"] == "There is no script /nowhere/job.py; correct ScriptLocation."
+
+
+def test_a_run_is_stopped_and_others_wait_or_are_refused(glue, script):
+    location = script("import time", "time.sleep(60)")
+    define(glue, "long", location)
+    first = glue.start_job_run(JobName="long")["JobRunId"]
+    with pytest.raises(glue.exceptions.ConcurrentRunsExceededException):
+        glue.start_job_run(JobName="long")
+    queued = glue.start_job_run(JobName="long", JobRunQueuingEnabled=True)["JobRunId"]
+    assert run_of(glue, "long", queued)["JobRunState"] == "WAITING"
+    awaited(glue, "long", first, "RUNNING")
+    answer = glue.batch_stop_job_run(JobName="long", JobRunIds=[first, "jr_unknown"])
+    assert [one["JobRunId"] for one in answer["SuccessfulSubmissions"]] == [first]
+    assert [one["ErrorDetail"]["ErrorCode"] for one in answer["Errors"]] == ["EntityNotFoundException"]
+    awaited(glue, "long", first, "STOPPED")
+    awaited(glue, "long", queued, "RUNNING")
+    glue.batch_stop_job_run(JobName="long", JobRunIds=[queued])
+    awaited(glue, "long", queued, "STOPPED")
+    again = glue.batch_stop_job_run(JobName="long", JobRunIds=[queued])
+    assert again["Errors"][0]["ErrorDetail"]["ErrorCode"] == "JobRunInTerminalStateException"
+
+
+def test_definitions_are_pages_and_are_replaced_as_a_whole(glue):
+    for number in range(5):
+        define(glue, f"page-{number}", "/job.py", Description="before", GlueVersion="4.0")
+    pages = glue.get_paginator("get_jobs").paginate(PaginationConfig={"PageSize": 2})
+    names = [job["Name"] for page in pages for job in page["Jobs"]]
+    assert names == sorted(names)
+    assert {f"page-{number}" for number in range(5)} <= set(names)
+    glue.update_job(
+        JobName="page-1", JobUpdate={"Role": "other", "Command": {"Name": "glueetl", "ScriptLocation": "/new.py"}}
+    )
+    job = glue.get_job(JobName="page-1")["Job"]
+    assert (job["Role"], job["Command"]["ScriptLocation"], job["GlueVersion"]) == ("other", "/new.py", "4.0")
+    assert "Description" not in job
+    glue.delete_job(JobName="page-1")
+    glue.delete_job(JobName="page-1")
+    with pytest.raises(glue.exceptions.EntityNotFoundException):
+        glue.get_job(JobName="page-1")
+    assert glue.batch_get_jobs(JobNames=["page-1", "page-2"])["JobsNotFound"] == ["page-1"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"AWS_SECRET_ACCESS_KEY": "wrong"}, "InvalidSignatureException"),
+        ({"AWS_ACCESS_KEY_ID": "AKIDUNKNOWN"}, "UnrecognizedClientException"),
+    ],
+)
+def test_other_keys_are_refused(serving, changes, code):
+    with pytest.raises(ClientError) as refused:
+        client_of(serving, **changes).get_jobs()
+    assert refused.value.response["Error"]["Code"] == code
+
+
+def test_what_is_not_there_yet_says_so(glue):
+    with pytest.raises(ClientError) as refused:
+        glue.list_blueprints()
+    assert refused.value.response["Error"]["Code"] == "UnknownOperationException"
+    assert "ListBlueprints" in refused.value.response["Error"]["Message"]
+
+
+def test_a_service_that_was_killed_finds_its_runs_again(tmp_path, script):
+    environ = {**os.environ, "GLUEPOT_STATE": str(tmp_path / "state")}
+    location = script(
+        "import os, time",
+        f"open({str(tmp_path / 'starts')!r}, 'a').write('x')",
+        f"while not os.path.exists({str(tmp_path / 'go')!r}): time.sleep(0.05)",
+    )
+    command = [sys.executable, "-m", "gluepot", "serve", "--port", "0"]
+    first = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True)
+    url = first.stdout.readline().split()[5].rstrip(";")
+    lines = subprocess.run([*command[:4], "env"], env=environ, capture_output=True, text=True, check=True).stdout
+    keys = dict(line.removeprefix("export ").split("=", 1) for line in lines.splitlines())
+    assert keys["AWS_ENDPOINT_URL_GLUE"] == url
+
+    def client(endpoint):
+        return boto3.client(
+            "glue",
+            endpoint_url=endpoint,
+            region_name="us-east-1",
+            aws_access_key_id=keys["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=keys["AWS_SECRET_ACCESS_KEY"],
+        )
+
+    glue = client(url)
+    define(glue, "survivor", location)
+    run_id = glue.start_job_run(JobName="survivor")["JobRunId"]
+    awaited(glue, "survivor", run_id, "RUNNING")
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    second = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True)
+    try:
+        glue = client(second.stdout.readline().split()[5].rstrip(";"))
+        assert run_of(glue, "survivor", run_id)["JobRunState"] == "RUNNING"
+        (tmp_path / "go").touch()
+        assert awaited(glue, "survivor", run_id, "SUCCEEDED", "FAILED")["JobRunState"] == "SUCCEEDED"
+        assert (tmp_path / "starts").read_text() == "x"
+    finally:
+        second.terminate()
+        assert second.wait(SECS) == 0

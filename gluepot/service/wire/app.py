@@ -52,7 +52,7 @@ def make_app(
             signer = verify(_signed(http, body), secret_of, clock.epoch())
             if signer.service == "sts":
                 return _caller(body, signer, account, request_id)
-            found = await run_in_threadpool(_called, operations, http.headers.get("x-amz-target", ""), body)
+            found = await run_in_threadpool(called, operations, http.headers.get("x-amz-target", ""), body)
             return _response(200, found, request_id)
         except ServiceError as refused:
             return _refusal(refused, request_id)
@@ -60,7 +60,17 @@ def make_app(
     return Starlette(routes=[Route("/", answer, methods=["POST"])])
 
 
-def _called(operations: Mapping[str, Answer], target: str, body: bytes) -> dict[str, Any]:
+def called(operations: Mapping[str, Answer], target: str, body: bytes) -> dict[str, Any]:
+    """Return the answer of an operation.
+
+    Args:
+        operations: what answers each operation.
+        target: the header that names the operation.
+        body: JSON.
+
+    Raises:
+        ServiceError: the request is refused, or the operation failed.
+    """
     name = target.removeprefix(_TARGET)
     if not target.startswith(_TARGET) or shapes.operation(name) is None:
         raise ServiceError("UnknownOperationException", f"There is no operation {target!r}.")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gluepot.bookmarks import jobrun
-from gluepot.bookmarks.ledger.connect import ledger_url
 from gluepot.core.errors import ConfigError
 from gluepot.evaluation.check import Publication
 from gluepot.evaluation.examiner import Options
-from gluepot.evaluation.history.store import Source, shared_history
+from gluepot.evaluation.results import Source
+
+if TYPE_CHECKING:
+    from gluepot.evaluation.history.store import History
 
 DEFAULT_CONTEXT = "default_context"
 _METHODS = ("COLUMN", "ROW")
@@ -49,5 +51,13 @@ def publication(given: Mapping[str, Any], job: str, environ: Mapping[str, str]) 
         source,
         run.run_id if run else "",
         str(given.get("resultsS3Prefix") or ""),
-        partial(shared_history, ledger_url(environ)) if publishes else None,
+        partial(_history, environ) if publishes else None,
     )
+
+
+def _history(environ: Mapping[str, str]) -> History:
+    # These load SQLAlchemy, which takes longer than all other imports of a script; many checks keep no result.
+    from gluepot.bookmarks.ledger.connect import ledger_url  # noqa: PLC0415
+    from gluepot.evaluation.history.store import shared_history  # noqa: PLC0415
+
+    return shared_history(ledger_url(environ))

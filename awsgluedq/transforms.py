@@ -13,9 +13,9 @@ from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection
 from awsglue.transforms import GlueTransform
 from awsglue.writing import current_writer
 from awsgluedq.options import evaluation_options, publication
+from awsgluedq.subject import subject_of
 from gluepot.engine.pipeline import FrameInput, Pipeline
 from gluepot.evaluation.check import Check, plain_outcome
-from gluepot.evaluation.examiner import Subject
 from gluepot.quality.dqdl import parse
 from gluepot.streaming.query import session
 
@@ -108,15 +108,8 @@ def _check(
     sources: Mapping[str, DynamicFrame],
 ) -> Check:
     rules = parse(ruleset)
-    subject = Subject(
-        frame.glue_ctx.spark_session,
-        frame.pipeline,
-        frame.toDF,
-        frame.known_schema(),
-        {alias: other.toDF for alias, other in sources.items()},
-    )
     return Check(
-        subject,
+        subject_of(frame, sources),
         rules,
         evaluation_options(additional),
         publication(publishing, session.current().job, dict(os.environ)),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gluepot.core.clock import Clock
 from gluepot.core.errors import EtlError
@@ -18,7 +18,7 @@ from gluepot.engine.measuring import Waiting
 from gluepot.engine.pipeline import Pipeline
 from gluepot.engine.writer import TableWriter
 from gluepot.evaluation.examiner import Examiner, Options, Subject
-from gluepot.evaluation.history.store import History, Result, Source
+from gluepot.evaluation.results import Result, Source
 from gluepot.evaluation.row_outcomes import Summary
 from gluepot.quality import anomalies
 from gluepot.quality.dqdl.conditions import calls_of
@@ -27,6 +27,9 @@ from gluepot.quality.dqdl.ruleset import Ruleset
 from gluepot.quality.measures import Measured
 from gluepot.quality.numbers import Moment
 from gluepot.quality.outcomes import Evaluation, RuleOutcome
+
+if TYPE_CHECKING:
+    from gluepot.evaluation.history.store import History
 
 log = get_logger(__name__)
 

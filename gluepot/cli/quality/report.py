@@ -7,7 +7,7 @@ from typing import Literal
 from xml.etree import ElementTree as ET
 
 from gluepot.evaluation.check import plain_outcome
-from gluepot.evaluation.history.store import Result
+from gluepot.evaluation.results import Result
 
 
 def text(result: Result, output: Literal["text", "json", "junit"]) -> str:

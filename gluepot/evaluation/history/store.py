@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from sqlalchemy import Engine, delete, insert, select
 from gluepot.bookmarks.ledger.connect import VARIABLE
 from gluepot.core.database import Part, open_engine, transaction
 from gluepot.evaluation.history.tables import metrics, results
+from gluepot.evaluation.results import Result, Source
 from gluepot.quality.outcomes import RuleOutcome
 
 NAME = "data quality history"
@@ -23,50 +23,6 @@ HEAD = "0001"
 
 _PART = Part(NAME, VARIABLE, HEAD, Path(__file__).parent / "migrations", VERSION_TABLE)
 _opened: dict[str, History] = {}
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Whose metrics are compared with each other.
-
-    Args:
-        job: the job's name.
-        context: the evaluation context.
-    """
-
-    job: str
-    context: str
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """One evaluation.
-
-    Args:
-        source: of what.
-        evaluation: identifies it. Saving another result under the same text, as the replay of a batch does, replaces
-            it.
-        run_id: of the job's run.
-        started_ms: milliseconds since 1970.
-        completed_ms: milliseconds since 1970.
-        outcomes: one for each rule.
-        analyzed: what analyzers measured.
-        metrics: what later evaluations may compare with, by their names in the history.
-    """
-
-    source: Source
-    evaluation: str
-    run_id: str
-    started_ms: int
-    completed_ms: int
-    outcomes: Sequence[RuleOutcome]
-    analyzed: Mapping[str, float] = field(default_factory=dict)
-    metrics: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def score(self) -> float:
-        """The share of rules that hold; 1.0 without rules."""
-        return sum(one.passed for one in self.outcomes) / len(self.outcomes) if self.outcomes else 1.0
 
 
 class History:

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from gluepot.evaluation.history import store
-from gluepot.evaluation.history.store import HEAD, Result, Source, shared_history
+from gluepot.evaluation.history.store import HEAD, shared_history
+from gluepot.evaluation.results import Result, Source
 from gluepot.quality.outcomes import RuleOutcome
 
 ORDERS = Source("orders", "node 1")

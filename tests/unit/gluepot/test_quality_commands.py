@@ -9,7 +9,8 @@ import pytest
 from gluepot.cli.quality import report
 from gluepot.cli.quality.commands import app
 from gluepot.cli.quality.data import is_path
-from gluepot.evaluation.history.store import Result, Source, shared_history
+from gluepot.evaluation.history.store import shared_history
+from gluepot.evaluation.results import Result, Source
 from gluepot.quality.outcomes import RuleOutcome
 
 GOOD = 'Rules = [ IsComplete "id", RowCount > 3 ]  # all of them\n'

@@ -17,21 +17,26 @@ if TYPE_CHECKING:
 
 DEFAULT_CONTEXT = "default_context"
 _METHODS = ("COLUMN", "ROW")
+_SCOPES = ("ALL", "NONE")
 
 
 def evaluation_options(given: Mapping[str, Any]) -> Options:
     """Return how a ruleset is evaluated; keys that are not known are ignored, as Glue does.
 
     Raises:
-        ConfigError: the method of composites is none that there is.
+        ConfigError: the method of composites or the scope of observations is none that there is.
     """
     method = str(given.get("compositeRuleEvaluation.method", "COLUMN")).upper()
     if method not in _METHODS:
         raise ConfigError(f"compositeRuleEvaluation.method is {method}; use one of {', '.join(_METHODS)}.")
+    scope = str(given.get("observations.scope", "NONE")).upper()
+    if scope not in _SCOPES:
+        raise ConfigError(f"observations.scope is {scope}; use one of {', '.join(_SCOPES)}.")
     return Options(
         by_row=method == "ROW",
         filtered_as_skipped=str(given.get("rowLevelConfiguration.filteredRowLabel", "")).upper() == "SKIPPED",
         with_summary=str(given.get("publishAggregatedMetrics.status", "")).upper() == "ENABLED",
+        observes=scope == "ALL",
         with_labels=str(given.get("rowLevelConfiguration.ruleWithLabels", "")).upper() == "ENABLED",
     )
 

@@ -21,11 +21,13 @@ from gluepot.evaluation.examiner import Examiner, Options, Subject
 from gluepot.evaluation.results import Result, Source
 from gluepot.evaluation.row_outcomes import Summary
 from gluepot.quality import anomalies
+from gluepot.quality.distributions import ValueCounts, column_of_distribution
 from gluepot.quality.dqdl.conditions import calls_of
 from gluepot.quality.dqdl.rule_types import Kind
 from gluepot.quality.dqdl.ruleset import Ruleset
 from gluepot.quality.measures import Measured
 from gluepot.quality.numbers import Moment
+from gluepot.quality.observations import Observation, observed
 from gluepot.quality.outcomes import Evaluation, RuleOutcome
 
 if TYPE_CHECKING:
@@ -79,7 +81,14 @@ class Check:
         self._clock = clock
         self._started_secs = clock.epoch()
         self._name = writer.next_name(publication.source.context)
-        self._examiner = Examiner(subject, ruleset, options, Moment(self._started_secs), self._earlier(ruleset))
+        self._examiner = Examiner(
+            subject,
+            ruleset,
+            options,
+            Moment(self._started_secs),
+            self._earlier(ruleset),
+            self._distributions(ruleset),
+        )
         self._writer = writer
         self._waiting: Waiting | None = None
         self._evaluation: Evaluation | None = None
@@ -135,6 +144,8 @@ class Check:
                 evaluation.outcomes,
                 evaluation.analyzed,
                 evaluation.history,
+                evaluation.distributions,
+                self._observations(evaluation),
             )
         )
 
@@ -146,6 +157,7 @@ class Check:
             passed=len(result.outcomes) - len(failed),
             failed=len(failed),
             failed_rules=failed[:10],
+            observations=len(result.observations),
         )
         publication = self._publication
         if publication.on_result is not None:
@@ -166,6 +178,26 @@ class Check:
         if not most or self._publication.history is None:
             return {}
         return self._publication.history().earlier(self._publication.source, self._name, most)
+
+    def _observations(self, evaluation: Evaluation) -> Sequence[Observation]:
+        if not self.options.observes or self._publication.history is None:
+            return ()
+        source = self._publication.source
+        try:
+            earlier = self._publication.history().earlier(source, self._name, anomalies.MOST)
+        except EtlError as error:
+            log.warning("data_quality_observations_missing", context=source.context, error=str(error))
+            return ()
+        return observed(evaluation, earlier)
+
+    def _distributions(self, ruleset: Ruleset) -> Mapping[str, ValueCounts]:
+        """Return by column the newest earlier distribution, whose bins this evaluation keeps."""
+        is_wanted = any(rule.type_name == "Distribution" for rule in ruleset.analyzers)
+        if not is_wanted or self._publication.history is None:
+            return {}
+        source = self._publication.source
+        found = self._publication.history().distributions(source, self._name, anomalies.MOST)
+        return {column_of_distribution(name): one for name, one in found.items()}
 
 
 def most_earlier(ruleset: Ruleset) -> int:

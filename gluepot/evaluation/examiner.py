@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from threading import Lock
@@ -21,9 +21,21 @@ from gluepot.evaluation.row_outcomes import RowOutcomes, Summary, SummaryOfRows
 from gluepot.frames.transforms import SelectFields
 from gluepot.quality import files as file_rules
 from gluepot.quality.checks import JUDGES, Facts, Setting
+from gluepot.quality.distributions import Distribution, ValueCounts
 from gluepot.quality.dqdl.ruleset import Composite, Rule, Ruleset, simple_rules
 from gluepot.quality.evaluation import Examination
-from gluepot.quality.measures import OWN, Grouped, Groups, Measured, columns_of, find_name, measure
+from gluepot.quality.measures import (
+    OWN,
+    Frequencies,
+    Grouped,
+    Groups,
+    Measure,
+    Measured,
+    State,
+    columns_of,
+    find_name,
+    measure,
+)
 from gluepot.quality.numbers import Moment, RuleError
 from gluepot.quality.outcomes import Evaluation
 from gluepot.quality.row_tests import ACROSS_ROWS, RowTests
@@ -59,12 +71,14 @@ class Options:
         filtered_as_skipped: whether a row that a `where` leaves out counts as skipped instead of passed.
         with_labels: whether the texts of rules in row outcomes show their labels.
         with_summary: whether rows are counted by rule and result, Glue's `publishAggregatedMetrics.status`.
+        observes: whether metrics are compared with those of earlier evaluations, Glue's `observations.scope`.
     """
 
     by_row: bool = False
     filtered_as_skipped: bool = False
     with_labels: bool = False
     with_summary: bool = False
+    observes: bool = False
 
 
 class InvalidWhereError(ValueError):
@@ -80,6 +94,7 @@ class Examiner:
         options: how.
         now: the time of the evaluation.
         earlier: values of metrics in earlier evaluations, the newest first, by metric.
+        distributions: by column the distribution in the newest earlier evaluation that has one.
     """
 
     def __init__(
@@ -89,6 +104,7 @@ class Examiner:
         options: Options,
         now: Moment,
         earlier: Mapping[str, Sequence[float]] | None = None,
+        distributions: Mapping[str, ValueCounts] | None = None,
     ) -> None:
         self._subject = subject
         self._ruleset = ruleset
@@ -97,7 +113,7 @@ class Examiner:
             where: f"{OWN}where_{at}"
             for at, where in enumerate(dict.fromkeys(rule.where for rule in ruleset.all_rules() if rule.where))
         }
-        self._setting = Setting(now, self._masks, earlier or {})
+        self._setting = Setting(now, self._masks, earlier or {}, distributions or {})
         self._flags = {rule: f"{OWN}flag_{at}" for at, rule in enumerate(dict.fromkeys(self._flagged_rules()))}
         self._tests = RowTests(self._setting, self._flags)
         self._examination = Examination(ruleset, self._setting, self._tests, options.by_row)
@@ -187,11 +203,7 @@ class Examiner:
 
     def _counted_elsewhere(self, measured: Measured) -> Measured:
         """Count the groups that one process could not hold, in a pass of their own over the columns that they need."""
-        found = {
-            one: state.rows
-            for one, state in measured.states.items()
-            if isinstance(one, Groups) and isinstance(state, Grouped) and state.too_many
-        }
+        found = {one: state.rows for one, state in _grouped(measured) if state.too_many}
         if not found:
             return measured
         if self._needs_columns:
@@ -201,7 +213,7 @@ class Examiner:
             select = SelectFields(tuple(f"`{name}`" for name in dict.fromkeys(names)))
             pipeline = self._subject.pipeline.over_known().then(select)
         counted = frequencies(self._subject.spark, pipeline, list(found), list(found.values()))
-        return Measured(measured.columns, {**measured.states, **dict(zip(found, counted, strict=True))})
+        return _with_counts(measured, dict(zip(found, counted, strict=True)))
 
     def _with_columns(self) -> DataFrame:
         """Return the rows with the columns of `where` and of row results that other rows decide."""
@@ -241,6 +253,27 @@ class Examiner:
         times = sql.sum(sql.when(chosen, 1).otherwise(0)).over(Window.partitionBy(*keys))
         filled = _all_filled(keys) if rule.type_name == "IsPrimaryKey" else _any_filled(keys)
         return rows.withColumn(name, (times == 1) & filled)
+
+
+def _grouped(measured: Measured) -> Iterator[tuple[Groups, Grouped]]:
+    """Yield the groups that were counted, also those of distributions."""
+    for one, state in measured.states.items():
+        if isinstance(one, Groups) and isinstance(state, Grouped):
+            yield one, state
+        elif isinstance(one, Distribution) and isinstance(state, Mapping):
+            for column, values in state.items():
+                if isinstance(values, Grouped):
+                    yield Groups((column,)), values
+
+
+def _with_counts(measured: Measured, counts: Mapping[Groups, Frequencies]) -> Measured:
+    """Return what was measured, with groups replaced by counts of them that were found elsewhere."""
+    states: dict[Measure, State] = {**measured.states}
+    states |= {one: found for one, found in counts.items() if one in states}
+    for one, state in measured.states.items():
+        if isinstance(one, Distribution) and isinstance(state, Mapping):
+            states[one] = {column: counts.get(Groups((column,)), values) for column, values in state.items()}
+    return Measured(measured.columns, states)
 
 
 def _any_filled(columns: Sequence[Column]) -> Column:

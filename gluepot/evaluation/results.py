@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from gluepot.quality.distributions import ValueCounts
+from gluepot.quality.observations import Observation
 from gluepot.quality.outcomes import RuleOutcome
 
 
@@ -35,6 +37,8 @@ class Result:
         outcomes: one for each rule.
         analyzed: what analyzers measured.
         metrics: what later evaluations may compare with, by their names in the history.
+        distributions: of columns, by Glue's names.
+        observations: what was not as earlier evaluations let us expect.
     """
 
     source: Source
@@ -45,6 +49,8 @@ class Result:
     outcomes: Sequence[RuleOutcome]
     analyzed: Mapping[str, float] = field(default_factory=dict)
     metrics: Mapping[str, float] = field(default_factory=dict)
+    distributions: Mapping[str, ValueCounts] = field(default_factory=dict)
+    observations: Sequence[Observation] = ()
 
     @property
     def score(self) -> float:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gluepot.quality.anomalies import forecast
-from gluepot.quality.dqdl.rule_types import OTHER_SPELLINGS, Kind
+from gluepot.quality.distributions import Binned, Distribution, ValueCounts, counted, distribution_name
+from gluepot.quality.dqdl.rule_types import MOST_BINS, OTHER_SPELLINGS, Kind
 from gluepot.quality.dqdl.ruleset import Condition, Keyword, Negative, Number, Operator, Rule
 from gluepot.quality.measures import (
     Castable,
@@ -66,11 +67,13 @@ class Setting:
         now: the time of the evaluation.
         masks: for each `where` in the ruleset the column that says which rows it chooses.
         earlier: values of metrics in earlier evaluations, the newest first, by metric.
+        distributions: by column the distribution in the newest earlier evaluation that has one.
     """
 
     now: Moment
     masks: Mapping[str, str] = field(default_factory=dict)
     earlier: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    distributions: Mapping[str, ValueCounts] = field(default_factory=dict)
 
     def mask(self, rule: Rule) -> str:
         """Return the column that says which rows the rule is about; empty for all."""
@@ -120,12 +123,14 @@ class Verdict:
         reason: why not; empty if it holds.
         metrics: what was measured, by Glue's names.
         test: the condition with values, for rules whose condition uses earlier values.
+        distributions: of columns, by Glue's names.
     """
 
     passed: bool
     reason: str = ""
     metrics: Mapping[str, float] = field(default_factory=dict)
     test: Comparison | None = None
+    distributions: Mapping[str, ValueCounts] = field(default_factory=dict)
 
 
 class Facts:
@@ -187,6 +192,18 @@ class Facts:
             assert isinstance(state, (Frequencies, Grouped))
             self._frequencies[measure] = state if isinstance(state, Frequencies) else measure.frequencies(state)
         return self._frequencies[measure]
+
+    def values(self, measure: Distribution) -> Mapping[str, Binned | Frequencies | str]:
+        """Return the values of columns: numbers in cells, others by frequency, or why there are none."""
+        state = self.state(measure)
+        assert isinstance(state, dict)
+        found: dict[str, Binned | Frequencies | str] = {}
+        for column, one in state.items():
+            try:
+                found[column] = Groups((column,)).with_top(one) if isinstance(one, Grouped) else one
+            except RuleError as error:
+                found[column] = str(error)
+        return found
 
     def outside(self, rule: Rule) -> Mapping[str, float]:
         """Return the values of a rule that need other data.
@@ -644,6 +661,38 @@ def _statistics(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
     return Verdict(True, "", metrics)
 
 
+def _distribution_measure(rule: Rule, setting: Setting) -> Distribution:
+    bins, _ = _bins(rule)
+    # Another number of bins begins anew.
+    frozen = {column: one.edges for column, one in setting.distributions.items() if len(one.edges) == bins + 1}
+    return Distribution(rule.parameters[0], tuple(sorted(frozen.items())))
+
+
+def _bins(rule: Rule) -> tuple[int, bool]:
+    """Return the number of bins, and whether bins that no longer fit are replaced."""
+    bins, rebin = rule.tag("bins"), rule.tag("rebin")
+    return (
+        MOST_BINS if bins is None else int(str(bins.operands[0])),
+        rebin is None or getattr(rebin.operands[0], "value", "") == "true",
+    )
+
+
+def _distribution_needs(rule: Rule, setting: Setting) -> list[Measure]:
+    return [_distribution_measure(rule, setting)]
+
+
+def _distribution(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
+    bins, rebin = _bins(rule)
+    found: dict[str, ValueCounts] = {}
+    for column, state in facts.values(_distribution_measure(rule, setting)).items():
+        if isinstance(state, str):  # other columns have a distribution all the same
+            continue
+        before = setting.distributions.get(column)
+        if one := counted(facts.type_of(column), state, bins, rebin=rebin, before=before):
+            found[distribution_name(column)] = one
+    return Verdict(True, distributions=found)
+
+
 JUDGES: Mapping[str, Judge] = {
     "RowCount": Judge(lambda rule, setting: [Rows(setting.mask(rule))], _row_count),
     "ColumnCount": Judge(nothing, _column_count),
@@ -668,6 +717,7 @@ JUDGES: Mapping[str, Judge] = {
     "DataFreshness": Judge(_freshness_needs, _freshness),
     "DetectAnomalies": Judge(_watched_needs, _anomalies),
     "AllStatistics": Judge(_statistics_needs, _statistics),
+    "Distribution": Judge(_distribution_needs, _distribution),
 }
 ELSEWHERE = Judge(nothing, _outside)
 """Judges rules whose value is found by Spark SQL or in a listing of files."""

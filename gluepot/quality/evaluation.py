@@ -19,6 +19,8 @@ from gluepot.quality.checks import (
     name_in_history,
     watched,
 )
+from gluepot.quality.distributions import ValueCounts
+from gluepot.quality.dqdl.rule_types import OBSERVED_TYPES
 from gluepot.quality.dqdl.ruleset import (
     Composite,
     Rule,
@@ -92,16 +94,23 @@ class Examination:
         outcomes = [self._outcome(rule, facts) for rule in self.ruleset.rules]
         analyzed: dict[str, float] = {}
         history: dict[str, float] = {}
+        distributions: dict[str, ValueCounts] = {}
+        origins: dict[str, Rule] = {}
         analyzers = {measuring(one) for one in self.ruleset.analyzers}
         for one in self.simple_rules():
             with suppress(RuleError):
-                found = judge_of(one).verdict(one, self.setting, facts).metrics
-                history |= {name_in_history(name, one): value for name, value in found.items()}
+                verdict = judge_of(one).verdict(one, self.setting, facts)
+                found = verdict.metrics
+                distributions |= verdict.distributions
+                kept = {name_in_history(name, one): value for name, value in found.items()}
+                history |= kept
+                if one.type_name in OBSERVED_TYPES:
+                    origins |= dict.fromkeys(kept, one)
                 if one in analyzers:
                     analyzed |= found
         rows = facts.state(Rows())
         assert isinstance(rows, int)
-        return Evaluation(outcomes, analyzed, rows, history)
+        return Evaluation(outcomes, analyzed, rows, history, distributions, origins)
 
     def simple_rules(self) -> Iterator[Rule]:
         """Yield the rules that have to be judged: parts of composites, and what analyzers and DetectAnomalies watch."""

@@ -11,10 +11,12 @@ from awsglue.dynamicframe import DynamicFrame
 from awsgluedq.transforms import EvaluateDataQuality
 from gluepot.core.errors import ConfigError
 from gluepot.evaluation.examiner import InvalidWhereError
+from gluepot.evaluation.history.store import shared_history
 from gluepot.quality import measures
 from gluepot.quality.dqdl import DqdlError
 
 ORDERS = [(1, "ann", 10.0), (2, "bob", -5.0), (3, None, 7.5), (3, "eve", None)]
+OBSERVING = {"observations.scope": "ALL"}
 QUIET = {"enableDataQualityResultsPublishing": False}
 
 
@@ -205,3 +207,47 @@ def test_a_check_before_a_write_takes_no_pass_of_its_own(glue_context, tmp_path)
     glue_context.write_dynamic_frame.from_options(read, "s3", {"path": str(tmp_path / "out")}, "json")
     (tmp_path / "in" / "a.json").unlink()  # whoever reads the input again fails
     assert [one.Outcome for one in checked["ruleOutcomes"].toDF().collect()] == ["Passed", "Passed"]
+
+
+def kept(tmp_path):
+    return shared_history(f"sqlite:///{tmp_path}/state/ledger.db").latest()
+
+
+def check_of(frame: DynamicFrame, ruleset: str, context: str, **options: str) -> None:
+    EvaluateDataQuality.apply(frame, ruleset, {"dataQualityEvaluationContext": context}, options).toDF().collect()
+
+
+def test_bins_stay_and_what_is_not_as_before_is_observed(glue_context, frame, tmp_path):
+    ruleset = 'Rules = [ RowCount > 0 ] Analyzers = [ Distribution "amount" with bins = 2, Distribution "customer" ]'
+    for rows in (ORDERS, ORDERS, ORDERS, [*ORDERS, (9, "zoe", 1e6)] * 5):
+        check_of(made(glue_context, rows, "id int, customer string, amount double"), ruleset, "calm", **OBSERVING)
+    newest, *earlier = kept(tmp_path)
+    assert [len(one.observations) for one in earlier] == [0, 0, 0]
+    bins = newest.distributions["Column.amount.Distribution"]
+    assert (bins.edges, bins.counts, bins.above) == ((-5.0, 2.5, 10.0), (5, 10), 5)
+    assert newest.distributions["Column.customer.Distribution"].values == ("ann", "bob", "eve", "zoe")
+    assert [one.metric for one in newest.observations] == ["Dataset.*.RowCount", "Column.amount.Distribution"]
+
+
+def test_nothing_is_observed_unless_the_script_asks_for_it(glue_context, frame, tmp_path):
+    for count in (1, 1, 1, 50):
+        check_of(made(glue_context, [(1,)] * count, "id int"), "Rules = [ RowCount > 0 ]", "unobserved")
+    assert not any(one.observations for one in kept(tmp_path))
+
+
+def test_an_unknown_scope_of_observations_is_an_error(frame):
+    with pytest.raises(ConfigError, match=r"observations\.scope is SOME; use one of ALL, NONE"):
+        outcome(frame, "RowCount > 1", **{"observations.scope": "some"})
+
+
+def test_the_most_frequent_of_very_many_values_are_counted_by_spark(glue_context, frame, monkeypatch, tmp_path):
+    rows = [(f"v{n % 60}", "x" if n % 2 else "y") for n in range(200)] + [("v7", "x")] * 9
+    many = made(glue_context, rows, "b string, c string")
+    ruleset = 'Rules = [ Uniqueness "b" >= 0 ] Analyzers = [ Distribution "AllColumns" ]'
+    check_of(many, ruleset, "few")
+    monkeypatch.setattr(measures, "MOST_GROUPS", 10)
+    monkeypatch.setattr(measures, "_COMPACT_AT", 5)
+    check_of(many, ruleset, "many")
+    by_spark, by_process = kept(tmp_path)
+    assert by_spark.distributions == by_process.distributions
+    assert by_spark.distributions["Column.b.Distribution"].values[0] == "v7"

@@ -128,6 +128,7 @@ def history(
             "failed": sum(not rule.passed for rule in one.outcomes),
             "score": round(one.score, 4),
             "failed_rules": [rule.rule for rule in one.outcomes if not rule.passed],
+            "observations": [seen.plain() if output == "json" else seen.description for seen in one.observations],
         }
         for one in results
     ]

@@ -51,7 +51,9 @@ def evaluated(
         history=partial(shared_history, ledger_url(os.environ)) if keep else None,
         on_result=found.append,
     )
-    Check(subject_of(frame, others), ruleset, Options(by_row=by_row), publication, writer, clock).evaluation()
+    Check(
+        subject_of(frame, others), ruleset, Options(by_row=by_row, observes=True), publication, writer, clock
+    ).evaluation()
     return found[0]
 
 

@@ -8,12 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, delete, insert, select
+from sqlalchemy import Column, Engine, Select, delete, insert, select
 
 from gluepot.bookmarks.ledger.connect import VARIABLE
 from gluepot.core.database import Part, open_engine, transaction
 from gluepot.evaluation.history.tables import metrics, results
 from gluepot.evaluation.results import Result, Source
+from gluepot.quality.distributions import ValueCounts
+from gluepot.quality.observations import Observation
 from gluepot.quality.outcomes import RuleOutcome
 
 NAME = "data quality history"
@@ -53,7 +55,12 @@ class History:
                 "started_ms": result.started_ms,
                 "completed_ms": result.completed_ms,
                 "body": json.dumps(
-                    {"outcomes": [_plain(one) for one in result.outcomes], "analyzed": {**result.analyzed}}
+                    {
+                        "outcomes": [_plain(one) for one in result.outcomes],
+                        "analyzed": {**result.analyzed},
+                        "distributions": {name: one.plain() for name, one in result.distributions.items()},
+                        "observations": [one.plain() for one in result.observations],
+                    }
                 ),
             }
             made = connection.execute(insert(results).values(row).returning(results.c.id)).scalar_one()
@@ -73,13 +80,7 @@ class History:
             evaluation: leaves out this one, which a replay evaluates again.
             most: how many evaluations to go back.
         """
-        before = (
-            select(results.c.id)
-            .where(results.c.job == source.job, results.c.context == source.context)
-            .where(results.c.evaluation != evaluation)
-            .order_by(results.c.id.desc())
-            .limit(most)
-        )
+        before = _before(results.c.id, source, evaluation, most)
         query = (
             select(metrics.c.metric, metrics.c.value)
             .where(metrics.c.result.in_(before))
@@ -89,6 +90,20 @@ class History:
         with transaction(self._engine, NAME) as connection:
             for name, value in connection.execute(query):
                 found.setdefault(name, []).append(value)
+        return found
+
+    def distributions(self, source: Source, evaluation: str, most: int) -> dict[str, ValueCounts]:
+        """Return by metric the distribution in the newest earlier evaluation that has one.
+
+        Args:
+            source: of what.
+            evaluation: leaves out this one, which a replay evaluates again.
+            most: how many evaluations to go back.
+        """
+        found: dict[str, ValueCounts] = {}
+        with transaction(self._engine, NAME) as connection:
+            for body in connection.execute(_before(results.c.body, source, evaluation, most)).scalars():
+                found = _distributions(json.loads(body)) | found
         return found
 
     def latest(self, job: str | None = None, context: str | None = None, most: int = 20) -> list[Result]:
@@ -120,6 +135,22 @@ def shared_history(url: str) -> History:
     if url not in _opened:
         _opened[url] = History(open_engine(url, _PART))
     return _opened[url]
+
+
+def _before(column: Column[Any], source: Source, evaluation: str, most: int) -> Select[Any]:
+    """Return the query for a column of earlier results, the newest first."""
+    return (
+        select(column)
+        .where(results.c.job == source.job, results.c.context == source.context)
+        .where(results.c.evaluation != evaluation)
+        .order_by(results.c.id.desc())
+        .limit(most)
+    )
+
+
+def _distributions(body: Mapping[str, Any]) -> dict[str, ValueCounts]:
+    # Results that were kept before there were distributions lack the key, as they lack observations.
+    return {name: ValueCounts.of_plain(one) for name, one in body.get("distributions", {}).items()}
 
 
 def _metrics_of(result: int) -> Any:
@@ -160,4 +191,6 @@ def _result(row: Mapping[str, Any], values: Mapping[str, float]) -> Result:
         outcomes,
         body["analyzed"],
         values,
+        _distributions(body),
+        [Observation.of_plain(one) for one in body.get("observations", ())],
     )

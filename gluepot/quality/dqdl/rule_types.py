@@ -8,6 +8,8 @@ from difflib import get_close_matches
 from enum import Enum
 
 UNLIMITED = 1_000
+MOST_BINS = 20
+"""The largest number of bins of a distribution, and the number that it has unless the ruleset says another."""
 
 
 class Kind(Enum):
@@ -121,6 +123,8 @@ ANOMALY_TYPES = frozenset(
     }
 )
 """The rule types that `DetectAnomalies` may name."""
+OBSERVED_TYPES = ANOMALY_TYPES | {"AllStatistics"}
+"""The rule types and analyzers whose metrics are observed."""
 
 
 def nearest(name: str) -> str:

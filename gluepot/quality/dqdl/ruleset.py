@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import Enum
 from typing import TypeAlias
 
@@ -284,6 +285,12 @@ def simple_rules(given: TopRule) -> Iterator[Rule]:
         return
     for part in given.parts:
         yield from simple_rules(part)
+
+
+def numeral(value: float) -> str:
+    """Return a number as DQDL writes it: without an exponent."""
+    plain = format(Decimal(repr(float(value) + 0.0)), "f")
+    return plain.rstrip("0").rstrip(".") if "." in plain else plain
 
 
 def quoted(text: str) -> str:

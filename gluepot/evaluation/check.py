@@ -202,8 +202,10 @@ class Check:
 
 def most_earlier(ruleset: Ruleset) -> int:
     """Return how many earlier values of a metric the rules use at most."""
-    conditions = [rule.condition for rule in ruleset.all_rules() if rule.condition is not None]
-    calls = [call for one in conditions for operand in one.operands for call in calls_of(operand)]
+    rules = list(ruleset.all_rules())
+    operands = [one for rule in rules if rule.condition is not None for one in rule.condition.operands]
+    operands += [one for rule in rules for tag in rule.tags for one in tag.operands]
+    calls = [call for one in operands for call in calls_of(one)]
     wanted = [int(str(call.arguments[0])) if call.arguments else 1 for call in calls if call.name == "last"]
     if any(rule.type_name == "DetectAnomalies" for rule in ruleset.all_rules()):
         wanted.append(anomalies.MOST)

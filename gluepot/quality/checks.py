@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gluepot.quality.anomalies import forecast
+from gluepot.quality.date_patterns import DatePatternError, date_pattern
 from gluepot.quality.distributions import Binned, Distribution, ValueCounts, counted, distribution_name
 from gluepot.quality.dqdl.rule_types import MOST_BINS, OTHER_SPELLINGS, Kind
 from gluepot.quality.dqdl.ruleset import Condition, Keyword, Negative, Number, Operator, Rule
@@ -88,14 +89,21 @@ class Setting:
         assert rule.condition is not None
         return comparison_of(rule.condition, self._moment(rule), self.earlier.get(name_in_history(metric, rule), ()))
 
-    def threshold(self, rule: Rule) -> Comparison | None:
+    def threshold(self, rule: Rule, metric: str) -> Comparison | None:
         """Return the condition of `with threshold`; None without one.
+
+        Args:
+            rule: the rule.
+            metric: the share of rows that the threshold judges, whose earlier values it may use.
 
         Raises:
             RuleError: a number cannot be calculated.
         """
         tag = rule.tag("threshold")
-        return None if tag is None else comparison_of(Condition(Kind.NUMBER, tag.operator, tag.operands), self.now)
+        if tag is None:
+            return None
+        earlier = self.earlier.get(name_in_history(metric, rule), ())
+        return comparison_of(Condition(Kind.NUMBER, tag.operator, tag.operands), self.now, earlier)
 
     def _moment(self, rule: Rule) -> Moment:
         """Return the time of the evaluation, in the zone that `with timeZone` names for times of day."""
@@ -122,7 +130,7 @@ class Verdict:
         passed: whether it holds.
         reason: why not; empty if it holds.
         metrics: what was measured, by Glue's names.
-        test: the condition with values, for rules whose condition uses earlier values.
+        test: the condition or threshold with values, for rules in which that uses earlier values.
         distributions: of columns, by Glue's names.
     """
 
@@ -456,15 +464,20 @@ def _names_match(rule: Rule, _: Setting, facts: Facts) -> Verdict:
 
 
 def _threshold(rule: Rule, setting: Setting, share: float, metrics: Mapping[str, float]) -> Verdict:
-    """Judge a share of rows by the threshold; it has to be 1 without one."""
-    test = setting.threshold(rule)
+    """Judge a share of rows, the first of the metrics, by the threshold; it has to be 1 without one."""
+    test = setting.threshold(rule, next(iter(metrics)))
     return is_one(share, metrics) if test is None else compared(share, test, metrics)
 
 
 def _castable(rule: Rule, setting: Setting) -> Castable:
     assert rule.condition is not None
     wanted = str(getattr(rule.condition.operands[0], "value", ""))
-    return Castable(rule.parameters[0], wanted, setting.mask(rule))
+    return Castable(rule.parameters[0], wanted, setting.mask(rule), _date_format(rule))
+
+
+def _date_format(rule: Rule) -> str:
+    tag = rule.tag("format")
+    return "" if tag is None else str(getattr(tag.operands[0], "value", tag.operands[0]))
 
 
 def _data_type_needs(rule: Rule, setting: Setting) -> list[Measure]:
@@ -478,8 +491,14 @@ def _data_type_error(rule: Rule) -> str | None:
         return f"ColumnDataType compares by = or !=, not by {rule.condition.operator.value}."
     if wanted.upper() not in DATA_TYPES and not _DECIMAL.fullmatch(wanted):
         return f"The type {wanted} is not known; use one of {', '.join(DATA_TYPES)} or DECIMAL(precision, scale)."
-    if rule.tag("format") is not None:
-        return "`with format` is not supported here; cast the column before the check."
+    if not (date_format := _date_format(rule)):
+        return None
+    if wanted.upper() not in {"DATE", "TIMESTAMP"}:
+        return f"`with format` is for DATE and TIMESTAMP, not for {wanted}; leave it out."
+    try:
+        date_pattern(date_format)
+    except DatePatternError as error:
+        return str(error)
     return None
 
 

@@ -133,8 +133,12 @@ class Examination:
             verdict = judge_of(rule).verdict(rule, self.setting, facts)
         except RuleError as error:
             return Verdict(False, str(error)), str(rule)
-        dynamic = rule.condition is not None and is_dynamic(rule.condition) and verdict.test is not None
-        return verdict, rule.text(str(verdict.test)) if dynamic else str(rule)
+        if verdict.test is not None and rule.condition is not None and is_dynamic(rule.condition.operands):
+            return verdict, rule.text(condition=str(verdict.test))
+        threshold = rule.tag("threshold")
+        if verdict.test is not None and threshold is not None and is_dynamic(threshold.operands):
+            return verdict, rule.text(threshold=str(verdict.test))
+        return verdict, str(rule)
 
     def _combined(self, rule: Composite, facts: Facts) -> tuple[Verdict, str]:
         parts = [self._verdict(part, facts) for part in rule.parts]

@@ -164,15 +164,22 @@ def ages(array: pa.Array, now_secs: float) -> pa.Array:
 
 @dataclass(frozen=True, slots=True)
 class Castable(_Counts):
-    """Rows whose value Spark can cast to a type."""
+    """Rows whose value Spark can cast to a type.
+
+    Args:
+        column: its name.
+        data_type: a name that `ColumnDataType` knows.
+        date_format: how texts show a date or time stamp; empty for the forms that Spark casts.
+    """
 
     column: str
     data_type: str
     where: str = ""
+    date_format: str = ""
 
     def of(self, batch: pa.RecordBatch) -> Counted:
         """See `Measure`."""
-        return _counted(castable(column_of(batch, self.column), self.data_type))
+        return _counted(castable(column_of(batch, self.column), self.data_type, self.date_format))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from gluepot.quality.dqdl.rule_types import (
     OTHER_SPELLINGS,
     TYPES,
     UNLIMITED,
+    Kind,
     RuleType,
     nearest,
 )
@@ -53,7 +54,7 @@ _Node: TypeAlias = Any  # a lark Tree or Token; lark's own types say no more tha
 _COMMENT = r"(?:\#|--|\/\/)[^\n]*"
 _STRING_OR_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|#[^\n]*|(?P<other>(--|//)[^\n]*)', re.DOTALL)
 
-_THRESHOLD = RuleType("threshold", TYPES["RowCount"].kinds)
+_NUMBER = (Kind.NUMBER,)
 
 _SHOWN: Mapping[str, str] = {
     "STRING": "a quoted text",
@@ -289,7 +290,8 @@ class _Reader:
         operator, operands = self._compared(condition)
         if name == "threshold":
             try:
-                condition_of(_THRESHOLD, operator, operands)
+                threshold = RuleType(f"The threshold of {rule_type.name}", _NUMBER, dynamic=rule_type.dynamic_threshold)
+                condition_of(threshold, operator, operands)
             except DqdlError as error:
                 raise DqdlError(f"{_at(name)}: {error}") from None
         elif operator is not Operator.EQUAL:

@@ -217,18 +217,21 @@ class Rule:
     def __str__(self) -> str:
         return self.text()
 
-    def text(self, condition: str | None = None) -> str:
+    def text(self, condition: str | None = None, threshold: str | None = None) -> str:
         """Return the rule's text, without labels.
 
         Args:
             condition: takes the place of the rule's own condition.
+            threshold: takes the place of the condition of its threshold.
         """
         parts = [self.type_name, *map(quoted, self.parameters)]
         if self.condition is not None:
             parts.append(str(self.condition) if condition is None else condition)
         if self.where:
             parts.append(f"where {quoted(self.where)}")
-        parts += [f"with {one}" for one in self.tags]
+        for one in self.tags:
+            is_replaced = threshold is not None and one.name == "threshold"
+            parts.append(f"with threshold {threshold}" if is_replaced else f"with {one}")
         return " ".join(parts)
 
 

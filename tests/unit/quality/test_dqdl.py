@@ -401,7 +401,7 @@ AFTER_A_CONDITION = "), ], a comma, and, labels, or, where or with should follow
         ),
         (
             'Rules = [ ColumnValues "a" > 1 with threshold > "x" ]',
-            'Line 1, column 37: threshold compares with a number, but the condition is `> "x"`.',
+            'Line 1, column 37: The threshold of ColumnValues compares with a number, but the condition is `> "x"`.',
         ),
         (
             "Rules = [ FileSize > 1 B with recentFiles > 2 ]",

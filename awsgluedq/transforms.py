@@ -67,6 +67,7 @@ class EvaluateDataQuality(GlueTransform):
 
         Raises:
             DqdlError: the ruleset is not valid.
+            InvalidWhereError: Spark does not understand a `where` of it.
         """
         check = _check(frame, ruleset, publishing_options, additional_options, additional_data_sources)
         return _rule_outcomes(frame, check)

@@ -65,6 +65,9 @@ class Check:
         publication: what becomes of the result.
         writer: the writes of the batch or run.
         clock: tells the time of the evaluation.
+
+    Raises:
+        InvalidWhereError: Spark does not understand a `where` of the ruleset.
     """
 
     def __init__(
@@ -89,6 +92,7 @@ class Check:
             self._earlier(ruleset),
             self._distributions(ruleset),
         )
+        self._examiner.check_where()
         self._writer = writer
         self._waiting: Waiting | None = None
         self._evaluation: Evaluation | None = None

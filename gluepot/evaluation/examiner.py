@@ -17,6 +17,7 @@ from gluepot.engine.pipeline import FrameInput, Pipeline
 from gluepot.evaluation.files import values as file_values
 from gluepot.evaluation.group_counts import frequencies
 from gluepot.evaluation.other_data import OtherData, Sources, check_columns, first_line, quoted_column
+from gluepot.evaluation.predicates import invalid_where
 from gluepot.evaluation.row_outcomes import RowOutcomes, Summary, SummaryOfRows
 from gluepot.frames.transforms import SelectFields
 from gluepot.quality import files as file_rules
@@ -117,8 +118,18 @@ class Examiner:
         self._flags = {rule: f"{OWN}flag_{at}" for at, rule in enumerate(dict.fromkeys(self._flagged_rules()))}
         self._tests = RowTests(self._setting, self._flags)
         self._examination = Examination(ruleset, self._setting, self._tests, options.by_row)
+        self._given: DataFrame | None = None
         self._extended: DataFrame | None = None
         self._extending = Lock()
+
+    def check_where(self) -> None:
+        """Make sure that Spark understands each `where`.
+
+        Raises:
+            InvalidWhereError: it does not.
+        """
+        for where in self._masks:
+            self._predicate(self._rows, where)
 
     @property
     def measures_alone(self) -> bool:
@@ -189,7 +200,7 @@ class Examiner:
         rules = self._outside_rules()
         if not rules:
             return {}
-        data = OtherData(self._subject.spark, self._subject.rows(), self._subject.sources)
+        data = OtherData(self._subject.spark, self._rows, self._subject.sources)
         found: dict[Rule, Mapping[str, float] | str] = {}
         for rule in rules:
             try:
@@ -219,8 +230,15 @@ class Examiner:
         """Return the rows with the columns of `where` and of row results that other rows decide."""
         with self._extending:
             if self._extended is None:
-                self._extended = self._extend(self._subject.rows())
+                self._extended = self._extend(self._rows)
             return self._extended
+
+    @property
+    def _rows(self) -> DataFrame:
+        """The rows; making a DataFrame of them can take a look at the data, so it is made once."""
+        if self._given is None:
+            self._given = self._subject.rows()
+        return self._given
 
     def _extend(self, rows: DataFrame) -> DataFrame:
         data = OtherData(self._subject.spark, rows, self._subject.sources)
@@ -239,9 +257,7 @@ class Examiner:
             predicate = sql.expr(where)
             rows.where(predicate)
         except (AnalysisException, ParseException) as error:
-            raise InvalidWhereError(
-                f"Rule {rule} has provided an invalid where clause :\n{first_line(error)}"
-            ) from None
+            raise InvalidWhereError(invalid_where(rule, first_line(error))) from None
         return predicate
 
     def _flagged(self, rows: DataFrame, data: OtherData, rule: Rule, name: str) -> DataFrame:

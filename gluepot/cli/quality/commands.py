@@ -130,7 +130,9 @@ def history(
             "failed": sum(not rule.passed for rule in one.outcomes),
             "score": round(one.score, 4),
             "failed_rules": [rule.rule for rule in one.outcomes if not rule.passed],
-            "observations": [seen.plain() if output == "json" else seen.description for seen in one.observations],
+            "observations": [
+                seen.plain() if output == "json" else f"{seen.metric} = {seen.actual:g}" for seen in one.observations
+            ],
         }
         for one in results
     ]

@@ -9,6 +9,7 @@ import pytest
 from awsglue.context import GlueContext
 from awsglue.dynamicframe import DynamicFrame
 from awsgluedq.transforms import EvaluateDataQuality
+from gluepot.cli.quality.data import open_frame
 from gluepot.core.errors import ConfigError
 from gluepot.evaluation.examiner import InvalidWhereError
 from gluepot.evaluation.history.store import shared_history
@@ -200,6 +201,12 @@ def test_files_of_the_frame_are_judged(glue_context, tmp_path):
     assert (result, metrics) == ("Passed", {"Dataset.*.FileUniquenessRatio": 1, "Dataset.*.FileCount": 3})
     assert outcome(read, 'FileSize < 1 KB with uriRegex = "2.json$"')[2]["Dataset.*.FileCount"] == 1
     assert outcome(read, f'FileFreshness "{tmp_path}" > (now() - 1 days)')[0] == "Passed"
+
+
+def test_the_command_line_opens_a_single_file(glue_context, tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("id,name\n1,ann\n2,bob\n")
+    assert open_frame(glue_context, str(path), None).count() == 2
 
 
 def test_a_check_before_a_write_takes_no_pass_of_its_own(glue_context, tmp_path):

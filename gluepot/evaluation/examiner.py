@@ -12,6 +12,7 @@ from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as sql
 
+from gluepot.core.errors import ConfigError
 from gluepot.engine import execute
 from gluepot.engine.pipeline import FrameInput, Pipeline
 from gluepot.evaluation.files import values as file_values
@@ -82,7 +83,7 @@ class Options:
     observes: bool = False
 
 
-class InvalidWhereError(ValueError):
+class InvalidWhereError(ConfigError, ValueError):
     """A `where` that Spark cannot read or resolve. Glue raises such an error as well."""
 
 

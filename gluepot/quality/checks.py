@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -706,9 +707,10 @@ def _distribution(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
     for column, state in facts.values(_distribution_measure(rule, setting)).items():
         if isinstance(state, str):  # other columns have a distribution all the same
             continue
-        before = setting.distributions.get(column)
-        if one := counted(facts.type_of(column), state, bins, rebin=rebin, before=before):
-            found[distribution_name(column)] = one
+        with suppress(RuleError):
+            before = setting.distributions.get(column)
+            if one := counted(facts.type_of(column), state, bins, rebin=rebin, before=before):
+                found[distribution_name(column)] = one
     return Verdict(True, distributions=found)
 
 

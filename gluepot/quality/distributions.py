@@ -66,7 +66,7 @@ class Cells:
         if low == high:
             # Wide enough for large numbers, too, whose neighbours are far away.
             margin = max(0.5, abs(low) * 2.0**-40)
-            low, high = low - margin, high + margin
+            low, high = max(low - margin, -sys.float_info.max), min(high + margin, sys.float_info.max)
         elif self.exponent is not None:
             cell = 2.0**self.exponent
             low = float(_floored(np.array([low]), self.exponent)[0])

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gluepot.frames.schema import choice_field
 from gluepot.quality import distributions, measures
 from gluepot.quality.checks import Facts, Setting
 from gluepot.quality.distributions import ValueCounts, binned, cells_of
@@ -71,6 +72,14 @@ def test_all_columns_are_those_that_are_not_nested():
     assert sorted(analyze("Distribution AllColumns", rows)) == ["n", "s"]
 
 
+def test_a_column_with_a_choice_of_types_has_no_distribution_but_others_have():
+    choice = choice_field("c", [pa.field("", pa.int64()), pa.field("", pa.string())])
+    several = pa.RecordBatch.from_arrays(
+        [pa.array([{"long": 1, "string": None}]), pa.array([1])], schema=pa.schema([choice, pa.field("n", pa.int64())])
+    )
+    assert sorted(analyze("Distribution AllColumns", batch(c=[1], n=[1]), several)) == ["n"]
+
+
 def test_a_column_with_numbers_and_texts_has_no_distribution_but_others_have():
     found = analyze("Distribution AllColumns", batch(a=[1], b=[1]), batch(a=["x"], b=[2]), batch(a=[3]))
     assert sorted(found) == ["b"]
@@ -120,10 +129,10 @@ def test_the_state_does_not_depend_on_the_order_of_merging():
 
 
 def test_one_number_has_a_bin_around_it():
-    for number in (3.0, 0.0, 1e20, -1e-20):
+    for number in (3.0, 0.0, 1e20, -1e-20, 1.7976931348623157e308):
         found = analyze('Distribution "n" with bins = 3', batch(n=[number] * 4))["n"]
         assert sum(found.counts) == 4
-        assert found.edges[0] < number < found.edges[-1]
+        assert found.edges[0] < number <= found.edges[-1]
 
 
 BEFORE = {"n": ValueCounts("long", (5, 5), (0.0, 5.0, 10.0))}

@@ -1,4 +1,4 @@
-"""Texts that Spark reads as a date or time stamp by a pattern. `tests/spark/test_date_patterns.py` asks Spark itself."""
+"""Texts that Spark reads as a date or time stamp by a pattern. `tests/spark/test_date_patterns_oracle.py` asks Spark itself."""
 
 import pyarrow as pa
 import pytest

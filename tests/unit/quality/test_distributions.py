@@ -20,6 +20,7 @@ from gluepot.quality.evaluation import Examination
 from gluepot.quality.measures import Measured, measure
 from gluepot.quality.numbers import Moment
 from gluepot.quality.row_tests import RowTests
+from tests.duck import duck
 
 
 def analyze(analyzer, *batches, before=None):
@@ -212,3 +213,20 @@ def test_grouping_stops_when_there_are_too_many_values(monkeypatch):
     assert nested["s"][wanted[0]] == groups
     assert distribution["s"] == groups
     assert whole.states[wanted[0]].rows == 24
+
+
+def test_counts_are_those_that_duckdb_finds(few_cells):
+    dice = np.random.default_rng(11)
+    parts = [
+        batch(n=dice.normal(0, 50, 400), s=[f"v{at}" for at in dice.integers(0, 40, 400).tolist()]) for _ in range(5)
+    ]
+    found = analyze("Distribution AllColumns with bins = 8", *parts)
+    database = duck()
+    database.register("rows", pa.Table.from_batches(parts))
+    edges = found["n"].edges
+    for at, count in enumerate(found["n"].counts):
+        upper = "<=" if at == 7 else "<"
+        query = f"SELECT count(*) FROM rows WHERE n >= {edges[at]!r} AND n {upper} {edges[at + 1]!r}"
+        assert database.sql(query).fetchall() == [(count,)]
+    top = database.sql("SELECT s, count(*) FROM rows GROUP BY s ORDER BY count(*) DESC, s LIMIT 20").fetchall()
+    assert list(zip(found["s"].values, found["s"].counts, strict=True)) == top

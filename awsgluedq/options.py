@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ from gluepot.bookmarks import jobrun
 from gluepot.core.errors import ConfigError
 from gluepot.evaluation.check import Publication
 from gluepot.evaluation.examiner import Options
-from gluepot.evaluation.results import Source
+from gluepot.quality.results import Checked, Source
 
 if TYPE_CHECKING:
     from gluepot.evaluation.history.store import History
@@ -41,22 +41,28 @@ def evaluation_options(given: Mapping[str, Any]) -> Options:
     )
 
 
-def publication(given: Mapping[str, Any], job: str, environ: Mapping[str, str]) -> Publication:
+def publication(
+    given: Mapping[str, Any], job: str, environ: Mapping[str, str], on_checked: Callable[[Checked], None] | None = None
+) -> Publication:
     """Return what becomes of a result.
 
     Args:
         given: `publishing_options`.
         job: name of the job, if no `Job.init` gave another one.
         environ: says where results are kept.
+        on_checked: called with each result.
     """
     run = jobrun.current()
     source = Source(run.name if run else job, str(given.get("dataQualityEvaluationContext") or DEFAULT_CONTEXT))
     publishes = str(given.get("enableDataQualityResultsPublishing", True)).lower() != "false"
+    in_cloudwatch = str(given.get("enableDataQualityCloudWatchMetrics", False)).lower() == "true"
     return Publication(
         source,
         run.run_id if run else "",
         str(given.get("resultsS3Prefix") or ""),
         partial(_history, environ) if publishes else None,
+        on_checked,
+        in_cloudwatch,
     )
 
 

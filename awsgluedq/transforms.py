@@ -109,13 +109,14 @@ def _check(
     sources: Mapping[str, DynamicFrame],
 ) -> Check:
     rules = parse(ruleset)
+    current = session.current()
     return Check(
         subject_of(frame, sources),
         rules,
         evaluation_options(additional),
-        publication(publishing, session.current().job, dict(os.environ)),
+        publication(publishing, current.job, dict(os.environ), current.checked),
         current_writer(),
-        session.current().clock,
+        current.clock,
     )
 
 

@@ -10,6 +10,7 @@ from gluepot.connectors.values import SourceRange
 from gluepot.core.datasets import Dataset
 from gluepot.engine.write_totals import Output, WrittenFile
 from gluepot.frames.schema.changes import ColumnChange
+from gluepot.quality.results import Checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class BatchStats:
         rows_in_table: the rows that the query has in each table, by URL, over all of its runs.
         inputs: the data sets that were read, by their lineage names; without foreign sources.
         outputs: the outputs of each write; without records sent to streams.
+        checks: what checks of data quality found.
     """
 
     query: str
@@ -75,6 +77,7 @@ class BatchStats:
     rows_in_table: Mapping[str, int] = field(default_factory=dict)
     inputs: Sequence[Dataset] = ()
     outputs: Sequence[Output] = ()
+    checks: Sequence[Checked] = ()
 
     @property
     def committed_epoch(self) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from gluepot.streaming.observe.metric_names import (
     ADVICE,
     AT_SCRAPE,
+    CHECK_COUNTERS,
+    CHECK_GAUGES,
     COUNTED_AT_SCRAPE,
     COUNTERS,
     GAUGES,
@@ -21,8 +23,8 @@ OF_PROMETHEUS = ("instance",)
 def exposed(*, opt_in: bool = True) -> dict[str, tuple[str, ...]]:
     """The labels of every series by its name."""
     kinds = (
-        ((*GAUGES, *LAG, *ADVICE, *AT_SCRAPE), ("",)),
-        ((*COUNTERS, ROWS_COMMITTED, *COUNTED_AT_SCRAPE), ("_total",)),
+        ((*GAUGES, *LAG, *ADVICE, *CHECK_GAUGES, *AT_SCRAPE), ("",)),
+        ((*COUNTERS, *CHECK_COUNTERS, ROWS_COMMITTED, *COUNTED_AT_SCRAPE), ("_total",)),
         (HISTOGRAMS, ("_bucket", "_sum", "_count")),
     )
     return {

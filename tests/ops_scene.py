@@ -19,6 +19,8 @@ from gluepot.ops.page.log_tail import LogTail
 from gluepot.ops.page.origins import RunOption, of_run
 from gluepot.ops.page.view import Observed
 from gluepot.ops.pages import Job
+from gluepot.quality.outcomes import RuleOutcome
+from gluepot.quality.results import Checked, Result, Source
 from gluepot.streaming.advisor import Advice, Limit, Measure, Recommendation
 from gluepot.streaming.progress import BatchStats
 from gluepot.streaming.query.session import StreamSession
@@ -26,6 +28,14 @@ from gluepot.streaming.settings import StreamSettings
 
 EVIL = b'{"id": 7, "name": "<script>alert(1)</script>\x1b[2J'
 WINDOW_SECS = 5.0
+COMPLETE = RuleOutcome('IsComplete "id"', True, "", {"Column.id.Completeness": 1.0}, 'IsComplete "id"')
+UNMET = RuleOutcome(
+    'ColumnValues "amount" > 0',
+    False,
+    "Value: -3.0 does not meet the constraint requirement!",
+    {"Column.amount.Minimum": -3.0},
+    'ColumnValues "amount" > 0',
+)
 
 
 @dataclass
@@ -54,6 +64,7 @@ class Scene:
             advice=self.advice.get,
         )
         self.streams.watchers.append(self.page.history.update)
+        self.streams.check_watchers.append(self.page.checks.update)
         self.job = Job(
             registry=CollectorRegistry(),
             queries=self.streams.status.queries,
@@ -121,6 +132,13 @@ class Scene:
         pq.write_table(pa.Table.from_batches([dump_errors(errors)]), path)
         file = WrittenFile(str(self.folder), name, path.stat().st_size, len(payloads), rejects=True)
         self.batch(batch_id, query, rejected={"malformed_json": len(payloads)}, written=[file])
+
+    def check(self, *outcomes: RuleOutcome, context: str = "before the write", rows: int = 9_998) -> None:
+        """Let a check of data quality have its result at this moment."""
+        now_ms = round(self.clock.epoch() * 1000)
+        source = Source("clickstream", context)
+        result = Result(source, f"q/1/{context}/1", "jr_7f3a91c2", now_ms - 50, now_ms, outcomes, rows=rows)
+        self.streams.checked(Checked(result))
 
 
 def column(name: str, after: str, before: str | None = None) -> ColumnChange:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gluepot.evaluation.results import Result, Source
 from gluepot.quality.distributions import ValueCounts
 from gluepot.quality.observations import Observation
 from gluepot.quality.outcomes import RuleOutcome
+from gluepot.quality.results import Result, Source
 
 EVIL = '"><script>alert(1)</script>'
 RULE = f'ColumnValues "name" != "{EVIL}"'

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gluepot.bookmarks.jobrun import Bookmarks
     from gluepot.connectors.lake.delta import DeltaTable
     from gluepot.connectors.lake.iceberg import IcebergTable
+    from gluepot.quality.results import Checked
 
 
 class RunWriter(TableWriter):
@@ -70,6 +71,10 @@ class RunWriters:
     def outputs(self) -> Sequence[Output]:
         """Return the outputs of all writes, without records that were sent to streams."""
         return [output for one in (self._plain, *self._of_runs.values()) for output in one.totals.outputs]
+
+    def checks(self) -> Sequence[Checked]:
+        """Return what all checks of data quality found."""
+        return [check for one in (self._plain, *self._of_runs.values()) for check in one.totals.checks.values()]
 
 
 def _begin(marks: Bookmarks) -> RunWriter:

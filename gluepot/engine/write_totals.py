@@ -14,6 +14,7 @@ from gluepot.connectors.values import AlreadyCommitted, Committed, ManifestPart,
 from gluepot.core.datasets import Dataset
 from gluepot.frames.schema import merge_schemas
 from gluepot.frames.schema.changes import ColumnChange, column_changes
+from gluepot.quality.results import Checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,7 @@ class WriteTotals:
         in_any_order: whether tasks could share the records of a range.
         rows_aside: records of the batch that the function does not get, because they are dead letters.
         rows_in_table: for each table's URL, the rows that the query has in it, over all of its runs.
+        checks: what checks of data quality found, by the name of the evaluation.
     """
 
     schema: RecordSchema = field(default_factory=RecordSchema)
@@ -110,6 +112,7 @@ class WriteTotals:
     in_any_order: bool = False
     rows_in_table: dict[str, int] = field(default_factory=dict)
     outputs: list[Output] = field(default_factory=list)
+    checks: dict[str, Checked] = field(default_factory=dict)
     _changing: RLock = field(default_factory=RLock)
 
     def add(
@@ -131,6 +134,11 @@ class WriteTotals:
         """
         with self._changing:
             self._add(outcome, parts, target, dataset)
+
+    def add_check(self, checked: Checked) -> None:
+        """Add what a check of data quality found; a repeated evaluation replaces the earlier one."""
+        with self._changing:
+            self.checks[checked.result.evaluation] = checked
 
     def _add(
         self,

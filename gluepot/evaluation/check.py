@@ -18,17 +18,17 @@ from gluepot.engine.measuring import Waiting
 from gluepot.engine.pipeline import Pipeline
 from gluepot.engine.writer import TableWriter
 from gluepot.evaluation.examiner import Examiner, Options, Subject
-from gluepot.evaluation.results import Result, Source
-from gluepot.evaluation.row_outcomes import Summary
+from gluepot.evaluation.origins import origins_of
 from gluepot.quality import anomalies
 from gluepot.quality.distributions import ValueCounts, column_of_distribution
 from gluepot.quality.dqdl.conditions import calls_of
 from gluepot.quality.dqdl.rule_types import Kind
 from gluepot.quality.dqdl.ruleset import Ruleset
 from gluepot.quality.measures import Measured
-from gluepot.quality.numbers import Moment
+from gluepot.quality.numbers import Moment, RuleError
 from gluepot.quality.observations import Observation, observed
 from gluepot.quality.outcomes import Evaluation, RuleOutcome
+from gluepot.quality.results import Checked, Result, RowSummary, Source
 
 if TYPE_CHECKING:
     from gluepot.evaluation.history.store import History
@@ -45,14 +45,16 @@ class Publication:
         run_id: of the job's run.
         results_prefix: folder or S3 prefix of the result files; empty for none.
         history: opens the history; None if results are not kept.
-        on_result: called with each result.
+        on_checked: called with each result.
+        in_cloudwatch: whether the script asked for Glue's metrics in CloudWatch.
     """
 
     source: Source
     run_id: str
     results_prefix: str = ""
     history: Callable[[], History] | None = None
-    on_result: Callable[[Result], None] | None = None
+    on_checked: Callable[[Checked], None] | None = None
+    in_cloudwatch: bool = False
 
 
 class Check:
@@ -96,7 +98,9 @@ class Check:
         self._writer = writer
         self._waiting: Waiting | None = None
         self._evaluation: Evaluation | None = None
-        self._summary: Summary | None = None
+        self._summary: RowSummary | None = None
+        self._pipeline = subject.pipeline
+        self._is_published = False
         self._lock = RLock()
         if self._examiner.measures_alone:
             measures = self._examiner.examination.measures()
@@ -117,15 +121,22 @@ class Check:
         """Return the rows with the columns that tell which rules they pass."""
         return self._examiner.row_outcomes()
 
-    def summary(self) -> Summary:
+    def summary(self) -> RowSummary:
         """Return how the rows fared; the first call reads them."""
         with self._lock:
             if self._summary is None:
                 self._summary = self._examiner.summary()
+                self._publish()
             return self._summary
 
     def _finish(self) -> None:
         self.evaluation()
+        if self.options.with_summary:
+            try:
+                self.summary()
+            except (RuleError, EtlError) as error:
+                log.warning("rows_not_counted", context=self._publication.source.context, reason=str(error))
+                self._publish()
 
     def _measured(self, measured: Measured) -> None:
         with self._lock:
@@ -136,36 +147,41 @@ class Check:
         self._evaluation = evaluation
         if self._waiting is not None:
             self._writer.measures.drop(self._waiting)
-        if self._writer.is_rehearsal:
-            return
-        self._publish(
-            Result(
-                self._publication.source,
-                self._name,
-                self._publication.run_id,
-                round(self._started_secs * 1000),
-                round(self._clock.epoch() * 1000),
-                evaluation.outcomes,
-                evaluation.analyzed,
-                evaluation.history,
-                evaluation.distributions,
-                self._observations(evaluation),
-            )
-        )
+        if not self.options.with_summary or self._summary is not None:
+            self._publish()
 
-    def _publish(self, result: Result) -> None:
-        failed = [one.rule for one in result.outcomes if not one.passed]
+    def _publish(self) -> None:
+        """Hand the result to all who want it, once."""
+        evaluation, publication = self._evaluation, self._publication
+        if evaluation is None or self._is_published or self._writer.is_rehearsal:
+            return
+        self._is_published = True
+        result = Result(
+            publication.source,
+            self._name,
+            publication.run_id,
+            round(self._started_secs * 1000),
+            round(self._clock.epoch() * 1000),
+            evaluation.outcomes,
+            evaluation.analyzers,
+            evaluation.history,
+            evaluation.rows,
+            self._summary,
+            distributions=evaluation.distributions,
+            observations=self._observations(evaluation),
+        )
         log.info(
             "data_quality_evaluated",
             context=result.source.context,
-            passed=len(result.outcomes) - len(failed),
-            failed=len(failed),
-            failed_rules=failed[:10],
+            passed=result.passed,
+            failed=result.failed,
+            failed_rules=[one.rule for one in result.outcomes if not one.passed][:10],
             observations=len(result.observations),
         )
-        publication = self._publication
-        if publication.on_result is not None:
-            publication.on_result(result)
+        checked = Checked(result, origins_of(self._pipeline), publication.in_cloudwatch)
+        self._writer.totals.add_check(checked)
+        if publication.on_checked is not None:
+            publication.on_checked(checked)
         # What was found about the data is worth less than the data: a job does not fail because of these.
         try:
             if publication.history is not None:

@@ -17,9 +17,11 @@ from gluepot.engine import execute
 from gluepot.engine.pipeline import FrameInput, Pipeline
 from gluepot.evaluation.files import values as file_values
 from gluepot.evaluation.group_counts import frequencies
+from gluepot.evaluation.hash_counts import Way
+from gluepot.evaluation.hashes import CODED
 from gluepot.evaluation.other_data import OtherData, Sources, check_columns, first_line, quoted_column
 from gluepot.evaluation.predicates import invalid_where
-from gluepot.evaluation.row_outcomes import RowOutcomes, Summary, SummaryOfRows
+from gluepot.evaluation.row_outcomes import RowOutcomes, SummaryOfRows
 from gluepot.frames.transforms import SelectFields
 from gluepot.quality import files as file_rules
 from gluepot.quality.checks import JUDGES, Facts, Setting
@@ -28,6 +30,7 @@ from gluepot.quality.dqdl.ruleset import Composite, Rule, Ruleset, simple_rules
 from gluepot.quality.evaluation import Examination
 from gluepot.quality.measures import (
     OWN,
+    Columns,
     Frequencies,
     Grouped,
     Groups,
@@ -40,8 +43,11 @@ from gluepot.quality.measures import (
 )
 from gluepot.quality.numbers import Moment, RuleError
 from gluepot.quality.outcomes import Evaluation
+from gluepot.quality.results import RowSummary
 from gluepot.quality.row_tests import ACROSS_ROWS, RowTests
 
+_NEARLY_UNIQUE = 0.97
+"""The share of different values among the first ones from which on a column is counted by hashes."""
 _DECIDED_ELSEWHERE = frozenset({"ReferentialIntegrity", "DatasetMatch", "CustomSql"})
 
 
@@ -169,11 +175,13 @@ class Examiner:
         )
         return given.then(step)
 
-    def summary(self) -> Summary:
+    def summary(self) -> RowSummary:
         """Return how the rows fared, from a pass of its own."""
         one = SummaryOfRows()
-        found = execute.measure(self._subject.spark, self.row_outcomes().over_known(), [one]).states.get(one, Summary())
-        if not isinstance(found, Summary):
+        found = execute.measure(self._subject.spark, self.row_outcomes().over_known(), [one]).states.get(
+            one, RowSummary()
+        )
+        if not isinstance(found, RowSummary):
             raise RuleError(str(found))
         return found
 
@@ -215,7 +223,7 @@ class Examiner:
 
     def _counted_elsewhere(self, measured: Measured) -> Measured:
         """Count the groups that one process could not hold, in a pass of their own over the columns that they need."""
-        found = {one: state.rows for one, state in _grouped(measured) if state.too_many}
+        found = {one: state for one, state in _grouped(measured) if state.too_many}
         if not found:
             return measured
         if self._needs_columns:
@@ -224,7 +232,18 @@ class Examiner:
             names = [find_name(measured.columns.types, name) or name for one in found for name in one.columns]
             select = SelectFields(tuple(f"`{name}`" for name in dict.fromkeys(names)))
             pipeline = self._subject.pipeline.over_known().then(select)
-        counted = frequencies(self._subject.spark, pipeline, list(found), list(found.values()))
+        listed = _listed(measured)
+        counted = frequencies(
+            self._subject.spark,
+            pipeline,
+            list(found),
+            [state.rows for state in found.values()],
+            [
+                # Hashes do not tell which values are the most frequent ones.
+                Way.VALUES if one in listed else _way_of(one, state, measured.columns)
+                for one, state in found.items()
+            ],
+        )
         return _with_counts(measured, dict(zip(found, counted, strict=True)))
 
     def _with_columns(self) -> DataFrame:
@@ -291,6 +310,26 @@ def _with_counts(measured: Measured, counts: Mapping[Groups, Frequencies]) -> Me
         if isinstance(one, Distribution) and isinstance(state, Mapping):
             states[one] = {column: counts.get(Groups((column,)), values) for column, values in state.items()}
     return Measured(measured.columns, states)
+
+
+def _listed(measured: Measured) -> set[Groups]:
+    """Return the groups of distributions, which list values."""
+    return {
+        Groups((column,))
+        for one, state in measured.states.items()
+        if isinstance(one, Distribution) and isinstance(state, Mapping)
+        for column in state
+    }
+
+
+def _way_of(one: Groups, state: Grouped, columns: Columns) -> Way:
+    """Return how to count the values of a column or of several that are too many for one process."""
+    types = [columns.types.get(find_name(columns.types, name) or name, frozenset()) for name in one.columns]
+    if any(len(some) != 1 for some in types):
+        return Way.VALUES  # comparing values of several types either unites or refuses them
+    if len(types) == 1 and types[0] <= CODED:
+        return Way.CODES
+    return Way.HASHES if state.different >= _NEARLY_UNIQUE else Way.VALUES
 
 
 def _any_filled(columns: Sequence[Column]) -> Column:

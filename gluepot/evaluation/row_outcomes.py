@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from gluepot.quality.dqdl.ruleset import TopRule
 from gluepot.quality.measures import OWN
 from gluepot.quality.numbers import RuleError
 from gluepot.quality.outcomes import FAILED, PASSED
+from gluepot.quality.results import RowSummary
 from gluepot.quality.row_tests import RowTests
 
 PASS_COLUMN = "DataQualityRulesPass"  # noqa: S105  not a password
@@ -85,37 +86,20 @@ class RowOutcomes:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """How rows fared.
-
-    Args:
-        rows: number of rows.
-        failed_rows: those that fail a rule.
-        passed: how many rows pass each rule, by its text.
-        failed: how many fail it.
-    """
-
-    rows: int = 0
-    failed_rows: int = 0
-    passed: Counter[str] = field(default_factory=Counter)
-    failed: Counter[str] = field(default_factory=Counter)
-
-
-@dataclass(frozen=True, slots=True)
 class SummaryOfRows:
     """Measures rows that have the columns of `RowOutcomes`; see `Measure`."""
 
     where: str = ""
 
-    def of(self, batch: pa.RecordBatch) -> Summary:
+    def of(self, batch: pa.RecordBatch) -> RowSummary:
         """Return how some rows fared."""
         failed_rows = pc.equal(batch.column(RESULT_COLUMN), FAILED).true_count
         passed, failed = (_counts(batch.column(name)) for name in (PASS_COLUMN, FAIL_COLUMN))
-        return Summary(batch.num_rows, failed_rows, passed, failed)
+        return RowSummary(batch.num_rows, failed_rows, passed, failed)
 
-    def merged(self, one: Summary, other: Summary) -> Summary:
+    def merged(self, one: RowSummary, other: RowSummary) -> RowSummary:
         """Return how the rows of both fared."""
-        return Summary(
+        return RowSummary(
             one.rows + other.rows,
             one.failed_rows + other.failed_rows,
             one.passed + other.passed,

@@ -62,7 +62,7 @@ def lineage_until_end(parameters: JobParameters, streams: StreamSession) -> AtEn
     def at_end(_: object, error: BaseException | None, __: object) -> None:
         from gluepot.bookmarks.run_writer import WRITERS  # noqa: PLC0415  not before the environment is ready
 
-        lineage.ended(streams.read, WRITERS.outputs(), _failure(error))
+        lineage.ended(streams.read, WRITERS.outputs(), _failure(error), WRITERS.checks())
 
     return at_end
 

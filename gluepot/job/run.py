@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
-OWN_PACKAGES = ("gluepot", "awsglue", "awsglueml")
+OWN_PACKAGES = ("gluepot", "awsglue", "awsgluedq", "awsglueml")
 
 
 def run(

@@ -2,20 +2,23 @@
 
 The metrics and their types are those of the Glue guide (job and observability metrics). For example, the exporter calls
 `glue.driver.aggregate.bytesRead` of the namespace `Glue` `glue_glue_driver_aggregate_bytes_read_sum`. Dimensions become
-labels in the same spelling.
+labels in the same spelling. Metrics of data quality have a namespace of their own, `Glue Data Quality`.
 """
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from gluepot.quality.results import Checked, Result
+from gluepot.streaming.observe.first_times import FirstTimes
+from gluepot.streaming.observe.metric_names import MOST_LABEL_VALUES
 from gluepot.streaming.progress import BatchStats
 from gluepot.streaming.side_tasks import side_task
 
@@ -23,6 +26,8 @@ from gluepot.streaming.side_tasks import side_task
 REPORT_SECS = 30
 
 ALL_RUNS = "ALL"
+NAMESPACE = "glue"
+QUALITY_NAMESPACE = "glue_data_quality"
 _STATISTICS = {"count": ("sum",), "gauge": ("average", "maximum")}
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -43,7 +48,7 @@ class GlueMetric:
 
     def exported(self, statistic: str) -> str:
         """Return the exporter's name of one of its statistics."""
-        return re.sub(r"\W+", "_", f"glue_{_HUMP.sub('_', self.name).lower()}_{statistic}")
+        return _exported(NAMESPACE, self.name, statistic)
 
 
 GLUE_METRICS = (
@@ -63,8 +68,17 @@ GLUE_METRICS = (
 )
 
 
+# The metrics of a data quality check, which have the type `count`.
+QUALITY_METRICS: Mapping[str, Callable[[Result], float]] = {
+    "glue.data.quality.rules.passed": lambda result: result.passed,
+    "glue.data.quality.rules.failed": lambda result: result.failed,
+}
+
+
 class GlueNames(Collector):
-    """Exposes a job's batches under Glue's names. Safe to use from any thread, and never waits for a batch.
+    """Exposes a job's batches and data quality checks under Glue's names.
+
+    Safe to use from any thread, and never waits for a batch.
 
     Args:
         job: value of the dimension `JobName`.
@@ -78,6 +92,8 @@ class GlueNames(Collector):
         self._epoch = epoch
         self._gauges: dict[str, float] = {}
         self._counts: dict[str, dict[int, float]] = {}
+        self._quality: dict[tuple[str, str], dict[int, float]] = {}
+        self._evaluations = FirstTimes()
         self._turn = threading.Lock()
 
     @side_task("cloudwatch_names")
@@ -92,9 +108,20 @@ class GlueNames(Collector):
                 if metric.type == "gauge":
                     self._gauges[metric.name] = value
                     continue
-                counts = self._counts.get(metric.name, {})
-                kept = {one: counts[one] for one in counts if one >= report - 1}
-                self._counts[metric.name] = {**kept, report: kept.get(report, 0.0) + value}
+                _add(self._counts.setdefault(metric.name, {}), report, value)
+
+    @side_task("cloudwatch_names")
+    def checked(self, checked: Checked) -> None:
+        """Update the metrics after a data quality check; Glue has them only if the script asks for them."""
+        result = checked.result
+        if not checked.in_cloudwatch or not self._evaluations.is_first(result.evaluation):
+            return
+        report = int(self._epoch() // REPORT_SECS)
+        with self._turn:
+            for name, value in QUALITY_METRICS.items():
+                key = name, result.source.context
+                if key in self._quality or len(self._quality) < MOST_LABEL_VALUES * len(QUALITY_METRICS):
+                    _add(self._quality.setdefault(key, {}), report, value(result))
 
     def describe(self) -> Iterator[Metric]:
         """Yield nothing, because the metrics depend on the batches."""
@@ -106,6 +133,7 @@ class GlueNames(Collector):
         with self._turn:
             values = {**self._gauges}
             values |= {name: by[last_report] for name, by in self._counts.items() if last_report in by}
+            quality = {key: by[last_report] for key, by in self._quality.items() if last_report in by}
         for metric in GLUE_METRICS:
             if metric.name not in values:
                 continue
@@ -116,5 +144,28 @@ class GlueNames(Collector):
                     labels=("job", "job_name", "job_run_id", "type"),
                 )
                 for run in self._runs:
-                    family.add_metric(("glue", self._job, run, metric.type), values[metric.name])
+                    family.add_metric((NAMESPACE, self._job, run, metric.type), values[metric.name])
                 yield family
+        for name in QUALITY_METRICS:
+            family = GaugeMetricFamily(
+                _exported(QUALITY_NAMESPACE, name, "sum"),
+                f"CloudWatch metric Glue Data Quality {name}, sum.",
+                labels=("job", "job_name", "evaluation_context"),
+            )
+            for (of, context), value in quality.items():
+                if of == name:
+                    family.add_metric((QUALITY_NAMESPACE, self._job, context), value)
+            if family.samples:
+                yield family
+
+
+def _exported(namespace: str, name: str, statistic: str) -> str:
+    """Return the exporter's name of a statistic of a metric."""
+    return re.sub(r"\W+", "_", f"{namespace}_{_HUMP.sub('_', name).lower()}_{statistic}")
+
+
+def _add(sums: dict[int, float], report: int, value: float) -> None:
+    """Add a value to the sum of a report, and forget reports that nobody asks for any more."""
+    sums[report] = sums.get(report, 0.0) + value
+    for old in [one for one in sums if one < report - 1]:
+        del sums[old]

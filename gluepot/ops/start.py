@@ -21,6 +21,7 @@ from gluepot.ops.configuration import arguments_by_name
 from gluepot.ops.jvm import java_heap
 from gluepot.ops.memory import usage_by_role
 from gluepot.ops.moment import Moment
+from gluepot.ops.page.checks import LatestChecks
 from gluepot.ops.page.history import History
 from gluepot.ops.page.log_tail import LogTail
 from gluepot.ops.page.origins import RunOption, changed_first, of_job, of_run
@@ -108,6 +109,7 @@ def start(
         streams=streams,
         history=History(),
         log=LogTail(),
+        checks=LatestChecks(),
         settings=changed_first([*of_run(run, config["run"], os.environ), *of_job(config)]),
         version=versions,
         advice=advice,
@@ -123,6 +125,7 @@ def start(
     )
     server = serve(application(job, token), settings.host, settings.port)
     streams.watchers.append(page.history.update)
+    streams.check_watchers.append(page.checks.update)
     listening = ExitStack()
     listening.enter_context(heard_by(page.log.take))
     return Opened(server, registry, listening)
@@ -137,7 +140,8 @@ def registered(settings: OpsSettings, parameters: JobParameters, streams: Stream
         streams: the session whose queries are measured; this sets its metrics.
     """
     registry = CollectorRegistry()
-    streams.metrics = StreamMetrics(registry, parameters.job_name, by_partition=settings.by_partition)
+    metrics = streams.metrics = StreamMetrics(registry, parameters.job_name, by_partition=settings.by_partition)
+    streams.check_watchers.append(metrics.checked)
     driver_pid = os.getpid()
     registry.register(
         Moment(
@@ -152,6 +156,7 @@ def registered(settings: OpsSettings, parameters: JobParameters, streams: Stream
         names = GlueNames(parameters.job_name, parameters.run_id, streams.clock.epoch)
         registry.register(names)
         streams.watchers.append(names.update)
+        streams.check_watchers.append(names.checked)
     return registry
 
 

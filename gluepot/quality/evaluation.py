@@ -30,7 +30,7 @@ from gluepot.quality.dqdl.ruleset import (
 )
 from gluepot.quality.measures import Counted, Measure, Rows
 from gluepot.quality.numbers import RuleError, is_dynamic
-from gluepot.quality.outcomes import Evaluation, RuleOutcome
+from gluepot.quality.outcomes import AnalyzerOutcome, Evaluation, RuleOutcome
 from gluepot.quality.row_tests import RowTests
 
 
@@ -92,25 +92,21 @@ class Examination:
     def judged(self, facts: Facts) -> Evaluation:
         """Return the outcomes."""
         outcomes = [self._outcome(rule, facts) for rule in self.ruleset.rules]
-        analyzed: dict[str, float] = {}
         history: dict[str, float] = {}
         distributions: dict[str, ValueCounts] = {}
         origins: dict[str, Rule] = {}
-        analyzers = {measuring(one) for one in self.ruleset.analyzers}
         for one in self.simple_rules():
             with suppress(RuleError):
                 verdict = judge_of(one).verdict(one, self.setting, facts)
-                found = verdict.metrics
                 distributions |= verdict.distributions
-                kept = {name_in_history(name, one): value for name, value in found.items()}
+                kept = {name_in_history(name, one): value for name, value in verdict.metrics.items()}
                 history |= kept
                 if one.type_name in OBSERVED_TYPES:
                     origins |= dict.fromkeys(kept, one)
-                if one in analyzers:
-                    analyzed |= found
         rows = facts.state(Rows())
         assert isinstance(rows, int)
-        return Evaluation(outcomes, analyzed, rows, history, distributions, origins)
+        analyzers = [self._analyzed(one, facts) for one in self.ruleset.analyzers]
+        return Evaluation(outcomes, analyzers, rows, history, distributions, origins)
 
     def simple_rules(self) -> Iterator[Rule]:
         """Yield the rules that have to be judged: parts of composites, and what analyzers and DetectAnomalies watch."""
@@ -125,6 +121,13 @@ class Examination:
     def _outcome(self, rule: TopRule, facts: Facts) -> RuleOutcome:
         verdict, evaluated = self._verdict(rule, facts)
         return RuleOutcome(str(rule), verdict.passed, verdict.reason, verdict.metrics, evaluated, rule.labels)
+
+    def _analyzed(self, analyzer: Rule, facts: Facts) -> AnalyzerOutcome:
+        rule = measuring(analyzer)
+        try:
+            return AnalyzerOutcome(str(analyzer), judge_of(rule).verdict(rule, self.setting, facts).metrics)
+        except RuleError as error:
+            return AnalyzerOutcome(str(analyzer), reason=str(error))
 
     def _verdict(self, rule: TopRule, facts: Facts) -> tuple[Verdict, str]:
         try:

@@ -408,15 +408,17 @@ class Grouped:
         rows: number of rows.
         tables: each has one column for each column and `n`, the number of rows. A value may be in several tables.
         too_many: whether counting stopped because there are more values than one process can hold.
+        different: if counting stopped, the share of different values among the rows that were counted until then.
     """
 
     rows: int
     tables: tuple[pa.Table, ...] = ()
     too_many: bool = False
+    different: float = 1.0
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Pickled as they are, tables take all memory that was set aside for them, several times their size.
-        return _grouped, (self.rows, [packed(table) for table in self.tables], self.too_many)
+        return _grouped, (self.rows, [packed(table) for table in self.tables], self.too_many, self.different)
 
 
 def packed(table: pa.Table) -> bytes:
@@ -433,8 +435,8 @@ def unpacked(table: bytes | pa.Buffer) -> pa.Table:
     return pa.ipc.open_stream(table).read_all()
 
 
-def _grouped(rows: int, tables: Sequence[bytes], too_many: bool) -> Grouped:
-    return Grouped(rows, tuple(map(unpacked, tables)), too_many)
+def _grouped(rows: int, tables: Sequence[bytes], too_many: bool, different: float) -> Grouped:
+    return Grouped(rows, tuple(map(unpacked, tables)), too_many, different)
 
 
 @dataclass(frozen=True, slots=True)
@@ -469,25 +471,30 @@ class Groups:
     def of(self, batch: pa.RecordBatch) -> Grouped:
         """See `Measure`."""
         names = [str(at) for at in range(len(self.columns))]
-        keys = [_grouping(column_of(batch, name)) for name in self.columns]
-        table = pa.Table.from_arrays([*keys, _ones(batch.num_rows)], names=[*names, "n"])
+        table = pa.Table.from_arrays([*self.keys(batch), _ones(batch.num_rows)], names=[*names, "n"])
         return Grouped(batch.num_rows, (_summed(table, names),))
 
     def of_more(self, batch: pa.RecordBatch, before: Grouped) -> Grouped:
         """See `GroupingMeasure`."""
         return Grouped(batch.num_rows, too_many=True) if before.too_many else self.of(batch)
 
+    def keys(self, batch: pa.RecordBatch) -> list[pa.Array]:
+        """Return the values of the columns; those that Spark takes for equal are equal."""
+        return [_grouping(column_of(batch, name)) for name in self.columns]
+
     def merged(self, one: Grouped, other: Grouped) -> Grouped:
         """See `Measure`."""
         rows = one.rows + other.rows
         if one.too_many or other.too_many:
-            return Grouped(rows, too_many=True)
+            return Grouped(rows, too_many=True, different=min(one.different, other.different))
         tables = (*one.tables, *other.tables)
         loose = sum(table.num_rows for table in tables[1:])
         if loose <= max(_COMPACT_AT, tables[0].num_rows):
             return Grouped(rows, tables)
         compact = self.compact(Grouped(rows, tables))
-        return Grouped(rows, too_many=True) if compact.num_rows > MOST_GROUPS else Grouped(rows, (compact,))
+        if compact.num_rows > MOST_GROUPS:
+            return Grouped(rows, too_many=True, different=compact.num_rows / rows)
+        return Grouped(rows, (compact,))
 
     def compact(self, given: Grouped) -> pa.Table:
         """Return one table in which each value is once.
@@ -501,9 +508,9 @@ class Groups:
             raise RuleError(f"The column {', '.join(self.columns)} holds values of several types.") from None
         return whole if len(given.tables) == 1 else _summed(whole, [str(at) for at in range(len(self.columns))])
 
-    def of_chosen(self, batch: pa.RecordBatch) -> Grouped:
-        """Return the state of the rows that the mask of the measure chooses."""
-        return self.of(_chosen(batch, self.where) if self.where else batch)
+    def chosen(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the rows that the mask of the measure chooses."""
+        return _chosen(batch, self.where) if self.where else batch
 
     def filled(self, given: Grouped) -> pa.Table:
         """Return one table in which each value is once, without that of NULL in all columns."""

@@ -39,12 +39,27 @@ class RuleOutcome:
 
 
 @dataclass(frozen=True, slots=True)
+class AnalyzerOutcome:
+    """What one analyzer measured.
+
+    Args:
+        analyzer: its text.
+        metrics: what it measured, by Glue's names; empty if it could measure nothing.
+        reason: why it measured nothing.
+    """
+
+    analyzer: str
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Evaluation:
     """What one evaluation of a ruleset found.
 
     Args:
         outcomes: one for each rule, in order.
-        analyzed: what analyzers measured, by Glue's names.
+        analyzers: one for each analyzer, in order.
         rows: number of rows, if it was measured.
         history: metrics by their names in the history, which distinguish metrics of different rows.
         distributions: of columns, by Glue's names.
@@ -52,13 +67,23 @@ class Evaluation:
     """
 
     outcomes: Sequence[RuleOutcome]
-    analyzed: Mapping[str, float] = field(default_factory=dict)
+    analyzers: Sequence[AnalyzerOutcome] = ()
     rows: int | None = None
     history: Mapping[str, float] = field(default_factory=dict)
     distributions: Mapping[str, ValueCounts] = field(default_factory=dict)
     origins: Mapping[str, Rule] = field(default_factory=dict)
 
     @property
+    def analyzed(self) -> Mapping[str, float]:
+        """What all analyzers measured, by Glue's names."""
+        return merged_metrics(self.analyzers)
+
+    @property
     def score(self) -> float:
         """The share of rules that hold; 1.0 without rules."""
         return sum(one.passed for one in self.outcomes) / len(self.outcomes) if self.outcomes else 1.0
+
+
+def merged_metrics(analyzers: Sequence[AnalyzerOutcome]) -> Mapping[str, float]:
+    """Return what several analyzers measured."""
+    return {name: value for one in analyzers for name, value in one.metrics.items()}

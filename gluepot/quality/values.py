@@ -151,13 +151,12 @@ def _is_one_of(texts: pa.Array, wanted: tuple[Operand, ...]) -> pa.BooleanArray:
     if Keyword.EMPTY in wanted:
         literal.append("")
     # No pa.array of a list: the first one that a process makes imports pandas.
-    found = pa.scalar(False)
-    for one in literal:
-        found = pc.or_(found, pc.equal(texts, one))
+    one_each = [pa.repeat(pa.scalar(one, pa.string()), 1) for one in literal]
+    found = pc.is_in(texts, pa.concat_arrays([pa.nulls(0, pa.string()), *one_each]))
     if Keyword.WHITESPACES_ONLY in wanted:
         is_blank = pc.and_(pc.equal(pc.utf8_trim_whitespace(texts), ""), pc.not_equal(texts, ""))
         found = pc.or_(found, is_blank)
-    return found if isinstance(found, pa.Array) else pc.and_(pc.is_null(texts), pa.scalar(False))
+    return found
 
 
 def has_match(texts: pa.Array, pattern: str) -> pa.BooleanArray:

@@ -94,6 +94,24 @@ ONE = Board(
             ],
         ),
         Row(
+            "Data quality",
+            [
+                Panel(
+                    "Rules that hold",
+                    "Share in the newest evaluation, by evaluation context. The page of the job and `gluepot quality"
+                    " history` name the rules that failed.",
+                    [Line(of_job("quality_score"), "{{context}}")],
+                    SHARE,
+                ),
+                Panel(
+                    "Rules that failed",
+                    "In 5 min, by evaluation context.",
+                    [Line(f"increase(gluepot_quality_rules_failed_total{{{JOB}}}[5m])", "{{context}}")],
+                    COUNT,
+                ),
+            ],
+        ),
+        Row(
             "Machine",
             [
                 Panel("Memory", "Resident, by role.", [Line(of_job("resident_memory_bytes"), "{{role}}")], BYTES),

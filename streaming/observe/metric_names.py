@@ -188,6 +188,32 @@ COUNTERS = (
     ),
 )
 
+# Gauges and counters that are set with each check of data quality.
+CHECK_GAUGES = (
+    Metric(
+        "quality_score",
+        "Share of the rules that hold, 0 to 1, in the newest evaluation of the context.",
+        by=("context",),
+        of_job=True,
+    ),
+)
+CHECK_COUNTERS = (
+    Metric(
+        "quality_rules_passed",
+        "Data quality rules that held.",
+        by=("context",),
+        glue="glue.data.quality.rules.passed",
+        of_job=True,
+    ),
+    Metric(
+        "quality_rules_failed",
+        "Data quality rules that did not hold.",
+        by=("context",),
+        glue="glue.data.quality.rules.failed",
+        of_job=True,
+    ),
+)
+
 # The counter that continues where the last run of a query ended.
 ROWS_COMMITTED = Metric(
     "rows_committed",
@@ -220,6 +246,8 @@ def document() -> str:
             (ROWS_COMMITTED,),
             "_total",
         ),
+        ("Data quality", _CHECKED, CHECK_GAUGES, ""),
+        ("Counters of data quality", "Exposed with the suffix `_total`.", CHECK_COUNTERS, "_total"),
         ("Histograms", "Exposed as `_bucket`, `_sum` and `_count`.", HISTOGRAMS, ""),
         ("Gauges of the last batch", "Set when a batch is committed.", GAUGES, ""),
         (
@@ -252,12 +280,14 @@ whichever is asked for. Below, the labels of a metric are in parentheses. `job` 
 `reason` shows at most {MOST_LABEL_VALUES} values; what comes later is `other`. Metrics with the label `partition`
 are there with `--metrics-by-partition` only. With `--cloudwatch-names`, AWS Glue's own metrics are
 there too, as Prometheus' exporter for CloudWatch names them
-(`glue_glue_driver_streaming_num_records_average`): boards made of those need no change.
+(`glue_glue_driver_streaming_num_records_average`): boards made of those need no change. Those of
+data quality (`glue_data_quality_glue_data_quality_rules_failed_sum`, with `evaluation_context` and
+`job_name`) are there for checks with `enableDataQualityCloudWatchMetrics`.
 
 A counter counts what this process committed. An attempt that failed adds to `failures_total` and to
-nothing else; what it had published counts once, with the attempt that succeeds. Over restarts,
-count rows with `gluepot_rows_committed_total`, which agrees with the table's manifests
-(`gluepot table history`).
+nothing else but data quality; what it had published counts once, with the attempt that succeeds.
+Over restarts, count rows with `gluepot_rows_committed_total`, which agrees with the table's
+manifests (`gluepot table history`).
 """
 
 _LASTING = f"""\
@@ -265,6 +295,11 @@ Exposed with the suffix `_total`. From the first batch of a run on, it counts th
 of the query have published. So `increase()` is right over restarts, and includes the rows of a
 process that died before it was scraped. Only the {MOST_LABEL_VALUES} tables written to last are shown. A new query
 starts from its own rows, for example after a checkpoint was rewound."""
+
+_CHECKED = f"""\
+Set when a check of data quality (`EvaluateDataQuality`) has its result, which may be before the
+batch is committed: a script can stop the job because of it. `context` is the evaluation context, of
+which {MOST_LABEL_VALUES} are shown. A repeated attempt of a batch sets the score again and does not count again."""
 
 _LOOKED = """\
 The records between the committed positions and the ends of the streams. The sources are asked about

@@ -9,13 +9,25 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from gluepot.streaming.observe.capacity import Capacity
 from gluepot.streaming.observe.committed_rows import CommittedRows
+from gluepot.streaming.observe.first_times import FirstTimes
 from gluepot.streaming.observe.lag import Lag
-from gluepot.streaming.observe.metric_names import ADVICE, COUNTERS, GAUGES, HISTOGRAMS, LAG, MOST_LABEL_VALUES, PREFIX
+from gluepot.streaming.observe.metric_names import (
+    ADVICE,
+    CHECK_COUNTERS,
+    CHECK_GAUGES,
+    COUNTERS,
+    GAUGES,
+    HISTOGRAMS,
+    LAG,
+    MOST_LABEL_VALUES,
+    PREFIX,
+)
 from gluepot.streaming.observe.partition_gauges import SHOWN, PartitionGauges
 from gluepot.streaming.progress import BatchStats, input_rate, process_rate, window_ratio
 from gluepot.streaming.side_tasks import side_task
 
 if TYPE_CHECKING:
+    from gluepot.quality.results import Checked
     from gluepot.streaming.advisor import Advice
 
 OTHER = "other"
@@ -35,10 +47,11 @@ class StreamMetrics:
 
     def __init__(self, registry: CollectorRegistry, job: str, *, by_partition: bool = False) -> None:
         self._job = job
-        gauges = [one for one in (*GAUGES, *LAG, *ADVICE) if one not in SHOWN]
+        gauges = [one for one in (*GAUGES, *LAG, *ADVICE, *CHECK_GAUGES) if one not in SHOWN]
         self._gauges = {one.name: Gauge(PREFIX + one.name, one.help, one.labels, registry=registry) for one in gauges}
         self._counters = {
-            one.name: Counter(PREFIX + one.name, one.help, one.labels, registry=registry) for one in COUNTERS
+            one.name: Counter(PREFIX + one.name, one.help, one.labels, registry=registry)
+            for one in (*COUNTERS, *CHECK_COUNTERS)
         }
         self._histograms = {
             one.name: Histogram(PREFIX + one.name, one.help, one.labels, registry=registry, buckets=one.buckets)
@@ -50,6 +63,7 @@ class StreamMetrics:
         if self._by_partition is not None:
             registry.register(self._by_partition)
         self._showing_lag = threading.Lock()
+        self._evaluations = FirstTimes()
         self._label_values: dict[tuple[str, str], set[str]] = {}
 
     def announce(self, query: str, window_secs: float) -> None:
@@ -121,6 +135,16 @@ class StreamMetrics:
             self._set("batch_fixed_seconds", advice.fixed_secs, query)
         if advice.worker_rate is not None:
             self._set("worker_rate", advice.worker_rate, query)
+
+    @side_task("metrics")
+    def checked(self, checked: Checked) -> None:
+        """Show a result of a data quality check. An evaluation that a repeated batch makes again counts once."""
+        result = checked.result
+        context = self._bounded("quality", "", result.source.context)
+        self._set("quality_score", result.score, context)
+        if self._evaluations.is_first(result.evaluation):
+            self._count("quality_rules_passed", result.passed, context)
+            self._count("quality_rules_failed", result.failed, context)
 
     def retry(self, query: str) -> None:
         """Count a batch that is started again."""

@@ -432,6 +432,7 @@ class Query:
             rows_in_table=dict(totals.rows_in_table),
             inputs=self._beside("lineage", lambda: self._inputs.datasets(positions)) or (),
             outputs=tuple(totals.outputs),
+            checks=tuple(totals.checks.values()),
         )
 
     def _beside(self, task: str, action: Callable[[], T]) -> T | None:

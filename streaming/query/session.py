@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     # These modules load large libraries, and this module is imported before Spark's JVM starts.
+    from gluepot.quality.results import Checked
     from gluepot.streaming.observe.metrics import StreamMetrics
     from gluepot.streaming.progress import BatchStats
     from gluepot.streaming.settings import OnBatchFailure
@@ -50,6 +51,7 @@ class StreamSession:
         metrics: the job's metrics; None if the user did not ask for them.
         status: what the queries are doing now.
         watchers: called after every committed batch; an error that they raise counts as a side task's failure.
+        check_watchers: called with every result of a data quality check, also of a batch that fails later.
         drain: when queries end by themselves.
         on_batch_failure: `onBatchFailure` of queries whose options do not set it.
         lease_secs: after how many seconds without a renewed lease another driver may take over a query.
@@ -67,6 +69,7 @@ class StreamSession:
     metrics: StreamMetrics | None = None
     status: JobStatus = field(default_factory=JobStatus)
     watchers: list[Callable[[BatchStats], None]] = field(default_factory=list)
+    check_watchers: list[Callable[[Checked], None]] = field(default_factory=list)
     drain: Drain = ENDLESS
     on_batch_failure: OnBatchFailure = "fail"
     lease_secs: float = TTL_SECS
@@ -77,6 +80,14 @@ class StreamSession:
     pauses: Pauses = field(default_factory=Pauses)
     read: set[Dataset] = field(default_factory=set)
     arguments: dict[str, str | None] = field(default_factory=dict)
+
+    def checked(self, checked: Checked) -> None:
+        """Tell the watchers of a result of a data quality check; safe to call from any thread, raises nothing."""
+        for watch in self.check_watchers:
+            try:
+                watch(checked)
+            except Exception as failed:  # noqa: BLE001  no error of a side task may fail the job
+                self.side_task_failed("", side_tasks.name_of(watch), failed)
 
     def side_task_failed(self, query: str, task: str, error: Exception) -> None:
         """Log and count an error of a side task; safe to call from any thread, raises nothing."""

@@ -11,7 +11,7 @@ from gluepot.ops.pages import application
 from gluepot.ops.server import Server, serve
 from tests.e2e.browser import Visit, opened
 from tests.e2e.jobs import wait_until
-from tests.ops_scene import EVIL, Scene, advice, column
+from tests.ops_scene import COMPLETE, EVIL, UNMET, Scene, advice, column
 
 TOKEN = "0123456789abcdef"
 DARK_GROUND, LIGHT_GROUND = "rgb(13, 16, 20)", "rgb(245, 246, 248)"
@@ -35,6 +35,7 @@ def scene(tmp_path) -> Scene:
     scene.batch(5, column_changes=[column("price", "double", "int64")])
     scene.rejects(6, EVIL, b"\x00\xff")
     scene.advice["clicks"] = advice(scene.clock.epoch())
+    scene.check(COMPLETE, UNMET)
     return scene
 
 
@@ -117,6 +118,16 @@ def test_rejected_records_show_their_bytes_and_run_nothing(visit):
     expect(records).to_contain_text(r'"<script>alert(1)</script>\x1b[2J')
     expect(records).to_contain_text(r"\x00\xff")
     assert page.locator("#rejects script").count() == 0
+
+
+def test_a_new_check_takes_the_place_of_the_one_before(visit, scene):
+    page = visit().page
+    rules = page.get_by_role("region", name="Rules of before the write")
+    expect(rules.get_by_role("row", name='ColumnValues "amount" > 0 Failed')).to_be_visible()
+    scene.check(COMPLETE)
+    expect(rules.get_by_role("row", name='IsComplete "id" Passed')).to_be_visible()
+    expect(rules.get_by_role("row")).to_have_count(2)
+    expect(page.locator("#quality h4")).to_contain_text("1 of 1 rules passed, 9,998 rows")
 
 
 def test_a_batch_is_chosen_by_its_number_and_stays_chosen(visit, scene):

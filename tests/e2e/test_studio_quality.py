@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from random import Random
@@ -41,12 +42,12 @@ def bucket(tmp_path):
 def run(launch, bucket, tmp_path):
     """Run a script with the bucket in the place of `s3://example`."""
 
-    def run(name: str, *flags: str, env: dict[str, str] | None = None):
+    def run(name: str, *flags: str, parameters: Sequence[str] = (), env: dict[str, str] | None = None):
         script = tmp_path / name
         script.write_text((STUDIO / name).read_text().replace("s3://example", str(bucket)))
         given = arguments(JOB_NAME="orders", TempDir=tmp_path / "temp")
         env = {"GLUEPOT_STATE": str(tmp_path / "state"), **(env or {})}
-        return launch.gluepot("run", script, "--master", "local[2]", *flags, "--", *given, env=env)
+        return launch.gluepot("run", script, "--master", "local[2]", *flags, "--", *given, *parameters, env=env)
 
     return run
 
@@ -121,12 +122,13 @@ def stream(run, kafka, bucket, tmp_path):
     topic.send(json.dumps(one).encode() for one in NUMBERS)
     connections = str(connections_file(tmp_path, kafka, "events"))
 
-    def start(**env: str):
+    def start(*parameters: str, **env: str):
         return run(
             "stream_quarantine.py",
             "--until-caught-up",
             "--stream-option", f"topicName={topic.name}",
             "--stream-option", f"maxOffsetsPerTrigger={BATCH_ROWS}",
+            parameters=parameters,
             env={"GLUEPOT_CONNECTIONS": connections, **env},
         )  # fmt: skip
 
@@ -145,9 +147,31 @@ def assert_each_batch_once(bucket: Path, tmp_path: Path) -> None:
 
 
 def test_a_stream_with_a_quarantine(stream, bucket, tmp_path):
-    job = stream()
+    events = tmp_path / "events.jsonl"
+    job = stream(
+        "--enable-data-lineage", "true",
+        OPENLINEAGE__TRANSPORT__TYPE="file",
+        OPENLINEAGE__TRANSPORT__LOG_FILE_PATH=str(events),
+        OPENLINEAGE__TRANSPORT__APPEND="true",
+    )  # fmt: skip
     assert job.exit_code() == 0, job.err
     assert_each_batch_once(bucket, tmp_path)
+    assert_lineage_has_each_check(events)
+
+
+def assert_lineage_has_each_check(events: Path) -> None:
+    """The events of batches have the outcomes and figures of their checks at their input."""
+    told = [json.loads(line) for line in events.read_text().splitlines()]
+    facets = [one["inputFacets"] for event in told if event["eventType"] == "RUNNING" for one in event["inputs"]]
+    assert [one["dataQualityMetrics"]["rowCount"] for one in facets] == [BATCH_ROWS] * (len(NUMBERS) // BATCH_ROWS)
+    assertions = [one["dataQualityAssertions"]["assertions"] for one in facets]
+    assert [(one["assertion"], one.get("column")) for one in assertions[0]] == [
+        ("IsComplete", "number"), ("ColumnValues", "number"), ("RowCount", None), ("RowCount", None),
+    ]  # fmt: skip
+    # Numbers below zero are in the first batch, and the last one has a record without a number.
+    assert [[one["success"] for one in batch[:2]] for batch in (assertions[0], assertions[-1])] == [
+        [True, False], [False, False],
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,15 @@ REPOSITORY = Path(__file__).parents[2]
 BOARDS = sorted((REPOSITORY / "deploy/grafana/dashboards").glob("*.json"))
 CHOSEN = {"$job": "clicks", "$query": ".+", "$stream": ".+", "$sla": "60", "$__rate_interval": "20s", "$__range": "2m"}
 SENT_AT_A_TIME = 2000
+TARGET = "        # Script generated for node Amazon S3\n"
+# Glue Studio puts such a check before a target.
+CHECK = """\
+        EvaluateDataQuality().process_rows(
+            frame=DropFields_node1700000000003,
+            ruleset="Rules = [ ColumnCount > 0 ]",
+            publishing_options={"dataQualityEvaluationContext": "clicks"},
+        )
+"""
 
 pytestmark = pytest.mark.skipif(SERVER is None, reason="prometheus is not on PATH; it is a Debian package")
 
@@ -50,6 +59,16 @@ def send_next(topic: Topic, source: Iterator[Event]) -> None:
     topic.send(event.payload for event in islice(source, SENT_AT_A_TIME))
 
 
+def checked_clickstream(folder: Path) -> Path:
+    """The example with a check of data quality before its target."""
+    script = folder / "checked_clickstream.py"
+    text = (EXAMPLES / "clickstream.py").read_text()
+    assert text.count(TARGET) == 1
+    text = text.replace(TARGET, CHECK + TARGET)
+    script.write_text(f"from awsgluedq.transforms import EvaluateDataQuality\n{text}")
+    return script
+
+
 @pytest.fixture
 def prometheus(own_kafka, tmp_path):
     topic = new_topic_at(own_kafka.bootstrap, "clicks")
@@ -58,7 +77,7 @@ def prometheus(own_kafka, tmp_path):
     with launcher(tmp_path) as launch:
         launch.gluepot(
             "run",
-            EXAMPLES / "clickstream.py",
+            checked_clickstream(tmp_path),
             f"--metrics-port={port}",
             "--metrics-by-partition",
             f"--advice-log={tmp_path / 'advice.jsonl'}",

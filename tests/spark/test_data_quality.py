@@ -9,12 +9,17 @@ import pytest
 from awsglue.context import GlueContext
 from awsglue.dynamicframe import DynamicFrame
 from awsgluedq.transforms import EvaluateDataQuality
+from gluepot.bookmarks.run_writer import WRITERS, RunWriter
 from gluepot.cli.quality.data import open_frame
+from gluepot.core.datasets import folder_dataset
 from gluepot.core.errors import ConfigError
+from gluepot.engine.writer import Writing
 from gluepot.evaluation.examiner import InvalidWhereError
 from gluepot.evaluation.history.store import shared_history
 from gluepot.quality import measures
 from gluepot.quality.dqdl import DqdlError
+from gluepot.quality.results import Checked
+from gluepot.streaming.query import session
 
 ORDERS = [(1, "ann", 10.0), (2, "bob", -5.0), (3, None, 7.5), (3, "eve", None)]
 OBSERVING = {"observations.scope": "ALL"}
@@ -173,14 +178,31 @@ def test_rows_and_rules_are_counted_where_that_is_asked_for(frame):
     counted = rows['IsComplete "customer"']
     assert (counted.PassedCount, counted.FailedCount, counted.SkippedCount, counted.TotalCount) == (3, 1, 0, 4)
     assert rows["RowCount = 4"].SkippedCount == 4
+    result = WRITERS.checks()[-1].result
+    assert (result.rows, result.failed, result.summary.failed_rows) == (4, 2, 3)
+    assert result.summary.passed['IsComplete "customer"'] == 3
+
+
+def test_a_check_whose_outcomes_nobody_asks_for_is_published_once_at_the_end(frame, monkeypatch):
+    monkeypatch.setattr(WRITERS, "_plain", writer := RunWriter(Writing("alone", 0)))
+    told: list[Checked] = []
+    monkeypatch.setattr(session.current(), "check_watchers", [told.append])
+    processed(frame, 'IsComplete "customer"', **{"publishAggregatedMetrics.status": "ENABLED"})
+    processed(frame, 'IsComplete "id"')
+    assert not writer.totals.checks
+    writer.finish()
+    with_rows, without = (one.result for one in writer.totals.checks.values())
+    assert (with_rows.summary.failed_rows, without.summary) == (1, None)
+    assert [one.result for one in told] == [with_rows, without]
 
 
 def test_more_values_than_a_process_can_hold_are_counted_by_spark(glue_context, monkeypatch):
     monkeypatch.setattr(measures, "MOST_GROUPS", 10)
     monkeypatch.setattr(measures, "_COMPACT_AT", 5)
-    rows = [(n % 60, None if n % 7 == 0 else f"v{n % 40}") for n in range(200)]
-    frame = made(glue_context, rows, "a int, b string")
-    rules = ('Uniqueness "a" >= 0', 'DistinctValuesCount "b" > 0', 'Entropy "b" > 0', 'UniqueValueRatio "a" < 1')
+    rows = [(n % 60, None if n % 7 == 0 else f"v{n % 40}", f"id{n - n // 150}") for n in range(200)]
+    frame = made(glue_context, rows, "a int, b string, c string")
+    rules = ('Uniqueness "c" < 1', 'Entropy "c" > 0', 'DistinctValuesCount "c" = 199', 'IsPrimaryKey "a" "c"',
+             'Uniqueness "a" >= 0', 'DistinctValuesCount "b" > 0', 'Entropy "b" > 0', 'UniqueValueRatio "a" < 1')  # fmt: skip
     by_spark = [one.EvaluatedMetrics for one in outcomes(frame, *rules)]
     monkeypatch.undo()
     assert by_spark == [pytest.approx(one.EvaluatedMetrics) for one in outcomes(frame, *rules)]
@@ -217,6 +239,7 @@ def test_a_check_before_a_write_takes_no_pass_of_its_own(glue_context, tmp_path)
     glue_context.write_dynamic_frame.from_options(read, "s3", {"path": str(tmp_path / "out")}, "json")
     (tmp_path / "in" / "a.json").unlink()  # whoever reads the input again fails
     assert [one.Outcome for one in checked["ruleOutcomes"].toDF().collect()] == ["Passed", "Passed"]
+    assert WRITERS.checks()[-1].origins == (folder_dataset(str(tmp_path / "in")),)
 
 
 def kept(tmp_path):

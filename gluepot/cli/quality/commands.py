@@ -12,8 +12,8 @@ from cyclopts import App, Parameter
 from gluepot.cli.output import show, time_of
 from gluepot.cli.quality import report
 from gluepot.core.errors import ConfigError
-from gluepot.evaluation.results import Result
 from gluepot.quality.dqdl import DqdlError, Ruleset, parse
+from gluepot.quality.results import Result
 
 FAILED_RULES = 3
 
@@ -118,9 +118,9 @@ def history(
         output: text for people; json for programs, a list of objects.
     """
     from gluepot.bookmarks.ledger.connect import ledger_url  # noqa: PLC0415  as below
-    from gluepot.evaluation.history.store import shared_history  # noqa: PLC0415  loads a database
+    from gluepot.evaluation.history.store import WantedResults, shared_history  # noqa: PLC0415  loads a database
 
-    results = shared_history(ledger_url(os.environ)).latest(job, context, most)
+    results = shared_history(ledger_url(os.environ)).latest(WantedResults(job, context), most)
     rows = [
         {
             "time": time_of(one.completed_ms),
@@ -142,9 +142,11 @@ def history(
 def _page(result: Result) -> str:
     from gluepot.bookmarks.ledger.connect import ledger_url  # noqa: PLC0415  as below
     from gluepot.cli.quality.page import EARLIER_SHOWN, page  # noqa: PLC0415  other commands need no templates
-    from gluepot.evaluation.history.store import shared_history  # noqa: PLC0415  loads a database
+    from gluepot.evaluation.history.store import WantedResults, shared_history  # noqa: PLC0415  loads a database
 
-    found = shared_history(ledger_url(os.environ)).latest(result.source.job, result.source.context, EARLIER_SHOWN + 1)
+    found = shared_history(ledger_url(os.environ)).latest(
+        WantedResults(result.source.job, result.source.context), EARLIER_SHOWN + 1
+    )
     return page(result, [one for one in found if one.evaluation != result.evaluation])
 
 

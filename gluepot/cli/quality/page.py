@@ -12,9 +12,9 @@ from jinja2 import Environment, StrictUndefined
 from gluepot.cli.output import time_of
 from gluepot.cli.quality import plots
 from gluepot.cli.quality.plots import BarPlot, LinePlot, bar_plot, line_plot, short
-from gluepot.evaluation.results import Result
 from gluepot.quality.distributions import ValueCounts
 from gluepot.quality.outcomes import RuleOutcome
+from gluepot.quality.results import Result
 
 EARLIER_SHOWN = 30
 """How many earlier results a page shows at most."""

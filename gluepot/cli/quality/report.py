@@ -8,8 +8,8 @@ from typing import Literal
 from xml.etree import ElementTree as ET
 
 from gluepot.evaluation.check import plain_outcome
-from gluepot.evaluation.results import Result
 from gluepot.quality.distributions import ValueCounts
+from gluepot.quality.results import Result
 
 
 def text(result: Result, output: Literal["text", "json", "junit"]) -> str:
@@ -45,8 +45,7 @@ def _lines(result: Result) -> list[str]:
     for seen in result.observations:
         lines.append(f"observed  {seen.description}")
         lines += [f"          This rule would notice it: {rule}" for rule in seen.new_rules]
-    passed = sum(one.passed for one in result.outcomes)
-    return [*lines, f"{passed} of {len(result.outcomes)} rules passed, score {result.score:.2f}"]
+    return [*lines, f"{result.passed} of {len(result.outcomes)} rules passed, score {result.score:.2f}"]
 
 
 def _counts(given: ValueCounts) -> list[str]:
@@ -67,13 +66,12 @@ def _edge(value: float) -> str:
 
 def _junit(result: Result) -> str:
     """Return a test suite with a test case for each rule."""
-    failed = sum(not one.passed for one in result.outcomes)
     secs = (result.completed_ms - result.started_ms) / 1000
     suite = ET.Element(
         "testsuite",
         name=result.source.context,
         tests=str(len(result.outcomes)),
-        failures=str(failed),
+        failures=str(result.failed),
         errors="0",
         time=f"{secs:.3f}",
     )

@@ -15,10 +15,10 @@ from gluepot.engine.writer import TableWriter, Writing
 from gluepot.evaluation.check import Check, Publication
 from gluepot.evaluation.examiner import Options
 from gluepot.evaluation.history.store import shared_history
-from gluepot.evaluation.results import Result, Source
 from gluepot.quality.dqdl import Ruleset
 from gluepot.quality.measures import ALL_COLUMNS, Rows, Statistics
 from gluepot.quality.recommend import recommended
+from gluepot.quality.results import Checked, Result, Source
 
 JOB = "gluepot quality"
 """Stands for the name of a job in the history."""
@@ -43,18 +43,18 @@ def evaluated(
         by_row: judge composite rules row by row.
         keep: keep the result in the history.
     """
-    clock, found = SystemClock(), list[Result]()
+    clock, found = SystemClock(), list[Checked]()
     writer = TableWriter(Writing(f"{round(clock.epoch() * 1000)}", 0))
     publication = Publication(
         Source(JOB, context),
         "",
         history=partial(shared_history, ledger_url(os.environ)) if keep else None,
-        on_result=found.append,
+        on_checked=found.append,
     )
     Check(
         subject_of(frame, others), ruleset, Options(by_row=by_row, observes=True), publication, writer, clock
     ).evaluation()
-    return found[0]
+    return found[0].result
 
 
 def proposed(frame: DynamicFrame) -> str:

@@ -1,1 +1,1 @@
-"""The results of earlier evaluations."""
+"""What is kept of data quality: the results of evaluations, and rulesets."""

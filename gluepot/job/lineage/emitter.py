@@ -17,6 +17,7 @@ from gluepot.core.logging import get_logger
 from gluepot.core.masking import mask_text
 from gluepot.engine.write_totals import Output
 from gluepot.job.lineage.events import Names, Versions, event
+from gluepot.quality.results import Checked
 from gluepot.streaming.progress import BatchStats
 from gluepot.streaming.side_tasks import Failed, side_task, warn
 
@@ -69,24 +70,31 @@ class Lineage:
             )
         if new:
             self._put(own, partial(event, RunState.START, own, self.versions, stats.started_epoch, stats.inputs))
-        at_epoch = stats.committed_epoch
-        self._put(own, partial(event, RunState.RUNNING, own, self.versions, at_epoch, stats.inputs, stats.outputs))
+        batch = (own, self.versions, stats.committed_epoch, stats.inputs, stats.outputs)
+        self._put(own, partial(event, RunState.RUNNING, *batch, checks=stats.checks))
 
-    def ended(self, inputs: Iterable[Dataset], outputs: Iterable[Output], error: BaseException | None) -> None:
+    def ended(
+        self,
+        inputs: Iterable[Dataset],
+        outputs: Iterable[Output],
+        error: BaseException | None,
+        checks: Iterable[Checked] = (),
+    ) -> None:
         """Tell that the run and its queries end.
 
         Args:
             inputs: read outside of streams.
             outputs: written outside of streams.
             error: what ended it; None for a good end.
+            checks: what checks of data quality found outside of streams.
         """
         state = RunState.COMPLETE if error is None else RunState.FAIL
         said = "" if error is None else mask_text(f"{type(error).__name__}: {error}")
         now_epoch = self.clock.epoch()
         for own in self._queries.values():
             self._put(own, partial(event, state, own, self.versions, now_epoch, error=said))
-        inputs, outputs = tuple(inputs), tuple(outputs)
-        self._put(self.names, partial(event, state, self.names, self.versions, now_epoch, inputs, outputs, said))
+        run = (self.names, self.versions, now_epoch, tuple(inputs), tuple(outputs), said)
+        self._put(self.names, partial(event, state, *run, checks=tuple(checks)))
         with suppress(queue.Full):  # then nobody waits for the end
             self._waiting.put_nowait(None)
         if self._sender is not None:

@@ -27,6 +27,8 @@ from openlineage.client.facet_v2 import (
 from gluepot.core.datasets import Dataset
 from gluepot.engine.write_totals import Output
 from gluepot.frames.schema import merge_schemas
+from gluepot.job.lineage.quality_facets import quality_facets
+from gluepot.quality.results import Checked
 
 PRODUCER = "https://github.com/gluepot/gluepot"
 _IDS = UUID("5f0d8c4e-7f0a-5b3e-9c9e-6a1f6f7a2b10")  # ours, once and for all: ids of runs follow from it
@@ -80,6 +82,7 @@ def event(
     inputs: Sequence[Dataset] = (),
     outputs: Sequence[Output] = (),
     error: str = "",
+    checks: Sequence[Checked] = (),
 ) -> RunEvent:
     """Return one event.
 
@@ -91,6 +94,7 @@ def event(
         inputs: what was read since the event before.
         outputs: what was written since.
         error: why it failed, one sentence.
+        checks: what checks of data quality found since.
     """
     run_facets: dict[str, RunFacet] = {
         "processing_engine": processing_engine_run.ProcessingEngineRunFacet(
@@ -116,7 +120,10 @@ def event(
         eventTime=datetime.fromtimestamp(at_epoch, UTC).isoformat(),
         run=Run(runId=names.id, facets=run_facets),
         job=Job(namespace=names.namespace, name=names.name, facets=job_facets),
-        inputs=[InputDataset(one.namespace, one.name) for one in sorted(set(inputs))],
+        inputs=[
+            InputDataset(one.namespace, one.name, inputFacets=quality_facets(one, inputs, checks))
+            for one in sorted(set(inputs))
+        ],
         outputs=[_output(one) for one in _summed(outputs)],
         producer=PRODUCER,
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 from gluepot.engine.write_totals import WrittenFile
 from gluepot.ops.page import charts, origins
+from gluepot.ops.page.checks import CheckedContext, LatestChecks
 from gluepot.ops.page.history import Batch, FromBatch, History, QueryHistory
 from gluepot.ops.page.log_tail import LogLine, LogTail
 from gluepot.ops.page.origins import Setting
@@ -43,6 +44,7 @@ class Observed:
         version: names and versions of the software.
         advice: returns the newest advice on a query, or None before the first; None if there is no advisor.
         records: reads rejected records.
+        checks: the newest results of data quality checks.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Observed:
     version: Mapping[str, str]
     advice: Callable[[str], Advice | None] | None = None
     records: RecordReader = field(default_factory=RecordReader)
+    checks: LatestChecks = field(default_factory=LatestChecks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,11 @@ class RejectsFile:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The content of the page. `query` and the fields after it describe the chosen query; None if there is none yet."""
+    """The content of the page.
+
+    The fields from `query` to `advice` describe the chosen query; `query` is None if there is none yet. Log lines and
+    checks are those of the whole job.
+    """
 
     job: Observed
     now_epoch: float
@@ -109,6 +116,7 @@ class View:
     query_settings: Sequence[Setting]
     advice: Advice | None
     log: Sequence[LogLine]
+    checks: Sequence[CheckedContext]
 
     @property
     def series(self) -> Mapping[str, Sequence[Any]]:
@@ -157,6 +165,7 @@ def view(job: Observed, wanted: str | None = None, batch_id: int | None = None) 
         query_settings=origins.changed_first(origins.of_query(chosen.settings, _QUERY_DEFAULTS)) if chosen else [],
         advice=job.advice(name) if job.advice is not None else None,
         log=list(islice(job.log.newest_first(), SHOWN_LINES)),
+        checks=job.checks.newest_first(),
     )
 
 

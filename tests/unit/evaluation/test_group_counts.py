@@ -4,13 +4,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from gluepot.evaluation.group_counts import _divided, _hashes
+from gluepot.evaluation.group_counts import _divided
+from gluepot.evaluation.hashes import hashes
 
 BUCKETS = 4
 
 
 def buckets(*keys: pa.Array) -> list[int]:
-    return (_hashes(keys) % np.uint64(BUCKETS)).tolist()
+    return (hashes(keys) % np.uint64(BUCKETS)).tolist()
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,7 @@ def buckets(*keys: pa.Array) -> list[int]:
     ],
 )
 def test_equal_values_have_equal_hashes_whatever_their_array(one, other):
-    assert _hashes([one]).tolist() == _hashes([other]).tolist()
+    assert hashes([one]).tolist() == hashes([other]).tolist()
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,19 @@
 """The history of results: each evaluation once, and earlier values by job and context."""
 
+import json
+import sqlite3
+from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
 
-from gluepot.evaluation.history import store
-from gluepot.evaluation.history.store import HEAD, shared_history
-from gluepot.evaluation.results import Result, Source
+from gluepot.evaluation.history.connect import HEAD, MIGRATIONS
+from gluepot.evaluation.history.store import WantedResults, shared_history
 from gluepot.quality.distributions import ValueCounts
 from gluepot.quality.observations import Observation
-from gluepot.quality.outcomes import RuleOutcome
+from gluepot.quality.outcomes import AnalyzerOutcome, RuleOutcome
+from gluepot.quality.results import CatalogTable, Result, RowSummary, Source
 
 ORDERS = Source("orders", "node 1")
 OUTCOME = RuleOutcome("RowCount > 1", True, "", {"Dataset.*.RowCount": 3.0}, "RowCount > 1", (("team", "a"),))
@@ -23,7 +27,7 @@ def history(tmp_path):
 
 
 def result(number: int, value: float, source: Source = ORDERS) -> Result:
-    return Result(source, f"query/{number}/node 1/1", "jr_1", 1_000 * number, 1_000 * number + 5, [OUTCOME], {},
+    return Result(source, f"query/{number}/node 1/1", "jr_1", 1_000 * number, 1_000 * number + 5, [OUTCOME], [],
                   {"Dataset.*.RowCount": value})  # fmt: skip
 
 
@@ -31,9 +35,14 @@ def test_a_result_comes_back_as_it_was(history):
     kept = replace(
         result(1, 3.0),
         outcomes=[OUTCOME, replace(OUTCOME, passed=False, reason="why")],
-        analyzed={"m": 1.5},
+        analyzers=[AnalyzerOutcome("RowCount", {"Dataset.*.RowCount": 3.0}), AnalyzerOutcome("Sum", reason="no sum")],
+        rows=3,
+        summary=RowSummary(3, 1, Counter({"RowCount > 1": 2}), Counter({"RowCount > 1": 1})),
+        ruleset="rules of orders",
+        ruleset_run_id="dqrun-1",
+        table=CatalogTable("sales", "orders"),
         distributions={"Column.n.Distribution": BINS},
-        observations=[Observation("It is low.", "Dataset.*.RowCount", 3.0, 9.0, 8.0, 10.0, ("RowCount > 7",))],
+        observations=(Observation("It is low.", "Dataset.*.RowCount", 3.0, 9.0, 8.0, 10.0, ("RowCount > 7",)),),
     )
     history.save(kept)
     assert history.latest() == [kept]
@@ -67,8 +76,8 @@ def test_the_distribution_of_each_column_is_that_of_the_newest_earlier_evaluatio
 def test_other_jobs_and_contexts_have_a_history_of_their_own(history, other):
     history.save(replace(result(1, 7.0, other), evaluation=f"other {other.job} {other.context}"))
     assert history.earlier(ORDERS, "query/2/node 1/1", 9) == {}
-    assert history.latest(job=other.job, context=other.context)
-    assert history.latest(context="node 3") == []
+    assert history.latest(WantedResults(other.job, other.context))
+    assert history.latest(WantedResults(context="node 3")) == []
 
 
 def test_a_value_that_is_not_finite_is_left_out(history):
@@ -77,5 +86,66 @@ def test_a_value_that_is_not_finite_is_left_out(history):
 
 
 def test_the_head_is_the_newest_migration():
-    folder = store._PART.migrations / "versions"
-    assert max(path.name for path in folder.glob("v*.py")).startswith(f"v{HEAD}_")
+    assert max(path.name for path in (MIGRATIONS / "versions").glob("v*.py")).startswith(f"v{HEAD}_")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "numbers"),
+    [
+        (WantedResults(run_id="jr_1"), [3, 2, 1]),
+        (WantedResults(run_id="jr_2"), []),
+        (WantedResults(started_after_ms=1_000, started_before_ms=3_000), [2]),
+        (WantedResults(table=CatalogTable("sales", "orders")), [2]),
+        (WantedResults(table=CatalogTable("sales", "customers")), []),
+    ],
+)
+def test_results_are_found_by_run_time_and_table(history, wanted, numbers):
+    for number in (1, 2, 3):
+        table = CatalogTable("sales", "orders") if number == 2 else None
+        history.save(replace(result(number, 1.0), table=table))
+    assert [one.started_ms // 1_000 for one in history.latest(wanted)] == numbers
+
+
+def test_results_come_in_pages_and_by_id(history):
+    kept = [result(number, 1.0) for number in (1, 2, 3)]
+    for one in kept:
+        history.save(one)
+    assert history.latest(most=2) + history.latest(most=2, skip=2) == kept[::-1]
+    assert history.with_ids([kept[1].id, "dqresult-none"]) == [kept[1]]
+
+
+def test_a_repeated_evaluation_keeps_its_id(history):
+    history.save(result(1, 1.0))
+    before = history.latest()[0].id
+    history.save(result(1, 2.0))
+    assert [one.id for one in history.latest()] == [before]
+
+
+FIRST_TABLES = """
+CREATE TABLE quality_alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY);
+INSERT INTO quality_alembic_version VALUES ('0001');
+CREATE TABLE quality_results (id INTEGER PRIMARY KEY AUTOINCREMENT, evaluation VARCHAR(400) NOT NULL UNIQUE,
+    job VARCHAR(400) NOT NULL, context VARCHAR(400) NOT NULL, run_id VARCHAR(400) NOT NULL,
+    started_ms BIGINT NOT NULL, completed_ms BIGINT NOT NULL, body TEXT NOT NULL);
+CREATE INDEX quality_results_of_context ON quality_results (job, context, id);
+CREATE TABLE quality_metrics (result INTEGER REFERENCES quality_results (id), metric VARCHAR(1000), value DOUBLE,
+    PRIMARY KEY (result, metric));
+"""
+
+
+def test_results_of_the_first_tables_stay(tmp_path):
+    path = tmp_path / "old.db"
+    body = {"outcomes": [], "analyzed": {"Dataset.*.RowCount": 4.0}}
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(FIRST_TABLES)
+        for number in (1, 2):
+            values = (f"query/{number}/node 1/1", "orders", "node 1", "jr_1", 1_000, 1_005, json.dumps(body))
+            db.execute(
+                "INSERT INTO quality_results (evaluation, job, context, run_id, started_ms, completed_ms, body)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                values,
+            )
+        db.commit()
+    newest, oldest = shared_history(f"sqlite:///{path}").latest()
+    assert newest.analyzed == {"Dataset.*.RowCount": 4.0}
+    assert shared_history(f"sqlite:///{path}").with_ids([oldest.id]) == [oldest]

@@ -10,17 +10,17 @@ from gluepot.cli.quality import report
 from gluepot.cli.quality.commands import app
 from gluepot.cli.quality.data import is_path
 from gluepot.evaluation.history.store import shared_history
-from gluepot.evaluation.results import Result, Source
 from gluepot.quality.distributions import ValueCounts
 from gluepot.quality.observations import Observation
-from gluepot.quality.outcomes import RuleOutcome
+from gluepot.quality.outcomes import AnalyzerOutcome, RuleOutcome
+from gluepot.quality.results import Result, Source
 
 GOOD = 'Rules = [ IsComplete "id", RowCount > 3 ]  # all of them\n'
 RESULT = Result(
     Source("gluepot quality", "orders"), "1/0/orders/1", "", 0, 1500,
     [RuleOutcome("RowCount > 3", True, "", {"Dataset.*.RowCount": 5.0}, "RowCount > 3"),
      RuleOutcome('IsComplete "a"', False, "Value: 0.5 <is> low", {"Column.a.Completeness": 0.5}, 'IsComplete "a"')],
-    {"Column.a.Mean": 2.5},
+    [AnalyzerOutcome('Mean "a"', {"Column.a.Mean": 2.5})],
     distributions={"Column.a.Distribution": ValueCounts("long", (1200, 0), (0.0, 5.0, 10.5), above=3),
                    "Column.s.Distribution": ValueCounts("string", (2,), values=("<b>x</b>",), others=7)},
     observations=[Observation("Rows are few.", "Dataset.*.RowCount", 5.0, 9.0, 8.0, 10.0, ("RowCount > 7",))],

@@ -9,8 +9,8 @@ import pytest
 
 from gluepot.cli.quality.page import page
 from gluepot.cli.quality.plots import bar_plot, line_plot, short
-from gluepot.evaluation.results import Result, Source
 from gluepot.quality.distributions import ValueCounts
+from gluepot.quality.results import Result, Source
 from tests.quality_scene import EVIL, RULE, history
 
 VOID = {"meta", "link", "br"}

@@ -12,14 +12,19 @@ from gluepot.engine.write_totals import Output
 from gluepot.job.lineage import emitter
 from gluepot.job.lineage.emitter import Lineage
 from gluepot.job.lineage.events import Names, Versions
+from gluepot.quality.outcomes import RuleOutcome
+from gluepot.quality.results import Checked, Result, Source
 from gluepot.streaming.progress import BatchStats
 from gluepot.streaming.side_tasks import warn
 
 TOPIC, TABLE = Dataset("kafka://broker:9092", "clicks"), Dataset("s3://lake", "clicks")
 
 
+CHECK = Checked(Result(Source("clicks", "node 1"), "q/0/node 1/1", "jr_1", 0, 5, [RuleOutcome("RowCount > 1", True)]))
+
+
 def batch(batch_id: int) -> BatchStats:
-    return BatchStats("q", batch_id, 1.0, 10.0, 0.5, inputs=[TOPIC], outputs=[Output(TABLE, 5)])
+    return BatchStats("q", batch_id, 1.0, 10.0, 0.5, inputs=[TOPIC], outputs=[Output(TABLE, 5)], checks=[CHECK])
 
 
 def lineage(send, failed=warn) -> Lineage:
@@ -53,6 +58,15 @@ def test_a_batch_job_ends_with_what_it_read_and_wrote(told):
     run.ended([TOPIC], [Output(TABLE, 5)], None)
     assert [one.name for one in told[-1].inputs] == ["clicks"]
     assert told[-1].outputs[0].outputFacets["outputStatistics"].rowCount == 5
+
+
+def test_batches_and_the_end_of_a_run_tell_what_checks_found(told):
+    run = lineage(told.append)
+    run.began()
+    run.update(batch(0))
+    run.ended([TABLE], [], None, [CHECK])
+    inputs = [event.inputs[0].inputFacets.keys() for event in (told[1], told[2], told[-1])]
+    assert inputs == [set(), {"dataQualityAssertions"}, {"dataQualityAssertions"}]
 
 
 def test_a_failed_run_fails_its_streams_too_and_keeps_secrets(told):

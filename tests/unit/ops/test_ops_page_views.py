@@ -12,7 +12,8 @@ import pytest
 from gluepot.core.clock import FakeClock
 from gluepot.ops.page.render import CONTENT_SECURITY_POLICY
 from gluepot.ops.pages import application
-from tests.ops_scene import EVIL, Scene, advice, column
+from gluepot.quality.outcomes import RuleOutcome
+from tests.ops_scene import COMPLETE, EVIL, UNMET, Scene, advice, column
 
 TOKEN = "0123456789abcdef"
 OURS = "http://127.0.0.1"
@@ -122,6 +123,40 @@ def test_a_page_does_not_wait_until_records_are_read(running):
     running.page.records.run = lambda _: None
     running.rejects(8, EVIL)
     assert "Being read …" in text(Browser(running).get("/"))
+
+
+def test_before_the_first_check_the_page_says_that_there_was_none(running):
+    assert "No check of data quality was made since the run began." in text(Browser(running).get("/"))
+
+
+def test_the_newest_check_of_each_context_shows_its_rules_failed_ones_first(running):
+    running.check(UNMET)
+    running.check(COMPLETE, UNMET)
+    running.check(COMPLETE, context="quarantine", rows=3)
+    shown = text(Browser(running).get("/"))
+    assert (
+        "before the write 1 of 2 rules passed, 9,998 rows, 13:46:45 Rule Outcome Reason Metrics"
+        ' ColumnValues "amount" > 0 Failed Value: -3.0 does not meet the constraint requirement!'
+        ' Column.amount.Minimum = -3 IsComplete "id" Passed \N{EN DASH} Column.id.Completeness = 1'
+    ) in shown
+    assert shown.index("before the write") < shown.index("quarantine 1 of 1 rules passed, 3 rows")
+
+
+def test_checks_show_without_a_query_and_with_texts_that_do_nothing(scene):
+    evil = RuleOutcome("<script>alert(1)</script>", False, "<b>" * 1_000, {"<i>": float("nan")}, "")
+    scene.check(*[evil] * 50, context="<u>")
+    answer = Browser(scene).get("/")
+    assert not re.search("<script>alert|<b><b>|<i>|<u>", answer.text)
+    shown = text(answer)
+    assert "<u> 0 of 50 rules passed" in shown
+    assert "40 of 50 rules, those that failed first." in shown
+    assert "<i> = nan" in shown
+
+
+def test_only_the_newest_contexts_are_remembered(scene):
+    for number in range(100):
+        scene.check(COMPLETE, context=f"context {number}")
+    assert [one.context for one in scene.page.checks.newest_first()] == [f"context {n}" for n in range(99, 75, -1)]
 
 
 def test_names_from_outside_are_escaped(scene):

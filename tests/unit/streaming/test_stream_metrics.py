@@ -5,11 +5,22 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.openmetrics.exposition import generate_latest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
+from gluepot.quality.outcomes import RuleOutcome
+from gluepot.quality.results import Checked, Result, Source
 from gluepot.streaming.advisor import Advice, Limit
 from gluepot.streaming.observe.capacity import Capacity
 from gluepot.streaming.observe.lag import Lag
 from gluepot.streaming.observe.metric_names import ADVICE as ADVICE_METRICS
-from gluepot.streaming.observe.metric_names import COUNTERS, GAUGES, HISTOGRAMS, LAG, MOST_LABEL_VALUES, ROWS_COMMITTED
+from gluepot.streaming.observe.metric_names import (
+    CHECK_COUNTERS,
+    CHECK_GAUGES,
+    COUNTERS,
+    GAUGES,
+    HISTOGRAMS,
+    LAG,
+    MOST_LABEL_VALUES,
+    ROWS_COMMITTED,
+)
 from gluepot.streaming.observe.metrics import StreamMetrics
 from gluepot.streaming.progress import BatchStats
 
@@ -196,7 +207,7 @@ def test_exposition_is_valid_openmetrics_with_every_metric(registry, metrics):
     metrics.observe(BATCH)
     text = generate_latest(registry).decode()
     names = {family.name for family in text_string_to_metric_families(text)}
-    shown = (*GAUGES, *LAG, *ADVICE_METRICS, *COUNTERS, ROWS_COMMITTED, *HISTOGRAMS)
+    shown = (*GAUGES, *LAG, *ADVICE_METRICS, *COUNTERS, ROWS_COMMITTED, *HISTOGRAMS, *CHECK_GAUGES, *CHECK_COUNTERS)
     assert names == {f"gluepot_{metric.name}" for metric in shown}
 
 
@@ -257,3 +268,40 @@ def test_reasons_beyond_the_bound_are_counted_together(registry, metrics):
     metrics.observe(replace(BATCH, rejected={"reason 0": 1, "another": 1}))
     assert sample(registry, "rows_rejected_total", reason="other") == 4
     assert sample(registry, "rows_rejected_total", reason="reason 0") == 2
+
+
+def check(number: int, *passed: bool, context: str = "node 1") -> Checked:
+    outcomes = [RuleOutcome("RowCount > 1", one) for one in passed]
+    return Checked(Result(Source("shop", context), f"query/{number}/{context}/1", "jr_7", 0, 5, outcomes))
+
+
+def of_context(registry, context="node 1"):
+    """Rules that passed, rules that failed, and the score."""
+    names = ("quality_rules_passed_total", "quality_rules_failed_total", "quality_score")
+    labels = {"job": "shop", "context": context}
+    return tuple(registry.get_sample_value(f"gluepot_{name}", labels) for name in names)
+
+
+def test_rules_are_counted_by_context_and_the_score_is_that_of_the_newest_evaluation(metrics, registry):
+    metrics.checked(check(1, True, True, False, False))
+    metrics.checked(check(2, True, True, True, False))
+    metrics.checked(check(1, True, context="node 2"))
+    assert of_context(registry) == (5, 3, 0.75)
+    assert of_context(registry, "node 2") == (1, 0, 1.0)
+
+
+def test_a_repeated_evaluation_counts_once_and_sets_the_score(metrics, registry):
+    metrics.checked(check(1, True, False))
+    metrics.checked(check(1, True, True))
+    assert of_context(registry) == (1, 1, 1.0)
+
+
+def test_a_ruleset_of_analyzers_alone_has_the_best_score(metrics, registry):
+    metrics.checked(check(1))
+    assert of_context(registry) == (0, 0, 1.0)
+
+
+def test_further_contexts_than_a_label_may_have_are_counted_together(metrics, registry):
+    for number in range(MOST_LABEL_VALUES + 3):
+        metrics.checked(check(1, True, context=f"node {number}"))
+    assert of_context(registry, "other")[0] == 3

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from gluepot.evaluation.history.store import VERSION_TABLE
+from gluepot.evaluation.history.connect import VERSION_TABLE
 from gluepot.evaluation.history.tables import metadata
 
 context.configure(

@@ -73,7 +73,7 @@ def test_what_failed_is_tried_again_as_often_as_the_job_says():
     assert retried(ended(third, Ended(15, 1)), 16) is None
 
 
-@pytest.mark.parametrize("state", set(State) - {State.FAILED})
+@pytest.mark.parametrize("state", [state for state in State if state is not State.FAILED])
 def test_nothing_else_is_tried_again(state):
     assert retried(replace(RUNNING, state=state), 10) is None
 

@@ -24,15 +24,15 @@ def newest_batch(folder):
 
 
 # Each start first finishes the batch in which the start before it was killed, and is then killed in the next batch. So
-# each kill has a batch of its own, and what a start does wrong after a kill is in the tables at the end. A batch with a
-# search creates six manifests: of the copy, of no dead letters, of no copy, of the dead letters, of the two tables.
-KILLS = (
-    "quarantine.tried@3",  # in the search
-    "publish.manifest_temp@8",  # the dead letters' file is in its place, their manifest is not
-    "quarantine.decided@2",  # the dead letters are visible, the other records are not
-    "quarantine.found",  # what the failed attempt had published is taken back, nothing is decided
-    "publish.created@8",  # some of the writes without them are
-)
+# each kill has a batch of its own, and what a start does wrong after a kill is in the tables at the end. Beside each point
+# stands what is on the disk then of its batch: the files of its dead letters, of the first table and of the second one.
+KILLS = {
+    "quarantine.tried@3": "copy",  # in the search, with what the failed attempt has published
+    "publish.manifest_temp@7": "dead",  # the dead letters' file is in its place, their manifest is not
+    "quarantine.decided@2": "dead",  # the dead letters are visible, the other records are not
+    "quarantine.found": "",  # what the failed attempt had published is taken back, nothing is decided
+    "publish.created@10": "dead copy",  # some of the writes without them are visible
+}
 BATCH_RECORDS = 20
 
 
@@ -52,20 +52,21 @@ def test_a_job_killed_while_it_searches_leaves_each_record_in_the_tables_or_in_t
     numbers = range(BATCH_RECORDS * len(KILLS))
     topic.send_numbers(numbers)
     fired = tmp_path / "fired"
+    dead, copy, sink = (
+        tmp_path / name for name in ("temp/checkpoint/gluepot/dead_letters", "tables/copy", "tables/sink")
+    )
 
-    for number, point in enumerate(KILLS):
+    for number, (point, there) in enumerate(KILLS.items()):
         killed = run(GLUEPOT_FAILPOINT=point, GLUEPOT_FAILPOINT_LOG=str(fired))
         assert killed.exit_code(SECS) == 137, killed.err
         assert fired.read_text().splitlines()[number:] == [point.partition("@")[0]]
+        of_batch = set(numbers[number * BATCH_RECORDS :][:BATCH_RECORDS])
+        held = {"dead": dead_numbers(dead), "copy": column(copy, "n"), "sink": column(sink, "n")}
         assert newest_batch(tmp_path) == number, f"{point} is not in the batch after that of the last kill"
-        print("==", point)
-        for q in sorted(p for p in tmp_path.rglob("*") if p.is_file() and f"{number:012}" in str(p)):
-            print(q.relative_to(tmp_path))
-        for q in sorted(p for p in tmp_path.rglob("*") if p.is_file() and "intents" in str(p)):
-            print(q.relative_to(tmp_path))
+        assert [name for name, found in held.items() if of_batch & set(found)] == there.split()
     again = run()
     assert again.exit_code(SECS) == 0, again.err
 
     good = [n for n in numbers if n % 10 != 7]
-    assert column(tmp_path / "tables/copy", "n") == column(tmp_path / "tables/sink", "n") == good
-    assert dead_numbers(tmp_path / "temp/checkpoint/gluepot/dead_letters") == [n for n in numbers if n % 10 == 7]
+    assert column(copy, "n") == column(sink, "n") == good
+    assert dead_numbers(dead) == [n for n in numbers if n % 10 == 7]

@@ -26,15 +26,16 @@ demo: setup ## click events through a Glue script into a table, live; ARGS="--se
 	@$(BIN)/gluepot demo $(ARGS)
 
 test: setup ## all that CI runs: lint and every test
-	@# Lint and the unit tests, which wait for nothing, get the processors while the other tests wait for servers and jobs:
-	@# `nice` gives them little else. Their lines follow at the end.
+	@# In two parts, so that the processes of the second, which start servers and jobs, hold no Spark of the first. Lint and
+	@# the unit tests run beside them, with what they leave of the processors (`nice`); their lines follow at the end.
 	@rm -rf $(TIMES); mkdir $(TIMES); failed=0; $(IN_OWN_FOLDER); \
 	nice -n 15 $(MAKE) lint > $(TIMES)/lint.txt 2>&1 & lint=$$!; \
-	nice -n 15 $(PYTEST) --basetemp $$folder/1 --numprocesses 2 $(LONGEST_FIRST) --junitxml $(TIMES)/1.xml tests/unit -m "not long" > $(TIMES)/unit.txt 2>&1 & unit=$$!; \
+	nice -n 15 $(PYTEST) --basetemp $$folder/unit --numprocesses 2 $(LONGEST_FIRST) --junitxml $(TIMES)/unit.xml tests/unit -m "not long" > $(TIMES)/unit.txt 2>&1 & unit=$$!; \
 	trap 'kill $$lint $$unit 2>/dev/null; exit 1' INT TERM; \
-	$(PYTEST) --basetemp $$folder/2 --numprocesses 3 $(LONGEST_FIRST) --junitxml $(TIMES)/2.xml --ignore tests/unit -m "not long" || failed=1; \
+	$(PYTEST) --basetemp $$folder/1 --numprocesses 2 $(LONGEST_FIRST) --junitxml $(TIMES)/1.xml tests/spark -m "not long" || failed=1; \
+	$(PYTEST) --basetemp $$folder/2 --numprocesses 3 $(LONGEST_FIRST) --junitxml $(TIMES)/2.xml --ignore tests/unit --ignore tests/spark -m "not long" || failed=1; \
 	wait $$lint || failed=1; wait $$unit || failed=1; cat $(TIMES)/lint.txt $(TIMES)/unit.txt; \
-	$(BIN)/python -m scripts.test_times $(TIMES)/1.xml $(TIMES)/2.xml; exit $$failed
+	$(BIN)/python -m scripts.test_times $(TIMES)/*.xml; exit $$failed
 
 test-long: setup ## long repetitions, before a release: generated data quality rules, two thousand histories of bookmarked runs, random kills, every kill point with tables in S3, wrong versions under kills, kills of lake examples; some twenty-five minutes
 	@$(IN_OWN_FOLDER); $(PYTEST) --basetemp $$folder/1 --numprocesses 2 --dist loadfile tests/unit/quality tests/unit/bookmarks tests/crash tests/e2e -m long

@@ -12,7 +12,7 @@ from botocore.validate import ParamValidator
 from gluepot.core.clock import FakeClock
 from gluepot.service.context import Service
 from gluepot.service.errors import ServiceError
-from gluepot.service.operations import OPERATIONS
+from gluepot.service.operations import BY_TARGET
 from gluepot.service.store.database import open_store
 from gluepot.service.wire.app import called
 from gluepot.service.wire.shapes import operation, violations
@@ -102,19 +102,20 @@ def service_of(folder):
 def outcome(operations, name, body):
     """Return the answer, or the refusal."""
     try:
-        return called(operations, f"AWSGlue.{name}", json.dumps(body).encode())
+        return called(operations, name, json.dumps(body).encode())
     except ServiceError as refused:
         return refused
 
 
 def fuzz(folder, requests, seed):
     service = service_of(folder)
-    operations = {name: partial(one, service) for name, one in OPERATIONS.items()}
+    operations = {target: partial(one, service) for target, one in BY_TARGET.items()}
     generator = Generator(seed)
     counts = Counter()
     for _ in range(requests):
         name = generator.chance.choice(sorted(operations))
-        model = operation(name)
+        word, _, short = name.partition(".")
+        model = operation(short, "logs" if word.startswith("Logs") else "glue")
         body = generator.value(model.input_shape)
         broken = generator.broken(model.input_shape, body) if generator.chance.random() < 0.3 else None
         is_broken = broken is not None or bool(list(violations(model.input_shape, body)))  # no word fits some patterns

@@ -4,7 +4,7 @@ import pytest
 
 from gluepot.service.errors import ServiceError
 from gluepot.service.operations import OPERATIONS
-from gluepot.service.wire.shapes import check_request, glue_model, operation, violations
+from gluepot.service.wire.shapes import check_request, model_of, operation, violations
 
 JOB = {"Name": "j", "Role": "r", "Command": {"Name": "glueetl"}}
 
@@ -49,4 +49,4 @@ def test_patterns_hold_for_the_whole_text_and_know_characters_of_every_plane():
 
 
 def test_each_operation_that_we_have_is_in_the_model():
-    assert set(OPERATIONS) <= set(glue_model().operation_names)
+    assert set(OPERATIONS) <= set(model_of("glue").operation_names)

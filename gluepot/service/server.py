@@ -115,7 +115,7 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         TransientError: the database cannot be reached.
     """
     folder = service_folder(environ)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # arguments of runs may be secret
     lock = OsFileSystem().lock(folder / "lock")
     if lock is None:
         raise ConfigError(f"Another `gluepot serve` works in {folder}; end it, or set GLUEPOT_STATE to another folder.")

@@ -64,6 +64,24 @@ def test_another_service_finds_and_stops_it(root):
     assert awaited(other, Ended).exit_code == -signal.SIGTERM
 
 
+def test_a_process_is_asked_to_stop_once(root, tmp_path):
+    code = (
+        "import signal, sys, time; told = [];"
+        " signal.signal(signal.SIGTERM, lambda *_: told.append(1));"
+        f" open({str(tmp_path / 'ready')!r}, 'w').close(); time.sleep(1.5); sys.exit(len(told))"
+    )
+    processes = Processes(root)
+    start(processes, code)
+    until = time.monotonic() + SECS
+    while not (tmp_path / "ready").exists():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    for one in (processes, processes, Processes(root)):
+        one.stop("jr_1")
+        time.sleep(0.1)
+    assert awaited(processes, Ended).exit_code == 1
+
+
 def test_one_that_does_not_listen_is_killed_with_all_that_it_started(root, tmp_path):
     code = (
         "import signal, subprocess, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"

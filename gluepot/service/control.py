@@ -1,5 +1,7 @@
 """Moves runs on: starts what should run, notices what ended, retries, stops what is late, admits what waits.
 
+It also fires triggers, whose runs the next look starts.
+
 It writes down what it decides before it acts, and finds the processes of runs again by the runs' ids. So a service that
 was killed goes on where it stopped.
 """
@@ -16,6 +18,7 @@ from gluepot.core.errors import EtlError, TransientError
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
 from gluepot.service.commands import Command, command_of, fetched, script_location
+from gluepot.service.firing import move_on
 from gluepot.service.launch.processes import Alive, Processes, Unknown
 from gluepot.service.states import ACTIVE, OPEN, Ended, Run, State, admitted, asked_to_stop, began, ended, late, retried
 from gluepot.service.store.database import Changes, Store
@@ -74,6 +77,8 @@ class Controller:
         for run in runs:
             if run.state is not State.WAITING:
                 self._move_on(run)
+        if move_on(self._store, self._now_ms()):
+            self._changed.set()
         with self._store.changes() as changes:
             self._admit(changes)
         return bool(runs)

@@ -12,7 +12,6 @@ from gluepot.core.storage import open_storage
 from gluepot.service.states import Run, effective_arguments
 
 _LOCATION = "--scriptLocation"
-_OWN = ("--JOB_NAME", "--JOB_RUN_ID", "--JOB_ID")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +44,13 @@ def command_of(run: Run, fetch: Callable[[str], bytes]) -> Command:
     """
     location = script_location(run)
     name = PurePosixPath(location).name
-    arguments = {name: value for name, value in effective_arguments(run).items() if name not in {*_OWN, _LOCATION}}
     own = {
         "--JOB_NAME": run.job,
         "--JOB_RUN_ID": run.id,
         "--JOB_ID": f"j_{sha256(run.job.encode()).hexdigest()}",
+        **({"--WORKFLOW_NAME": run.workflow, "--WORKFLOW_RUN_ID": run.chain} if run.workflow else {}),
     }
+    arguments = {name: value for name, value in effective_arguments(run).items() if name not in {*own, _LOCATION}}
     return Command(
         [
             *(sys.executable, "-m", "gluepot", "run", "--glue-version", run.definition["GlueVersion"], name, "--"),

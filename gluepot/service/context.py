@@ -67,6 +67,18 @@ def position_of(token: str | None) -> str:
         raise invalid(f"NextToken is {token!r}, which no answer had; begin without it.") from None
 
 
+def number_of(token: str | None) -> int | None:
+    """Return the number that a token stands for; None for the first page.
+
+    Raises:
+        ServiceError: `InvalidInputException`, because no answer had this token.
+    """
+    position = position_of(token)
+    if position and not position.isdecimal():
+        raise invalid(f"NextToken is {token!r}, which no answer had; begin without it.")
+    return int(position) if position else None
+
+
 def secs(at_ms: int) -> float:
     """Return milliseconds as the protocol tells times: seconds."""
     return at_ms / 1000

@@ -1,5 +1,7 @@
 """Moves runs on: starts what should run, notices what ended, retries, stops what is late, admits what waits.
 
+It also fires triggers, whose runs the next look starts.
+
 It writes down what it decides before it acts, and finds the processes of runs again by the runs' ids. So a service that
 was killed goes on where it stopped.
 """
@@ -16,6 +18,7 @@ from gluepot.core.errors import EtlError, TransientError
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
 from gluepot.service.commands import Command, command_of, fetched, script_location
+from gluepot.service.firing import move_on
 from gluepot.service.launch.processes import Alive, Processes, Unknown
 from gluepot.service.states import ACTIVE, OPEN, Ended, Run, State, admitted, asked_to_stop, began, ended, late, retried
 from gluepot.service.store.database import Store
@@ -76,6 +79,8 @@ class Controller:
                 self._move_on(run)
         if any(run.state is State.WAITING for run in runs):
             self._admit()
+        if move_on(self._store, self._now_ms()):
+            self._changed.set()
         return bool(runs)
 
     def _move_on(self, run: Run) -> None:

@@ -24,6 +24,17 @@ DPUS: Mapping[str, float] = {
 }
 """Data processing units of a worker, by its type."""
 COMMANDS = ("glueetl", "gluestreaming")
+_OF_RUN = (
+    "Timeout",
+    "MaxCapacity",
+    "WorkerType",
+    "NumberOfWorkers",
+    "SecurityConfiguration",
+    "NotificationProperty",
+    "ExecutionClass",
+    "JobRunQueuingEnabled",
+    "ExecutionRoleSessionPolicy",
+)
 _NOT_HERE = {
     "glueray": "Ray jobs cannot run here; make it a glueetl job, or run it on a Ray cluster.",
     "pythonshell": "Python shell jobs cannot run here yet; make it a glueetl job, which runs the same script.",
@@ -68,6 +79,11 @@ def complete(given: Mapping[str, Any]) -> dict[str, Any]:
         "ExecutionProperty": {"MaxConcurrentRuns": 1, **given.get("ExecutionProperty", {})},
         **_default_timeout(given, kind, version),
     }
+
+
+def chosen_for_run(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a request, or an action of a trigger, chooses for one run other than the job has it."""
+    return {name: request[name] for name in _OF_RUN if request.get(name) is not None}
 
 
 def for_run(definition: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:

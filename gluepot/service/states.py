@@ -49,6 +49,11 @@ class Run:
         error: why it failed.
         waits_for: why it waits.
         times_out: whether it is stopped because its time is up.
+        trigger: what started it; empty for a run that a caller started.
+        chain: shared by all runs that descend from one firing; a workflow run's id inside a workflow, else an id of our
+            own. Empty for a run that a caller started.
+        workflow: of which it is a part; empty for none.
+        predecessors: the runs that met the conditions of its trigger, as `Predecessor` of the API.
     """
 
     number: int
@@ -66,6 +71,10 @@ class Run:
     error: str = ""
     waits_for: str = ""
     times_out: bool = False
+    trigger: str = ""
+    chain: str = ""
+    workflow: str = ""
+    predecessors: Sequence[Mapping[str, str]] = ()
 
     @classmethod
     def of(cls, number: int, run_id: str, job: str, state: State, details: Mapping[str, Any]) -> Run:
@@ -150,18 +159,30 @@ def retried(run: Run, now_ms: int) -> Run | None:
     if run.state is not State.FAILED or run.attempt >= int(run.definition.get("MaxRetries", 0)):
         return None
     first = run.id.partition("_attempt_")[0]
-    return Run(
-        0,
-        f"{first}_attempt_{run.attempt + 1}",
-        run.job,
-        State.STARTING,
-        run.definition,
-        run.arguments,
-        run.attempt + 1,
-        run.id,
-        now_ms,
+    return replace(
+        run,
+        number=0,
+        id=f"{first}_attempt_{run.attempt + 1}",
+        state=State.STARTING,
+        attempt=run.attempt + 1,
+        previous_id=run.id,
+        started_ms=now_ms,
+        running_ms=0,
         modified_ms=now_ms,
+        completed_ms=0,
+        error="",
     )
+
+
+def settled(run: Run) -> bool:
+    """Return whether a run has its final outcome: it has ended, and it will not be tried again."""
+    return run.state not in OPEN and retried(run, 0) is None
+
+
+def queued(run: Run) -> Run:
+    """Return a run that has to wait, because the job's limit is reached."""
+    limit = f"{most_concurrent(run.definition)} runs of the job at a time"
+    return replace(run, state=State.WAITING, waits_for=f"The limit of {limit} is reached.")
 
 
 def admitted(waiting: Sequence[Run], active: Mapping[str, int], now_ms: int) -> list[Run]:

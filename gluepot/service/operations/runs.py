@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from gluepot.service.context import Service, new_id, page_token, position_of, secs
-from gluepot.service.definitions import capacity, for_run
-from gluepot.service.errors import ServiceError, invalid, not_found
+from gluepot.service.context import Service, new_id, number_of, page_token, secs
+from gluepot.service.definitions import capacity, chosen_for_run, for_run
+from gluepot.service.errors import ServiceError, not_found
 from gluepot.service.operations.jobs import job_of
-from gluepot.service.states import ACTIVE, OPEN, Run, State, asked_to_stop, most_concurrent
+from gluepot.service.states import ACTIVE, OPEN, Run, State, asked_to_stop, most_concurrent, queued
 from gluepot.service.store.database import Changes
 
 LOG_GROUP = "/aws-glue/jobs"
 _PAGE = 100
-_OF_RUN = (
-    "Timeout",
-    "MaxCapacity",
-    "WorkerType",
-    "NumberOfWorkers",
-    "SecurityConfiguration",
-    "NotificationProperty",
-    "ExecutionClass",
-    "JobRunQueuingEnabled",
-    "ExecutionRoleSessionPolicy",
-)
 _SHOWN = (
     "JobMode",
     "JobRunQueuingEnabled",
@@ -44,7 +32,7 @@ def start_job_run(service: Service, request: Mapping[str, Any]) -> dict[str, Any
     name, now_ms = request["JobName"], service.now_ms()
     with service.store.changes() as changes:
         job = job_of(changes, name)
-        definition = for_run(job.definition, {one: request[one] for one in _OF_RUN if request.get(one) is not None})
+        definition = for_run(job.definition, chosen_for_run(request))
         previous = request.get("JobRunId", "")
         repeated = run_of(changes, name, previous) if previous else None
         run = Run(
@@ -61,8 +49,7 @@ def start_job_run(service: Service, request: Mapping[str, Any]) -> dict[str, Any
         if changes.count(name, ACTIVE) >= most_concurrent(definition):
             if not definition["JobRunQueuingEnabled"]:
                 raise ServiceError("ConcurrentRunsExceededException", f"Concurrent runs exceeded for {name}")
-            limit = f"{most_concurrent(definition)} runs of the job at a time"
-            run = replace(run, state=State.WAITING, waits_for=f"The limit of {limit} is reached.")
+            run = queued(run)
         changes.add_run(run)
     service.wake()
     return {"JobRunId": run.id}
@@ -71,21 +58,19 @@ def start_job_run(service: Service, request: Mapping[str, Any]) -> dict[str, Any
 def get_job_run(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return one run."""
     with service.store.changes() as changes:
-        return {"JobRun": _answer(run_of(changes, request["JobName"], request["RunId"]), service.now_ms())}
+        return {"JobRun": answer_of(run_of(changes, request["JobName"], request["RunId"]), service.now_ms())}
 
 
 def get_job_runs(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return a page of the runs of a job, the newest first."""
     most = request.get("MaxResults", _PAGE)
-    after = position_of(request.get("NextToken"))
-    if after and not after.isdecimal():
-        raise invalid(f"NextToken is {request['NextToken']!r}, which no answer had; begin without it.")
+    before = number_of(request.get("NextToken"))
     with service.store.changes() as changes:
-        found = changes.runs(request["JobName"], int(after) if after else None, most + 1)
-        if not found and not after:
+        found = changes.runs(request["JobName"], before, most + 1)
+        if not found and before is None:
             job_of(changes, request["JobName"])
     rest = {"NextToken": page_token(str(found[most - 1].number))} if len(found) > most else {}
-    return {"JobRuns": [_answer(run, service.now_ms()) for run in found[:most]], **rest}
+    return {"JobRuns": [answer_of(run, service.now_ms()) for run in found[:most]], **rest}
 
 
 def batch_stop_job_run(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,7 +111,8 @@ def _stop(changes: Changes, run: Run, now_ms: int) -> None:
         changes.change_run(asked_to_stop(run, now_ms))
 
 
-def _answer(run: Run, now_ms: int) -> dict[str, Any]:
+def answer_of(run: Run, now_ms: int) -> dict[str, Any]:
+    """Return a run as `JobRun` of the API."""
     until_ms = run.completed_ms or now_ms
     answer: dict[str, Any] = {
         "Id": run.id,
@@ -135,7 +121,7 @@ def _answer(run: Run, now_ms: int) -> dict[str, Any]:
         "JobRunState": run.state.value,
         "StartedOn": secs(run.started_ms),
         "LastModifiedOn": secs(run.modified_ms),
-        "PredecessorRuns": [],
+        "PredecessorRuns": list(run.predecessors),
         "ExecutionTime": (until_ms - run.running_ms) // 1000 if run.running_ms else 0,
         "LogGroupName": LOG_GROUP,
         **{name: run.definition[name] for name in _SHOWN if name in run.definition},
@@ -145,6 +131,7 @@ def _answer(run: Run, now_ms: int) -> dict[str, Any]:
         answer["CompletedOn"] = secs(run.completed_ms)
     optional = {
         "PreviousRunId": run.previous_id,
+        "TriggerName": run.trigger,
         "Arguments": dict(run.arguments),
         "ErrorMessage": run.error,
         "StateDetail": run.waits_for,

@@ -53,6 +53,7 @@ def _known(service: Service, changes: Changes, arn: str) -> str:
     kind, _, name = parts[-1].partition("/")
     if parts[:3] != ["arn", "aws", "glue"] or not name:
         raise invalid(f"ResourceArn is {arn!r}; use the form {service.arn('job', 'NAME')}.")
-    if kind != "job" or changes.job(name) is None:
+    lookup = {"job": changes.job, "trigger": changes.triggers.get, "workflow": changes.workflows.get}.get(kind)
+    if lookup is None or lookup(name) is None:
         raise not_found(f"There is no {kind} {name}.")
     return service.arn(kind, name)

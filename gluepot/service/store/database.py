@@ -1,4 +1,4 @@
-"""Connects to the service's database, and keeps jobs, runs and tags in it."""
+"""Connects to the service's database, and keeps jobs, runs, triggers, workflows and tags in it."""
 
 from __future__ import annotations
 
@@ -9,19 +9,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, RowMapping, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, RowMapping, delete, func, insert, or_, select, update
 
 from gluepot.core.database import Part, open_engine, transaction
 from gluepot.core.statedir import state_root
-from gluepot.service.states import Run, State
+from gluepot.service.states import OPEN, Run, State
 from gluepot.service.store.tables import jobs, runs, tags
+from gluepot.service.store.triggers import TriggerRows
+from gluepot.service.store.workflows import WorkflowRows
 
 NAME = "service's database"
 VARIABLE = "GLUEPOT_SERVICE"
 VERSION_TABLE = "service_alembic_version"
-HEAD = "0001"
+HEAD = "0002"
 """The newest migration; a test compares it with the scripts."""
 
+_OPEN = [one.value for one in OPEN]
 _PART = Part(NAME, VARIABLE, HEAD, Path(__file__).parent / "migrations", VERSION_TABLE)
 
 
@@ -47,10 +50,16 @@ class Changes:
 
     Args:
         connection: of the transaction.
+
+    Attributes:
+        triggers: triggers and their firings.
+        workflows: workflows and their runs.
     """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self.triggers = TriggerRows(connection)
+        self.workflows = WorkflowRows(connection)
 
     def job(self, name: str) -> Job | None:
         """Return a job; None if there is none of this name."""
@@ -121,11 +130,32 @@ class Changes:
 
     def add_run(self, run: Run) -> None:
         """Add a run; its number is given by the database."""
-        self._connection.execute(insert(runs).values(id=run.id, job=run.job, **_columns(run)))
+        followed = not run.chain
+        row = {"id": run.id, "job": run.job, "chain": run.chain, "followed": followed, **_columns(run)}
+        self._connection.execute(insert(runs).values(row))
 
     def change_run(self, run: Run) -> None:
         """Save what has changed in a run."""
         self._connection.execute(update(runs).where(runs.c.id == run.id).values(_columns(run)))
+
+    def runs_of_chain(self, chain: str) -> list[Run]:
+        """Return the runs that descend from one firing, the oldest first."""
+        query = select(runs).where(runs.c.chain == chain).order_by(runs.c.number)
+        return [_run(row) for row in self._connection.execute(query).mappings()]
+
+    def runs_to_follow(self) -> list[Run]:
+        """Return the runs of chains that have ended, and whose end no trigger was asked about, the oldest first."""
+        query = select(runs).where(~runs.c.followed, runs.c.state.not_in(_OPEN)).order_by(runs.c.number)
+        return [_run(row) for row in self._connection.execute(query).mappings()]
+
+    def mark_followed(self, run_id: str) -> None:
+        """Note that triggers were asked about the end of a run."""
+        self._connection.execute(update(runs).where(runs.c.id == run_id).values(followed=True))
+
+    def chain_goes_on(self, chain: str) -> bool:
+        """Return whether a run of a chain is not yet at its end, or may still fire triggers."""
+        query = select(runs.c.id).where(runs.c.chain == chain, or_(runs.c.state.in_(_OPEN), ~runs.c.followed))
+        return self._connection.execute(query.limit(1)).first() is not None
 
     def tags(self, arn: str) -> dict[str, str]:
         """Return the tags of a thing."""

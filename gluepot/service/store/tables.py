@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Index, Integer, MetaData, String, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, MetaData, String, Table, Text, true
 
 _NAME = String(255)
 
@@ -25,8 +25,58 @@ runs = Table(
     Column("job", _NAME, nullable=False),
     Column("state", String(20), nullable=False),
     Column("details", Text, nullable=False),
+    # It repeats what the details say, so that it can be searched.
+    Column("chain", _NAME, nullable=False, server_default=""),
+    # False until the triggers that wait for the end of this run were looked at.
+    Column("followed", Boolean, nullable=False, server_default=true()),
     Index("service_runs_of_job", "job", "number"),
     Index("service_runs_by_state", "state", "number"),
+    Index("service_runs_of_chain", "chain", "number"),
+    Index("service_runs_to_follow", "followed", "number"),
+)
+
+triggers = Table(
+    "service_triggers",
+    metadata,
+    Column("name", _NAME, primary_key=True),
+    Column("workflow", _NAME, nullable=False),
+    Column("state", String(20), nullable=False),
+    Column("definition", Text, nullable=False),
+    Column("created_ms", BigInteger, nullable=False),
+    Column("modified_ms", BigInteger, nullable=False),
+    Column("next_ms", BigInteger),
+    Index("service_triggers_by_time", "next_ms"),
+    Index("service_triggers_of_workflow", "workflow", "name"),
+)
+
+# The key keeps a trigger from firing twice on one occasion: a time of its schedule, a chain, or a call.
+firings = Table(
+    "service_firings",
+    metadata,
+    Column("trigger", _NAME, primary_key=True),
+    Column("occasion", _NAME, primary_key=True),
+    Column("at_ms", BigInteger, nullable=False),
+)
+
+workflows = Table(
+    "service_workflows",
+    metadata,
+    Column("name", _NAME, primary_key=True),
+    Column("definition", Text, nullable=False),
+    Column("created_ms", BigInteger, nullable=False),
+    Column("modified_ms", BigInteger, nullable=False),
+)
+
+workflow_runs = Table(
+    "service_workflow_runs",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("id", _NAME, nullable=False, unique=True),
+    Column("workflow", _NAME, nullable=False),
+    Column("status", String(20), nullable=False),
+    Column("details", Text, nullable=False),
+    Index("service_workflow_runs_of_workflow", "workflow", "number"),
+    Index("service_workflow_runs_by_status", "status", "number"),
 )
 
 tags = Table(

@@ -1,0 +1,245 @@
+"""Fires triggers and moves runs of workflows on, each firing in one transaction with the runs that it starts.
+
+Three things fire a trigger: a call, its schedule, and the end of runs. A firing is a row whose key is the trigger and
+the occasion, so that two controllers cannot both fire it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from gluepot.core.logging import get_logger
+from gluepot.service.context import new_id
+from gluepot.service.errors import ServiceError, invalid, not_found
+from gluepot.service.states import ACTIVE, OPEN, Run, State, asked_to_stop, settled
+from gluepot.service.store.database import Changes, Store
+from gluepot.service.triggers import FiredBy, Trigger, missed, scheduled, to_fire, triggered
+from gluepot.service.workflows import (
+    JOB,
+    Status,
+    Workflow,
+    WorkflowRun,
+    concurrent_runs_exceeded,
+    first_trigger,
+    full,
+    node_id,
+    over,
+    resumption,
+)
+
+log = get_logger(__name__)
+
+
+def move_on(store: Store, now_ms: int) -> bool:
+    """Fire what is due, follow the runs that have ended, and end the runs of workflows that are over.
+
+    Returns:
+        Whether something was done.
+
+    Raises:
+        TransientError: the database does not answer.
+    """
+    with store.changes() as changes:
+        due = changes.triggers.due(now_ms)
+    for trigger in due:
+        with store.changes() as changes:
+            fire_by_schedule(changes, trigger.name, now_ms)
+    with store.changes() as changes:
+        followed = changes.runs_to_follow()
+        for run in followed:
+            follow(changes, run, now_ms)
+        _end_workflow_runs(changes, now_ms)
+    return bool(due or followed)
+
+
+def fire_by_schedule(changes: Changes, name: str, now_ms: int) -> None:
+    """Fire a trigger whose time has come, unless it came too long ago, and note when it fires next."""
+    trigger = changes.triggers.get(name)
+    if trigger is None or trigger.next_ms is None or trigger.next_ms > now_ms:
+        return
+    changes.triggers.save(scheduled(trigger, now_ms))
+    if missed(trigger, now_ms):
+        log.warning("trigger_missed_its_time", trigger=name, at_ms=trigger.next_ms)
+    elif changes.triggers.note_firing(name, str(trigger.next_ms), now_ms):
+        log.info("trigger_fired", trigger=name)
+        if trigger.workflow:
+            _start_by_schedule(changes, trigger.workflow, now_ms)
+        else:
+            _start_actions(changes, trigger.actions, FiredBy(name, new_id("tf_")), now_ms)
+
+
+def fire_by_call(changes: Changes, trigger: Trigger, now_ms: int) -> None:
+    """Fire an on-demand trigger. One of a workflow starts a run of the workflow.
+
+    Raises:
+        ServiceError: `ConcurrentRunsExceededException`, because the workflow has as many runs as it may.
+    """
+    if trigger.workflow:
+        start_workflow_run(changes, trigger.workflow, {}, now_ms)
+        return
+    chain = new_id("tf_")
+    changes.triggers.note_firing(trigger.name, chain, now_ms)
+    _start_actions(changes, trigger.actions, FiredBy(trigger.name, chain), now_ms)
+
+
+def follow(changes: Changes, ended: Run, now_ms: int) -> None:
+    """Fire the triggers that waited for the end of a run."""
+    changes.mark_followed(ended.id)
+    if not settled(ended):
+        return
+    runs = changes.runs_of_chain(ended.chain)
+    if ended.workflow:
+        of = changes.workflows.run(ended.chain)
+        if of is None or of.status is not Status.RUNNING:
+            return
+        triggers, runs = of.triggers, [*carried_runs(changes, of), *runs]
+    else:
+        triggers = changes.triggers.of_workflow("")
+    for trigger, predecessors in to_fire(triggers, ended, runs):
+        if changes.triggers.note_firing(trigger.name, ended.chain, now_ms):
+            log.info("trigger_fired", trigger=trigger.name)
+            by = FiredBy(trigger.name, ended.chain, ended.workflow, predecessors)
+            _start_actions(changes, trigger.actions, by, now_ms)
+
+
+def start_workflow_run(changes: Changes, name: str, properties: Mapping[str, str], now_ms: int) -> WorkflowRun:
+    """Start a run of a workflow.
+
+    Args:
+        changes: the transaction.
+        name: the workflow's name.
+        properties: put over the workflow's default ones.
+        now_ms: milliseconds since 1970.
+
+    Raises:
+        ServiceError: `EntityNotFoundException`; `InvalidInputException`, because no trigger starts it;
+            `ConcurrentRunsExceededException`, because it has as many runs as it may.
+    """
+    workflow = workflow_of(changes, name)
+    run, first = _new_run(changes, workflow, properties, now_ms)
+    _check_limit(changes, workflow)
+    _begin(changes, run, first, now_ms)
+    return run
+
+
+def stop_workflow_run(changes: Changes, run: WorkflowRun, now_ms: int) -> None:
+    """Ask the jobs of a run of a workflow to stop. No trigger fires for it any more.
+
+    Raises:
+        ServiceError: `IllegalWorkflowStateException`, because it does not run.
+    """
+    if run.status is not Status.RUNNING:
+        raise ServiceError("IllegalWorkflowStateException", f"The run {run.id} is {run.status.value}, not RUNNING.")
+    changes.workflows.change_run(replace(run, status=Status.STOPPING))
+    for one in changes.runs_of_chain(run.id):
+        if one.state in OPEN and one.state is not State.STOPPING:
+            changes.change_run(asked_to_stop(one, now_ms))
+
+
+def resume_workflow_run(
+    changes: Changes, run: WorkflowRun, node_ids: Sequence[str], now_ms: int
+) -> tuple[WorkflowRun, list[str]]:
+    """Start a run that repeats some jobs of another run, and all that follows from them.
+
+    Returns:
+        The new run, and the nodes that it starts with.
+
+    Raises:
+        ServiceError: `IllegalWorkflowStateException`, `InvalidInputException` or `ConcurrentRunsExceededException`.
+    """
+    workflow = workflow_of(changes, run.workflow)
+    before = runs_of(changes, run)
+    wanted = resumption(run, before, node_ids)
+    _check_limit(changes, workflow)
+    resumed = WorkflowRun(
+        0,
+        new_id("wr_"),
+        run.workflow,
+        Status.RUNNING,
+        run.triggers,
+        run.properties,
+        now_ms,
+        previous_id=run.id,
+        carried=[one.id for one in wanted.carried],
+    )
+    changes.workflows.add_run(resumed)
+    starter = {one.job: one.trigger for one in before}
+    for job in wanted.restarted:
+        trigger = next(one for one in run.triggers if one.name == starter[job])
+        actions = [action for action in trigger.actions if action.get("JobName") == job]
+        _start_actions(changes, actions, FiredBy(trigger.name, resumed.id, run.workflow), now_ms)
+    return resumed, [node_id(run.workflow, JOB, job) for job in wanted.restarted]
+
+
+def workflow_of(changes: Changes, name: str) -> Workflow:
+    """Return a workflow.
+
+    Raises:
+        ServiceError: `EntityNotFoundException`.
+    """
+    found = changes.workflows.get(name)
+    if found is None:
+        raise not_found(f"Workflow {name} not found.")
+    return found
+
+
+def runs_of(changes: Changes, run: WorkflowRun) -> list[Run]:
+    """Return the runs of jobs of a run of a workflow, with those that it carries on, the oldest first."""
+    return [*carried_runs(changes, run), *changes.runs_of_chain(run.id)]
+
+
+def carried_runs(changes: Changes, run: WorkflowRun) -> list[Run]:
+    """Return the runs of jobs that a resumed run does not repeat."""
+    return [found for one in run.carried if (found := changes.run(one)) is not None]
+
+
+def _start_by_schedule(changes: Changes, name: str, now_ms: int) -> None:
+    workflow = changes.workflows.get(name)
+    if workflow is None:
+        log.warning("workflow_of_trigger_not_found", workflow=name)
+        return
+    run, first = _new_run(changes, workflow, {}, now_ms)
+    if full(workflow, changes.workflows.count_unfinished(name)):
+        error = concurrent_runs_exceeded(name)
+        changes.workflows.add_run(replace(run, status=Status.ERROR, completed_ms=now_ms, error=error))
+    else:
+        _begin(changes, run, first, now_ms)
+
+
+def _new_run(
+    changes: Changes, workflow: Workflow, properties: Mapping[str, str], now_ms: int
+) -> tuple[WorkflowRun, Trigger]:
+    triggers = changes.triggers.of_workflow(workflow.name)
+    first = first_trigger(triggers)
+    if first is None:
+        raise invalid(f"The workflow {workflow.name} has no trigger that starts it; add one that is not CONDITIONAL.")
+    properties = {**workflow.definition.get("DefaultRunProperties", {}), **properties}
+    return WorkflowRun(0, new_id("wr_"), workflow.name, Status.RUNNING, triggers, properties, now_ms), first
+
+
+def _check_limit(changes: Changes, workflow: Workflow) -> None:
+    if full(workflow, changes.workflows.count_unfinished(workflow.name)):
+        raise ServiceError("ConcurrentRunsExceededException", concurrent_runs_exceeded(workflow.name))
+
+
+def _begin(changes: Changes, run: WorkflowRun, first: Trigger, now_ms: int) -> None:
+    changes.workflows.add_run(run)
+    changes.triggers.note_firing(first.name, run.id, now_ms)
+    _start_actions(changes, first.actions, FiredBy(first.name, run.id, run.workflow), now_ms)
+
+
+def _start_actions(changes: Changes, actions: Iterable[Mapping[str, Any]], by: FiredBy, now_ms: int) -> None:
+    for action in actions:
+        job = changes.job(action["JobName"])
+        active = changes.count(action["JobName"], ACTIVE)
+        definition = None if job is None else job.definition
+        changes.add_run(triggered(action, definition, active, by, new_id("jr_"), now_ms))
+
+
+def _end_workflow_runs(changes: Changes, now_ms: int) -> None:
+    for run in changes.workflows.unfinished():
+        if not changes.chain_goes_on(run.id):
+            changes.workflows.change_run(over(run, now_ms))
+            log.info("workflow_run_ended", workflow=run.workflow, run=run.id)

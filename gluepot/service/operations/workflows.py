@@ -1,0 +1,193 @@
+"""Workflows and their runs (docs/glue 11.7)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from gluepot.service import firing
+from gluepot.service.context import Service, number_of, page_token, secs
+from gluepot.service.errors import not_found, taken
+from gluepot.service.operations import runs as job_runs
+from gluepot.service.operations import triggers
+from gluepot.service.operations.pages import page
+from gluepot.service.operations.tags import check_tags
+from gluepot.service.states import Run
+from gluepot.service.store.database import Changes
+from gluepot.service.triggers import Trigger
+from gluepot.service.workflows import Workflow, WorkflowRun, check_workflow, graph, statistics
+
+_PAGE, _PAGE_OF_NAMES = 100, 25
+_DEFINITION = ("Description", "DefaultRunProperties", "MaxConcurrentRuns")
+
+
+def create_workflow(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Define a workflow."""
+    name, now_ms = request["Name"], service.now_ms()
+    definition = _definition(request)
+    check_workflow(definition)
+    check_tags(request.get("Tags", {}))
+    with service.store.changes() as changes:
+        if changes.workflows.get(name) is not None:
+            raise taken(f"Workflow with name {name} already exists.")
+        changes.workflows.save(Workflow(name, definition, now_ms, now_ms))
+        changes.tag(service.arn("workflow", name), request.get("Tags", {}))
+    return {"Name": name}
+
+
+def update_workflow(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Replace what is defined of a workflow. Its triggers and runs stay."""
+    definition = _definition(request)
+    check_workflow(definition)
+    with service.store.changes() as changes:
+        there = firing.workflow_of(changes, request["Name"])
+        changes.workflows.save(replace(there, definition=definition, modified_ms=service.now_ms()))
+    return {"Name": there.name}
+
+
+def delete_workflow(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Delete a workflow; one that is not there is no error. Its triggers stay and start nothing."""
+    name = request["Name"]
+    with service.store.changes() as changes:
+        changes.workflows.delete(name)
+        changes.untag(service.arn("workflow", name))
+    return {"Name": name}
+
+
+def get_workflow(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one workflow with its last run."""
+    with service.store.changes() as changes:
+        workflow = firing.workflow_of(changes, request["Name"])
+        return {"Workflow": _answer(service, changes, workflow, request)}
+
+
+def list_workflows(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a page of the names of workflows."""
+    with service.store.changes() as changes:
+        names = [one.name for one in changes.workflows.all()]
+    found, rest = page(names, str, request, _PAGE_OF_NAMES)
+    return {"Workflows": found, **rest}
+
+
+def batch_get_workflows(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return several workflows, and which names there are not."""
+    with service.store.changes() as changes:
+        found = {name: changes.workflows.get(name) for name in request["Names"]}
+        return {
+            "Workflows": [_answer(service, changes, one, request) for one in found.values() if one is not None],
+            "MissingWorkflows": [name for name, one in found.items() if one is None],
+        }
+
+
+def start_workflow_run(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Start a run of a workflow: what its first trigger starts."""
+    with service.store.changes() as changes:
+        run = firing.start_workflow_run(changes, request["Name"], request.get("RunProperties", {}), service.now_ms())
+    service.wake()
+    return {"RunId": run.id}
+
+
+def stop_workflow_run(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Stop the jobs of a run; nothing further starts in it."""
+    with service.store.changes() as changes:
+        firing.stop_workflow_run(changes, workflow_run_of(changes, request), service.now_ms())
+    service.wake()
+    return {}
+
+
+def resume_workflow_run(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Start a run that repeats some nodes of an earlier one, and all that follows from them."""
+    with service.store.changes() as changes:
+        run, nodes = firing.resume_workflow_run(
+            changes, workflow_run_of(changes, request), request["NodeIds"], service.now_ms()
+        )
+    service.wake()
+    return {"RunId": run.id, "NodeIds": nodes}
+
+
+def get_workflow_run(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one run of a workflow."""
+    with service.store.changes() as changes:
+        return {"Run": _run_answer(service, changes, workflow_run_of(changes, request), request)}
+
+
+def get_workflow_runs(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a page of the runs of a workflow, the newest first."""
+    most, before = request.get("MaxResults") or _PAGE, number_of(request.get("NextToken"))
+    with service.store.changes() as changes:
+        name = firing.workflow_of(changes, request["Name"]).name
+        found = changes.workflows.runs(name, before, most + 1)
+        rest = {"NextToken": page_token(str(found[most - 1].number))} if len(found) > most else {}
+        return {"Runs": [_run_answer(service, changes, run, request) for run in found[:most]], **rest}
+
+
+def get_workflow_run_properties(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the properties of a run, by which its jobs tell each other values."""
+    with service.store.changes() as changes:
+        return {"RunProperties": dict(workflow_run_of(changes, request).properties)}
+
+
+def put_workflow_run_properties(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Add properties to a run, or give them other values. Others stay, and so do those of the workflow."""
+    with service.store.changes() as changes:
+        run = workflow_run_of(changes, request)
+        changes.workflows.change_run(replace(run, properties={**run.properties, **request["RunProperties"]}))
+    return {}
+
+
+def workflow_run_of(changes: Changes, request: Mapping[str, Any]) -> WorkflowRun:
+    """Return the run that a request names.
+
+    Raises:
+        ServiceError: `EntityNotFoundException`.
+    """
+    name, run_id = request["Name"], request["RunId"]
+    found = changes.workflows.run(run_id)
+    if found is None or found.workflow != name:
+        raise not_found(f"Workflow run {run_id} of {name} not found.")
+    return found
+
+
+def _definition(request: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: request[name] for name in _DEFINITION if request.get(name) is not None}
+
+
+def _answer(service: Service, changes: Changes, workflow: Workflow, request: Mapping[str, Any]) -> dict[str, Any]:
+    answer = {
+        "Name": workflow.name,
+        **workflow.definition,
+        "CreatedOn": secs(workflow.created_ms),
+        "LastModifiedOn": secs(workflow.modified_ms),
+    }
+    if last := changes.workflows.runs(workflow.name):
+        answer["LastRun"] = _run_answer(service, changes, last[0], request)
+    if request.get("IncludeGraph"):
+        answer["Graph"] = _graph(workflow.name, changes.triggers.of_workflow(workflow.name), [], service.now_ms())
+    return answer
+
+
+def _run_answer(service: Service, changes: Changes, run: WorkflowRun, request: Mapping[str, Any]) -> dict[str, Any]:
+    of_jobs = firing.runs_of(changes, run)
+    answer: dict[str, Any] = {
+        "Name": run.workflow,
+        "WorkflowRunId": run.id,
+        "WorkflowRunProperties": dict(run.properties),
+        "StartedOn": secs(run.started_ms),
+        "Status": run.status.value,
+        "Statistics": statistics(run.triggers, of_jobs),
+    }
+    if run.completed_ms:
+        answer["CompletedOn"] = secs(run.completed_ms)
+    if request.get("IncludeGraph"):
+        answer["Graph"] = _graph(run.workflow, run.triggers, of_jobs, service.now_ms())
+    optional = {"PreviousRunId": run.previous_id, "ErrorMessage": run.error}
+    return answer | {name: value for name, value in optional.items() if value}
+
+
+def _graph(workflow: str, of: Sequence[Trigger], runs: Sequence[Run], now_ms: int) -> dict[str, Any]:
+    by_job: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    for run in reversed(runs):
+        by_job[run.job].append(job_runs.answer_of(run, now_ms))
+    return graph(workflow, of, {one.name: triggers.answer_of(one) for one in of}, by_job)

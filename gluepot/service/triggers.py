@@ -1,0 +1,265 @@
+"""Triggers: what is refused, when conditions are met, and the runs that a firing starts. Pure (docs/glue 11.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Any
+
+from gluepot.service.cron import CronError, check_schedule, next_time
+from gluepot.service.definitions import chosen_for_run, for_run
+from gluepot.service.errors import ServiceError, invalid
+from gluepot.service.states import Run, State, most_concurrent, queued, settled
+
+SCHEDULED, CONDITIONAL, ON_DEMAND, EVENT = "SCHEDULED", "CONDITIONAL", "ON_DEMAND", "EVENT"
+WATCHED_STATES = ("SUCCEEDED", "STOPPED", "FAILED", "TIMEOUT")
+"""States of runs that a condition can wait for."""
+WATCHED_CRAWLS = ("SUCCEEDED", "FAILED", "CANCELLED")
+_MOST_CRAWLERS = 2
+# A service that was down or busy for longer than this does not make up for the time that it missed.
+_GRACE_MS = 60_000
+
+
+class TriggerState(Enum):
+    """The states of a trigger, as the API names them. Those that AWS passes through are left out."""
+
+    CREATED = "CREATED"
+    ACTIVATED = "ACTIVATED"
+    DEACTIVATED = "DEACTIVATED"
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """A trigger.
+
+    Args:
+        name: its name.
+        workflow: of which it is a part; empty for none.
+        state: whether it fires by itself.
+        definition: `Type`, `Schedule`, `Predicate`, `Actions` and more, as `Trigger` of the API.
+        created_ms: milliseconds since 1970.
+        modified_ms: milliseconds since 1970.
+        next_ms: when its schedule fires next; None if it does not.
+    """
+
+    name: str
+    workflow: str
+    state: TriggerState
+    definition: Mapping[str, Any]
+    created_ms: int = 0
+    modified_ms: int = 0
+    next_ms: int | None = None
+
+    @property
+    def type(self) -> str:
+        """Its type, as the API names it."""
+        return str(self.definition["Type"])
+
+    @property
+    def actions(self) -> Sequence[Mapping[str, Any]]:
+        """What it starts."""
+        found: Sequence[Mapping[str, Any]] = self.definition["Actions"]
+        return found
+
+    @property
+    def conditions(self) -> Sequence[Mapping[str, Any]]:
+        """What it waits for."""
+        found: Sequence[Mapping[str, Any]] = self.definition.get("Predicate", {}).get("Conditions", ())
+        return found
+
+    def starts(self, job: str) -> bool:
+        """Return whether it starts a job."""
+        return any(action.get("JobName") == job for action in self.actions)
+
+    def watches(self, job: str) -> bool:
+        """Return whether one of its conditions is about a job."""
+        return any(condition.get("JobName") == job for condition in self.conditions)
+
+
+@dataclass(frozen=True, slots=True)
+class FiredBy:
+    """Why runs start.
+
+    Args:
+        trigger: the trigger's name.
+        chain: as `Run` has it.
+        workflow: as `Run` has it.
+        predecessors: the runs that met the conditions.
+    """
+
+    trigger: str
+    chain: str
+    workflow: str = ""
+    predecessors: Sequence[Run] = ()
+
+
+def check_definition(given: Mapping[str, Any], workflow: str, now_ms: int) -> None:
+    """Refuse a trigger that AWS Glue refuses.
+
+    Args:
+        given: `Trigger` of the API, checked against the model.
+        workflow: of which it is a part; empty for none.
+        now_ms: milliseconds since 1970.
+
+    Raises:
+        ServiceError: `InvalidInputException`.
+    """
+    match given["Type"]:
+        case "SCHEDULED":
+            _check_schedule(given.get("Schedule"), now_ms)
+        case "CONDITIONAL":
+            _check_predicate(given.get("Predicate", {}))
+        case "EVENT" if not workflow:
+            raise invalid("An EVENT trigger needs WorkflowName; events start workflows.")
+    actions = given.get("Actions", ())
+    if not actions:
+        raise invalid("Actions is empty; name at least one job that the trigger starts.")
+    for action in actions:
+        if ("JobName" in action) == ("CrawlerName" in action):
+            raise invalid("An action needs either JobName or CrawlerName.")
+    if sum("CrawlerName" in action for action in actions) > _MOST_CRAWLERS:
+        raise invalid(f"A trigger can start {_MOST_CRAWLERS} crawlers; use another trigger for the others.")
+
+
+def _check_schedule(schedule: str | None, now_ms: int) -> None:
+    if not schedule:
+        raise invalid("A SCHEDULED trigger needs Schedule, such as cron(15 12 * * ? *).")
+    try:
+        check_schedule(schedule, _time(now_ms))
+    except CronError as error:
+        raise invalid(str(error)) from None
+
+
+def _check_predicate(predicate: Mapping[str, Any]) -> None:
+    conditions = predicate.get("Conditions", ())
+    if not conditions:
+        raise invalid("A CONDITIONAL trigger needs Predicate with at least one condition.")
+    if len(conditions) > 1 and "Logical" not in predicate:
+        raise invalid("Predicate has several conditions; say with Logical whether ANY or all (AND) are needed.")
+    for condition in conditions:
+        about = {name for name in ("JobName", "State", "CrawlerName", "CrawlState") if name in condition}
+        if about not in ({"JobName", "State"}, {"CrawlerName", "CrawlState"}):
+            raise invalid("A condition needs either JobName and State or CrawlerName and CrawlState.")
+        state, allowed = (
+            (condition["State"], WATCHED_STATES) if "State" in condition else (condition["CrawlState"], WATCHED_CRAWLS)
+        )
+        if state not in allowed:
+            raise invalid(f"A condition waits for {state}; use one of {', '.join(allowed)}.")
+
+
+def started(trigger: Trigger, now_ms: int) -> Trigger:
+    """Return a trigger that fires by itself from now on. An on-demand trigger never does."""
+    if trigger.type == ON_DEMAND:
+        return trigger
+    return scheduled(replace(trigger, state=TriggerState.ACTIVATED), now_ms)
+
+
+def stopped(trigger: Trigger) -> Trigger:
+    """Return a trigger that no longer fires by itself."""
+    if trigger.type == ON_DEMAND:
+        return trigger
+    return replace(trigger, state=TriggerState.DEACTIVATED, next_ms=None)
+
+
+def scheduled(trigger: Trigger, now_ms: int) -> Trigger:
+    """Return a trigger that knows when it fires next."""
+    if trigger.type != SCHEDULED or trigger.state is not TriggerState.ACTIVATED:
+        return replace(trigger, next_ms=None)
+    found = next_time(trigger.definition["Schedule"], _time(now_ms))
+    return replace(trigger, next_ms=None if found is None else round(found.timestamp() * 1000))
+
+
+def missed(trigger: Trigger, now_ms: int) -> bool:
+    """Return whether the time at which a trigger should have fired is too long ago."""
+    return trigger.next_ms is not None and now_ms - trigger.next_ms > _GRACE_MS
+
+
+def met(predicate: Mapping[str, Any], outcomes: AbstractSet[tuple[str, str]]) -> bool:
+    """Return whether the conditions of a predicate are met.
+
+    Args:
+        predicate: `Predicate` of the API.
+        outcomes: the jobs and the final states that their runs have reached.
+    """
+    each = ((condition.get("JobName"), condition.get("State")) in outcomes for condition in predicate["Conditions"])
+    return any(each) if predicate.get("Logical") == "ANY" else all(each)
+
+
+def to_fire(triggers: Iterable[Trigger], ended: Run, runs: Iterable[Run]) -> list[tuple[Trigger, list[Run]]]:
+    """Return the triggers that the end of a run fires, each with the runs that met its conditions.
+
+    Args:
+        triggers: those that may fire.
+        ended: the run, which has its final outcome.
+        runs: all runs of the same chain.
+    """
+    final = [run for run in runs if settled(run)]
+    outcomes = {(run.job, run.state.value) for run in final}
+    return [
+        (trigger, _that_met(trigger, final))
+        for trigger in triggers
+        if trigger.type == CONDITIONAL
+        and trigger.state is TriggerState.ACTIVATED
+        and trigger.watches(ended.job)
+        and met(trigger.definition["Predicate"], outcomes)
+    ]
+
+
+def _that_met(trigger: Trigger, final: Iterable[Run]) -> list[Run]:
+    wanted = {(condition.get("JobName"), condition.get("State")) for condition in trigger.conditions}
+    return [run for run in final if (run.job, run.state.value) in wanted]
+
+
+def triggered(
+    action: Mapping[str, Any], definition: Mapping[str, Any] | None, active: int, by: FiredBy, run_id: str, now_ms: int
+) -> Run:
+    """Return the run that an action of a trigger starts.
+
+    It is in ERROR if it cannot start at all, FAILED beyond the job's limit, and waits there if the job has a queue.
+
+    Args:
+        action: `Action` of the API, with the name of a job.
+        definition: of the job; None if there is no such job any more.
+        active: how many runs of the job are active.
+        by: why it starts.
+        run_id: its id.
+        now_ms: milliseconds since 1970.
+    """
+    run = Run(
+        0,
+        run_id,
+        action["JobName"],
+        State.STARTING,
+        definition or {},
+        action.get("Arguments", {}),
+        started_ms=now_ms,
+        modified_ms=now_ms,
+        trigger=by.trigger,
+        chain=by.chain,
+        workflow=by.workflow,
+        predecessors=[{"JobName": one.job, "RunId": one.id} for one in by.predecessors],
+    )
+    if definition is None:
+        return _not_started(run, State.ERROR, f"Job {run.job} not found.", now_ms)
+    try:
+        run = replace(run, definition=for_run(definition, chosen_for_run(action)))
+    except ServiceError as refused:
+        return _not_started(run, State.ERROR, refused.message, now_ms)
+    if active < most_concurrent(run.definition):
+        return run
+    if run.definition["JobRunQueuingEnabled"]:
+        return queued(run)
+    return _not_started(run, State.FAILED, f"Concurrent runs exceeded for {run.job}", now_ms)
+
+
+def _not_started(run: Run, state: State, why: str, now_ms: int) -> Run:
+    # Without retries: another attempt at once would meet the same limit.
+    definition = {**run.definition, "MaxRetries": 0}
+    return replace(run, state=state, definition=definition, error=why, completed_ms=now_ms)
+
+
+def _time(at_ms: int) -> datetime:
+    return datetime.fromtimestamp(at_ms / 1000, UTC)

@@ -1,0 +1,99 @@
+"""A service in simulated time: a real database, operations as clients call them, and runs without processes."""
+
+from pathlib import Path
+
+from gluepot.core.clock import FakeClock
+from gluepot.service.context import Service
+from gluepot.service.control import Controller
+from gluepot.service.launch.processes import Alive, Unknown
+from gluepot.service.operations import OPERATIONS
+from gluepot.service.states import Ended
+from gluepot.service.store.database import open_store
+from gluepot.service.wire import shapes
+
+
+class FakeProcesses:
+    """Processes that end when a test says so."""
+
+    def __init__(self):
+        self.commands = {}
+        self.ends = {}
+        self.stopped = set()
+
+    def start(self, run_id, argv, files, environ):
+        assert run_id not in self.commands, "a run was started twice"
+        self.commands[run_id] = argv
+
+    def look(self, run_id, now_ms):
+        if run_id not in self.commands:
+            return Unknown()
+        if run_id in self.stopped:
+            return Ended(now_ms, -15)
+        return self.ends.get(run_id) or Alive(now_ms)
+
+    def stop(self, run_id):
+        self.stopped.add(run_id)
+
+    def kill(self, run_id):
+        self.stopped.add(run_id)
+
+
+class World:
+    """A service.
+
+    Args:
+        folder: of its database.
+        now: seconds since 1970.
+    """
+
+    def __init__(self, folder: Path, now: float):
+        self.clock = FakeClock(now)
+        self.store = open_store(f"sqlite:///{folder / 'service.db'}")
+        self.processes = FakeProcesses()
+        self.controller = self.another_controller()
+        self.service = Service(
+            self.store, self.clock, lambda: None, lambda one: folder / one, {}, "000000000000", "us-east-1"
+        )
+        self.script = folder / "job.py"
+        self.script.write_text("")
+
+    def another_controller(self):
+        """Return a controller of the same database."""
+        return Controller(self.store, self.processes, {}, self.clock)
+
+    def call(self, operation, **request):
+        """Call an operation; its request and its answer have the shapes of AWS's model."""
+        shapes.check_request(operation, request)
+        answer = OPERATIONS[operation](self.service, request)
+        model = shapes.glue_model().operation_model(operation)
+        assert not list(shapes.violations(model.output_shape, answer)), operation
+        return answer
+
+    def job(self, name, **definition):
+        """Define a job."""
+        command = {"Name": "glueetl", "ScriptLocation": str(self.script)}
+        self.call("CreateJob", Name=name, Role="any", Command=command, **definition)
+
+    def steps(self, secs=0.0):
+        """Advance the time and let the controller look at everything until nothing changes."""
+        self.clock.now += secs
+        for _ in range(4):
+            self.controller.step()
+
+    def runs(self, job):
+        """Return the runs of a job, the oldest first."""
+        return self.call("GetJobRuns", JobName=job)["JobRuns"][::-1]
+
+    def states(self, job):
+        """Return the states of the runs of a job, the oldest first."""
+        return [run["JobRunState"] for run in self.runs(job)]
+
+    def end(self, job, code=0):
+        """End the last run of a job."""
+        self.processes.ends[self.runs(job)[-1]["Id"]] = Ended(round(self.clock.now * 1000), code)
+        self.steps()
+
+    def argument(self, run_id, name):
+        """Return what a run gets for an argument; None if it gets none."""
+        words = self.processes.commands[run_id]
+        return words[words.index(name) + 1] if name in words else None

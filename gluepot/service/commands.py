@@ -9,8 +9,10 @@ from hashlib import sha256
 from pathlib import PurePosixPath
 
 from gluepot.core.storage import open_storage
+from gluepot.service.definitions import PYTHON_SHELL
 from gluepot.service.states import Run, effective_arguments
 
+MODULES = "--additional-python-modules"
 _LOCATION = "--scriptLocation"
 
 
@@ -44,20 +46,33 @@ def command_of(run: Run, fetch: Callable[[str], bytes]) -> Command:
     """
     location = script_location(run)
     name = PurePosixPath(location).name
+    words = _for_shell(run, name) if run.definition["Command"]["Name"] == PYTHON_SHELL else _for_spark(run, name)
+    return Command([sys.executable, "-m", *words], {name: fetch(location)})
+
+
+def _for_spark(run: Run, script: str) -> list[str]:
     own = {
         "--JOB_NAME": run.job,
         "--JOB_RUN_ID": run.id,
         "--JOB_ID": f"j_{sha256(run.job.encode()).hexdigest()}",
-        **({"--WORKFLOW_NAME": run.workflow, "--WORKFLOW_RUN_ID": run.chain} if run.workflow else {}),
+        **_of_workflow(run),
     }
-    arguments = {name: value for name, value in effective_arguments(run).items() if name not in {*own, _LOCATION}}
-    return Command(
-        [
-            *(sys.executable, "-m", "gluepot", "run", "--glue-version", run.definition["GlueVersion"], name, "--"),
-            *(word for pair in {**own, **arguments}.items() for word in as_words(*pair)),
-        ],
-        {name: fetch(location)},
-    )
+    return ["gluepot", "run", "--glue-version", run.definition["GlueVersion"], script, "--", *_words(run, own)]
+
+
+def _for_shell(run: Run, script: str) -> list[str]:
+    modules = effective_arguments(run).get(MODULES, "")
+    return ["gluepot.service.launch.python_shell", modules, script, *_words(run, _of_workflow(run))]
+
+
+def _of_workflow(run: Run) -> dict[str, str]:
+    return {"--WORKFLOW_NAME": run.workflow, "--WORKFLOW_RUN_ID": run.chain} if run.workflow else {}
+
+
+def _words(run: Run, own: Mapping[str, str]) -> list[str]:
+    """Return the words of a run's arguments: its own ones, which nobody else chooses, and the others."""
+    others = {name: value for name, value in effective_arguments(run).items() if name not in {*own, _LOCATION}}
+    return [word for pair in {**own, **others}.items() for word in as_words(*pair)]
 
 
 def as_words(name: str, value: str) -> list[str]:

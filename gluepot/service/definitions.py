@@ -23,7 +23,9 @@ DPUS: Mapping[str, float] = {
     "R.8X": 8,
 }
 """Data processing units of a worker, by its type."""
-COMMANDS = ("glueetl", "gluestreaming")
+COMMANDS = ("glueetl", "gluestreaming", "pythonshell")
+PYTHON_SHELL = "pythonshell"
+_SHELL_DPUS = (0.0625, 1.0)
 _OF_RUN = (
     "Timeout",
     "MaxCapacity",
@@ -37,7 +39,6 @@ _OF_RUN = (
 )
 _NOT_HERE = {
     "glueray": "Ray jobs cannot run here; make it a glueetl job, or run it on a Ray cluster.",
-    "pythonshell": "Python shell jobs cannot run here yet; make it a glueetl job, which runs the same script.",
 }
 _DEFAULT_DPUS = 10.0
 _MOST_RETRIES = 10
@@ -63,7 +64,7 @@ def complete(given: Mapping[str, Any]) -> dict[str, Any]:
     if not given.get("Role"):
         raise invalid("Role is missing; give any name, which is kept and not used.")
     version = given.get("GlueVersion", DEFAULT)
-    if version not in PROFILES:
+    if version not in PROFILES and kind != PYTHON_SHELL:
         raise invalid(f"GlueVersion is {version!r}; use one of {', '.join(PROFILES)}.")
     _check_limits(given)
     _check_capacity(given)
@@ -108,7 +109,8 @@ def capacity(definition: Mapping[str, Any]) -> dict[str, Any]:
     """Return the members of an answer that tell a job's size."""
     workers = definition.get("NumberOfWorkers")
     if workers is None:
-        dpus = float(definition.get("MaxCapacity", _DEFAULT_DPUS))
+        is_shell = definition["Command"]["Name"] == PYTHON_SHELL
+        dpus = float(definition.get("MaxCapacity", _SHELL_DPUS[0] if is_shell else _DEFAULT_DPUS))
         return {"MaxCapacity": dpus, "AllocatedCapacity": int(dpus)}
     dpus = workers * DPUS[definition["WorkerType"]]
     return {
@@ -143,6 +145,11 @@ def _check_limits(given: Mapping[str, Any]) -> None:
 
 def _check_capacity(given: Mapping[str, Any]) -> None:
     kind, workers = given.get("WorkerType"), given.get("NumberOfWorkers")
+    if given["Command"]["Name"] == PYTHON_SHELL:
+        if kind is not None or workers is not None:
+            raise invalid("A Python shell job has no workers; leave out WorkerType and NumberOfWorkers.")
+        if given.get("MaxCapacity", _SHELL_DPUS[0]) not in _SHELL_DPUS:
+            raise invalid(f"MaxCapacity is {given['MaxCapacity']}; a Python shell job has 0.0625 or 1.")
     if (kind is not None or workers is not None) and "MaxCapacity" in given:
         raise invalid("Please do not set Max Capacity if using Worker Type and Number of Workers.")
     if (kind is None) != (workers is None):

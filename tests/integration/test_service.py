@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 
 import boto3
 import pytest
@@ -144,6 +145,39 @@ def test_the_logs_of_a_run_are_read_as_clients_of_glue_read_them(glue, serving, 
     assert [one["logStreamName"] for one in streams] == [run_id]
     with pytest.raises(logs.exceptions.ResourceNotFoundException):
         logs.get_log_events(logGroupName=f"{group}/output", logStreamName="jr_unknown")
+
+
+def test_a_python_shell_job_runs_without_spark_in_an_environment_with_its_modules(glue, script, tmp_path):
+    wheel = tmp_path / "greeting-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("greeting.py", "word = 'hello'\n")
+        archive.writestr("greeting-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: greeting\nVersion: 1.0\n")
+        archive.writestr(
+            "greeting-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        archive.writestr("greeting-1.0.dist-info/RECORD", "")
+    location = script(
+        "import sys, boto3, greeting",
+        "from awsglue.utils import getResolvedOptions",
+        "args = getResolvedOptions(sys.argv, ['name'])",
+        "job = boto3.client('glue').get_job(JobName='shell')['Job']['Name']",
+        "print(greeting.word, args['name'], job, 'pyspark' in sys.modules)",
+        "sys.exit(3 if args['name'] == 'nobody' else 0)",
+    )
+    glue.create_job(
+        Name="shell",
+        Role="any",
+        Command={"Name": "pythonshell", "ScriptLocation": location, "PythonVersion": "3.9"},
+        DefaultArguments={"--additional-python-modules": str(wheel)},
+        ExecutionProperty={"MaxConcurrentRuns": 2},
+    )
+    first, second = (
+        glue.start_job_run(JobName="shell", Arguments={"--name": name})["JobRunId"] for name in ("world", "nobody")
+    )
+    run = awaited(glue, "shell", first, "SUCCEEDED", "FAILED")
+    assert (run["JobRunState"], run["LogGroupName"]) == ("SUCCEEDED", "/aws-glue/python-jobs"), run
+    failed = awaited(glue, "shell", second, "SUCCEEDED", "FAILED")
+    assert failed["ErrorMessage"] == "Command failed with exit code 3"
 
 
 def test_a_script_that_is_not_there_is_told(glue):

@@ -9,10 +9,14 @@ from gluepot.service.context import Service
 from gluepot.service.errors import ServiceError
 from gluepot.service.launch.processes import ERROR, OUTPUT
 from gluepot.service.log_events import LogEvent, matches, read_events, tail_offset
-from gluepot.service.operations.runs import LOG_GROUP
+from gluepot.service.operations.runs import LOG_GROUP, SHELL_LOG_GROUP
 from gluepot.service.states import Run
 
-_FILES = {f"{LOG_GROUP}/output": OUTPUT, f"{LOG_GROUP}/error": ERROR}
+_FILES = {
+    f"{group}/{kind}": file
+    for group in (LOG_GROUP, SHELL_LOG_GROUP)
+    for kind, file in (("output", OUTPUT), ("error", ERROR))
+}
 _MOST_EVENTS = 10_000
 _PAGE = 50
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from gluepot.service.context import Service, new_id, number_of, page_token, secs
-from gluepot.service.definitions import capacity, chosen_for_run, for_run
+from gluepot.service.definitions import PYTHON_SHELL, capacity, chosen_for_run, for_run
 from gluepot.service.errors import ServiceError, not_found
 from gluepot.service.operations.jobs import job_of
 from gluepot.service.states import ACTIVE, OPEN, Run, State, asked_to_stop, most_concurrent, queued
 from gluepot.service.store.database import Changes
 
-LOG_GROUP = "/aws-glue/jobs"
+LOG_GROUP, SHELL_LOG_GROUP = "/aws-glue/jobs", "/aws-glue/python-jobs"
 _PAGE = 100
 _SHOWN = (
     "JobMode",
@@ -111,6 +111,11 @@ def _stop(changes: Changes, run: Run, now_ms: int) -> None:
         changes.change_run(asked_to_stop(run, now_ms))
 
 
+def log_group(run: Run) -> str:
+    """Return the name with which the names of the run's log groups begin."""
+    return SHELL_LOG_GROUP if run.definition["Command"]["Name"] == PYTHON_SHELL else LOG_GROUP
+
+
 def answer_of(run: Run, now_ms: int) -> dict[str, Any]:
     """Return a run as `JobRun` of the API."""
     until_ms = run.completed_ms or now_ms
@@ -123,7 +128,7 @@ def answer_of(run: Run, now_ms: int) -> dict[str, Any]:
         "LastModifiedOn": secs(run.modified_ms),
         "PredecessorRuns": list(run.predecessors),
         "ExecutionTime": (until_ms - run.running_ms) // 1000 if run.running_ms else 0,
-        "LogGroupName": LOG_GROUP,
+        "LogGroupName": log_group(run),
         **{name: run.definition[name] for name in _SHOWN if name in run.definition},
         **capacity(run.definition),
     }

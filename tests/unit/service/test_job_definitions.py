@@ -7,6 +7,8 @@ from gluepot.service.errors import ServiceError
 
 GIVEN = {"Role": "any", "Command": {"Name": "glueetl", "ScriptLocation": "s3://b/job.py"}}
 
+SHELL = {"Command": {"Name": "pythonshell", "ScriptLocation": "s3://b/job.py"}}
+
 
 def test_defaults_are_added():
     made = complete({**GIVEN, "GlueVersion": "5.0"})
@@ -26,6 +28,8 @@ def test_a_stream_has_no_timeout_of_its_own():
     ("changes", "part"),
     [
         ({"Command": {"Name": "glueray", "ScriptLocation": "s3://b/j.py"}}, "Ray jobs cannot run here"),
+        ({**SHELL, "WorkerType": "G.1X", "NumberOfWorkers": 2}, "A Python shell job has no workers"),
+        ({**SHELL, "MaxCapacity": 2.0}, "MaxCapacity is 2.0; a Python shell job has 0.0625 or 1"),
         ({"Command": {"Name": "etl", "ScriptLocation": "s3://b/j.py"}}, "Command.Name is 'etl'"),
         ({"Command": {"Name": "glueetl"}}, "Command.ScriptLocation is missing"),
         ({"Role": ""}, "Role is missing"),
@@ -53,6 +57,7 @@ def test_what_cannot_run_is_refused_with_a_sentence(changes, part):
     ("given", "found"),
     [
         ({}, {"MaxCapacity": 10.0, "AllocatedCapacity": 10}),
+        (SHELL, {"MaxCapacity": 0.0625, "AllocatedCapacity": 0}),
         ({"MaxCapacity": 2.5}, {"MaxCapacity": 2.5, "AllocatedCapacity": 2}),
         (
             {"WorkerType": "G.025X", "NumberOfWorkers": 3},

@@ -7,8 +7,8 @@ from gluepot.service.launch.processes import said
 from gluepot.service.states import Run, State
 
 
-def command(arguments, location="s3://bucket/scripts/daily.py"):
-    definition = {"GlueVersion": "4.0", "Command": {"ScriptLocation": location}}
+def command(arguments, location="s3://bucket/scripts/daily.py", kind="glueetl"):
+    definition = {"GlueVersion": "4.0", "Command": {"Name": kind, "ScriptLocation": location}}
     run = Run(1, "jr_1", "daily", State.STARTING, definition, arguments)
     return command_of(run, lambda place: place.encode())
 
@@ -19,6 +19,12 @@ def test_a_script_gets_its_names_and_arguments():
     assert made.argv[8:12] == ["--JOB_NAME", "daily", "--JOB_RUN_ID", "jr_1"]
     assert made.argv[14:] == ["--day", "monday", "--flag"]
     assert made.files == {"daily.py": b"s3://bucket/scripts/daily.py"}
+
+
+def test_a_shell_job_gets_its_own_arguments_only():
+    made = command({"--day": "monday", "--additional-python-modules": "a==1,b"}, kind="pythonshell")
+    assert made.argv[1:5] == ["-m", "gluepot.service.launch.python_shell", "a==1,b", "daily.py"]
+    assert made.argv[5:] == ["--day", "monday", "--additional-python-modules", "a==1,b"]
 
 
 def test_nobody_else_chooses_a_runs_names():

@@ -7,6 +7,10 @@ BIN := .venv/bin
 TIMES := .test_times
 # Each file of tests stays in one process, and the order is that of tests/conftest.py.
 LONGEST_FIRST := --dist loadfile --no-loadscope-reorder
+# Their files are in a folder that is removed at the end, in memory where there is room. Of a test that passed, they go
+# at its own end.
+IN_OWN_FOLDER = folder=$$($(BIN)/python -m scripts.test_folder) || exit 1; trap 'rm -rf "$$folder"' EXIT; trap 'exit 1' INT TERM
+PYTEST := $(BIN)/pytest -o tmp_path_retention_policy=failed
 FIND_PYTHON = for p in python3 python3.13 python3.12 python3.11; do \
 	"$$p" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null && { echo "$$p"; break; }; done
 
@@ -22,17 +26,19 @@ demo: setup ## click events through a Glue script into a table, live; ARGS="--se
 	@$(BIN)/gluepot demo $(ARGS)
 
 test: setup ## all that CI runs: lint and every test
-	@# In two parts, so that the processes of the second, which start servers and jobs, hold no Spark of the first.
-	@# Lint runs beside the first, which waits for the disk and for Spark now and then; its lines follow at the end.
-	@rm -rf $(TIMES); mkdir $(TIMES); failed=0; \
-	$(MAKE) lint > $(TIMES)/lint.txt 2>&1 & lint=$$!; \
-	$(BIN)/pytest --numprocesses 2 $(LONGEST_FIRST) --junitxml $(TIMES)/1.xml tests/unit tests/spark -m "not long" || failed=1; \
-	wait $$lint || failed=1; \
-	$(BIN)/pytest --numprocesses 3 $(LONGEST_FIRST) --junitxml $(TIMES)/2.xml --ignore tests/unit --ignore tests/spark -m "not long" || failed=1; \
-	cat $(TIMES)/lint.txt; $(BIN)/python -m scripts.test_times $(TIMES)/1.xml $(TIMES)/2.xml; exit $$failed
+	@# In two parts, so that the processes of the second, which start servers and jobs, hold no Spark of the first. Lint and
+	@# the unit tests run beside them, with what they leave of the processors (`nice`); their lines follow at the end.
+	@rm -rf $(TIMES); mkdir $(TIMES); failed=0; $(IN_OWN_FOLDER); \
+	nice -n 15 $(MAKE) lint > $(TIMES)/lint.txt 2>&1 & lint=$$!; \
+	nice -n 15 $(PYTEST) --basetemp $$folder/unit --numprocesses 2 $(LONGEST_FIRST) --junitxml $(TIMES)/unit.xml tests/unit -m "not long" > $(TIMES)/unit.txt 2>&1 & unit=$$!; \
+	trap 'kill $$lint $$unit 2>/dev/null; exit 1' INT TERM; \
+	$(PYTEST) --basetemp $$folder/1 --numprocesses 2 $(LONGEST_FIRST) --junitxml $(TIMES)/1.xml tests/spark -m "not long" || failed=1; \
+	$(PYTEST) --basetemp $$folder/2 --numprocesses 3 $(LONGEST_FIRST) --junitxml $(TIMES)/2.xml --ignore tests/unit --ignore tests/spark -m "not long" || failed=1; \
+	wait $$lint || failed=1; wait $$unit || failed=1; cat $(TIMES)/lint.txt $(TIMES)/unit.txt; \
+	$(BIN)/python -m scripts.test_times $(TIMES)/*.xml; exit $$failed
 
-test-long: setup ## long repetitions, before a release: generated data quality rules, random kills, every kill point with tables in S3, wrong versions under kills, kills of lake examples; some twenty-five minutes
-	@$(BIN)/pytest --numprocesses 2 --dist loadfile tests/unit/quality tests/crash tests/e2e -m long
+test-long: setup ## long repetitions, before a release: generated data quality rules and requests, two thousand histories of bookmarked runs, random kills, every kill point with tables in S3, wrong versions under kills, kills of lake examples; some twenty-five minutes
+	@$(IN_OWN_FOLDER); $(PYTEST) --basetemp $$folder/1 --numprocesses 2 --dist loadfile tests/unit/quality tests/unit/bookmarks tests/unit/service tests/crash tests/e2e -m long
 
 check: lint ## before a commit: lint and the unit tests
 	@$(BIN)/pytest --numprocesses 2 tests/unit -m "not slow and not long"

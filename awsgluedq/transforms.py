@@ -13,9 +13,9 @@ from awsglue.dynamicframe import DynamicFrame, DynamicFrameCollection
 from awsglue.transforms import GlueTransform
 from awsglue.writing import current_writer
 from awsgluedq.options import evaluation_options, publication
+from awsgluedq.subject import subject_of
 from gluepot.engine.pipeline import FrameInput, Pipeline
 from gluepot.evaluation.check import Check, plain_outcome
-from gluepot.evaluation.examiner import Subject
 from gluepot.quality.dqdl import parse
 from gluepot.streaming.query import session
 
@@ -67,6 +67,7 @@ class EvaluateDataQuality(GlueTransform):
 
         Raises:
             DqdlError: the ruleset is not valid.
+            InvalidWhereError: Spark does not understand a `where` of it.
         """
         check = _check(frame, ruleset, publishing_options, additional_options, additional_data_sources)
         return _rule_outcomes(frame, check)
@@ -108,16 +109,9 @@ def _check(
     sources: Mapping[str, DynamicFrame],
 ) -> Check:
     rules = parse(ruleset)
-    subject = Subject(
-        frame.glue_ctx.spark_session,
-        frame.pipeline,
-        frame.toDF,
-        frame.known_schema(),
-        {alias: other.toDF for alias, other in sources.items()},
-    )
     current = session.current()
     return Check(
-        subject,
+        subject_of(frame, sources),
         rules,
         evaluation_options(additional),
         publication(publishing, current.job, dict(os.environ), current.checked),

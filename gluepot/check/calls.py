@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -64,7 +65,7 @@ def read_script(source: str) -> Script:
         SyntaxError: the text is not Python.
     """
     tree = ast.parse(source)
-    reader = _Reader(_batch_functions(tree))
+    reader = _Reader(_batch_functions(tree), _texts(tree))
     reader.visit(tree)
     return Script(tree, tuple(reader.calls), tuple(reader.imports), tuple(reader.row_writes))
 
@@ -79,6 +80,20 @@ def _batch_functions(tree: ast.Module) -> frozenset[str]:
     return frozenset(found)
 
 
+def _texts(tree: ast.Module) -> Mapping[str, ast.Constant]:
+    """Return the texts of names that are bound once in the whole script, such as the rulesets that Studio writes."""
+    bound = Counter(
+        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+    bound.update(node.arg for node in ast.walk(tree) if isinstance(node, ast.arg))
+    found = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str()) as text) if bound[name] == 1:
+                found[name] = text
+    return found
+
+
 @dataclass(slots=True)
 class _Reader(ast.NodeVisitor):
     """Visits the statements of a script in their order.
@@ -88,6 +103,7 @@ class _Reader(ast.NodeVisitor):
     """
 
     batch_functions: frozenset[str]
+    texts: Mapping[str, ast.Constant]
     names: Names = field(default_factory=Names)
     calls: list[Call] = field(default_factory=list)
     imports: list[tuple[str, int]] = field(default_factory=list)
@@ -143,12 +159,17 @@ class _Reader(ast.NodeVisitor):
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute):
             self._method(node, node.func.value, node.func.attr)
+        elif isinstance(node.func, ast.Call) and (named := self.names.class_of(node.func.func)) in TRANSFORMS:
+            self._add(TRANSFORM, str(named), node, TRANSFORMS[str(named)].__call__)
 
     def _method(self, node: ast.Call, value: ast.expr, name: str) -> None:
-        named = self.names.class_of(value)
+        made = value.func if isinstance(value, ast.Call) else value  # also `EvaluateDataQuality().process_rows(...)`
+        named = self.names.class_of(made)
         if named in TRANSFORMS:
             if name == "apply":
                 self._add(TRANSFORM, named, node, TRANSFORMS[named].__call__)
+            elif name == "process_rows":
+                self._add(TRANSFORM, named, node, inspect.getattr_static(TRANSFORMS[named], name, None))
             return
         owner = named or self.names.kind_of(value)
         if owner in CLASSES and name not in self.added:
@@ -162,6 +183,9 @@ class _Reader(ast.NodeVisitor):
         parameters = list(inspect.signature(plain).parameters)[1:] if callable(plain) else []  # without `self` or `cls`
         given = dict(zip(parameters, node.args, strict=False))
         given |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
+        ruleset = given.get("ruleset")
+        if isinstance(ruleset, ast.Name) and ruleset.id in self.texts:
+            given["ruleset"] = self.texts[ruleset.id]
         self.calls.append(Call(owner, name, node.lineno, given, self.in_batch))
 
     def _bind(self, name: str, kind: str | None) -> None:

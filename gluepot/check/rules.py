@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 
 from gluepot.check.calls import GLUE_PACKAGES, Call, Script
 from gluepot.check.finding import Finding, Level
 from gluepot.core.errors import ConfigError
+from gluepot.quality.dqdl import DqdlError, parse
 from gluepot.streaming.interval import parse_interval
 
 _WITH_CTX = frozenset(
@@ -44,6 +46,7 @@ def warnings_of(script: Script) -> Iterator[Finding]:
     yield from _without_ctx(script)
     yield from _repeated_writes(script)
     yield from _small_files(script)
+    yield from _ruleset_notes(script)
     yield from _gone_in_spark_4(script)
     yield from _unknown_names(script)
 
@@ -90,6 +93,15 @@ def _small_files(script: Script) -> Iterator[Finding]:
                 "windowSize or fewer keys"
             )
             yield _warning(call.line, "small-files", message)
+
+
+def _ruleset_notes(script: Script) -> Iterator[Finding]:
+    for call in script.calls:
+        given = _plain(call.arguments["ruleset"]) if "ruleset" in call.arguments else None
+        if isinstance(given, str):
+            with suppress(DqdlError):  # the verdict on the call says that it is not valid
+                for note in parse(given).notes:
+                    yield _warning(call.line, "ruleset", note)
 
 
 def _gone_in_spark_4(script: Script) -> Iterator[Finding]:

@@ -20,6 +20,7 @@ from gluepot.entities import parameters
 from gluepot.entities.entity_types import ENTITY_TYPES
 from gluepot.entities.missing_types import MISSING_TYPES
 from gluepot.frames.transforms import ApplyMapping, CompareRows, ResolveChoice
+from gluepot.quality.dqdl import DqdlError, parse
 
 _A_MODEL = "it runs a model that only AWS has; compare the columns that tell records apart with a join"
 # Facades and transforms that have the name but refuse the call.
@@ -203,6 +204,15 @@ def _entity_types(call: Call) -> None:
         parameters.rules(given)
 
 
+def _ruleset(call: Call) -> None:
+    given = literal(call, "ruleset")
+    if isinstance(given, str):
+        try:
+            parse(given)
+        except DqdlError as error:
+            raise ConfigError(f"in the ruleset: {error}") from None
+
+
 _TRIED: dict[str, Callable[[Call], None]] = {
     "DataFrameReader.from_options": _read_rows,
     "DynamicFrameReader.from_options": _read,
@@ -224,6 +234,7 @@ _TRIED: dict[str, Callable[[Call], None]] = {
     "DynamicFrame.split_rows": _compare,
     "DynamicFrame.unbox": _unbox,
     "transforms.ApplyMapping": _mapping,
+    "transforms.EvaluateDataQuality": _ruleset,
     "transforms.ResolveChoice": _choice,
     "transforms.SplitRows": _compare,
     "transforms.Unbox": _unbox,

@@ -198,7 +198,7 @@ def measure(spark: SparkSession, pipeline: Pipeline, measures: Sequence[Measure]
     def measure_all(work: task.Work) -> Iterator[Measured]:
         whole = Measured()
         for chunk in work.chunks:
-            whole = whole.merged(measure_batch(chunk.batch, measures))
+            whole = whole.merged(measure_batch(chunk.batch, measures, whole))
         yield whole
 
     whole = Measured()

@@ -275,7 +275,8 @@ def _measured_steps(steps: Iterable[Step], chunk: Chunk, tally: Tally) -> Chunk:
     for step in steps:
         chunk = step(chunk)
         if isinstance(step, MeasureRows):
-            found, before = step.of(chunk), tally.measured.get(step.name)
+            before = tally.measured.get(step.name)
+            found = step.of(chunk, before)
             tally.measured[step.name] = found if before is None else before.merged(found)
     return chunk
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gluepot.core.clock import Clock
 from gluepot.core.errors import EtlError
@@ -18,16 +18,20 @@ from gluepot.engine.measuring import Waiting
 from gluepot.engine.pipeline import Pipeline
 from gluepot.engine.writer import TableWriter
 from gluepot.evaluation.examiner import Examiner, Options, Subject
-from gluepot.evaluation.history.store import History
 from gluepot.evaluation.origins import origins_of
 from gluepot.quality import anomalies
+from gluepot.quality.distributions import ValueCounts, column_of_distribution
 from gluepot.quality.dqdl.conditions import calls_of
 from gluepot.quality.dqdl.rule_types import Kind
 from gluepot.quality.dqdl.ruleset import Ruleset
 from gluepot.quality.measures import Measured
 from gluepot.quality.numbers import Moment, RuleError
+from gluepot.quality.observations import Observation, observed
 from gluepot.quality.outcomes import Evaluation, RuleOutcome
 from gluepot.quality.results import Checked, Result, RowSummary, Source
+
+if TYPE_CHECKING:
+    from gluepot.evaluation.history.store import History
 
 log = get_logger(__name__)
 
@@ -63,6 +67,9 @@ class Check:
         publication: what becomes of the result.
         writer: the writes of the batch or run.
         clock: tells the time of the evaluation.
+
+    Raises:
+        InvalidWhereError: Spark does not understand a `where` of the ruleset.
     """
 
     def __init__(
@@ -79,7 +86,15 @@ class Check:
         self._clock = clock
         self._started_secs = clock.epoch()
         self._name = writer.next_name(publication.source.context)
-        self._examiner = Examiner(subject, ruleset, options, Moment(self._started_secs), self._earlier(ruleset))
+        self._examiner = Examiner(
+            subject,
+            ruleset,
+            options,
+            Moment(self._started_secs),
+            self._earlier(ruleset),
+            self._distributions(ruleset),
+        )
+        self._examiner.check_where()
         self._writer = writer
         self._waiting: Waiting | None = None
         self._evaluation: Evaluation | None = None
@@ -152,6 +167,8 @@ class Check:
             evaluation.history,
             evaluation.rows,
             self._summary,
+            distributions=evaluation.distributions,
+            observations=self._observations(evaluation),
         )
         log.info(
             "data_quality_evaluated",
@@ -159,6 +176,7 @@ class Check:
             passed=result.passed,
             failed=result.failed,
             failed_rules=[one.rule for one in result.outcomes if not one.passed][:10],
+            observations=len(result.observations),
         )
         checked = Checked(result, origins_of(self._pipeline), publication.in_cloudwatch)
         self._writer.totals.add_check(checked)
@@ -181,11 +199,33 @@ class Check:
             return {}
         return self._publication.history().earlier(self._publication.source, self._name, most)
 
+    def _observations(self, evaluation: Evaluation) -> Sequence[Observation]:
+        if not self.options.observes or self._publication.history is None:
+            return ()
+        source = self._publication.source
+        try:
+            earlier = self._publication.history().earlier(source, self._name, anomalies.MOST)
+        except EtlError as error:
+            log.warning("data_quality_observations_missing", context=source.context, error=str(error))
+            return ()
+        return observed(evaluation, earlier)
+
+    def _distributions(self, ruleset: Ruleset) -> Mapping[str, ValueCounts]:
+        """Return by column the newest earlier distribution, whose bins this evaluation keeps."""
+        is_wanted = any(rule.type_name == "Distribution" for rule in ruleset.analyzers)
+        if not is_wanted or self._publication.history is None:
+            return {}
+        source = self._publication.source
+        found = self._publication.history().distributions(source, self._name, anomalies.MOST)
+        return {column_of_distribution(name): one for name, one in found.items()}
+
 
 def most_earlier(ruleset: Ruleset) -> int:
     """Return how many earlier values of a metric the rules use at most."""
-    conditions = [rule.condition for rule in ruleset.all_rules() if rule.condition is not None]
-    calls = [call for one in conditions for operand in one.operands for call in calls_of(operand)]
+    rules = list(ruleset.all_rules())
+    operands = [one for rule in rules if rule.condition is not None for one in rule.condition.operands]
+    operands += [one for rule in rules for tag in rule.tags for one in tag.operands]
+    calls = [call for one in operands for call in calls_of(one)]
     wanted = [int(str(call.arguments[0])) if call.arguments else 1 for call in calls if call.name == "last"]
     if any(rule.type_name == "DetectAnomalies" for rule in ruleset.all_rules()):
         wanted.append(anomalies.MOST)

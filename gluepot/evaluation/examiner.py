@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from threading import Lock
@@ -12,6 +12,7 @@ from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as sql
 
+from gluepot.core.errors import ConfigError
 from gluepot.engine import execute
 from gluepot.engine.pipeline import FrameInput, Pipeline
 from gluepot.evaluation.files import values as file_values
@@ -19,13 +20,27 @@ from gluepot.evaluation.group_counts import frequencies
 from gluepot.evaluation.hash_counts import Way
 from gluepot.evaluation.hashes import CODED
 from gluepot.evaluation.other_data import OtherData, Sources, check_columns, first_line, quoted_column
+from gluepot.evaluation.predicates import invalid_where
 from gluepot.evaluation.row_outcomes import RowOutcomes, SummaryOfRows
 from gluepot.frames.transforms import SelectFields
 from gluepot.quality import files as file_rules
 from gluepot.quality.checks import JUDGES, Facts, Setting
+from gluepot.quality.distributions import Distribution, ValueCounts
 from gluepot.quality.dqdl.ruleset import Composite, Rule, Ruleset, simple_rules
 from gluepot.quality.evaluation import Examination
-from gluepot.quality.measures import OWN, Columns, Grouped, Groups, Measured, columns_of, find_name, measure
+from gluepot.quality.measures import (
+    OWN,
+    Columns,
+    Frequencies,
+    Grouped,
+    Groups,
+    Measure,
+    Measured,
+    State,
+    columns_of,
+    find_name,
+    measure,
+)
 from gluepot.quality.numbers import Moment, RuleError
 from gluepot.quality.outcomes import Evaluation
 from gluepot.quality.results import RowSummary
@@ -64,15 +79,17 @@ class Options:
         filtered_as_skipped: whether a row that a `where` leaves out counts as skipped instead of passed.
         with_labels: whether the texts of rules in row outcomes show their labels.
         with_summary: whether rows are counted by rule and result, Glue's `publishAggregatedMetrics.status`.
+        observes: whether metrics are compared with those of earlier evaluations, Glue's `observations.scope`.
     """
 
     by_row: bool = False
     filtered_as_skipped: bool = False
     with_labels: bool = False
     with_summary: bool = False
+    observes: bool = False
 
 
-class InvalidWhereError(ValueError):
+class InvalidWhereError(ConfigError, ValueError):
     """A `where` that Spark cannot read or resolve. Glue raises such an error as well."""
 
 
@@ -85,6 +102,7 @@ class Examiner:
         options: how.
         now: the time of the evaluation.
         earlier: values of metrics in earlier evaluations, the newest first, by metric.
+        distributions: by column the distribution in the newest earlier evaluation that has one.
     """
 
     def __init__(
@@ -94,6 +112,7 @@ class Examiner:
         options: Options,
         now: Moment,
         earlier: Mapping[str, Sequence[float]] | None = None,
+        distributions: Mapping[str, ValueCounts] | None = None,
     ) -> None:
         self._subject = subject
         self._ruleset = ruleset
@@ -102,12 +121,22 @@ class Examiner:
             where: f"{OWN}where_{at}"
             for at, where in enumerate(dict.fromkeys(rule.where for rule in ruleset.all_rules() if rule.where))
         }
-        self._setting = Setting(now, self._masks, earlier or {})
+        self._setting = Setting(now, self._masks, earlier or {}, distributions or {})
         self._flags = {rule: f"{OWN}flag_{at}" for at, rule in enumerate(dict.fromkeys(self._flagged_rules()))}
         self._tests = RowTests(self._setting, self._flags)
         self._examination = Examination(ruleset, self._setting, self._tests, options.by_row)
+        self._given: DataFrame | None = None
         self._extended: DataFrame | None = None
         self._extending = Lock()
+
+    def check_where(self) -> None:
+        """Make sure that Spark understands each `where`.
+
+        Raises:
+            InvalidWhereError: it does not.
+        """
+        for where in self._masks:
+            self._predicate(self._rows, where)
 
     @property
     def measures_alone(self) -> bool:
@@ -180,7 +209,7 @@ class Examiner:
         rules = self._outside_rules()
         if not rules:
             return {}
-        data = OtherData(self._subject.spark, self._subject.rows(), self._subject.sources)
+        data = OtherData(self._subject.spark, self._rows, self._subject.sources)
         found: dict[Rule, Mapping[str, float] | str] = {}
         for rule in rules:
             try:
@@ -194,11 +223,7 @@ class Examiner:
 
     def _counted_elsewhere(self, measured: Measured) -> Measured:
         """Count the groups that one process could not hold, in a pass of their own over the columns that they need."""
-        found = {
-            one: state
-            for one, state in measured.states.items()
-            if isinstance(one, Groups) and isinstance(state, Grouped) and state.too_many
-        }
+        found = {one: state for one, state in _grouped(measured) if state.too_many}
         if not found:
             return measured
         if self._needs_columns:
@@ -207,21 +232,33 @@ class Examiner:
             names = [find_name(measured.columns.types, name) or name for one in found for name in one.columns]
             select = SelectFields(tuple(f"`{name}`" for name in dict.fromkeys(names)))
             pipeline = self._subject.pipeline.over_known().then(select)
+        listed = _listed(measured)
         counted = frequencies(
             self._subject.spark,
             pipeline,
             list(found),
             [state.rows for state in found.values()],
-            [_way_of(one, state, measured.columns) for one, state in found.items()],
+            [
+                # Hashes do not tell which values are the most frequent ones.
+                Way.VALUES if one in listed else _way_of(one, state, measured.columns)
+                for one, state in found.items()
+            ],
         )
-        return Measured(measured.columns, {**measured.states, **dict(zip(found, counted, strict=True))})
+        return _with_counts(measured, dict(zip(found, counted, strict=True)))
 
     def _with_columns(self) -> DataFrame:
         """Return the rows with the columns of `where` and of row results that other rows decide."""
         with self._extending:
             if self._extended is None:
-                self._extended = self._extend(self._subject.rows())
+                self._extended = self._extend(self._rows)
             return self._extended
+
+    @property
+    def _rows(self) -> DataFrame:
+        """The rows; making a DataFrame of them can take a look at the data, so it is made once."""
+        if self._given is None:
+            self._given = self._subject.rows()
+        return self._given
 
     def _extend(self, rows: DataFrame) -> DataFrame:
         data = OtherData(self._subject.spark, rows, self._subject.sources)
@@ -240,9 +277,7 @@ class Examiner:
             predicate = sql.expr(where)
             rows.where(predicate)
         except (AnalysisException, ParseException) as error:
-            raise InvalidWhereError(
-                f"Rule {rule} has provided an invalid where clause :\n{first_line(error)}"
-            ) from None
+            raise InvalidWhereError(invalid_where(rule, first_line(error))) from None
         return predicate
 
     def _flagged(self, rows: DataFrame, data: OtherData, rule: Rule, name: str) -> DataFrame:
@@ -254,6 +289,37 @@ class Examiner:
         times = sql.sum(sql.when(chosen, 1).otherwise(0)).over(Window.partitionBy(*keys))
         filled = _all_filled(keys) if rule.type_name == "IsPrimaryKey" else _any_filled(keys)
         return rows.withColumn(name, (times == 1) & filled)
+
+
+def _grouped(measured: Measured) -> Iterator[tuple[Groups, Grouped]]:
+    """Yield the groups that were counted, also those of distributions."""
+    for one, state in measured.states.items():
+        if isinstance(one, Groups) and isinstance(state, Grouped):
+            yield one, state
+        elif isinstance(one, Distribution) and isinstance(state, Mapping):
+            for column, values in state.items():
+                if isinstance(values, Grouped):
+                    yield Groups((column,)), values
+
+
+def _with_counts(measured: Measured, counts: Mapping[Groups, Frequencies]) -> Measured:
+    """Return what was measured, with groups replaced by counts of them that were found elsewhere."""
+    states: dict[Measure, State] = {**measured.states}
+    states |= {one: found for one, found in counts.items() if one in states}
+    for one, state in measured.states.items():
+        if isinstance(one, Distribution) and isinstance(state, Mapping):
+            states[one] = {column: counts.get(Groups((column,)), values) for column, values in state.items()}
+    return Measured(measured.columns, states)
+
+
+def _listed(measured: Measured) -> set[Groups]:
+    """Return the groups of distributions, which list values."""
+    return {
+        Groups((column,))
+        for one, state in measured.states.items()
+        if isinstance(one, Distribution) and isinstance(state, Mapping)
+        for column in state
+    }
 
 
 def _way_of(one: Groups, state: Grouped, columns: Columns) -> Way:

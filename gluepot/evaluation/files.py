@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -45,10 +46,11 @@ def below(path: str) -> list[CheckedFile]:
     Raises:
         ConfigError, TransientError: the path cannot be read.
     """
-    storage = open_source(path)
-    found = [_checked(storage, one) for one in storage.tree("")]
-    if found:
-        return found
+    if not os.path.isfile(path):  # noqa: PTH113  it may be a URL
+        storage = open_source(path)
+        found = [_checked(storage, one) for one in storage.tree("")]
+        if found:
+            return found
     folder, _, name = path.rstrip("/").rpartition("/")
     parent = open_source(folder or "/")
     entry = parent.entry(name)

@@ -20,10 +20,13 @@ from gluepot.evaluation.hash_counts import Way, hash_counts
 from gluepot.evaluation.hashes import Hashes, hashes
 from gluepot.evaluation.sums import Sums
 from gluepot.frames.chunk import Chunk
-from gluepot.quality.measures import Frequencies, Grouped, Groups, packed, unpacked
+from gluepot.frames.schema.glue_types import short_name
+from gluepot.quality.measures import TOP, Frequencies, Grouped, Groups, packed, top_values, unpacked
+from gluepot.quality.values import NUMBERS
 
 _PARTS = "bucket int, at int, part binary"
-_SUMS = "at int, filled long, distinct long, once long, weighted double"
+_SUMS = "at int, filled long, distinct long, once long, weighted double, top array<struct<value: string, n: long>>"
+_TOP = pa.list_(pa.struct([("value", pa.string()), ("n", pa.int64())]))
 _ROWS_IN_BUCKET = 10_000_000
 
 
@@ -130,7 +133,10 @@ def _united(batches: Iterable[pa.RecordBatch], measures: Sequence[Groups]) -> It
         for at, part in zip(batch.column("at").to_pylist(), batch.column("part"), strict=True):
             tables.setdefault(at, []).append(unpacked(part.as_buffer()))
     for at, parts in tables.items():
-        counts = measures[at].counts(Grouped(0, tuple(parts)))
+        table = measures[at].filled(Grouped(0, tuple(parts)))
+        counts = table.column("n").to_numpy().astype(np.float64)
+        is_one = len(measures[at].columns) == 1 and short_name(table.column("0").type) not in NUMBERS
+        top = top_values(table) if is_one else ()  # distributions of numbers have bins
         yield pa.RecordBatch.from_pydict(
             {
                 "at": pa.array([at], pa.int32()),
@@ -138,10 +144,13 @@ def _united(batches: Iterable[pa.RecordBatch], measures: Sequence[Groups]) -> It
                 "distinct": [len(counts)],
                 "once": [int((counts == 1).sum())],
                 "weighted": [float((counts * np.log(counts)).sum())],
+                "top": pa.array([[{"value": value, "n": n} for value, n in top]], _TOP),
             }
         )
 
 
 def _summed(found: Sequence[Any]) -> Sums:
     filled, distinct, once = (sum(row[name] for row in found) for name in ("filled", "distinct", "once"))
-    return Sums(filled, distinct, once, math.fsum(row["weighted"] for row in found))
+    # No value is in two buckets, so the most frequent ones of all buckets are those of the column.
+    top = sorted(((one["value"], one["n"]) for row in found for one in row["top"]), key=lambda one: (-one[1], one[0]))
+    return Sums(filled, distinct, once, math.fsum(row["weighted"] for row in found), tuple(top[:TOP]))

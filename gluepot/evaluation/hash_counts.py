@@ -166,7 +166,7 @@ def _united(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_pydict(
             {
                 "at": pa.array([at], pa.int32()),
-                **{name: [getattr(found.sums, name)] for name in Sums.__dataclass_fields__},
+                **{name: [getattr(found.sums, name)] for name in ("filled", "distinct", "once", "weighted")},
                 "suspects": pa.array([None if found.suspects is None else found.suspects.tobytes()], pa.binary()),
             }
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from gluepot.quality.measures import Frequencies
+from gluepot.quality.measures import TOP, Frequencies
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +17,14 @@ class Sums:
         distinct: different values.
         once: values that occur once.
         weighted: the sum of n log n over all values, where n tells how often one occurs.
+        top: the most frequent values as texts, and how often each occurs; empty where only hashes were counted.
     """
 
     filled: int = 0
     distinct: int = 0
     once: int = 0
     weighted: float = 0.0
+    top: tuple[tuple[str, int], ...] = ()
 
     def plus(self, other: Sums) -> Sums:
         """Return the sums over these and other values; none may be among both."""
@@ -31,6 +33,7 @@ class Sums:
             self.distinct + other.distinct,
             self.once + other.once,
             self.weighted + other.weighted,
+            tuple(sorted((*self.top, *other.top), key=lambda one: (-one[1], one[0]))[:TOP]),
         )
 
     def summary(self, rows: int) -> Frequencies:
@@ -41,4 +44,4 @@ class Sums:
         """
         # The sum of -p log p, with p = n / filled.
         entropy = max(0.0, math.log(self.filled) - self.weighted / self.filled) if self.filled else 0.0
-        return Frequencies(rows, self.filled, self.distinct, self.once, entropy)
+        return Frequencies(rows, self.filled, self.distinct, self.once, entropy, self.top)

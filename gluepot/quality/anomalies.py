@@ -30,12 +30,14 @@ class Forecast:
         lower: the lower limit.
         upper: the upper limit.
         values: how many earlier values it was made from.
+        is_trend: whether it is the next point of a line, rather than a mean.
     """
 
     expected: float
     lower: float
     upper: float
     values: int
+    is_trend: bool = False
 
     def contains(self, value: float) -> bool:
         """Return whether a value is within the limits."""
@@ -51,9 +53,10 @@ def forecast(earlier: Sequence[float]) -> Forecast | None:
     values = [value for value in reversed(earlier[:MOST]) if math.isfinite(value)]
     if len(values) < LEAST:
         return None
-    expected, apart = _line(values) or (statistics.fmean(values), statistics.stdev(values))
+    line = _line(values)
+    expected, apart = line or (statistics.fmean(values), statistics.stdev(values))
     margin = max(_DEVIATIONS * apart, _LEAST_SHARE * abs(expected))
-    return Forecast(expected, expected - margin, expected + margin, len(values))
+    return Forecast(expected, expected - margin, expected + margin, len(values), line is not None)
 
 
 def _line(values: Sequence[float]) -> tuple[float, float] | None:

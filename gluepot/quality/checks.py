@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from gluepot.quality.anomalies import forecast
-from gluepot.quality.dqdl.rule_types import OTHER_SPELLINGS, Kind
+from gluepot.quality.date_patterns import DatePatternError, date_pattern
+from gluepot.quality.distributions import Binned, Distribution, ValueCounts, counted, distribution_name
+from gluepot.quality.dqdl.rule_types import MOST_BINS, OTHER_SPELLINGS, Kind
 from gluepot.quality.dqdl.ruleset import Condition, Keyword, Negative, Number, Operator, Rule
 from gluepot.quality.measures import (
     Castable,
@@ -66,11 +69,13 @@ class Setting:
         now: the time of the evaluation.
         masks: for each `where` in the ruleset the column that says which rows it chooses.
         earlier: values of metrics in earlier evaluations, the newest first, by metric.
+        distributions: by column the distribution in the newest earlier evaluation that has one.
     """
 
     now: Moment
     masks: Mapping[str, str] = field(default_factory=dict)
     earlier: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    distributions: Mapping[str, ValueCounts] = field(default_factory=dict)
 
     def mask(self, rule: Rule) -> str:
         """Return the column that says which rows the rule is about; empty for all."""
@@ -85,14 +90,21 @@ class Setting:
         assert rule.condition is not None
         return comparison_of(rule.condition, self._moment(rule), self.earlier.get(name_in_history(metric, rule), ()))
 
-    def threshold(self, rule: Rule) -> Comparison | None:
+    def threshold(self, rule: Rule, metric: str) -> Comparison | None:
         """Return the condition of `with threshold`; None without one.
+
+        Args:
+            rule: the rule.
+            metric: the share of rows that the threshold judges, whose earlier values it may use.
 
         Raises:
             RuleError: a number cannot be calculated.
         """
         tag = rule.tag("threshold")
-        return None if tag is None else comparison_of(Condition(Kind.NUMBER, tag.operator, tag.operands), self.now)
+        if tag is None:
+            return None
+        earlier = self.earlier.get(name_in_history(metric, rule), ())
+        return comparison_of(Condition(Kind.NUMBER, tag.operator, tag.operands), self.now, earlier)
 
     def _moment(self, rule: Rule) -> Moment:
         """Return the time of the evaluation, in the zone that `with timeZone` names for times of day."""
@@ -119,13 +131,15 @@ class Verdict:
         passed: whether it holds.
         reason: why not; empty if it holds.
         metrics: what was measured, by Glue's names.
-        test: the condition with values, for rules whose condition uses earlier values.
+        test: the condition or threshold with values, for rules in which that uses earlier values.
+        distributions: of columns, by Glue's names.
     """
 
     passed: bool
     reason: str = ""
     metrics: Mapping[str, float] = field(default_factory=dict)
     test: Comparison | None = None
+    distributions: Mapping[str, ValueCounts] = field(default_factory=dict)
 
 
 class Facts:
@@ -187,6 +201,18 @@ class Facts:
             assert isinstance(state, (Frequencies, Grouped))
             self._frequencies[measure] = state if isinstance(state, Frequencies) else measure.frequencies(state)
         return self._frequencies[measure]
+
+    def values(self, measure: Distribution) -> Mapping[str, Binned | Frequencies | str]:
+        """Return the values of columns: numbers in cells, others by frequency, or why there are none."""
+        state = self.state(measure)
+        assert isinstance(state, dict)
+        found: dict[str, Binned | Frequencies | str] = {}
+        for column, one in state.items():
+            try:
+                found[column] = Groups((column,)).with_top(one) if isinstance(one, Grouped) else one
+            except RuleError as error:
+                found[column] = str(error)
+        return found
 
     def outside(self, rule: Rule) -> Mapping[str, float]:
         """Return the values of a rule that need other data.
@@ -439,15 +465,20 @@ def _names_match(rule: Rule, _: Setting, facts: Facts) -> Verdict:
 
 
 def _threshold(rule: Rule, setting: Setting, share: float, metrics: Mapping[str, float]) -> Verdict:
-    """Judge a share of rows by the threshold; it has to be 1 without one."""
-    test = setting.threshold(rule)
+    """Judge a share of rows, the first of the metrics, by the threshold; it has to be 1 without one."""
+    test = setting.threshold(rule, next(iter(metrics)))
     return is_one(share, metrics) if test is None else compared(share, test, metrics)
 
 
 def _castable(rule: Rule, setting: Setting) -> Castable:
     assert rule.condition is not None
     wanted = str(getattr(rule.condition.operands[0], "value", ""))
-    return Castable(rule.parameters[0], wanted, setting.mask(rule))
+    return Castable(rule.parameters[0], wanted, setting.mask(rule), _date_format(rule))
+
+
+def _date_format(rule: Rule) -> str:
+    tag = rule.tag("format")
+    return "" if tag is None else str(getattr(tag.operands[0], "value", tag.operands[0]))
 
 
 def _data_type_needs(rule: Rule, setting: Setting) -> list[Measure]:
@@ -461,8 +492,14 @@ def _data_type_error(rule: Rule) -> str | None:
         return f"ColumnDataType compares by = or !=, not by {rule.condition.operator.value}."
     if wanted.upper() not in DATA_TYPES and not _DECIMAL.fullmatch(wanted):
         return f"The type {wanted} is not known; use one of {', '.join(DATA_TYPES)} or DECIMAL(precision, scale)."
-    if rule.tag("format") is not None:
-        return "`with format` is not supported here; cast the column before the check."
+    if not (date_format := _date_format(rule)):
+        return None
+    if wanted.upper() not in {"DATE", "TIMESTAMP"}:
+        return f"`with format` is for DATE and TIMESTAMP, not for {wanted}; leave it out."
+    try:
+        date_pattern(date_format)
+    except DatePatternError as error:
+        return str(error)
     return None
 
 
@@ -644,6 +681,39 @@ def _statistics(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
     return Verdict(True, "", metrics)
 
 
+def _distribution_measure(rule: Rule, setting: Setting) -> Distribution:
+    bins, _ = _bins(rule)
+    # Another number of bins begins anew.
+    frozen = {column: one.edges for column, one in setting.distributions.items() if len(one.edges) == bins + 1}
+    return Distribution(rule.parameters[0], tuple(sorted(frozen.items())))
+
+
+def _bins(rule: Rule) -> tuple[int, bool]:
+    """Return the number of bins, and whether bins that no longer fit are replaced."""
+    bins, rebin = rule.tag("bins"), rule.tag("rebin")
+    return (
+        MOST_BINS if bins is None else int(str(bins.operands[0])),
+        rebin is None or getattr(rebin.operands[0], "value", "") == "true",
+    )
+
+
+def _distribution_needs(rule: Rule, setting: Setting) -> list[Measure]:
+    return [_distribution_measure(rule, setting)]
+
+
+def _distribution(rule: Rule, setting: Setting, facts: Facts) -> Verdict:
+    bins, rebin = _bins(rule)
+    found: dict[str, ValueCounts] = {}
+    for column, state in facts.values(_distribution_measure(rule, setting)).items():
+        if isinstance(state, str):  # other columns have a distribution all the same
+            continue
+        with suppress(RuleError):
+            before = setting.distributions.get(column)
+            if one := counted(facts.type_of(column), state, bins, rebin=rebin, before=before):
+                found[distribution_name(column)] = one
+    return Verdict(True, distributions=found)
+
+
 JUDGES: Mapping[str, Judge] = {
     "RowCount": Judge(lambda rule, setting: [Rows(setting.mask(rule))], _row_count),
     "ColumnCount": Judge(nothing, _column_count),
@@ -668,6 +738,7 @@ JUDGES: Mapping[str, Judge] = {
     "DataFreshness": Judge(_freshness_needs, _freshness),
     "DetectAnomalies": Judge(_watched_needs, _anomalies),
     "AllStatistics": Judge(_statistics_needs, _statistics),
+    "Distribution": Judge(_distribution_needs, _distribution),
 }
 ELSEWHERE = Judge(nothing, _outside)
 """Judges rules whose value is found by Spark SQL or in a listing of files."""

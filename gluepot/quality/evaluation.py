@@ -19,6 +19,8 @@ from gluepot.quality.checks import (
     name_in_history,
     watched,
 )
+from gluepot.quality.distributions import ValueCounts
+from gluepot.quality.dqdl.rule_types import OBSERVED_TYPES
 from gluepot.quality.dqdl.ruleset import (
     Composite,
     Rule,
@@ -91,14 +93,20 @@ class Examination:
         """Return the outcomes."""
         outcomes = [self._outcome(rule, facts) for rule in self.ruleset.rules]
         history: dict[str, float] = {}
+        distributions: dict[str, ValueCounts] = {}
+        origins: dict[str, Rule] = {}
         for one in self.simple_rules():
             with suppress(RuleError):
-                found = judge_of(one).verdict(one, self.setting, facts).metrics
-                history |= {name_in_history(name, one): value for name, value in found.items()}
+                verdict = judge_of(one).verdict(one, self.setting, facts)
+                distributions |= verdict.distributions
+                kept = {name_in_history(name, one): value for name, value in verdict.metrics.items()}
+                history |= kept
+                if one.type_name in OBSERVED_TYPES:
+                    origins |= dict.fromkeys(kept, one)
         rows = facts.state(Rows())
         assert isinstance(rows, int)
         analyzers = [self._analyzed(one, facts) for one in self.ruleset.analyzers]
-        return Evaluation(outcomes, analyzers, rows, history)
+        return Evaluation(outcomes, analyzers, rows, history, distributions, origins)
 
     def simple_rules(self) -> Iterator[Rule]:
         """Yield the rules that have to be judged: parts of composites, and what analyzers and DetectAnomalies watch."""
@@ -128,8 +136,12 @@ class Examination:
             verdict = judge_of(rule).verdict(rule, self.setting, facts)
         except RuleError as error:
             return Verdict(False, str(error)), str(rule)
-        dynamic = rule.condition is not None and is_dynamic(rule.condition) and verdict.test is not None
-        return verdict, rule.text(str(verdict.test)) if dynamic else str(rule)
+        if verdict.test is not None and rule.condition is not None and is_dynamic(rule.condition.operands):
+            return verdict, rule.text(condition=str(verdict.test))
+        threshold = rule.tag("threshold")
+        if verdict.test is not None and threshold is not None and is_dynamic(threshold.operands):
+            return verdict, rule.text(threshold=str(verdict.test))
+        return verdict, str(rule)
 
     def _combined(self, rule: Composite, facts: Facts) -> tuple[Verdict, str]:
         parts = [self._verdict(part, facts) for part in rule.parts]

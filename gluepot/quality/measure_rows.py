@@ -31,6 +31,11 @@ class MeasureRows:
         """Return the chunk as it is."""
         return chunk
 
-    def of(self, chunk: Chunk) -> Measured:
-        """Return what is measured of the good rows of a chunk."""
-        return measure(chunk.batch, self.measures)
+    def of(self, chunk: Chunk, before: Measured | None = None) -> Measured:
+        """Return what is measured of the good rows of a chunk.
+
+        Args:
+            chunk: the chunk.
+            before: what was measured of earlier chunks, if the result will be merged with it.
+        """
+        return measure(chunk.batch, self.measures, before)

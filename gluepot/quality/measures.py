@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gluepot.frames.cast import try_cast
 from gluepot.frames.chunk import is_choice
 from gluepot.frames.schema.glue_types import glue_name
 from gluepot.quality.numbers import Comparison, RuleError
@@ -21,6 +22,10 @@ State: TypeAlias = Any
 # Groups in one state. Spark counts more than these: the driver gets the states of all tasks, a MB or two each.
 MOST_GROUPS = 100_000
 _COMPACT_AT = 50_000
+TOP = 20
+"""How many of the most frequent values a distribution lists (docs/glue 12.3)."""
+LONGEST_VALUE = 200
+"""The number of characters of a value that a distribution shows."""
 
 OWN = "__gluepot_quality_"
 """How the names of columns begin that an evaluation adds for itself."""
@@ -42,6 +47,14 @@ class Measure(Protocol):
 
     def merged(self, one: State, other: State) -> State:
         """Return the state of the rows of both."""
+
+
+@runtime_checkable
+class GroupingMeasure(Measure, Protocol):
+    """A measure that groups values, and that need not go on after there were too many of them."""
+
+    def of_more(self, batch: pa.RecordBatch, before: State) -> State:
+        """Return the state of some rows, knowing that of the rows before, with which it will be merged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,15 +164,22 @@ def ages(array: pa.Array, now_secs: float) -> pa.Array:
 
 @dataclass(frozen=True, slots=True)
 class Castable(_Counts):
-    """Rows whose value Spark can cast to a type."""
+    """Rows whose value Spark can cast to a type.
+
+    Args:
+        column: its name.
+        data_type: a name that `ColumnDataType` knows.
+        date_format: how texts show a date or time stamp; empty for the forms that Spark casts.
+    """
 
     column: str
     data_type: str
     where: str = ""
+    date_format: str = ""
 
     def of(self, batch: pa.RecordBatch) -> Counted:
         """See `Measure`."""
-        return _counted(castable(column_of(batch, self.column), self.data_type))
+        return _counted(castable(column_of(batch, self.column), self.data_type, self.date_format))
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,9 +235,10 @@ def _spread(values: np.ndarray[Any, np.dtype[np.float64]]) -> Spread:
         return Spread(len(values), total, squares, float(np.fmin.reduce(values)), float(values.max()))
 
 
-def _doubles(array: pa.Array) -> np.ndarray[Any, np.dtype[np.float64]]:
-    doubles = pc.cast(array, pa.float64(), safe=False) if not pa.types.is_boolean(array.type) else array
-    result: np.ndarray[Any, np.dtype[np.float64]] = doubles.drop_null().to_numpy(zero_copy_only=False)
+def doubles(array: pa.Array) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return numbers or truth values as doubles, without NULL."""
+    cast = pc.cast(array, pa.float64(), safe=False) if not pa.types.is_boolean(array.type) else array
+    result: np.ndarray[Any, np.dtype[np.float64]] = cast.drop_null().to_numpy(zero_copy_only=False)
     return result
 
 
@@ -230,7 +251,7 @@ class Numbers:
 
     def of(self, batch: pa.RecordBatch) -> Spread:
         """See `Measure`."""
-        return _spread(_doubles(column_of(batch, self.column)))
+        return _spread(doubles(column_of(batch, self.column)))
 
     def merged(self, one: Spread, other: Spread) -> Spread:
         """See `Measure`."""
@@ -347,7 +368,7 @@ class Together:
         if first.null_count or second.null_count:
             both = pc.and_(first.is_valid(), second.is_valid())
             first, second = first.filter(both), second.filter(both)
-        a, b = _doubles(first), _doubles(second)
+        a, b = doubles(first), doubles(second)
         if not len(a):
             return Joint()
         with np.errstate(all="ignore"):
@@ -428,6 +449,8 @@ class Frequencies:
         distinct: different values, without that of NULL in all columns.
         once: values that occur once.
         entropy: of the values.
+        top: the most frequent values as texts, and how often each occurs, the most frequent one first; empty unless the
+            values of one column, which are no numbers, were counted for a distribution.
     """
 
     rows: int
@@ -435,6 +458,7 @@ class Frequencies:
     distinct: int
     once: int
     entropy: float
+    top: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -449,6 +473,10 @@ class Groups:
         names = [str(at) for at in range(len(self.columns))]
         table = pa.Table.from_arrays([*self.keys(batch), _ones(batch.num_rows)], names=[*names, "n"])
         return Grouped(batch.num_rows, (_summed(table, names),))
+
+    def of_more(self, batch: pa.RecordBatch, before: Grouped) -> Grouped:
+        """See `GroupingMeasure`."""
+        return Grouped(batch.num_rows, too_many=True) if before.too_many else self.of(batch)
 
     def keys(self, batch: pa.RecordBatch) -> list[pa.Array]:
         """Return the values of the columns; those that Spark takes for equal are equal."""
@@ -484,25 +512,40 @@ class Groups:
         """Return the rows that the mask of the measure chooses."""
         return _chosen(batch, self.where) if self.where else batch
 
-    def counts(self, given: Grouped) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Return how often each value occurs, without that of NULL in all columns."""
+    def filled(self, given: Grouped) -> pa.Table:
+        """Return one table in which each value is once, without that of NULL in all columns."""
         table = self.compact(given)
         is_filled = pa.scalar(False)
         for at in range(len(self.columns)):
             is_filled = pc.or_(is_filled, pc.is_valid(table.column(str(at))))
-        counts: np.ndarray[Any, np.dtype[np.float64]] = (
-            table.column("n").filter(is_filled).to_numpy().astype(np.float64)
-        )
-        return counts
+        return table.filter(is_filled)
 
     def frequencies(self, given: Grouped) -> Frequencies:
         """Return the summary."""
-        counts = self.counts(given)
+        counts = self.filled(given).column("n").to_numpy().astype(np.float64)
         filled = int(counts.sum())
         shares = counts / filled if filled else counts
         return Frequencies(
             given.rows, filled, len(counts), int((counts == 1).sum()), abs(float((shares * np.log(shares)).sum()))
         )
+
+    def with_top(self, given: Grouped) -> Frequencies:
+        """Return the summary of one column that has no numbers, with its most frequent values."""
+        return replace(self.frequencies(given), top=top_values(self.filled(given)))
+
+
+def top_values(table: pa.Table) -> tuple[tuple[str, int], ...]:
+    """Return the most frequent values as texts, and how often each occurs, the most frequent one first.
+
+    Args:
+        table: has a column of values, each of them once, and `n`, how often each occurs.
+    """
+    if pa.types.is_boolean(table.column("0").type):  # Arrow selects no truth values
+        table = table.set_column(table.column_names.index("0"), "0", pc.cast(table.column("0"), pa.string()))
+    most = table.take(pc.select_k_unstable(table, TOP, [("n", "descending"), ("0", "ascending")]))
+    texts = try_cast(most.column("0").combine_chunks(), pa.string())
+    cut = pc.utf8_slice_codeunits(texts, 0, LONGEST_VALUE)
+    return tuple(zip(map(str, cut.to_pylist()), most.column("n").to_pylist(), strict=True))
 
 
 def _ones(rows: int) -> pa.Array:
@@ -538,12 +581,19 @@ class Statistics:
 
     def of(self, batch: pa.RecordBatch) -> dict[str, dict[Measure, State]]:
         """See `Measure`."""
+        return self.of_more(batch, {})
+
+    def of_more(
+        self, batch: pa.RecordBatch, before: Mapping[str, Mapping[Measure, State]]
+    ) -> dict[str, dict[Measure, State]]:
+        """See `GroupingMeasure`."""
         found: dict[str, dict[Measure, State]] = {}
         for field_ in batch.schema:
             is_wanted = self.column == ALL_COLUMNS or field_.name.lower() == self.column.lower()
             if not is_wanted or field_.name.startswith(OWN) or pa.types.is_nested(field_.type):
                 continue
-            found[field_.name] = {one: one.of(batch) for one in self._measures(field_)}
+            known = before.get(field_.name, {})
+            found[field_.name] = {one: state_of(one, batch, known.get(one)) for one in self._measures(field_)}
         return found
 
     def _measures(self, field_: pa.Field) -> list[Measure]:
@@ -622,13 +672,15 @@ def _merged_states(measure: Measure, one: State, other: State) -> State:
         return str(error)
 
 
-def measure(batch: pa.RecordBatch, measures: Iterable[Measure]) -> Measured:
+def measure(batch: pa.RecordBatch, measures: Iterable[Measure], before: Measured | None = None) -> Measured:
     """Measure a record batch.
 
     Args:
         batch: has the columns that say which rows count, too.
         measures: what to measure.
+        before: what was measured of other rows, if the result will be merged with it.
     """
+    known = {} if before is None else before.states
     masked: dict[str, pa.RecordBatch] = {"": batch}
     states: dict[Measure, State] = {}
     for one in measures:
@@ -637,10 +689,17 @@ def measure(batch: pa.RecordBatch, measures: Iterable[Measure]) -> Measured:
             masked[where] = _chosen(batch, where)
         rows = masked[where]
         try:
-            states[one] = one.of(rows)
+            states[one] = state_of(one, rows, known.get(one))
         except (pa.ArrowException, RuleError) as error:
             states[one] = str(error).splitlines()[0]
     return Measured(columns_of(batch.schema), states)
+
+
+def state_of(one: Measure, batch: pa.RecordBatch, before: State | None) -> State:
+    """Return the state of some rows; what failed or ended before takes no further work."""
+    if isinstance(before, str):
+        return before
+    return one.of(batch) if before is None or not isinstance(one, GroupingMeasure) else one.of_more(batch, before)
 
 
 def _chosen(batch: pa.RecordBatch, where: str) -> pa.RecordBatch:

@@ -111,9 +111,9 @@ def comparison_of(condition: Condition, now: Moment, earlier: Sequence[float] = 
     )
 
 
-def is_dynamic(condition: Condition) -> bool:
-    """Return whether the condition uses earlier values."""
-    return any("last(" in str(one) for one in condition.operands if not isinstance(one, Text))
+def is_dynamic(operands: Sequence[Expression]) -> bool:
+    """Return whether the operands of a condition use earlier values."""
+    return any("last(" in str(one) for one in operands if not isinstance(one, Text))
 
 
 def _value(one: Expression, kind: Kind, now: Moment, earlier: Sequence[float]) -> Operand:

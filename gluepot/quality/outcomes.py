@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gluepot.quality.dqdl.ruleset import Labels
+from gluepot.quality.distributions import ValueCounts
+from gluepot.quality.dqdl.ruleset import Labels, Rule
 
 PASSED = "Passed"
 FAILED = "Failed"
@@ -61,12 +62,16 @@ class Evaluation:
         analyzers: one for each analyzer, in order.
         rows: number of rows, if it was measured.
         history: metrics by their names in the history, which distinguish metrics of different rows.
+        distributions: of columns, by Glue's names.
+        origins: by a metric's name in the history the rule or analyzer that has measured it, if it can be observed.
     """
 
     outcomes: Sequence[RuleOutcome]
     analyzers: Sequence[AnalyzerOutcome] = ()
     rows: int | None = None
     history: Mapping[str, float] = field(default_factory=dict)
+    distributions: Mapping[str, ValueCounts] = field(default_factory=dict)
+    origins: Mapping[str, Rule] = field(default_factory=dict)
 
     @property
     def analyzed(self) -> Mapping[str, float]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gluepot.quality.dqdl.ruleset import quoted
+from gluepot.quality.dqdl.ruleset import numeral, quoted
 from gluepot.quality.measures import Complete, Extent, Groups, Measure, Numbers, Spread
 
 _MOST_VALUES = 10
@@ -92,7 +92,4 @@ def _above(value: float) -> float:
 
 
 def _text(value: float) -> str:
-    """Return a number as DQDL writes it: without an exponent."""
-    if value == int(value):
-        return str(int(value))
-    return f"{value:.6f}".rstrip("0").rstrip(".")
+    return numeral(round(value, 6))

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gluepot.core.datasets import Dataset
+from gluepot.quality.distributions import ValueCounts
+from gluepot.quality.observations import Observation
 from gluepot.quality.outcomes import AnalyzerOutcome, RuleOutcome, merged_metrics
 
 
@@ -75,6 +77,8 @@ class Result:
         ruleset: name of the ruleset; empty if it has none, as in jobs.
         ruleset_run_id: id of the evaluation run that the API started; empty in jobs.
         table: the table of the Data Catalog that was evaluated; None in jobs.
+        distributions: of columns, by Glue's names.
+        observations: what was not as earlier evaluations let us expect.
     """
 
     source: Source
@@ -90,6 +94,8 @@ class Result:
     ruleset: str = ""
     ruleset_run_id: str = ""
     table: CatalogTable | None = None
+    distributions: Mapping[str, ValueCounts] = field(default_factory=dict)
+    observations: Sequence[Observation] = ()
 
     @property
     def id(self) -> str:

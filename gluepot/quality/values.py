@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from gluepot.frames.cast import try_cast
 from gluepot.frames.schema.glue_types import TIMESTAMP, arrow_type, glue_name
+from gluepot.quality.date_patterns import date_pattern
 from gluepot.quality.dqdl.rule_types import Kind
 from gluepot.quality.dqdl.ruleset import Keyword, Operator
 from gluepot.quality.numbers import Comparison, Operand, RuleError
@@ -192,13 +193,16 @@ def check_pattern(pattern: str) -> str:
     return ""
 
 
-def castable(array: pa.Array, data_type: str) -> pa.BooleanArray:
+def castable(array: pa.Array, data_type: str, date_format: str = "") -> pa.BooleanArray:
     """Return for each value whether Spark can cast it to a type; NULL cannot be cast.
 
     Args:
         array: anything that is not nested.
         data_type: a name that `ColumnDataType` knows.
+        date_format: how texts show a date or time stamp; empty for the forms that Spark casts.
     """
+    if date_format and glue_name(array.type) not in TIMES:
+        return date_pattern(date_format).fits(_as_texts(array))
     target = arrow_type(DATA_TYPES.get(data_type.upper(), data_type.lower()))
     return pc.is_valid(try_cast(array, target))
 

@@ -21,7 +21,7 @@ from gluepot.service.commands import Command, command_of, fetched, script_locati
 from gluepot.service.firing import move_on
 from gluepot.service.launch.processes import Alive, Processes, Unknown
 from gluepot.service.states import ACTIVE, OPEN, Ended, Run, State, admitted, asked_to_stop, began, ended, late, retried
-from gluepot.service.store.database import Changes, Store
+from gluepot.service.store.database import Store
 
 KILL_AFTER_SECS = 60.0
 _BUSY_WAIT_SECS, _IDLE_WAIT_SECS, _AWAY_WAIT_SECS = 0.2, 5.0, 5.0
@@ -79,8 +79,8 @@ class Controller:
                 self._move_on(run)
         if move_on(self._store, self._now_ms()):
             self._changed.set()
-        with self._store.changes() as changes:
-            self._admit(changes)
+        if any(run.state is State.WAITING for run in runs):
+            self._admit()
         return bool(runs)
 
     def _move_on(self, run: Run) -> None:
@@ -144,13 +144,11 @@ class Controller:
             if (found := changes.run(run_id)) is not None and found.state in ACTIVE:
                 changes.change_run(change(found))
 
-    def _admit(self, changes: Changes) -> None:
-        waiting = changes.runs_in([State.WAITING])
-        if waiting:
+    def _admit(self) -> None:
+        with self._store.changes() as changes:
             active = Counter(run.job for run in changes.runs_in(ACTIVE))
-            for run in admitted(waiting, active, self._now_ms()):
+            for run in admitted(changes.runs_in([State.WAITING]), active, self._now_ms()):
                 changes.change_run(run)
-            self._changed.set()
 
     def _now_ms(self) -> int:
         return round(self._clock.epoch() * 1000)

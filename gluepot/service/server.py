@@ -21,7 +21,7 @@ from gluepot.service.context import Service
 from gluepot.service.control import Controller
 from gluepot.service.keys import KeyPair, keys_of, own_key
 from gluepot.service.launch.processes import Processes
-from gluepot.service.operations import OPERATIONS
+from gluepot.service.operations import BY_TARGET
 from gluepot.service.store.database import open_store, store_url
 from gluepot.service.wire.app import make_app
 
@@ -80,6 +80,7 @@ def client_environment(url: str, region: str, key: KeyPair) -> dict[str, str]:
     return {
         "AWS_ENDPOINT_URL_GLUE": url,
         "AWS_ENDPOINT_URL_STS": url,
+        "AWS_ENDPOINT_URL_CLOUDWATCH_LOGS": url,
         "AWS_DEFAULT_REGION": region,
         "AWS_ACCESS_KEY_ID": key.id,
         "AWS_SECRET_ACCESS_KEY": key.secret,
@@ -114,7 +115,7 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         TransientError: the database cannot be reached.
     """
     folder = service_folder(environ)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # arguments of runs may be secret
     lock = OsFileSystem().lock(folder / "lock")
     if lock is None:
         raise ConfigError(f"Another `gluepot serve` works in {folder}; end it, or set GLUEPOT_STATE to another folder.")
@@ -126,7 +127,7 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         processes = Processes(folder / "runs")
         controller = Controller(store, processes, _run_environment(environ, url, options.region, key), clock)
         shared = Service(store, clock, controller.wake, processes.folder, environ, ACCOUNT, options.region)
-        operations = {name: partial(one, shared) for name, one in OPERATIONS.items()}
+        operations = {target: partial(one, shared) for target, one in BY_TARGET.items()}
         app = make_app(operations, keys_of(key, environ).get, ACCOUNT, clock)
         server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="off"))
         ended = threading.Event()

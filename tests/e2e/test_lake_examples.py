@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import Topic
+from tests.e2e.conftest import Topic, new_topic_at
 from tests.e2e.jobs import EXAMPLES, Job, Launcher, arguments
 from tests.e2e.lake import delta_rows, glue_catalog, iceberg_rows
 
@@ -28,9 +28,10 @@ class Lake:
     def send(self, *documents: object) -> None:
         self._topic.send(json.dumps(document).encode() for document in documents)
 
-    def run(self, script: str, *flags: str, failpoint: str = "", **given: object) -> Job:
-        """Run an example until it has caught up with the topic."""
-        stream = {"stream_type": "kafka", "stream_options": json.dumps(self._topic.options())}
+    def run(self, script: str, *flags: str, failpoint: str = "", batch_records: int = 1000, **given: object) -> Job:
+        """Run an example until it has caught up with the topic, in batches of so many records."""
+        options = {**self._topic.options(), "maxOffsetsPerTrigger": str(batch_records)}
+        stream = {"stream_type": "kafka", "stream_options": json.dumps(options)}
         more = arguments(JOB_NAME="lake", TempDir=self._temp, window_size="1 second", **stream, **given)
         env = {"GLUEPOT_STATE": str(self.state), "GLUEPOT_FAILPOINT": failpoint}
         run = ("run", EXAMPLES / script, "--master", "local[2]", "--until-caught-up", "--")
@@ -40,7 +41,8 @@ class Lake:
 
     def merge_orders(self, failpoint: str = "") -> Job:
         return self.run(
-            "orders_iceberg.py", "--datalake-formats", "iceberg", failpoint=failpoint, catalog="glue_catalog",
+            "orders_iceberg.py", "--datalake-formats", "iceberg", failpoint=failpoint, batch_records=50,
+            catalog="glue_catalog",
             database_name="shop", table_name="orders", primary_key="order_id", iceberg_s3_path=self.warehouse,
             lock_table_name="locks", aws_region="us-east-1",
         )  # fmt: skip
@@ -54,8 +56,9 @@ class Lake:
 
 
 @pytest.fixture
-def lake(tmp_path: Path, launch: Launcher, topic: Topic) -> Lake:
-    return Lake(tmp_path, launch, topic)
+def lake(tmp_path: Path, launch: Launcher, kafka: str) -> Lake:
+    # One partition, so that the batches hold the records in the order in which they were sent.
+    return Lake(tmp_path, launch, new_topic_at(kafka, partitions=1))
 
 
 def order(order_id: int, status: str, minute: int) -> dict[str, object]:
@@ -65,11 +68,10 @@ def order(order_id: int, status: str, minute: int) -> dict[str, object]:
 
 def test_changes_are_merged_into_iceberg_as_if_each_batch_had_run_once(lake):
     lake.send(*(order(n, "new", 0) for n in range(50)))
-    job = lake.merge_orders()
     lake.send(*(order(n, "paid", 1) for n in range(0, 50, 2)), *(order(n, "deleted", 2) for n in range(5, 50, 10)))
-    lake.merge_orders(failpoint="batch.done")
+    lake.merge_orders(failpoint="batch.done@2")
     lake.send(order(0, "late", 0), order(1, "shipped", 9), order(99, "new", 9))
-    lake.merge_orders()
+    job = lake.merge_orders()
 
     left = {n: ("new" if n % 2 else "paid",) for n in range(50) if n % 10 != 5}
     assert lake.rows("orders", "order_id", "status") == {**left, 1: ("shipped",), 99: ("new",)}
@@ -110,20 +112,26 @@ def test_changes_of_several_tables_find_their_tables_also_after_a_kill(lake):
 def test_the_history_of_customers_is_kept_once_also_after_a_kill(lake):
     def keep(failpoint: str = "") -> None:
         flags = ("--datalake-formats", "iceberg", *glue_catalog(lake.warehouse))
-        lake.run("customers_scd2.py", *flags, failpoint=failpoint, table="glue_catalog.shop.customers")
+        table = "glue_catalog.shop.customers"
+        lake.run("customers_scd2.py", *flags, failpoint=failpoint, batch_records=2, table=table)
 
-    lake.send({"customer_id": 1, "city": "Rome", "changed_at": "2026-01-01T00:00:00Z"})
-    keep()
     lake.send(
+        {"customer_id": 1, "city": "Rome", "changed_at": "2026-01-01T00:00:00Z"},
+        {"customer_id": 3, "city": "Kyiv", "changed_at": "2026-01-01T00:00:00Z"},
         {"customer_id": 1, "city": "Oslo", "changed_at": "2026-02-01T00:00:00Z"},
         {"customer_id": 2, "city": "Bern", "changed_at": "2026-02-02T00:00:00Z"},
     )
-    keep("batch.done")
+    keep("batch.done@2")
     keep()
 
     rows = iceberg_rows(lake.state, "customers", "customer_id", "city", "valid_to", "is_current")
     found = [(row["customer_id"], row["city"], row["valid_to"] is None, row["is_current"]) for row in rows]
-    assert sorted(found) == [(1, "Oslo", True, True), (1, "Rome", False, False), (2, "Bern", True, True)]
+    assert sorted(found) == [
+        (1, "Oslo", True, True),
+        (1, "Rome", False, False),
+        (2, "Bern", True, True),
+        (3, "Kyiv", True, True),
+    ]
 
 
 def test_clicks_are_appended_once_to_delta_with_columns_that_come_later(lake, tmp_path):

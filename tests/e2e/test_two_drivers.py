@@ -50,18 +50,20 @@ def test_a_second_driver_is_refused_with_its_own_exit_code_and_the_first_goes_on
 
 
 @each_round
-@pytest.mark.parametrize("place", ["batch.staged", "publish.intent", "storage.moved", "publish.manifest_temp"])
-def test_a_paused_driver_that_wakes_up_after_its_lease_publishes_nothing(start, tmp_path, place, round_number):
-    zombie = start("--lease-secs", "2", GLUEPOT_FAILPOINT=place, GLUEPOT_FAILPOINT_ACTION="stop")
-    python = psutil.Process(zombie.process.pid)
-    zombie.wait_until(lambda: python.status() == psutil.STATUS_STOPPED, "the pause")
+def test_paused_drivers_that_wake_up_after_their_lease_publish_nothing(start, tmp_path, round_number):
+    zombies = []
+    # Each driver takes the checkpoint over from the one before it, runs the open batch anew, and is paused in it.
+    for place in ("batch.staged", "publish.intent", "storage.moved", "publish.manifest_temp"):
+        zombie = start("--lease-secs", "2", GLUEPOT_FAILPOINT=place, GLUEPOT_FAILPOINT_ACTION="stop")
+        python = psutil.Process(zombie.process.pid)
+        zombie.wait_until(lambda python=python: python.status() == psutil.STATUS_STOPPED, f"the pause at {place}")
+        zombies.append(zombie)
 
     heir = start("--until-caught-up", "--lease-secs", "2")
     assert heir.exit_code() == 0, heir.err
-    before = column(tmp_path / "table", "n")
-
-    zombie.signal(signal.SIGCONT)
-
-    assert zombie.exit_code() == 4, zombie.err
-    assert set(range(300)) <= set(before)
     assert column(tmp_path / "table", "n") == list(range(300))
+
+    for zombie in zombies:
+        zombie.signal(signal.SIGCONT)
+        assert zombie.exit_code() == 4, zombie.err
+        assert column(tmp_path / "table", "n") == list(range(300))

@@ -56,6 +56,17 @@ def script(tmp_path):
     return write
 
 
+def logs_of(serving):
+    keys = client_environment(serving.url, serving.region, serving.key)
+    return boto3.client(
+        "logs",
+        endpoint_url=keys["AWS_ENDPOINT_URL_CLOUDWATCH_LOGS"],
+        region_name=keys["AWS_DEFAULT_REGION"],
+        aws_access_key_id=keys["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=keys["AWS_SECRET_ACCESS_KEY"],
+    )
+
+
 def define(glue, name, location, **definition):
     glue.create_job(Name=name, Role="any", Command={"Name": "glueetl", "ScriptLocation": location}, **definition)
 
@@ -105,6 +116,34 @@ def test_a_failure_tells_its_cause_and_is_tried_again(glue, script):
     assert (second["Attempt"], second["PreviousRunId"]) == (1, run_id)
     ids = [run["Id"] for run in glue.get_job_runs(JobName="failing")["JobRuns"]]
     assert ids == [f"{run_id}_attempt_1", run_id]
+
+
+def test_the_logs_of_a_run_are_read_as_clients_of_glue_read_them(glue, serving, script):
+    define(
+        glue, "talking", script("import sys", "for n in range(5): print('line', n)", "print('lost', file=sys.stderr)")
+    )
+    run_id = glue.start_job_run(JobName="talking")["JobRunId"]
+    group = awaited(glue, "talking", run_id, "SUCCEEDED")["LogGroupName"]
+    logs = logs_of(serving)
+    first = logs.get_log_events(logGroupName=f"{group}/output", logStreamName=run_id, startFromHead=True, limit=3)
+    assert [one["message"] for one in first["events"]] == ["line 0", "line 1", "line 2"]
+    rest = logs.get_log_events(
+        logGroupName=f"{group}/output", logStreamName=run_id, nextToken=first["nextForwardToken"]
+    )
+    assert [one["message"] for one in rest["events"]] == ["line 3", "line 4"]
+    pages = logs.get_paginator("filter_log_events").paginate(
+        logGroupName=f"{group}/output",
+        logStreamNames=[run_id],
+        filterPattern="line -3",
+        PaginationConfig={"PageSize": 2},
+    )
+    assert [one["message"] for page in pages for one in page["events"]] == ["line 0", "line 1", "line 2", "line 4"]
+    found = logs.filter_log_events(logGroupName=f"{group}/error", logStreamNames=[run_id], filterPattern="lost")
+    assert [one["logStreamName"] for one in found["events"]] == [run_id]
+    streams = logs.describe_log_streams(logGroupName=f"{group}/output", logStreamNamePrefix=run_id)["logStreams"]
+    assert [one["logStreamName"] for one in streams] == [run_id]
+    with pytest.raises(logs.exceptions.ResourceNotFoundException):
+        logs.get_log_events(logGroupName=f"{group}/output", logStreamName="jr_unknown")
 
 
 def test_a_script_that_is_not_there_is_told(glue):

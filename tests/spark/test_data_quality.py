@@ -10,16 +10,19 @@ from awsglue.context import GlueContext
 from awsglue.dynamicframe import DynamicFrame
 from awsgluedq.transforms import EvaluateDataQuality
 from gluepot.bookmarks.run_writer import WRITERS, RunWriter
+from gluepot.cli.quality.data import open_frame
 from gluepot.core.datasets import folder_dataset
 from gluepot.core.errors import ConfigError
 from gluepot.engine.writer import Writing
 from gluepot.evaluation.examiner import InvalidWhereError
+from gluepot.evaluation.history.store import shared_history
 from gluepot.quality import measures
 from gluepot.quality.dqdl import DqdlError
 from gluepot.quality.results import Checked
 from gluepot.streaming.query import session
 
 ORDERS = [(1, "ann", 10.0), (2, "bob", -5.0), (3, None, 7.5), (3, "eve", None)]
+OBSERVING = {"observations.scope": "ALL"}
 QUIET = {"enableDataQualityResultsPublishing": False}
 
 
@@ -114,10 +117,13 @@ def test_what_cannot_be_evaluated_fails_and_says_why(glue_context, frame, rule, 
 
 
 def test_a_wrong_where_is_an_error_that_names_the_rule(frame):
-    with pytest.raises(
-        InvalidWhereError, match=r'^Rule IsComplete "id" where "nothing > 1" has provided an invalid where'
-    ):
-        outcome(frame, 'IsComplete "id" where "nothing > 1"')
+    with pytest.raises(InvalidWhereError) as error:  # although nobody has asked for an outcome yet
+        processed(frame, "RowCount > 1", '\nIsComplete "id" where "amount > 1 and nothing > 1"')
+    assert str(error.value) == (
+        'Line 2: rule IsComplete "id" where "amount > 1 and nothing > 1" has provided an invalid where clause at'
+        " character 16: A column, variable, or function parameter with name `nothing` cannot be resolved; did you mean"
+        " one of `id`, `amount`, `customer`?"
+    )
 
 
 @pytest.mark.parametrize(("ruleset", "error"), [("Rules = [ IsComplet ]", DqdlError), ("", DqdlError)])
@@ -219,6 +225,12 @@ def test_files_of_the_frame_are_judged(glue_context, tmp_path):
     assert outcome(read, f'FileFreshness "{tmp_path}" > (now() - 1 days)')[0] == "Passed"
 
 
+def test_the_command_line_opens_a_single_file(glue_context, tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("id,name\n1,ann\n2,bob\n")
+    assert open_frame(glue_context, str(path), None).count() == 2
+
+
 def test_a_check_before_a_write_takes_no_pass_of_its_own(glue_context, tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.json").write_text('{"n": 1}\n{"n": 2}\n')
@@ -228,3 +240,47 @@ def test_a_check_before_a_write_takes_no_pass_of_its_own(glue_context, tmp_path)
     (tmp_path / "in" / "a.json").unlink()  # whoever reads the input again fails
     assert [one.Outcome for one in checked["ruleOutcomes"].toDF().collect()] == ["Passed", "Passed"]
     assert WRITERS.checks()[-1].origins == (folder_dataset(str(tmp_path / "in")),)
+
+
+def kept(tmp_path):
+    return shared_history(f"sqlite:///{tmp_path}/state/ledger.db").latest()
+
+
+def check_of(frame: DynamicFrame, ruleset: str, context: str, **options: str) -> None:
+    EvaluateDataQuality.apply(frame, ruleset, {"dataQualityEvaluationContext": context}, options).toDF().collect()
+
+
+def test_bins_stay_and_what_is_not_as_before_is_observed(glue_context, frame, tmp_path):
+    ruleset = 'Rules = [ RowCount > 0 ] Analyzers = [ Distribution "amount" with bins = 2, Distribution "customer" ]'
+    for rows in (ORDERS, ORDERS, ORDERS, [*ORDERS, (9, "zoe", 1e6)] * 5):
+        check_of(made(glue_context, rows, "id int, customer string, amount double"), ruleset, "calm", **OBSERVING)
+    newest, *earlier = kept(tmp_path)
+    assert [len(one.observations) for one in earlier] == [0, 0, 0]
+    bins = newest.distributions["Column.amount.Distribution"]
+    assert (bins.edges, bins.counts, bins.above) == ((-5.0, 2.5, 10.0), (5, 10), 5)
+    assert newest.distributions["Column.customer.Distribution"].values == ("ann", "bob", "eve", "zoe")
+    assert [one.metric for one in newest.observations] == ["Dataset.*.RowCount", "Column.amount.Distribution"]
+
+
+def test_nothing_is_observed_unless_the_script_asks_for_it(glue_context, frame, tmp_path):
+    for count in (1, 1, 1, 50):
+        check_of(made(glue_context, [(1,)] * count, "id int"), "Rules = [ RowCount > 0 ]", "unobserved")
+    assert not any(one.observations for one in kept(tmp_path))
+
+
+def test_an_unknown_scope_of_observations_is_an_error(frame):
+    with pytest.raises(ConfigError, match=r"observations\.scope is SOME; use one of ALL, NONE"):
+        outcome(frame, "RowCount > 1", **{"observations.scope": "some"})
+
+
+def test_the_most_frequent_of_very_many_values_are_counted_by_spark(glue_context, frame, monkeypatch, tmp_path):
+    rows = [(f"v{n % 60}", "x" if n % 2 else "y") for n in range(200)] + [("v7", "x")] * 9
+    many = made(glue_context, rows, "b string, c string")
+    ruleset = 'Rules = [ Uniqueness "b" >= 0 ] Analyzers = [ Distribution "AllColumns" ]'
+    check_of(many, ruleset, "few")
+    monkeypatch.setattr(measures, "MOST_GROUPS", 10)
+    monkeypatch.setattr(measures, "_COMPACT_AT", 5)
+    check_of(many, ruleset, "many")
+    by_spark, by_process = kept(tmp_path)
+    assert by_spark.distributions == by_process.distributions
+    assert by_spark.distributions["Column.b.Distribution"].values[0] == "v7"

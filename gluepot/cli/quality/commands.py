@@ -13,6 +13,7 @@ from gluepot.cli.output import show, time_of
 from gluepot.cli.quality import report
 from gluepot.core.errors import ConfigError
 from gluepot.quality.dqdl import DqdlError, Ruleset, parse
+from gluepot.quality.results import Result
 
 FAILED_RULES = 3
 
@@ -55,7 +56,7 @@ def check(
     by_row: bool = False,
     keep: bool = True,
     cores: int = 2,
-    output: Literal["text", "json", "junit"] = "text",
+    output: Literal["text", "json", "junit", "html"] = "text",
 ) -> None:
     """Check files or a table by a ruleset; exit code 3 if a rule fails.
 
@@ -68,7 +69,8 @@ def check(
         by_row: judge composite rules row by row.
         keep: keep the result in the history.
         cores: of this machine.
-        output: text for people; json for programs; junit for CI systems.
+        output: text for people; json for programs; junit for CI systems; html for a page with plots, which needs no
+            network.
     """
     rules = _parsed(ruleset)
     from gluepot.cli.quality.data import open_frame, start_spark  # noqa: PLC0415  linting needs no Spark
@@ -78,7 +80,7 @@ def check(
     frame = open_frame(glue_context, data, format)
     others = {alias: open_frame(glue_context, name, None) for alias, name in map(_alias, with_)}
     result = evaluated(frame, rules, others, context or data, by_row=by_row, keep=keep)
-    print(report.text(result, output))
+    print(_page(result) if output == "html" else report.text(result, output))
     if result.score < 1.0:
         raise SystemExit(FAILED_RULES)
 
@@ -128,10 +130,24 @@ def history(
             "failed": sum(not rule.passed for rule in one.outcomes),
             "score": round(one.score, 4),
             "failed_rules": [rule.rule for rule in one.outcomes if not rule.passed],
+            "observations": [
+                seen.plain() if output == "json" else f"{seen.metric} = {seen.actual:g}" for seen in one.observations
+            ],
         }
         for one in results
     ]
     show(rows, output, "No check has kept a result.")
+
+
+def _page(result: Result) -> str:
+    from gluepot.bookmarks.ledger.connect import ledger_url  # noqa: PLC0415  as below
+    from gluepot.cli.quality.page import EARLIER_SHOWN, page  # noqa: PLC0415  other commands need no templates
+    from gluepot.evaluation.history.store import WantedResults, shared_history  # noqa: PLC0415  loads a database
+
+    found = shared_history(ledger_url(os.environ)).latest(
+        WantedResults(result.source.job, result.source.context), EARLIER_SHOWN + 1
+    )
+    return page(result, [one for one in found if one.evaluation != result.evaluation])
 
 
 def _parsed(path: Path) -> Ruleset:

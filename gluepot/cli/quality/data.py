@@ -53,7 +53,7 @@ def open_frame(glue_context: GlueContext, name: str, data_format: str | None) ->
     if not is_path(name):
         database, _, table = name.partition(".")
         return glue_context.create_dynamic_frame.from_catalog(database=database, table_name=table)
-    if data_format is None and next(iter(history.every(open_storage(name))), None) is not None:
+    if data_format is None and not _is_file(name) and next(iter(history.every(open_storage(name))), None) is not None:
         rows = glue_context.spark_session.read.format("gluepot").load(name)
         return DynamicFrame.fromDF(rows, glue_context, name)
     data_format = data_format or _format_of(name)
@@ -82,7 +82,13 @@ def _format_of(path: str) -> str:
     raise ConfigError(f"The name of {first} does not tell its format; give --format, such as json, csv or parquet.")
 
 
+def _is_file(name: str) -> bool:
+    return os.path.isfile(name)  # noqa: PTH113  a name, not a path of ours
+
+
 def _names(path: str) -> list[str]:
+    if _is_file(path):
+        return [path]
     found = [one.name for one in open_source(path).tree("") if not one.name.startswith(("_", "."))]
     if found:
         return sorted(found)

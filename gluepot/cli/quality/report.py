@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Literal
 from xml.etree import ElementTree as ET
 
 from gluepot.evaluation.check import plain_outcome
+from gluepot.quality.distributions import ValueCounts
 from gluepot.quality.results import Result
 
 
@@ -20,6 +22,8 @@ def text(result: Result, output: Literal["text", "json", "junit"]) -> str:
                     "score": result.score,
                     "outcomes": [plain_outcome(one) for one in result.outcomes],
                     "analyzed": dict(result.analyzed),
+                    "distributions": {name: one.plain() for name, one in result.distributions.items()},
+                    "observations": [one.plain() for one in result.observations],
                 },
                 ensure_ascii=False,
             )
@@ -36,7 +40,28 @@ def _lines(result: Result) -> list[str]:
         if one.reason:
             lines.append(f"        {one.reason}")
     lines += [f"{name} = {value:g}" for name, value in sorted(result.analyzed.items())]
+    for name, counts in sorted(result.distributions.items()):
+        lines += [f"{name}:", *_counts(counts)]
+    for seen in result.observations:
+        lines.append(f"observed  {seen.description}")
+        lines += [f"          This rule would notice it: {rule}" for rule in seen.new_rules]
     return [*lines, f"{result.passed} of {len(result.outcomes)} rules passed, score {result.score:.2f}"]
+
+
+def _counts(given: ValueCounts) -> list[str]:
+    """Return a line for each bin or value, and one for what is in none of them."""
+    names = list(given.values)
+    if given.edges:
+        pairs = list(pairwise(map(_edge, given.edges)))
+        # Only the last bin holds its upper edge.
+        names = [f"[{low}, {high})" for low, high in pairs[:-1]] + [f"[{pairs[-1][0]}, {pairs[-1][1]}]"]
+    lines = [f"{count:>12,}  {name}" for name, count in zip(names, given.counts, strict=True)]
+    others = {"below": given.below, "above": given.above, "other values": given.others}
+    return [*lines, *(f"{count:>12,}  {name}" for name, count in others.items() if count)]
+
+
+def _edge(value: float) -> str:
+    return f"{value:g}"
 
 
 def _junit(result: Result) -> str:

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from functools import partial
 
 from awsglue.dynamicframe import DynamicFrame
+from awsgluedq.subject import subject_of
 from gluepot.bookmarks.ledger.connect import ledger_url
 from gluepot.core.clock import SystemClock
 from gluepot.engine import execute
 from gluepot.engine.writer import TableWriter, Writing
 from gluepot.evaluation.check import Check, Publication
-from gluepot.evaluation.examiner import Options, Subject
+from gluepot.evaluation.examiner import Options
 from gluepot.evaluation.history.store import shared_history
 from gluepot.quality.dqdl import Ruleset
 from gluepot.quality.measures import ALL_COLUMNS, Rows, Statistics
@@ -42,13 +43,6 @@ def evaluated(
         by_row: judge composite rules row by row.
         keep: keep the result in the history.
     """
-    subject = Subject(
-        frame.glue_ctx.spark_session,
-        frame.pipeline,
-        frame.toDF,
-        frame.known_schema(),
-        {alias: other.toDF for alias, other in others.items()},
-    )
     clock, found = SystemClock(), list[Checked]()
     writer = TableWriter(Writing(f"{round(clock.epoch() * 1000)}", 0))
     publication = Publication(
@@ -57,7 +51,9 @@ def evaluated(
         history=partial(shared_history, ledger_url(os.environ)) if keep else None,
         on_checked=found.append,
     )
-    Check(subject, ruleset, Options(by_row=by_row), publication, writer, clock).evaluation()
+    Check(
+        subject_of(frame, others), ruleset, Options(by_row=by_row, observes=True), publication, writer, clock
+    ).evaluation()
     return found[0].result
 
 

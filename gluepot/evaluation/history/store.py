@@ -9,13 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, Select, delete, insert, select
+from sqlalchemy import Column, ColumnElement, Connection, Engine, Select, delete, insert, select
 from sqlalchemy.exc import DataError
 
 from gluepot.core.database import transaction
 from gluepot.core.errors import ConfigError
 from gluepot.evaluation.history.connect import NAME, shared_engine
 from gluepot.evaluation.history.tables import metrics, results
+from gluepot.quality.distributions import ValueCounts
+from gluepot.quality.observations import Observation
 from gluepot.quality.outcomes import AnalyzerOutcome, RuleOutcome
 from gluepot.quality.results import CatalogTable, Result, RowSummary, Source
 
@@ -91,13 +93,7 @@ class History:
             evaluation: leaves out this one, which a replay evaluates again.
             most: how many evaluations to go back.
         """
-        before = (
-            select(results.c.id)
-            .where(results.c.job == source.job, results.c.context == source.context)
-            .where(results.c.evaluation != evaluation)
-            .order_by(results.c.id.desc())
-            .limit(most)
-        )
+        before = _before(results.c.id, source, evaluation, most)
         query = (
             select(metrics.c.metric, metrics.c.value)
             .where(metrics.c.result.in_(before))
@@ -107,6 +103,20 @@ class History:
         with transaction(self._engine, NAME) as connection:
             for name, value in connection.execute(query):
                 found.setdefault(name, []).append(value)
+        return found
+
+    def distributions(self, source: Source, evaluation: str, most: int) -> dict[str, ValueCounts]:
+        """Return by metric the distribution in the newest earlier evaluation that has one.
+
+        Args:
+            source: of what.
+            evaluation: leaves out this one, which a replay evaluates again.
+            most: how many evaluations to go back.
+        """
+        found: dict[str, ValueCounts] = {}
+        with transaction(self._engine, NAME) as connection:
+            for body in connection.execute(_before(results.c.body, source, evaluation, most)).scalars():
+                found = _distributions(json.loads(body)) | found
         return found
 
     def latest(self, wanted: WantedResults = ALL, most: int = 20, skip: int = 0) -> list[Result]:
@@ -162,6 +172,22 @@ def _replace(connection: Connection, result: Result) -> None:
         connection.execute(insert(metrics), values)
 
 
+def _before(column: Column[Any], source: Source, evaluation: str, most: int) -> Select[Any]:
+    """Return the query for a column of earlier results, the newest first."""
+    return (
+        select(column)
+        .where(results.c.job == source.job, results.c.context == source.context)
+        .where(results.c.evaluation != evaluation)
+        .order_by(results.c.id.desc())
+        .limit(most)
+    )
+
+
+def _distributions(body: Mapping[str, Any]) -> dict[str, ValueCounts]:
+    # Results that were kept before there were distributions lack the key, as they lack observations.
+    return {name: ValueCounts.of_plain(one) for name, one in body.get("distributions", {}).items()}
+
+
 def _metrics_of(result: int) -> Any:
     return select(metrics.c.metric, metrics.c.value).where(metrics.c.result == result)
 
@@ -175,6 +201,8 @@ def _body(result: Result) -> dict[str, Any]:
         ],
         "rows": result.rows,
         "summary": None if result.summary is None else _plain_summary(result.summary),
+        "distributions": {name: one.plain() for name, one in result.distributions.items()},
+        "observations": [one.plain() for one in result.observations],
     }
 
 
@@ -230,6 +258,8 @@ def _result(row: Mapping[str, Any], values: Mapping[str, float]) -> Result:
         row["ruleset"],
         row["ruleset_run_id"],
         table if table.name else None,
+        distributions=_distributions(body),
+        observations=tuple(Observation.of_plain(one) for one in body.get("observations", ())),
     )
 
 

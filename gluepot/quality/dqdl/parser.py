@@ -13,7 +13,16 @@ from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
 
 from gluepot.quality.dqdl.conditions import condition_of
-from gluepot.quality.dqdl.rule_types import ANOMALY_TYPES, OTHER_SPELLINGS, TYPES, UNLIMITED, RuleType, nearest
+from gluepot.quality.dqdl.rule_types import (
+    ANOMALY_TYPES,
+    MOST_BINS,
+    OTHER_SPELLINGS,
+    TYPES,
+    UNLIMITED,
+    Kind,
+    RuleType,
+    nearest,
+)
 from gluepot.quality.dqdl.ruleset import (
     Arithmetic,
     Call,
@@ -45,7 +54,7 @@ _Node: TypeAlias = Any  # a lark Tree or Token; lark's own types say no more tha
 _COMMENT = r"(?:\#|--|\/\/)[^\n]*"
 _STRING_OR_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|#[^\n]*|(?P<other>(--|//)[^\n]*)', re.DOTALL)
 
-_THRESHOLD = RuleType("threshold", TYPES["RowCount"].kinds)
+_NUMBER = (Kind.NUMBER,)
 
 _SHOWN: Mapping[str, str] = {
     "STRING": "a quoted text",
@@ -216,7 +225,10 @@ class _Reader:
         rule_type = _rule_type(name)
         if not rule_type.is_analyzer:
             raise DqdlError(f"{_at(name)}: {rule_type.name} is a rule, not an analyzer; list it under Rules.")
-        return self._read(node, rule_type)
+        analyzer = self._read(node, rule_type)
+        if rule_type.name == "Distribution":
+            _check_distribution(analyzer, _at(name))
+        return analyzer
 
     def _read(self, node: _Node, rule_type: RuleType) -> Rule:
         name, *rest = node.children
@@ -278,7 +290,8 @@ class _Reader:
         operator, operands = self._compared(condition)
         if name == "threshold":
             try:
-                condition_of(_THRESHOLD, operator, operands)
+                threshold = RuleType(f"The threshold of {rule_type.name}", _NUMBER, dynamic=rule_type.dynamic_threshold)
+                condition_of(threshold, operator, operands)
             except DqdlError as error:
                 raise DqdlError(f"{_at(name)}: {error}") from None
         elif operator is not Operator.EQUAL:
@@ -359,6 +372,16 @@ def _check_anomalies(rule: Rule, place: str) -> None:
     watched_type = TYPES[watched]
     if not watched_type.least <= len(parameters) <= watched_type.most:
         raise DqdlError(f"{place}: {name} takes {_range(watched_type)}, but {len(parameters)} are given.")
+
+
+def _check_distribution(analyzer: Rule, place: str) -> None:
+    for tag in analyzer.tags:
+        value = tag.operands[0]
+        given = value.value if isinstance(value, Text) else str(value)
+        if tag.name == "bins" and not (given.isdecimal() and 1 <= int(given) <= MOST_BINS):
+            raise DqdlError(f"{place}: Distribution has {given} bins; use a whole number from 1 to {MOST_BINS}.")
+        if tag.name == "rebin" and given not in {"true", "false"}:
+            raise DqdlError(f"{place}: rebin is {given}; use true or false.")
 
 
 def _range(rule_type: RuleType) -> str:

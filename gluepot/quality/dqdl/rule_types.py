@@ -8,6 +8,8 @@ from difflib import get_close_matches
 from enum import Enum
 
 UNLIMITED = 1_000
+MOST_BINS = 20
+"""The largest number of bins of a distribution, and the number that it has unless the ruleset says another."""
 
 
 class Kind(Enum):
@@ -35,6 +37,7 @@ class RuleType:
         rows: whether it gives a result for each row.
         ratio: whether it compares a share of the rows, which cannot be a part of a composite that is evaluated by row.
         dynamic: whether its condition may use `last`.
+        dynamic_threshold: whether its threshold may.
         is_rule: false for a type that is only an analyzer.
         is_analyzer: whether it may be listed under `Analyzers`.
     """
@@ -49,6 +52,7 @@ class RuleType:
     rows: bool = False
     ratio: bool = False
     dynamic: bool = False
+    dynamic_threshold: bool = False
     is_rule: bool = True
     is_analyzer: bool = False
 
@@ -79,7 +83,7 @@ _ALL = (
     RuleType("ColumnCorrelation", _NUMBER, 2, 2, where=True, dynamic=True, is_analyzer=True),
     RuleType("ColumnExists", (), 1, 1),
     RuleType("ColumnNamesMatchPattern", (), 1, 1),
-    RuleType("ColumnDataType", (Kind.STRING,), 1, 1, where=True, tags=("threshold", "format")),
+    RuleType("ColumnDataType", (Kind.STRING,), 1, 1, where=True, tags=("threshold", "format"), dynamic_threshold=True),
     RuleType("ColumnLength", _NUMBER, 1, 1, where=True, rows=True, is_analyzer=True),
     RuleType(
         "ColumnValues",
@@ -92,7 +96,18 @@ _ALL = (
         is_analyzer=True,
     ),
     RuleType("DataFreshness", (Kind.DURATION,), 1, 1, where=True, rows=True),
-    RuleType("CustomSql", _NUMBER, 1, 1, optional=True, tags=("threshold",), rows=True, dynamic=True, is_analyzer=True),
+    RuleType(
+        "CustomSql",
+        _NUMBER,
+        1,
+        1,
+        optional=True,
+        tags=("threshold",),
+        rows=True,
+        dynamic=True,
+        dynamic_threshold=True,
+        is_analyzer=True,
+    ),
     RuleType("DetectAnomalies", (), 1, UNLIMITED),
     RuleType("FileFreshness", (Kind.DATE,), 0, 1, tags=("threshold", "failFast", "timeZone", *_FILES)),
     RuleType("FileSize", (Kind.SIZE,), 0, 1, tags=("threshold", "failFast", *_FILES)),
@@ -121,6 +136,8 @@ ANOMALY_TYPES = frozenset(
     }
 )
 """The rule types that `DetectAnomalies` may name."""
+OBSERVED_TYPES = ANOMALY_TYPES | {"AllStatistics"}
+"""The rule types and analyzers whose metrics are observed."""
 
 
 def nearest(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import Enum
 from typing import TypeAlias
 
@@ -216,18 +217,21 @@ class Rule:
     def __str__(self) -> str:
         return self.text()
 
-    def text(self, condition: str | None = None) -> str:
+    def text(self, condition: str | None = None, threshold: str | None = None) -> str:
         """Return the rule's text, without labels.
 
         Args:
             condition: takes the place of the rule's own condition.
+            threshold: takes the place of the condition of its threshold.
         """
         parts = [self.type_name, *map(quoted, self.parameters)]
         if self.condition is not None:
             parts.append(str(self.condition) if condition is None else condition)
         if self.where:
             parts.append(f"where {quoted(self.where)}")
-        parts += [f"with {one}" for one in self.tags]
+        for one in self.tags:
+            is_replaced = threshold is not None and one.name == "threshold"
+            parts.append(f"with threshold {threshold}" if is_replaced else f"with {one}")
         return " ".join(parts)
 
 
@@ -284,6 +288,12 @@ def simple_rules(given: TopRule) -> Iterator[Rule]:
         return
     for part in given.parts:
         yield from simple_rules(part)
+
+
+def numeral(value: float) -> str:
+    """Return a number as DQDL writes it: without an exponent."""
+    plain = format(Decimal(repr(float(value) + 0.0)), "f")
+    return plain.rstrip("0").rstrip(".") if "." in plain else plain
 
 
 def quoted(text: str) -> str:

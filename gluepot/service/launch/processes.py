@@ -18,6 +18,7 @@ from gluepot.service.launch import runner
 from gluepot.service.states import Ended
 
 OUTPUT, ERROR = "output.log", "error.log"
+_TOLD = "told-to-stop"
 _TAIL_BYTES = 65_536
 _SAID = "error: "
 
@@ -111,9 +112,11 @@ class Processes:
         return Alive(begun["at_ms"]) if alive else Ended(now_ms, None)
 
     def stop(self, run_id: str) -> None:
-        """Ask the process of a run to end. A stream ends between two batches."""
-        child = _read(self.folder(run_id) / "child.json")
-        if child is not None and _is_locked(self.folder(run_id) / "lock"):
+        """Ask the process of a run to end. It is asked once: a stream then ends between two batches, else at once."""
+        folder = self.folder(run_id)
+        child = _read(folder / "child.json")
+        if child is not None and not (folder / _TOLD).exists() and _is_locked(folder / "lock"):
+            (folder / _TOLD).touch()
             with suppress(ProcessLookupError):
                 os.kill(child["pid"], signal.SIGTERM)
 

@@ -25,6 +25,8 @@ from pathlib import Path
 
 ANOTHER = 75
 """Exit code if another process runs or has run this job."""
+NO_PROCESS = 127
+"""Exit code that is written down if no process could be made, as shells have it."""
 
 
 def main(folder: Path) -> int:
@@ -43,16 +45,21 @@ def main(folder: Path) -> int:
             signal.signal(one, lambda *_: None)
         write(folder / "begun.json", {"pid": os.getpid(), "at_ms": now_ms()})
         with (folder / "output.log").open("ab") as output, (folder / "error.log").open("ab") as error:
-            child = subprocess.Popen(
-                request["argv"],
-                cwd=request["folder"],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=error,
-                pass_fds=[lock.fileno()],
-            )
-            write(folder / "child.json", {"pid": child.pid})
-            code = child.wait()
+            try:
+                child = subprocess.Popen(
+                    request["argv"],
+                    cwd=request["folder"],
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=error,
+                    pass_fds=[lock.fileno()],
+                )
+            except OSError as refused:
+                error.write(f"error: {refused}\n".encode())
+                code = NO_PROCESS
+            else:
+                write(folder / "child.json", {"pid": child.pid})
+                code = child.wait()
         write(folder / "ended.json", {"exit_code": code, "at_ms": now_ms()})
     return 0
 

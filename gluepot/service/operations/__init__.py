@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from gluepot.service.context import Service
-from gluepot.service.operations import bookmarks, jobs, runs, tags, triggers, workflows
+from gluepot.service.operations import bookmarks, jobs, logs, runs, tags, triggers, workflows
 
 Operation: TypeAlias = Callable[[Service, Mapping[str, Any]], dict[str, Any]]
 
@@ -50,4 +50,17 @@ OPERATIONS: Mapping[str, Operation] = {
     "UpdateTrigger": triggers.update_trigger,
     "UpdateWorkflow": workflows.update_workflow,
 }
-"""What is not here is answered with `UnknownOperationException`."""
+"""The operations of Glue. What is not here is answered with `UnknownOperationException`."""
+
+LOG_OPERATIONS: Mapping[str, Operation] = {
+    "DescribeLogGroups": logs.describe_log_groups,
+    "DescribeLogStreams": logs.describe_log_streams,
+    "FilterLogEvents": logs.filter_log_events,
+    "GetLogEvents": logs.get_log_events,
+}
+"""The operations of CloudWatch Logs."""
+
+BY_TARGET: Mapping[str, Operation] = {f"AWSGlue.{name}": one for name, one in OPERATIONS.items()} | {
+    f"Logs_20140328.{name}": one for name, one in LOG_OPERATIONS.items()
+}
+"""All operations, by the header that names them."""

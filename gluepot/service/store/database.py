@@ -108,6 +108,11 @@ class Changes:
             query = query.where(runs.c.number < before)
         return [_run(row) for row in self._connection.execute(query).mappings()]
 
+    def runs_named(self, prefix: str) -> list[Run]:
+        """Return the runs whose ids begin so, the newest first."""
+        query = select(runs).where(runs.c.id.startswith(prefix, autoescape=True)).order_by(runs.c.number.desc())
+        return [_run(row) for row in self._connection.execute(query).mappings()]
+
     def runs_in(self, states: Sequence[State]) -> list[Run]:
         """Return all runs in some states, the oldest first."""
         query = select(runs).where(runs.c.state.in_([one.value for one in states])).order_by(runs.c.number)

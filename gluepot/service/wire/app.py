@@ -23,7 +23,8 @@ from gluepot.service.wire.signature import Request, Signer, verify
 
 MOST_BODY_BYTES = 2_000_000
 _JSON = "application/x-amz-json-1.1"
-_TARGET = "AWSGlue."
+_SERVICES = {"AWSGlue": "glue", "Logs_20140328": "logs"}
+"""The services by the word that names them in the header `X-Amz-Target`."""
 _CALLER = """<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>
 <Arn>arn:aws:iam::{account}:user/{key}</Arn><UserId>{key}</UserId><Account>{account}</Account>
 </GetCallerIdentityResult><ResponseMetadata><RequestId>{id}</RequestId></ResponseMetadata></GetCallerIdentityResponse>"""
@@ -39,7 +40,7 @@ def make_app(
     """Return the application.
 
     Args:
-        operations: what answers each operation.
+        operations: what answers each operation, by its target, such as `AWSGlue.GetJob`.
         secret_of: returns the secret of an access key; None if there is no such key.
         account: twelve digits.
         clock: tells the time.
@@ -52,7 +53,7 @@ def make_app(
             signer = verify(_signed(http, body), secret_of, clock.epoch())
             if signer.service == "sts":
                 return _caller(body, signer, account, request_id)
-            found = await run_in_threadpool(_called, operations, http.headers.get("x-amz-target", ""), body)
+            found = await run_in_threadpool(called, operations, http.headers.get("x-amz-target", ""), body)
             return _response(200, found, request_id)
         except ServiceError as refused:
             return _refusal(refused, request_id)
@@ -60,18 +61,29 @@ def make_app(
     return Starlette(routes=[Route("/", answer, methods=["POST"])])
 
 
-def _called(operations: Mapping[str, Answer], target: str, body: bytes) -> dict[str, Any]:
-    name = target.removeprefix(_TARGET)
-    if not target.startswith(_TARGET) or shapes.operation(name) is None:
+def called(operations: Mapping[str, Answer], target: str, body: bytes) -> dict[str, Any]:
+    """Return the answer of an operation.
+
+    Args:
+        operations: what answers each operation, by its target.
+        target: the header that names the operation.
+        body: JSON.
+
+    Raises:
+        ServiceError: the request is refused, or the operation failed.
+    """
+    word, _, name = target.partition(".")
+    service = _SERVICES.get(word, "")
+    if not service or shapes.operation(name, service) is None:
         raise ServiceError("UnknownOperationException", f"There is no operation {target!r}.")
-    if name not in operations:
+    if target not in operations:
         raise ServiceError(
-            "UnknownOperationException", f"Gluepot does not have {name} yet; docs/support.md lists what it has."
+            "UnknownOperationException", f"Gluepot does not have {name} yet; docs/service.md lists what it has."
         )
     try:
         request = _parsed(body)
-        shapes.check_request(name, request)
-        return operations[name](request)
+        shapes.check_request(name, request, service)
+        return operations[target](request)
     except ServiceError:
         raise
     except EtlError as error:

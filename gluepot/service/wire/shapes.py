@@ -34,24 +34,24 @@ _PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 @cache
-def glue_model() -> ServiceModel:
-    """Return the model of AWS Glue."""
-    return ServiceModel(Loader().load_service_model("glue", "service-2"), "glue")
+def model_of(service: str) -> ServiceModel:
+    """Return the model of a service of AWS: `glue` or `logs`."""
+    return ServiceModel(Loader().load_service_model(service, "service-2"), service)
 
 
-def operation(name: str) -> OperationModel | None:
+def operation(name: str, service: str = "glue") -> OperationModel | None:
     """Return the model of an operation; None if there is none of this name."""
-    model = glue_model()
+    model = model_of(service)
     return model.operation_model(name) if name in model.operation_names else None
 
 
-def check_request(name: str, body: Mapping[str, Any]) -> None:
+def check_request(name: str, body: Mapping[str, Any], service: str = "glue") -> None:
     """Check the input of an operation. Members that the model does not know are let pass, as AWS does.
 
     Raises:
         ServiceError: `ValidationException`, in the words of AWS.
     """
-    shape = glue_model().operation_model(name).input_shape
+    shape = model_of(service).operation_model(name).input_shape
     found = list(violations(shape, body)) if shape is not None else []
     if found:
         count = f"{len(found)} validation error{'s' if len(found) > 1 else ''} detected"

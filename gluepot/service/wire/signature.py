@@ -20,7 +20,6 @@ _AUTHORIZATION = re.compile(
     r"AWS4-HMAC-SHA256 Credential=(?P<key>[^/,\s]+)/(?P<day>\d{8})/(?P<region>[^/,\s]+)/(?P<service>[^/,\s]+)"
     r"/aws4_request,\s*SignedHeaders=(?P<headers>[a-z0-9;_-]+),\s*Signature=(?P<signature>[0-9a-f]{64})"
 )
-_ALWAYS_SIGNED = frozenset({"host", "x-amz-date"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +70,10 @@ def verify(request: Request, secret_of: Callable[[str], str | None], now_secs: f
         raise ServiceError("MissingAuthenticationTokenException", "The request is not signed.")
     found = _AUTHORIZATION.fullmatch(given.strip())
     signed_at = _moment(request.headers.get("x-amz-date", ""))
-    if found is None or signed_at is None or not _ALWAYS_SIGNED.issubset(found["headers"].split(";")):
+    if found is None or signed_at is None or not _to_be_signed(request).issubset(found["headers"].split(";")):
         raise ServiceError(
             "IncompleteSignatureException",
-            "The request needs an Authorization header of signature version 4 that covers Host and X-Amz-Date.",
+            "The request needs an Authorization header of signature version 4 that covers Host and every X-Amz header.",
         )
     secret = secret_of(found["key"])
     if secret is None:
@@ -96,6 +95,10 @@ def verify(request: Request, secret_of: Callable[[str], str | None], now_secs: f
             f"Signature expired: the request was signed at {signed_at:%Y%m%dT%H%M%SZ}, and it is {now:%Y%m%dT%H%M%SZ}.",
         )
     return Signer(found["key"], found["region"], found["service"])
+
+
+def _to_be_signed(request: Request) -> set[str]:
+    return {"host", "x-amz-date", *(name for name in request.headers if name.startswith("x-amz-"))}
 
 
 def _moment(text: str) -> datetime | None:

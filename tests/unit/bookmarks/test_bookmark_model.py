@@ -183,13 +183,13 @@ def lives_through(ledger, clock, history):
     lived.check()
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(history=st.lists(steps, max_size=25))
 def test_no_version_is_missed_and_none_is_read_again(ledger, clock, history):
     lives_through(ledger, clock, history)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(max_examples=2000, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(history=st.lists(steps, max_size=25))
 def test_two_thousand_histories(ledger, clock, history):

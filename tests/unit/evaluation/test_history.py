@@ -10,11 +10,15 @@ import pytest
 
 from gluepot.evaluation.history.connect import HEAD, MIGRATIONS
 from gluepot.evaluation.history.store import WantedResults, shared_history
+from gluepot.quality.distributions import ValueCounts
+from gluepot.quality.observations import Observation
 from gluepot.quality.outcomes import AnalyzerOutcome, RuleOutcome
 from gluepot.quality.results import CatalogTable, Result, RowSummary, Source
 
 ORDERS = Source("orders", "node 1")
 OUTCOME = RuleOutcome("RowCount > 1", True, "", {"Dataset.*.RowCount": 3.0}, "RowCount > 1", (("team", "a"),))
+
+BINS = ValueCounts("long", (3, 0), (0.0, 0.1, 0.2), above=1)
 
 
 @pytest.fixture
@@ -37,6 +41,8 @@ def test_a_result_comes_back_as_it_was(history):
         ruleset="rules of orders",
         ruleset_run_id="dqrun-1",
         table=CatalogTable("sales", "orders"),
+        distributions={"Column.n.Distribution": BINS},
+        observations=(Observation("It is low.", "Dataset.*.RowCount", 3.0, 9.0, 8.0, 10.0, ("RowCount > 7",)),),
     )
     history.save(kept)
     assert history.latest() == [kept]
@@ -54,6 +60,16 @@ def test_earlier_values_are_the_newest_first_and_without_those_of_the_evaluation
         history.save(result(number, float(number)))
     assert history.earlier(ORDERS, "query/5/node 1/1", 3) == {"Dataset.*.RowCount": [4.0, 3.0, 2.0]}
     assert history.earlier(ORDERS, "query/6/node 1/1", 2) == {"Dataset.*.RowCount": [5.0, 4.0]}
+
+
+def test_the_distribution_of_each_column_is_that_of_the_newest_earlier_evaluation_that_has_it(history):
+    texts = ValueCounts("string", (1,), values=("a",))
+    history.save(replace(result(1, 1.0), distributions={"n": BINS, "s": texts}))
+    history.save(replace(result(2, 1.0), distributions={"n": replace(BINS, above=5)}))
+    history.save(result(3, 1.0))
+    history.save(replace(result(4, 1.0), distributions={"n": replace(BINS, above=9)}))
+    assert history.distributions(ORDERS, "query/4/node 1/1", 9) == {"n": replace(BINS, above=5), "s": texts}
+    assert history.distributions(ORDERS, "query/4/node 1/1", 1) == {}
 
 
 @pytest.mark.parametrize("other", [Source("orders", "node 2"), Source("customers", "node 1")])

@@ -236,3 +236,53 @@ def test_the_command_says_each_finding_on_a_line_and_counts_them(tmp_path, capsy
         f"{script}:8: supported: DynamicFrame.count",
         f"{script}: 2 supported, 0 partly, 0 not supported, 0 warning",
     ]
+
+
+DQ = "from awsgluedq.transforms import EvaluateDataQuality\n"
+WRONG = '''NODE_ruleset = """
+Rules = [ IsComplet "id" ]
+"""
+'''
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "EvaluateDataQuality().process_rows(frame=frame, ruleset=NODE_ruleset)",
+        "EvaluateDataQuality.process_rows(frame, NODE_ruleset)",
+        "EvaluateDataQuality.apply(frame, NODE_ruleset)",
+        "EvaluateDataQuality()(frame=frame, ruleset=NODE_ruleset)",
+        "EvaluateDataQuality.apply(frame, 'Rules = [\\nIsComplet \"id\" ]')",
+    ],
+)
+def test_a_ruleset_in_the_script_is_checked(call):
+    (found,) = _found(DQ + WRONG + call, Level.NOT_SUPPORTED)
+    name, message = found
+    assert name == "EvaluateDataQuality"
+    assert message.startswith("in the ruleset: Line 2, column ")
+    assert message.endswith("there is no rule type IsComplet; did you mean IsComplete?")
+
+
+def test_a_batch_function_finds_a_ruleset_that_follows_it():
+    script = "def work(frame, batch_id):\n    EvaluateDataQuality.apply(frame, NODE_ruleset)\n"
+    assert _refused(DQ + script + WRONG) == ["EvaluateDataQuality"]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "EvaluateDataQuality.apply(frame, 'Rules = [ IsComplete \"id\" ]')",
+        "EvaluateDataQuality.apply(frame, f'Rules = [ {rules} ]')",
+        "NODE_ruleset = ''\nEvaluateDataQuality.apply(frame, NODE_ruleset)",
+        "for NODE_ruleset in rulesets:\n    EvaluateDataQuality.apply(frame, NODE_ruleset)",
+    ],
+)
+def test_only_a_ruleset_that_is_known_without_running_is_checked(script):
+    assert _refused(DQ + WRONG.replace("IsComplet ", "IsComplete ") + script) == []
+
+
+def test_what_glue_would_refuse_in_a_ruleset_is_a_warning():
+    script = "EvaluateDataQuality.apply(frame, 'Rules = [ RowCount > 3 -- rows\\n]')"
+    assert _found(DQ + script, Level.WARNING) == [
+        ("ruleset", "Line 1: Glue knows only comments that begin with #; this one begins with --.")
+    ]

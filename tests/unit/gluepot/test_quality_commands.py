@@ -10,6 +10,8 @@ from gluepot.cli.quality import report
 from gluepot.cli.quality.commands import app
 from gluepot.cli.quality.data import is_path
 from gluepot.evaluation.history.store import shared_history
+from gluepot.quality.distributions import ValueCounts
+from gluepot.quality.observations import Observation
 from gluepot.quality.outcomes import AnalyzerOutcome, RuleOutcome
 from gluepot.quality.results import Result, Source
 
@@ -19,6 +21,9 @@ RESULT = Result(
     [RuleOutcome("RowCount > 3", True, "", {"Dataset.*.RowCount": 5.0}, "RowCount > 3"),
      RuleOutcome('IsComplete "a"', False, "Value: 0.5 <is> low", {"Column.a.Completeness": 0.5}, 'IsComplete "a"')],
     [AnalyzerOutcome('Mean "a"', {"Column.a.Mean": 2.5})],
+    distributions={"Column.a.Distribution": ValueCounts("long", (1200, 0), (0.0, 5.0, 10.5), above=3),
+                   "Column.s.Distribution": ValueCounts("string", (2,), values=("<b>x</b>",), others=7)},
+    observations=[Observation("Rows are few.", "Dataset.*.RowCount", 5.0, 9.0, 8.0, 10.0, ("RowCount > 7",))],
 )  # fmt: skip
 
 
@@ -61,6 +66,7 @@ def test_history_lists_the_newest_result_first(tmp_path, capsys, monkeypatch):
     rows = json.loads(capsys.readouterr().out)
     assert [row["time"] for row in rows] == ["1970-01-01T00:00:02.000+00:00", "1970-01-01T00:00:01.000+00:00"]
     assert (rows[0]["passed"], rows[0]["failed"], rows[0]["failed_rules"]) == (1, 1, ['IsComplete "a"'])
+    assert [seen["Description"] for seen in rows[0]["observations"]] == ["Rows are few."]
 
 
 def test_a_result_as_text():
@@ -69,7 +75,31 @@ def test_a_result_as_text():
         'failed  IsComplete "a"',
         "        Value: 0.5 <is> low",
         "Column.a.Mean = 2.5",
+        "Column.a.Distribution:",
+        "       1,200  [0, 5)",
+        "           0  [5, 10.5]",
+        "           3  above",
+        "Column.s.Distribution:",
+        "           2  <b>x</b>",
+        "           7  other values",
+        "observed  Rows are few.",
+        "          This rule would notice it: RowCount > 7",
         "1 of 2 rules passed, score 0.50",
+    ]
+
+
+def test_a_result_as_json_has_distributions_and_observations_as_glue_names_them():
+    found = json.loads(report.text(RESULT, "json"))
+    assert found["distributions"]["Column.a.Distribution"]["BinEdges"] == ["0.0", "5.0", "10.5"]
+    assert found["observations"] == [
+        {
+            "Description": "Rows are few.",
+            "MetricBasedObservation": {
+                "MetricName": "Dataset.*.RowCount",
+                "MetricValues": {"ActualValue": 5.0, "ExpectedValue": 9.0, "LowerLimit": 8.0, "UpperLimit": 10.0},
+                "NewRules": ["RowCount > 7"],
+            },
+        }
     ]
 
 

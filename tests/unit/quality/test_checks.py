@@ -135,6 +135,12 @@ def approx(metrics):
         ('ColumnDataType "d" = "INTEGER"', unmet(0.5), {"Column.d.ColumnDataType.Compliance": 0.5}),
         ('ColumnDataType "d" = "integer" with threshold >= 0.5', "", {"Column.d.ColumnDataType.Compliance": 0.5}),
         ('ColumnDataType "d" = "Double" with threshold > 0.5', unmet(0.5), {"Column.d.ColumnDataType.Compliance": 0.5}),
+        (
+            'ColumnDataType "d" = "DATE" with format = "d" with threshold > 0.25',
+            "",
+            {"Column.d.ColumnDataType.Compliance": 0.5},
+        ),
+        ('ColumnDataType "t" = "DATE" with format = "yy"', unmet(0.75), {"Column.t.ColumnDataType.Compliance": 0.75}),
         ('ColumnDataType "s" != "Date"', "", {"Column.s.ColumnDataType.Compliance": 1.0}),
         ('ColumnLength "s" < 4', "", {"Column.s.MaximumLength": 3.0}),
         ('ColumnLength "s" <= 2', unmet(3.0), {"Column.s.MaximumLength": 3.0}),
@@ -275,8 +281,15 @@ def test_a_rule_on_no_rows_fails_except_one_that_counts_them(rule):
             ),
         ),
         (
-            'ColumnDataType "d" = "DATE" with format = "dd"',
-            "`with format` is not supported here; cast the column before the check.",
+            'ColumnDataType "d" = "LONG" with format = "dd"',
+            "`with format` is for DATE and TIMESTAMP, not for LONG; leave it out.",
+        ),
+        (
+            'ColumnDataType "d" = "DATE" with format = "YYYY"',
+            (
+                "The format YYYY cannot be used: YYYY is not known; the letters are those of Spark's datetime patterns"
+                " for parsing, without names of eras and zones."
+            ),
         ),
         (
             'ColumnNamesMatchPattern "a("',
@@ -395,6 +408,16 @@ def test_a_dynamic_rule_shows_the_numbers_that_it_used():
     assert (filtered.reason, filtered.evaluated) == (unmet(4.0), 'RowCount = 9.0 where "x"')
     assert judge("RowCount > last()").evaluated == "RowCount > 0.0"
     assert judge("RowCount > 1").evaluated == "RowCount > 1"
+
+
+def test_thresholds_compare_with_earlier_shares():
+    earlier = {"Column.d.ColumnDataType.Compliance": [0.5, 0.25], "Dataset.*.CustomSQL.Compliance": [0.75]}
+    found = judge('ColumnDataType "d" = "LONG" with threshold > avg(last(2))', earlier=earlier)
+    assert (found.passed, found.evaluated) == (True, 'ColumnDataType "d" = "LONG" with threshold > 0.375')
+    rule = 'CustomSql "SELECT id FROM primary" with threshold >= last()'
+    outside = {"CustomSql": {"Dataset.*.CustomSQL.Compliance": 0.5}}
+    found = judge(rule, earlier=earlier, outside=outside)
+    assert (found.reason, found.evaluated) == (unmet(0.5), rule.replace("last()", "0.75"))
 
 
 def test_the_history_keeps_metrics_of_filtered_rows_under_names_of_their_own():

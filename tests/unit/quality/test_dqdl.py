@@ -380,6 +380,13 @@ AFTER_A_CONDITION = "), ], a comma, and, labels, or, where or with should follow
             'Rules = [ ColumnLength "a" > last(1) ]',
             "Line 1, column 28: ColumnLength cannot compare with earlier values, so it takes no last().",
         ),
+        (
+            'Rules = [ ColumnValues "a" > 1 with threshold > last(1) ]',
+            (
+                "Line 1, column 37: The threshold of ColumnValues cannot compare with earlier values, so it takes no"
+                " last()."
+            ),
+        ),
         ('Rules = [ ColumnCount > 3 where "a" ]', "Line 1, column 27: ColumnCount takes no where."),
         (
             'Rules = [ IsComplete "a" with threshold > 0.9 ]',
@@ -394,7 +401,7 @@ AFTER_A_CONDITION = "), ], a comma, and, labels, or, where or with should follow
         ),
         (
             'Rules = [ ColumnValues "a" > 1 with threshold > "x" ]',
-            'Line 1, column 37: threshold compares with a number, but the condition is `> "x"`.',
+            'Line 1, column 37: The threshold of ColumnValues compares with a number, but the condition is `> "x"`.',
         ),
         (
             "Rules = [ FileSize > 1 B with recentFiles > 2 ]",

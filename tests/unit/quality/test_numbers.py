@@ -87,7 +87,7 @@ def test_arithmetic_has_the_usual_order(text, value):
 )
 def test_a_condition_uses_earlier_values_and_fewer_if_there_are_no_more(text, value):
     assert operands(f"> {text}", earlier=[5, 3, 4]) == [pytest.approx(value)]
-    assert is_dynamic(condition(f"> {text}"))
+    assert is_dynamic(condition(f"> {text}").operands)
 
 
 @pytest.mark.parametrize("text", ["last()", "avg(last(3))", "max(last(10))", "std(last(2))", "index(last(3), 0)"])
@@ -124,7 +124,7 @@ def test_a_number_that_cannot_be_found_is_an_error_with_its_reason(text, message
 
 
 def test_text_that_looks_like_an_earlier_value_is_none():
-    assert not is_dynamic(condition('= "last(3)"', 'ColumnValues "a"'))
+    assert not is_dynamic(condition('= "last(3)"', 'ColumnValues "a"').operands)
 
 
 @pytest.mark.parametrize(

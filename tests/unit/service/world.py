@@ -42,13 +42,14 @@ class World:
     """A service.
 
     Args:
-        folder: of its database.
+        folder: of its files.
         now: seconds since 1970.
+        url: of its database; one in the folder if it is empty.
     """
 
-    def __init__(self, folder: Path, now: float):
+    def __init__(self, folder: Path, now: float, url: str = ""):
         self.clock = FakeClock(now)
-        self.store = open_store(f"sqlite:///{folder / 'service.db'}")
+        self.store = open_store(url or f"sqlite:///{folder / 'service.db'}")
         self.processes = FakeProcesses()
         self.controller = self.another_controller()
         self.service = Service(
@@ -65,7 +66,7 @@ class World:
         """Call an operation; its request and its answer have the shapes of AWS's model."""
         shapes.check_request(operation, request)
         answer = OPERATIONS[operation](self.service, request)
-        model = shapes.glue_model().operation_model(operation)
+        model = shapes.operation(operation)
         assert not list(shapes.violations(model.output_shape, answer)), operation
         return answer
 
@@ -90,8 +91,12 @@ class World:
 
     def end(self, job, code=0):
         """End the last run of a job."""
-        self.processes.ends[self.runs(job)[-1]["Id"]] = Ended(round(self.clock.now * 1000), code)
+        self.ended(self.runs(job)[-1]["Id"], code)
         self.steps()
+
+    def ended(self, run_id, code=0):
+        """Let the process of a run be at its end, which the controller has yet to notice."""
+        self.processes.ends[run_id] = Ended(round(self.clock.now * 1000), code)
 
     def argument(self, run_id, name):
         """Return what a run gets for an argument; None if it gets none."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
+from collections.abc import Sized
 from pathlib import Path
 
 import duckdb
@@ -17,9 +19,12 @@ BATCHES = 40
 FIRST, SECOND = 6, 9  # rows of a batch, and of the one that takes its place
 
 
-def write(folder: str) -> None:
+def write(folder: str, reads: Sized) -> None:
+    """Write all batches, at most so fast that a read has ended for every four of them, whatever the disk's speed."""
     writer = Writer(folder, partition_keys=["k"])
     for batch_id in range(BATCHES):
+        while len(reads) < batch_id // 4:
+            time.sleep(0.001)
         for rows in (FIRST, SECOND) if batch_id % 2 else (FIRST,):
             batch = [{"batch": batch_id, "rows": rows, "k": "abc"[n % 3]} for n in range(rows)]
             writer.publish(batch_id, batch, start=batch_id * 100)
@@ -44,9 +49,9 @@ def read(folder: str, *, by_duckdb: bool) -> Counter[tuple[int, int]] | None:
 @pytest.mark.slow
 def test_each_read_is_a_whole_number_of_batches(tmp_path: Path):
     folder = str(tmp_path / "table")
-    job = threading.Thread(target=write, args=(folder,))
-    job.start()
     reads = []
+    job = threading.Thread(target=write, args=(folder, reads), daemon=True)
+    job.start()
     while job.is_alive():
         reads += [read(folder, by_duckdb=False), read(folder, by_duckdb=True)]
     job.join()

@@ -1,0 +1,140 @@
+"""The operations of CloudWatch Logs that clients of Glue call: they read the logs of runs (docs/glue 11.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gluepot.service.context import Service
+from gluepot.service.errors import ServiceError
+from gluepot.service.launch.processes import ERROR, OUTPUT
+from gluepot.service.log_events import LogEvent, matches, read_events, tail_offset
+from gluepot.service.operations.runs import LOG_GROUP
+from gluepot.service.states import Run
+
+_FILES = {f"{LOG_GROUP}/output": OUTPUT, f"{LOG_GROUP}/error": ERROR}
+_MOST_EVENTS = 10_000
+_PAGE = 50
+
+
+def get_log_events(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a page of one stream. At its end the token stays the same, and clients ask again for what follows."""
+    run, file = _run(service, request["logStreamName"]), _file(_group(request))
+    path = service.run_folder(run.id) / file
+    if token := request.get("nextToken"):
+        offset = _offset(token)
+    else:
+        offset = 0 if request.get("startFromHead") else tail_offset(path)
+    events = list(_chosen(read_events(path, offset, run.started_ms), request))[: request.get("limit", _MOST_EVENTS)]
+    forward = events[-1].end if events else offset
+    return {
+        "events": [_plain(event) for event in events],
+        "nextForwardToken": f"f/{forward}",
+        "nextBackwardToken": f"b/{offset}",
+    }
+
+
+def filter_log_events(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the events of several streams that match a pattern, stream after stream."""
+    file = _file(_group(request))
+    names = request.get("logStreamNames") or _streams(service, request.get("logStreamNamePrefix", ""))
+    pattern, limit = request.get("filterPattern", ""), request.get("limit", _MOST_EVENTS)
+    if pattern.startswith(("{", "[")):
+        raise ServiceError(
+            "InvalidParameterException", f"filterPattern is {pattern!r}; only words and quoted texts are known here."
+        )
+    at, _, offset = request.get("nextToken", "0/0").partition("/")
+    if not (at.isdecimal() and offset.isdecimal()):
+        raise ServiceError("InvalidParameterException", f"nextToken is {at}/{offset}, which no answer had.")
+    found: list[dict[str, Any]] = []
+    for number, name in enumerate(names[int(at) :], int(at)):
+        run = _run(service, name)
+        begin = int(offset) if number == int(at) else 0
+        events = list(read_events(service.run_folder(run.id) / file, begin, run.started_ms))
+        for event in _chosen(iter(events), request):
+            if len(found) == limit:
+                return {"events": found, "nextToken": f"{number}/{event.offset}"}
+            if matches(pattern, event.message):
+                found.append({**_plain(event), "logStreamName": name, "eventId": f"{name}/{event.offset}"})
+        if events and list(read_events(service.run_folder(run.id) / file, events[-1].end, run.started_ms)):
+            return {"events": found, "nextToken": f"{number}/{events[-1].end}"}
+    return {"events": found}
+
+
+def describe_log_streams(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the streams of a group: one for each run that has written to it."""
+    file = _file(_group(request))
+    names = _streams(service, request.get("logStreamNamePrefix", ""))
+    with_file = [name for name in names if (service.run_folder(name) / file).exists()]
+    begin = int(token) if (token := request.get("nextToken", "0")).isdecimal() else 0
+    page = with_file[begin : begin + request.get("limit", _PAGE)]
+    end = begin + len(page)
+    return {
+        "logStreams": [_stream(service, _group(request), name, file) for name in page],
+        **({"nextToken": str(end)} if end < len(with_file) else {}),
+    }
+
+
+def describe_log_groups(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the groups."""
+    prefix = request.get("logGroupNamePrefix", "")
+    return {
+        "logGroups": [{"logGroupName": name, "arn": _arn(service, name)} for name in _FILES if name.startswith(prefix)]
+    }
+
+
+def _group(request: Mapping[str, Any]) -> str:
+    """Return the name of the group, which a request may also give as an ARN."""
+    given = str(request.get("logGroupName") or request.get("logGroupIdentifier") or "")
+    return given.partition(":log-group:")[2].removesuffix(":*") or given
+
+
+def _file(group: str) -> str:
+    if group not in _FILES:
+        raise ServiceError(
+            "ResourceNotFoundException", f"The log group {group} does not exist; use {', '.join(_FILES)}."
+        )
+    return _FILES[group]
+
+
+def _run(service: Service, stream: str) -> Run:
+    with service.store.changes() as changes:
+        found = changes.run(stream)
+    if found is None:
+        raise ServiceError("ResourceNotFoundException", "The specified log stream does not exist.")
+    return found
+
+
+def _streams(service: Service, prefix: str) -> list[str]:
+    with service.store.changes() as changes:
+        return [run.id for run in changes.runs_named(prefix)]
+
+
+def _stream(service: Service, group: str, name: str, file: str) -> dict[str, Any]:
+    status = (service.run_folder(name) / file).stat()
+    return {
+        "logStreamName": name,
+        "lastIngestionTime": round(status.st_mtime * 1000),
+        "storedBytes": status.st_size,
+        "arn": f"{_arn(service, group)}:log-stream:{name}",
+    }
+
+
+def _arn(service: Service, group: str) -> str:
+    return f"arn:aws:logs:{service.region}:{service.account}:log-group:{group}"
+
+
+def _chosen(events: Iterator[LogEvent], request: Mapping[str, Any]) -> Iterator[LogEvent]:
+    begin, end = request.get("startTime", 0), request.get("endTime", float("inf"))
+    return (event for event in events if begin <= event.at_ms < end)
+
+
+def _offset(token: str) -> int:
+    kind, _, offset = token.partition("/")
+    if kind not in {"f", "b"} or not offset.isdecimal():
+        raise ServiceError("InvalidParameterException", f"nextToken is {token!r}, which no answer had.")
+    return int(offset)
+
+
+def _plain(event: LogEvent) -> dict[str, Any]:
+    return {"timestamp": event.at_ms, "ingestionTime": event.at_ms, "message": event.message}

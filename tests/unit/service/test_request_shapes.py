@@ -1,0 +1,52 @@
+"""Requests that break the model of the API in one place, and those that do not."""
+
+import pytest
+
+from gluepot.service.errors import ServiceError
+from gluepot.service.operations import OPERATIONS
+from gluepot.service.wire.shapes import check_request, model_of, operation, violations
+
+JOB = {"Name": "j", "Role": "r", "Command": {"Name": "glueetl"}}
+
+
+def refused(name, body):
+    with pytest.raises(ServiceError) as error:
+        check_request(name, body)
+    assert error.value.code == "ValidationException"
+    return error.value.message
+
+
+def test_a_whole_request_is_let_pass():
+    check_request("CreateJob", {**JOB, "DefaultArguments": {"--a": "ü🙂"}, "WorkerType": "R.8X", "Unknown": [1]})
+
+
+@pytest.mark.parametrize(
+    ("changes", "value_and_place", "rule"),
+    [
+        ({"Name": None}, "null at 'name'", "not be null"),
+        ({"Name": ""}, "'' at 'name'", "have length greater than or equal to 1"),
+        ({"JobMode": "OTHER"}, "'OTHER' at 'jobMode'", "satisfy enum value set: [SCRIPT, VISUAL, NOTEBOOK]"),
+        ({"Timeout": 0}, "'0' at 'timeout'", "have value greater than or equal to 1"),
+        ({"MaxRetries": "2"}, "'2' at 'maxRetries'", "be of type integer"),
+        ({"Tags": {"": "x"}}, "'' at 'tags..key'", "have length greater than or equal to 1"),
+    ],
+)
+def test_one_broken_member_is_told_in_the_words_of_aws(changes, value_and_place, rule):
+    sentence = f"Value {value_and_place} failed to satisfy constraint: Member must {rule}"
+    assert refused("CreateJob", {**JOB, **changes}) == f"1 validation error detected: {sentence}"
+
+
+def test_all_that_is_broken_is_told_at_once():
+    message = refused("CreateJob", {"Name": "n" * 256, "MaxRetries": True})
+    assert message.startswith("4 validation errors detected: ")
+    assert "length less than or equal to 255" in message
+
+
+def test_patterns_hold_for_the_whole_text_and_know_characters_of_every_plane():
+    shape = operation("CreateJob").input_shape.members["Name"]
+    assert not list(violations(shape, "täglich 🙂\t"))
+    assert list(violations(shape, "two\nlines"))
+
+
+def test_each_operation_that_we_have_is_in_the_model():
+    assert set(OPERATIONS) <= set(model_of("glue").operation_names)

@@ -1,0 +1,39 @@
+"""The command of a run."""
+
+import sys
+
+from gluepot.service.commands import command_of
+from gluepot.service.launch.processes import said
+from gluepot.service.states import Run, State
+
+
+def command(arguments, location="s3://bucket/scripts/daily.py"):
+    definition = {"GlueVersion": "4.0", "Command": {"ScriptLocation": location}}
+    run = Run(1, "jr_1", "daily", State.STARTING, definition, arguments)
+    return command_of(run, lambda place: place.encode())
+
+
+def test_a_script_gets_its_names_and_arguments():
+    made = command({"--day": "monday", "--flag": ""})
+    assert made.argv[:8] == [sys.executable, "-m", "gluepot", "run", "--glue-version", "4.0", "daily.py", "--"]
+    assert made.argv[8:12] == ["--JOB_NAME", "daily", "--JOB_RUN_ID", "jr_1"]
+    assert made.argv[14:] == ["--day", "monday", "--flag"]
+    assert made.files == {"daily.py": b"s3://bucket/scripts/daily.py"}
+
+
+def test_nobody_else_chooses_a_runs_names():
+    made = command({"--JOB_NAME": "other", "--JOB_RUN_ID": "jr_other"})
+    assert made.argv.count("--JOB_NAME") == 1
+    assert "other" not in made.argv
+
+
+def test_an_argument_may_name_another_script():
+    made = command({"--scriptLocation": "/tests/new.py"})
+    assert made.files == {"new.py": b"/tests/new.py"}
+    assert "--scriptLocation" not in made.argv
+
+
+def test_the_cause_of_a_failure_is_the_last_sentence_of_the_log():
+    log = "error: an earlier one\n{}\nerror: ValueError: no such day\nRun again with -v for the stack trace.\n"
+    assert said(log) == "ValueError: no such day"
+    assert said("Traceback\n") == ""

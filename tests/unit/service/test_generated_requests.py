@@ -16,6 +16,7 @@ from gluepot.service.operations import BY_TARGET
 from gluepot.service.store.database import open_store
 from gluepot.service.wire.app import called
 from gluepot.service.wire.shapes import operation, violations
+from tests.unit.service.world import broken_of_answer
 
 REQUESTS = 1_000
 SEED = 20_260_504
@@ -97,11 +98,6 @@ def service_of(folder):
         "000000000000",
         "us-east-1",
     )
-
-
-def broken_of_answer(shape, answer):
-    """Return what an answer breaks. Some lists must not be empty by the model, and are where AWS has nothing to list."""
-    return [one for one in violations(shape, answer) if not one.startswith("Value '[]' at")]
 
 
 def outcome(operations, name, body):

@@ -77,10 +77,10 @@ class Controller:
         for run in runs:
             if run.state is not State.WAITING:
                 self._move_on(run)
-        if move_on(self._store, self._now_ms()):
-            self._changed.set()
         if any(run.state is State.WAITING for run in runs):
             self._admit()
+        if move_on(self._store, self._now_ms()):
+            self._changed.set()
         return bool(runs)
 
     def _move_on(self, run: Run) -> None:

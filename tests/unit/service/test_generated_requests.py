@@ -16,7 +16,7 @@ from gluepot.service.operations import BY_TARGET
 from gluepot.service.store.database import open_store
 from gluepot.service.wire.app import called
 from gluepot.service.wire.shapes import operation, violations
-from tests.unit.service.world import broken_of_answer
+from tests.unit.service.world import wrong_in
 
 REQUESTS = 1_000
 SEED = 20_260_504
@@ -132,7 +132,7 @@ def fuzz(folder, requests, seed):
             assert not is_broken, (name, broken or body)
             assert not ParamValidator().validate(body, model.input_shape).has_errors(), (name, body)
             if model.output_shape is not None:
-                assert not broken_of_answer(model.output_shape, json.loads(json.dumps(found))), (name, found)
+                assert not wrong_in(model.output_shape, json.loads(json.dumps(found))), (name, found)
     return counts
 
 

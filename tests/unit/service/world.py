@@ -12,9 +12,9 @@ from gluepot.service.store.database import open_store
 from gluepot.service.wire import shapes
 
 
-def broken_of_answer(shape, answer):
-    """Return what an answer breaks. Some lists must not be empty by the model, and are where there is nothing to list."""
-    return [one for one in shapes.violations(shape, answer) if not one.startswith("Value '[]' at")]
+def wrong_in(shape, answer):
+    """Return what an answer breaks of its shape. An empty list is allowed, where the model wants one member at least."""
+    return [one for one in shapes.violations(shape, answer) if not one.startswith("Value '[]' at ")]
 
 
 class FakeProcesses:
@@ -72,7 +72,7 @@ class World:
         shapes.check_request(operation, request)
         answer = OPERATIONS[operation](self.service, request)
         model = shapes.operation(operation)
-        assert not broken_of_answer(model.output_shape, answer), operation
+        assert not wrong_in(model.output_shape, answer), operation
         return answer
 
     def job(self, name, **definition):

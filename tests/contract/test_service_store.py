@@ -10,8 +10,7 @@ from gluepot.service import firing
 from gluepot.service.store.database import HEAD, VERSION_TABLE, open_store
 from gluepot.service.store.tables import metadata
 from tests.postgresql import new_database
-from tests.unit.service.conftest import NOON
-from tests.unit.service.world import World
+from tests.unit.service.world import NOON, World
 
 VERSIONS = Path(firing.__file__).parent / "store" / "migrations" / "versions"
 CONTROLLERS = 4

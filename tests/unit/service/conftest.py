@@ -1,13 +1,10 @@
 import shutil
 import sqlite3
-from datetime import UTC, datetime
 
 import pytest
 
 from gluepot.service.store.database import open_store
-from tests.unit.service.world import World
-
-NOON = datetime(2026, 3, 2, 12, tzinfo=UTC).timestamp()  # a Monday
+from tests.unit.service.world import NOON, World
 
 
 @pytest.fixture(scope="session")

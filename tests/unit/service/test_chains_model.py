@@ -15,8 +15,7 @@ from gluepot.service.errors import ServiceError
 from gluepot.service.states import OPEN, Ended, settled
 from gluepot.service.store.tables import firings
 from gluepot.service.workflows import UNFINISHED, Status
-from tests.unit.service.conftest import NOON
-from tests.unit.service.world import FakeProcesses, World
+from tests.unit.service.world import NOON, FakeProcesses, World
 
 HISTORIES = 30
 STEPS = 40

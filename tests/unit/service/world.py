@@ -1,5 +1,6 @@
 """A service in simulated time: a real database, operations as clients call them, and runs without processes."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from gluepot.core.clock import FakeClock
@@ -10,6 +11,8 @@ from gluepot.service.operations import OPERATIONS
 from gluepot.service.states import Ended
 from gluepot.service.store.database import open_store
 from gluepot.service.wire import shapes
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC).timestamp()  # a Monday
 
 
 def wrong_in(shape, answer):

@@ -152,7 +152,7 @@ def _check_predicate(predicate: Mapping[str, Any]) -> None:
 
 def started(trigger: Trigger, now_ms: int) -> Trigger:
     """Return a trigger that fires by itself from now on. An on-demand trigger never does."""
-    if trigger.type == ON_DEMAND:
+    if trigger.type == ON_DEMAND or trigger.state is TriggerState.ACTIVATED:
         return trigger
     return scheduled(replace(trigger, state=TriggerState.ACTIVATED), now_ms)
 

@@ -16,6 +16,7 @@ from gluepot.service.operations import BY_TARGET
 from gluepot.service.store.database import open_store
 from gluepot.service.wire.app import called
 from gluepot.service.wire.shapes import operation, violations
+from tests.unit.service.world import wrong_in
 
 REQUESTS = 1_000
 SEED = 20_260_504
@@ -105,11 +106,6 @@ def outcome(operations, name, body):
         return called(operations, name, json.dumps(body).encode())
     except ServiceError as refused:
         return refused
-
-
-def wrong_in(shape, answer):
-    """Return what an answer breaks of its shape. An empty list is told, where the model wants one member at least."""
-    return [one for one in violations(shape, answer) if not one.startswith("Value '[]' at ")]
 
 
 def fuzz(folder, requests, seed):

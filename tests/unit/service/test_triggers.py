@@ -114,6 +114,15 @@ def test_a_trigger_fires_by_itself_only_while_it_is_activated(world):
     assert world.states("load") == ["RUNNING"]
 
 
+def test_starting_a_trigger_again_does_not_skip_a_time_that_is_due(world):
+    world.job("load")
+    on_schedule(world)
+    world.clock.now += 15 * MINUTES
+    world.call("StartTrigger", Name="at-a-quarter")
+    world.steps()
+    assert world.states("load") == ["RUNNING"]
+
+
 def test_an_action_overrides_arguments_and_timeout(world):
     world.job("load", DefaultArguments={"--day": "monday", "--kept": "yes"}, NonOverridableArguments={"--fixed": "1"})
     action = {"JobName": "load", "Arguments": {"--day": "friday", "--fixed": "2", "--new": "x"}, "Timeout": 7}

@@ -192,6 +192,21 @@ def test_a_run_is_resumed_from_the_node_that_failed(nightly):
     assert [one["Id"] for one in nodes(run)["extract"]["JobDetails"]["JobRuns"]] == [nightly.runs("extract")[0]["Id"]]
 
 
+def test_a_resumed_run_can_be_resumed(nightly):
+    run_id = start(nightly)
+    nightly.end("extract")
+    nightly.end("count")
+    for _ in range(2):
+        nightly.end("load", 1)
+        load = node_id("nightly", "JOB", "load")
+        run_id = nightly.call("ResumeWorkflowRun", Name="nightly", RunId=run_id, NodeIds=[load])["RunId"]
+        nightly.steps()
+    nightly.end("load")
+    nightly.end("report")
+    assert numbers(shown(nightly, run_id)) == {"Total": 4, "Succeeded": 4}
+    assert [len(nightly.runs(job)) for job in ("extract", "count", "load", "report")] == [1, 1, 3, 1]
+
+
 def test_a_node_that_follows_from_another_selected_one_starts_in_its_turn(nightly):
     run_id = start(nightly)
     nightly.end("extract")

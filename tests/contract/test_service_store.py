@@ -1,0 +1,75 @@
+"""The service's database, on SQLite and PostgreSQL: its migrations, and controllers that work on it at the same time."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from gluepot.service import firing
+from gluepot.service.store.database import HEAD, VERSION_TABLE, open_store
+from gluepot.service.store.tables import metadata
+from tests.postgresql import new_database
+from tests.unit.service.world import NOON, World
+
+VERSIONS = Path(firing.__file__).parent / "store" / "migrations" / "versions"
+CONTROLLERS = 4
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest) -> Iterator[str]:
+    if request.param == "sqlite":
+        yield f"sqlite:///{request.getfixturevalue('tmp_path')}/service.db"
+        return
+    with new_database(request.getfixturevalue("postgresql")) as made:
+        yield made
+
+
+def test_the_migrations_lead_to_the_declared_tables(url):
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    with open_store(url)._engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
+        assert compare_metadata(context, metadata) == []
+    assert max(path.name for path in VERSIONS.glob("v*.py")).startswith(f"v{HEAD}_")
+
+
+def test_controllers_that_race_fire_each_trigger_once(url, tmp_path):
+    world = World(tmp_path, NOON, url)
+    for name in ("load", "count", "after"):
+        world.job(name, ExecutionProperty={"MaxConcurrentRuns": 50})
+    world.call("CreateWorkflow", Name="nightly")
+    actions = [{"JobName": "load"}, {"JobName": "count"}]
+    schedule = {"Type": "SCHEDULED", "Schedule": "cron(0 0/1 * * ? *)", "StartOnCreation": True, "Actions": actions}
+    world.call("CreateTrigger", Name="hourly", **schedule)
+    world.call("CreateTrigger", Name="first", **schedule, WorkflowName="nightly")
+    conditions = [{"LogicalOperator": "EQUALS", "JobName": name, "State": "SUCCEEDED"} for name in ("load", "count")]
+    for name, more in (("then", {}), ("last", {"WorkflowName": "nightly"})):
+        world.call(
+            "CreateTrigger",
+            Name=name,
+            Type="CONDITIONAL",
+            Predicate={"Logical": "ANY", "Conditions": conditions},
+            Actions=[{"JobName": "after"}],
+            StartOnCreation=True,
+            **more,
+        )
+
+    def together():
+        with ThreadPoolExecutor(CONTROLLERS) as pool:
+            now_ms = round(world.clock.now * 1000)
+            for done in [pool.submit(firing.move_on, world.store, now_ms) for _ in range(CONTROLLERS)]:
+                done.result()
+
+    for hours in (1, 2, 3):
+        world.clock.now += 3600
+        together()
+        assert len(world.states("load")) == len(world.states("count")) == 2 * hours
+        world.controller.step()  # their processes start
+        for name in ("load", "count"):
+            for run in world.runs(name):
+                world.ended(run["Id"])
+        world.controller.step()
+        together()
+        assert len(world.states("after")) == 2 * hours

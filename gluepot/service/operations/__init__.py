@@ -6,26 +6,44 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from gluepot.service.context import Service
-from gluepot.service.operations import bookmarks, jobs, runs, tags
+from gluepot.service.operations import bookmarks, databases, jobs, partition_indexes, runs, tables, tags
 
 Operation: TypeAlias = Callable[[Service, Mapping[str, Any]], dict[str, Any]]
 
 OPERATIONS: Mapping[str, Operation] = {
+    "BatchDeleteTable": tables.batch_delete_table,
+    "BatchDeleteTableVersion": tables.batch_delete_table_version,
     "BatchGetJobs": jobs.batch_get_jobs,
     "BatchStopJobRun": runs.batch_stop_job_run,
+    "CreateDatabase": databases.create_database,
     "CreateJob": jobs.create_job,
+    "CreatePartitionIndex": partition_indexes.create_partition_index,
+    "CreateTable": tables.create_table,
+    "DeleteDatabase": databases.delete_database,
     "DeleteJob": jobs.delete_job,
+    "DeletePartitionIndex": partition_indexes.delete_partition_index,
+    "DeleteTable": tables.delete_table,
+    "DeleteTableVersion": tables.delete_table_version,
+    "GetDatabase": databases.get_database,
+    "GetDatabases": databases.get_databases,
     "GetJob": jobs.get_job,
     "GetJobBookmark": bookmarks.get_job_bookmark,
     "GetJobRun": runs.get_job_run,
     "GetJobRuns": runs.get_job_runs,
     "GetJobs": jobs.get_jobs,
+    "GetPartitionIndexes": partition_indexes.get_partition_indexes,
+    "GetTable": tables.get_table,
+    "GetTableVersion": tables.get_table_version,
+    "GetTableVersions": tables.get_table_versions,
+    "GetTables": tables.get_tables,
     "GetTags": tags.get_tags,
     "ListJobs": jobs.list_jobs,
     "ResetJobBookmark": bookmarks.reset_job_bookmark,
     "StartJobRun": runs.start_job_run,
     "TagResource": tags.tag_resource,
     "UntagResource": tags.untag_resource,
+    "UpdateDatabase": databases.update_database,
     "UpdateJob": jobs.update_job,
+    "UpdateTable": tables.update_table,
 }
 """What is not here is answered with `UnknownOperationException`."""

@@ -1,0 +1,240 @@
+"""Unmodified boto3 on the Data Catalog of a running service; every answer is checked against AWS's model."""
+
+import os
+
+import pytest
+from botocore.exceptions import ClientError
+
+from gluepot.catalog.connect import catalog_url, open_catalog
+from gluepot.catalog.formats import table_format
+from gluepot.core.clock import SystemClock
+from gluepot.service.server import ServeOptions, service
+from tests.service_answers import checking_client
+
+CLICKS = {
+    "Name": "Clicks",
+    "Description": "what was clicked",
+    "Owner": "ada",
+    "Retention": 3,
+    "TableType": "EXTERNAL_TABLE",
+    "Parameters": {"classification": "json", "EXTERNAL": "TRUE"},
+    "PartitionKeys": [{"Name": "day", "Type": "date"}, {"Name": "hour", "Type": "int", "Comment": "of UTC"}],
+    "StorageDescriptor": {
+        "Columns": [{"Name": "id", "Type": "bigint"}, {"Name": "userName", "Type": "string", "Parameters": {"a": "b"}}],
+        "Location": "s3://lake/clicks/",
+        "SerdeInfo": {"SerializationLibrary": "org.openx.data.jsonserde.JsonSerDe", "Parameters": {"paths": "id"}},
+        "SortColumns": [{"Column": "id", "SortOrder": 1}],
+        "Compressed": False,
+        "NumberOfBuckets": -1,
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def environ(tmp_path_factory):
+    return {**os.environ, "GLUEPOT_STATE": str(tmp_path_factory.mktemp("service"))}
+
+
+@pytest.fixture(scope="module")
+def serving(environ):
+    with service(ServeOptions(port=0), environ, SystemClock()) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def glue(serving):
+    return checking_client(serving)
+
+
+@pytest.fixture(scope="module")
+def catalog(environ, serving):
+    opened = open_catalog(catalog_url(environ), SystemClock())
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def database(glue, request):
+    name = request.node.name.split("[")[0][:60]
+    glue.create_database(DatabaseInput={"Name": name})
+    yield name
+    glue.delete_database(Name=name)
+
+
+def code_of(refused):
+    return refused.value.response["Error"]["Code"]
+
+
+def message_of(refused):
+    return refused.value.response["Error"]["Message"]
+
+
+def names(answers):
+    return [one["Name"] for one in answers]
+
+
+def test_a_database_is_made_replaced_and_deleted_with_its_tables(glue):
+    given = {"Name": "Shop", "Description": "first", "LocationUri": "s3://lake/shop", "Parameters": {"a": "b"}}
+    glue.create_database(DatabaseInput=given, Tags={"team": "data"})
+    found = glue.get_database(Name="SHOP")["Database"]
+    assert {**given, "Name": "shop", "CatalogId": "000000000000"}.items() <= found.items()
+    with pytest.raises(glue.exceptions.AlreadyExistsException, match="Database already exists"):
+        glue.create_database(DatabaseInput={"Name": "shop"})
+    glue.update_database(Name="shop", DatabaseInput={"Name": "shop", "Description": "second"})
+    changed = glue.get_database(Name="shop")["Database"]
+    assert (changed["Description"], changed.get("Parameters")) == ("second", None)
+    assert changed["CreateTime"] == found["CreateTime"]
+    glue.create_table(DatabaseName="shop", TableInput=CLICKS)
+    glue.delete_database(Name="shop")
+    with pytest.raises(glue.exceptions.EntityNotFoundException, match=r"Database shop not found\."):
+        glue.get_tables(DatabaseName="shop")
+    glue.create_database(DatabaseInput={"Name": "shop"})
+    assert glue.get_tables(DatabaseName="shop")["TableList"] == []
+    glue.delete_database(Name="shop")
+
+
+@pytest.mark.parametrize("operation", ["get_database", "delete_database"])
+def test_a_database_that_is_not_there_is_not_found(glue, operation):
+    with pytest.raises(glue.exceptions.EntityNotFoundException):
+        getattr(glue, operation)(Name="nowhere")
+
+
+def test_databases_are_pages(glue):
+    for number in range(5):
+        glue.create_database(DatabaseInput={"Name": f"page_{number}"})
+    pages = list(glue.get_paginator("get_databases").paginate(PaginationConfig={"PageSize": 2}))
+    found = names(one for page in pages for one in page["DatabaseList"])
+    assert [name for name in found if name.startswith("page_")] == [f"page_{number}" for number in range(5)]
+    assert len(pages[0]["DatabaseList"]) == 2
+    for number in range(5):
+        glue.delete_database(Name=f"page_{number}")
+
+
+def test_a_table_comes_back_as_it_was_sent_and_scripts_see_it(glue, database, catalog):
+    glue.create_table(DatabaseName=database.upper(), TableInput=CLICKS)
+    found = glue.get_table(DatabaseName=database, Name="CLICKS")["Table"]
+    assert {**CLICKS, "Name": "clicks", "DatabaseName": database, "VersionId": "0"}.items() <= found.items()
+    with pytest.raises(glue.exceptions.AlreadyExistsException, match="Table already exists"):
+        glue.create_table(DatabaseName=database, TableInput=CLICKS)
+    table = catalog.table(database, "clicks")
+    assert [column.name for column in table.storage.columns] == ["id", "username"]
+    assert (table.storage.location, table_format(table).name) == ("s3://lake/clicks/", "json")
+
+
+def test_a_table_that_a_script_made_is_seen_by_clients(glue, database, catalog):
+    from gluepot.catalog.values import Partition, table_of
+
+    made = {"Name": "orders", "PartitionKeys": [{"Name": "day", "Type": "string"}], "LastAccessTime": "2026-01-02"}
+    table = table_of(made, database)
+    catalog.add_table(table)
+    catalog.add_partitions(table, [Partition(("1",), {"StorageDescriptor": {"Location": "s3://lake/1"}})])
+    assert names(glue.get_tables(DatabaseName=database)["TableList"]) == ["orders"]
+    assert glue.get_table(DatabaseName=database, Name="orders")["Table"]["LastAccessTime"].day == 2
+
+
+def test_tables_are_chosen_by_a_pattern_and_are_pages(glue, database):
+    for name in ("sales_de", "sales_fr", "stock", "users"):
+        glue.create_table(DatabaseName=database, TableInput={"Name": name})
+
+    def matching(expression):
+        pages = glue.get_paginator("get_tables").paginate(
+            DatabaseName=database, Expression=expression, PaginationConfig={"PageSize": 1}
+        )
+        return names(one for page in pages for one in page["TableList"])
+
+    assert matching("sales*") == ["sales_de", "sales_fr"]
+    assert matching("s.*") == ["sales_de", "sales_fr", "stock"]
+    assert matching("*stock*|users") == ["stock", "users"]
+    assert matching("sale") == []
+    with pytest.raises(glue.exceptions.InvalidInputException, match="not a regular expression"):
+        matching("(")
+    with pytest.raises(glue.exceptions.InvalidInputException, match="NextToken"):
+        glue.get_tables(DatabaseName=database, NextToken="made up")
+
+
+def test_an_update_replaces_a_table_and_keeps_its_versions(glue, database):
+    glue.create_table(DatabaseName=database, TableInput={"Name": "t", "Description": "0", "Owner": "ada"})
+    glue.update_table(DatabaseName=database, TableInput={"Name": "T", "Description": "1"})
+    glue.update_table(DatabaseName=database, TableInput={"Name": "t", "Description": "2"}, SkipArchive=True)
+    glue.update_table(DatabaseName=database, TableInput={"Name": "t", "Description": "3"}, VersionId="2")
+    with pytest.raises(glue.exceptions.ConcurrentModificationException, match="has the version 3, not 2"):
+        glue.update_table(DatabaseName=database, TableInput={"Name": "t"}, VersionId="2", SkipArchive=True)
+    pages = glue.get_paginator("get_table_versions").paginate(
+        DatabaseName=database, TableName="t", PaginationConfig={"PageSize": 2}
+    )
+    versions = [one for page in pages for one in page["TableVersions"]]
+    assert [one["VersionId"] for one in versions] == ["3", "2", "0"]
+    assert [one["Table"].get("Owner") for one in versions] == [None, None, "ada"]
+    where = {"DatabaseName": database, "TableName": "t"}
+    assert glue.get_table_version(**where)["TableVersion"]["VersionId"] == "3"
+    assert glue.get_table_version(**where, VersionId="0")["TableVersion"]["Table"]["Description"] == "0"
+    glue.delete_table_version(**where, VersionId="0")
+    with pytest.raises(glue.exceptions.EntityNotFoundException):
+        glue.get_table_version(**where, VersionId="0")
+    errors = glue.batch_delete_table_version(**where, VersionIds=["2", "3", "9"])["Errors"]
+    assert [(one["VersionId"], one["ErrorDetail"]["ErrorCode"]) for one in errors] == [
+        ("3", "InvalidInputException"),
+        ("9", "EntityNotFoundException"),
+    ]
+
+
+def test_a_table_that_is_not_there_is_not_found(glue, database):
+    for call in (glue.get_table, glue.delete_table):
+        with pytest.raises(glue.exceptions.EntityNotFoundException, match=r"Table t not found\."):
+            call(DatabaseName=database, Name="t")
+    with pytest.raises(glue.exceptions.EntityNotFoundException):
+        glue.update_table(DatabaseName=database, TableInput={"Name": "t"})
+    glue.create_table(DatabaseName=database, TableInput={"Name": "there"})
+    errors = glue.batch_delete_table(DatabaseName=database, TablesToDelete=["there", "t"])["Errors"]
+    assert [(one["TableName"], one["ErrorDetail"]["ErrorCode"]) for one in errors] == [("t", "EntityNotFoundException")]
+    with pytest.raises(glue.exceptions.EntityNotFoundException):
+        glue.get_table(DatabaseName=database, Name="there")
+
+
+def test_a_table_of_a_name_that_was_deleted_begins_without_a_past(glue, database):
+    for description in ("a", "b"):
+        glue.create_table(DatabaseName=database, TableInput=CLICKS)
+        glue.update_table(DatabaseName=database, TableInput={**CLICKS, "Description": description})
+        glue.delete_table(DatabaseName=database, Name="clicks")
+    glue.create_table(DatabaseName=database, TableInput=CLICKS)
+    versions = glue.get_table_versions(DatabaseName=database, TableName="clicks")["TableVersions"]
+    assert [one["VersionId"] for one in versions] == ["0"]
+
+
+@pytest.mark.parametrize(
+    ("table", "code"),
+    [
+        ({"Name": "t", "TableType": "x" * 300}, "ValidationException"),
+        ({"Name": "   "}, "InvalidInputException"),
+    ],
+)
+def test_a_table_that_breaks_a_rule_is_refused(glue, database, table, code):
+    with pytest.raises(ClientError) as refused:
+        glue.create_table(DatabaseName=database, TableInput=table)
+    assert code_of(refused) == code
+
+
+def test_partition_indexes_are_active_at_once(glue, database):
+    index = {"IndexName": "by_day", "Keys": ["day"]}
+    glue.create_table(DatabaseName=database, TableInput=CLICKS, PartitionIndexes=[index])
+    where = {"DatabaseName": database, "TableName": "clicks"}
+    glue.create_partition_index(**where, PartitionIndex={"IndexName": "by_hour", "Keys": ["hour", "day"]})
+    found = glue.get_partition_indexes(**where)["PartitionIndexDescriptorList"]
+    assert found == [
+        {"IndexName": "by_day", "Keys": [{"Name": "day", "Type": "date"}], "IndexStatus": "ACTIVE"},
+        {
+            "IndexName": "by_hour",
+            "Keys": [{"Name": "hour", "Type": "int"}, {"Name": "day", "Type": "date"}],
+            "IndexStatus": "ACTIVE",
+        },
+    ]
+    with pytest.raises(glue.exceptions.AlreadyExistsException):
+        glue.create_partition_index(**where, PartitionIndex=index)
+    with pytest.raises(glue.exceptions.InvalidInputException, match="the partition keys of"):
+        glue.create_partition_index(**where, PartitionIndex={"IndexName": "odd", "Keys": ["id"]})
+    glue.delete_partition_index(**where, IndexName="by_day")
+    with pytest.raises(glue.exceptions.EntityNotFoundException):
+        glue.delete_partition_index(**where, IndexName="by_day")
+    glue.delete_table(DatabaseName=database, Name="clicks")
+    glue.create_table(DatabaseName=database, TableInput=CLICKS)
+    assert glue.get_partition_indexes(**where)["PartitionIndexDescriptorList"] == []

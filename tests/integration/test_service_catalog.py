@@ -7,6 +7,7 @@ from botocore.exceptions import ClientError
 
 from gluepot.catalog.connect import catalog_url, open_catalog
 from gluepot.catalog.formats import table_format
+from gluepot.catalog.values import Partition, table_of
 from gluepot.core.clock import SystemClock
 from gluepot.service.server import ServeOptions, service
 from tests.service_answers import checking_client
@@ -122,8 +123,6 @@ def test_a_table_comes_back_as_it_was_sent_and_scripts_see_it(glue, database, ca
 
 
 def test_a_table_that_a_script_made_is_seen_by_clients(glue, database, catalog):
-    from gluepot.catalog.values import Partition, table_of
-
     made = {"Name": "orders", "PartitionKeys": [{"Name": "day", "Type": "string"}], "LastAccessTime": "2026-01-02"}
     table = table_of(made, database)
     catalog.add_table(table)
@@ -238,3 +237,109 @@ def test_partition_indexes_are_active_at_once(glue, database):
     glue.delete_table(DatabaseName=database, Name="clicks")
     glue.create_table(DatabaseName=database, TableInput=CLICKS)
     assert glue.get_partition_indexes(**where)["PartitionIndexDescriptorList"] == []
+
+
+def partition(day, hour, **members):
+    storage = {"Location": f"s3://lake/{day}/{hour}", "Columns": CLICKS["StorageDescriptor"]["Columns"]}
+    return {"Values": [day, str(hour)], "StorageDescriptor": storage, **members}
+
+
+@pytest.fixture
+def clicks(glue, database):
+    glue.create_table(DatabaseName=database, TableInput=CLICKS)
+    return {"DatabaseName": database, "TableName": "clicks"}
+
+
+def hours(partitions):
+    return [int(one["Values"][1]) for one in partitions]
+
+
+def test_a_partition_comes_back_as_it_was_sent_and_scripts_see_it(glue, clicks, catalog):
+    given = partition("2026-01-02", 3, Parameters={"rows": "7"})
+    glue.create_partition(**clicks, PartitionInput=given)
+    found = glue.get_partition(**clicks, PartitionValues=["2026-01-02", "3"])["Partition"]
+    assert {**given, **clicks, "CatalogId": "000000000000"}.items() <= found.items()
+    with pytest.raises(glue.exceptions.AlreadyExistsException, match="Partition already exists"):
+        glue.create_partition(**clicks, PartitionInput=given)
+    (seen,) = catalog.partitions(catalog.table(clicks["DatabaseName"], "clicks"))
+    assert (seen.values, seen.location) == (("2026-01-02", "3"), "s3://lake/2026-01-02/3")
+    glue.update_partition(
+        **clicks, PartitionValueList=["2026-01-02", "3"], PartitionInput={"Parameters": {"rows": "8"}}
+    )
+    changed = glue.get_partition(**clicks, PartitionValues=["2026-01-02", "3"])["Partition"]
+    assert changed["Parameters"] == {"rows": "8"}
+    assert "StorageDescriptor" not in changed
+    glue.delete_partition(**clicks, PartitionValues=["2026-01-02", "3"])
+    for call in (glue.get_partition, glue.delete_partition):
+        with pytest.raises(glue.exceptions.EntityNotFoundException, match="Cannot find partition"):
+            call(**clicks, PartitionValues=["2026-01-02", "3"])
+
+
+def test_partitions_are_added_changed_and_removed_in_batches(glue, clicks):
+    first = [partition("2026-01-01", hour) for hour in range(3)]
+    assert glue.batch_create_partition(**clicks, PartitionInputList=first)["Errors"] == []
+    again = [partition("2026-01-01", 2), partition("2026-01-01", 3), partition("2026-01-01", 3)]
+    errors = glue.batch_create_partition(**clicks, PartitionInputList=again)["Errors"]
+    assert [(one["PartitionValues"][1], one["ErrorDetail"]["ErrorCode"]) for one in errors] == [
+        ("2", "AlreadyExistsException"),
+        ("3", "AlreadyExistsException"),
+    ]
+    found = glue.batch_get_partition(**clicks, PartitionsToGet=[{"Values": ["2026-01-01", one]} for one in "0139"])
+    assert hours(found["Partitions"]) == [0, 1, 3]
+    assert found["UnprocessedKeys"] == []
+    entries = [
+        {"PartitionValueList": ["2026-01-01", "0"], "PartitionInput": {"Parameters": {"a": "b"}}},
+        {"PartitionValueList": ["2026-01-01", "9"], "PartitionInput": {}},
+        {"PartitionValueList": ["2026-01-01", "1"], "PartitionInput": {"Values": ["2026-01-01", "2"]}},
+    ]
+    errors = glue.batch_update_partition(**clicks, Entries=entries)["Errors"]
+    assert [(one["PartitionValueList"][1], one["ErrorDetail"]["ErrorCode"]) for one in errors] == [
+        ("1", "InvalidInputException"),
+        ("9", "EntityNotFoundException"),
+    ]
+    errors = glue.batch_delete_partition(
+        **clicks, PartitionsToDelete=[{"Values": ["2026-01-01", one]} for one in "089"]
+    )["Errors"]
+    assert [one["PartitionValues"][1] for one in errors] == ["8", "9"]
+    assert hours(glue.get_partitions(**clicks)["Partitions"]) == [1, 2, 3]
+
+
+def test_partitions_are_chosen_by_expressions_and_segments_and_are_pages(glue, clicks):
+    glue.batch_create_partition(
+        **clicks, PartitionInputList=[partition("2026-01-01", f"{hour:02}") for hour in range(24)]
+    )
+
+    def found(size=5, **choice):
+        pages = glue.get_paginator("get_partitions").paginate(**clicks, **choice, PaginationConfig={"PageSize": size})
+        return sorted(hours(one for page in pages for one in page["Partitions"]))
+
+    assert found() == list(range(24))
+    assert found(Expression="hour >= 9 AND hour < '11'") == [9, 10]
+    assert found(Expression="day = '2026-01-02'") == []
+    assert found(Expression="hour in (1, 2, 30) or hour like '2_'") == [1, 2, 20, 21, 22, 23]
+    segments = [found(Segment={"SegmentNumber": at, "TotalSegments": 3}) for at in range(3)]
+    assert sorted(hour for segment in segments for hour in segment) == list(range(24))
+    assert all(segments)
+    (one, *_) = glue.get_partitions(**clicks, ExcludeColumnSchema=True, MaxResults=1)["Partitions"]
+    assert list(one["StorageDescriptor"]) == ["Location"]
+    for expression in ("nothing = 1", "hour =", "hour = 1; drop"):
+        with pytest.raises(glue.exceptions.InvalidInputException):
+            glue.get_partitions(**clicks, Expression=expression)
+    with pytest.raises(glue.exceptions.InvalidInputException):
+        glue.get_partitions(**clicks, Segment={"SegmentNumber": 3, "TotalSegments": 3})
+
+
+@pytest.mark.parametrize("values", [["2026-01-01"], ["2026-01-01", "1", "2"]])
+def test_a_partition_needs_a_value_for_each_key(glue, clicks, values):
+    with pytest.raises(glue.exceptions.InvalidInputException):
+        glue.create_partition(**clicks, PartitionInput={"Values": values})
+    with pytest.raises(glue.exceptions.InvalidInputException):
+        glue.get_partition(**clicks, PartitionValues=values)
+
+
+def test_more_partitions_than_a_call_may_have_are_refused(glue, clicks):
+    with pytest.raises(ClientError) as refused:
+        glue.batch_delete_partition(
+            **clicks, PartitionsToDelete=[{"Values": ["2026-01-01", str(n)]} for n in range(26)]
+        )
+    assert code_of(refused) == "ValidationException"

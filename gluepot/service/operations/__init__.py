@@ -6,21 +6,27 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from gluepot.service.context import Service
-from gluepot.service.operations import bookmarks, databases, jobs, partition_indexes, runs, tables, tags
+from gluepot.service.operations import bookmarks, databases, jobs, partition_indexes, partitions, runs, tables, tags
 
 Operation: TypeAlias = Callable[[Service, Mapping[str, Any]], dict[str, Any]]
 
 OPERATIONS: Mapping[str, Operation] = {
+    "BatchCreatePartition": partitions.batch_create_partition,
+    "BatchDeletePartition": partitions.batch_delete_partition,
     "BatchDeleteTable": tables.batch_delete_table,
     "BatchDeleteTableVersion": tables.batch_delete_table_version,
     "BatchGetJobs": jobs.batch_get_jobs,
+    "BatchGetPartition": partitions.batch_get_partition,
     "BatchStopJobRun": runs.batch_stop_job_run,
+    "BatchUpdatePartition": partitions.batch_update_partition,
     "CreateDatabase": databases.create_database,
     "CreateJob": jobs.create_job,
+    "CreatePartition": partitions.create_partition,
     "CreatePartitionIndex": partition_indexes.create_partition_index,
     "CreateTable": tables.create_table,
     "DeleteDatabase": databases.delete_database,
     "DeleteJob": jobs.delete_job,
+    "DeletePartition": partitions.delete_partition,
     "DeletePartitionIndex": partition_indexes.delete_partition_index,
     "DeleteTable": tables.delete_table,
     "DeleteTableVersion": tables.delete_table_version,
@@ -31,7 +37,9 @@ OPERATIONS: Mapping[str, Operation] = {
     "GetJobRun": runs.get_job_run,
     "GetJobRuns": runs.get_job_runs,
     "GetJobs": jobs.get_jobs,
+    "GetPartition": partitions.get_partition,
     "GetPartitionIndexes": partition_indexes.get_partition_indexes,
+    "GetPartitions": partitions.get_partitions,
     "GetTable": tables.get_table,
     "GetTableVersion": tables.get_table_version,
     "GetTableVersions": tables.get_table_versions,
@@ -44,6 +52,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "UntagResource": tags.untag_resource,
     "UpdateDatabase": databases.update_database,
     "UpdateJob": jobs.update_job,
+    "UpdatePartition": partitions.update_partition,
     "UpdateTable": tables.update_table,
 }
 """What is not here is answered with `UnknownOperationException`."""

@@ -131,6 +131,12 @@ class Catalog:
             query = select(tables.tables).where(wanted).order_by("name").limit(most)
             return [_table(row) for row in _rows(connection, query)]
 
+    def all_tables(self) -> list[Table]:
+        """Return the tables of all databases, by database and name."""
+        query = select(tables.tables).order_by(tables.tables.c.database, tables.tables.c.name)
+        with self._transaction() as connection:
+            return [_table(row) for row in _rows(connection, query)]
+
     def table(self, database: str, name: str) -> Table:
         """Return a table.
 

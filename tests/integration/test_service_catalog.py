@@ -343,3 +343,41 @@ def test_more_partitions_than_a_call_may_have_are_refused(glue, clicks):
             **clicks, PartitionsToDelete=[{"Values": ["2026-01-01", str(n)]} for n in range(26)]
         )
     assert code_of(refused) == "ValidationException"
+
+
+def test_functions_belong_to_a_database(glue, database):
+    given = {
+        "FunctionName": "Mask",
+        "ClassName": "org.example.Mask",
+        "OwnerName": "ada",
+        "OwnerType": "USER",
+        "ResourceUris": [{"ResourceType": "JAR", "Uri": "s3://lake/mask.jar"}],
+    }
+    where = {"DatabaseName": database, "FunctionName": "Mask"}
+    assert glue.get_user_defined_functions(DatabaseName=database, Pattern="*")["UserDefinedFunctions"] == []
+    glue.create_user_defined_function(DatabaseName=database, FunctionInput=given)
+    found = glue.get_user_defined_function(**where)["UserDefinedFunction"]
+    assert {**given, "DatabaseName": database, "CatalogId": "000000000000"}.items() <= found.items()
+    with pytest.raises(glue.exceptions.AlreadyExistsException):
+        glue.create_user_defined_function(DatabaseName=database, FunctionInput=given)
+    glue.update_user_defined_function(**where, FunctionInput={"FunctionName": "Mask", "ClassName": "Other"})
+    pages = glue.get_paginator("get_user_defined_functions").paginate(Pattern="ma*")
+    assert [one["ClassName"] for page in pages for one in page["UserDefinedFunctions"]] == ["Other"]
+    glue.delete_user_defined_function(**where)
+    for call in (glue.get_user_defined_function, glue.delete_user_defined_function):
+        with pytest.raises(glue.exceptions.EntityNotFoundException):
+            call(**where)
+    for call in (glue.get_user_defined_functions, glue.create_user_defined_function):
+        further = {"Pattern": "*"} if call == glue.get_user_defined_functions else {"FunctionInput": given}
+        with pytest.raises(glue.exceptions.EntityNotFoundException, match=r"Database nowhere not found\."):
+            call(DatabaseName="nowhere", **further)
+
+
+def test_tables_of_all_databases_are_searched(glue, database):
+    for name in ("found_b", "found_a", "other"):
+        glue.create_table(DatabaseName=database, TableInput={"Name": name, "Parameters": {"search": "here"}})
+    by_parameter = [{"Key": "search", "Value": "here"}]
+    first = glue.search_tables(SearchText="found", Filters=by_parameter, MaxResults=1)
+    second = glue.search_tables(SearchText="found", Filters=by_parameter, MaxResults=1, NextToken=first["NextToken"])
+    assert names(first["TableList"] + second["TableList"]) == ["found_a", "found_b"]
+    assert "NextToken" not in second

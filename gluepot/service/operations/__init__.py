@@ -6,7 +6,17 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from gluepot.service.context import Service
-from gluepot.service.operations import bookmarks, databases, jobs, partition_indexes, partitions, runs, tables, tags
+from gluepot.service.operations import (
+    bookmarks,
+    databases,
+    functions,
+    jobs,
+    partition_indexes,
+    partitions,
+    runs,
+    tables,
+    tags,
+)
 
 Operation: TypeAlias = Callable[[Service, Mapping[str, Any]], dict[str, Any]]
 
@@ -24,12 +34,14 @@ OPERATIONS: Mapping[str, Operation] = {
     "CreatePartition": partitions.create_partition,
     "CreatePartitionIndex": partition_indexes.create_partition_index,
     "CreateTable": tables.create_table,
+    "CreateUserDefinedFunction": functions.create_user_defined_function,
     "DeleteDatabase": databases.delete_database,
     "DeleteJob": jobs.delete_job,
     "DeletePartition": partitions.delete_partition,
     "DeletePartitionIndex": partition_indexes.delete_partition_index,
     "DeleteTable": tables.delete_table,
     "DeleteTableVersion": tables.delete_table_version,
+    "DeleteUserDefinedFunction": functions.delete_user_defined_function,
     "GetDatabase": databases.get_database,
     "GetDatabases": databases.get_databases,
     "GetJob": jobs.get_job,
@@ -45,8 +57,11 @@ OPERATIONS: Mapping[str, Operation] = {
     "GetTableVersions": tables.get_table_versions,
     "GetTables": tables.get_tables,
     "GetTags": tags.get_tags,
+    "GetUserDefinedFunction": functions.get_user_defined_function,
+    "GetUserDefinedFunctions": functions.get_user_defined_functions,
     "ListJobs": jobs.list_jobs,
     "ResetJobBookmark": bookmarks.reset_job_bookmark,
+    "SearchTables": tables.search_tables,
     "StartJobRun": runs.start_job_run,
     "TagResource": tags.tag_resource,
     "UntagResource": tags.untag_resource,
@@ -54,5 +69,6 @@ OPERATIONS: Mapping[str, Operation] = {
     "UpdateJob": jobs.update_job,
     "UpdatePartition": partitions.update_partition,
     "UpdateTable": tables.update_table,
+    "UpdateUserDefinedFunction": functions.update_user_defined_function,
 }
 """What is not here is answered with `UnknownOperationException`."""

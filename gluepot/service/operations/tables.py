@@ -14,6 +14,7 @@ from gluepot.service.errors import ServiceError, invalid, not_found, taken
 from gluepot.service.name_patterns import name_pattern
 from gluepot.service.operations.partition_indexes import index_entries
 from gluepot.service.paging import page, scanned
+from gluepot.service.table_search import search
 
 _PAGE = 100
 _ATTRIBUTES = {"NAME": "Name", "TABLE_TYPE": "TableType"}
@@ -127,6 +128,17 @@ def batch_delete_table_version(service: Service, request: Mapping[str, Any]) -> 
             for version, refused in refusals.items()
         ]
     }
+
+
+def search_tables(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a page of the tables of all databases that have a text and fulfil filters."""
+    if request.get("ResourceShareType") in {"FOREIGN", "FEDERATED"}:
+        return {"TableList": []}
+    with catalog_of(service) as catalog:
+        tables = catalog.all_tables()
+    wanted = (request.get("SearchText", ""), request.get("Filters") or (), request.get("SortCriteria") or ())
+    of = catalog_id(service, request)
+    return page(search(tables, *wanted), request, "TableList", _PAGE, lambda one: table_answer(one, of))
 
 
 def _given(request: Mapping[str, Any], open_format: str) -> Table:

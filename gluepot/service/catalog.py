@@ -8,7 +8,7 @@ from typing import Any
 
 from gluepot.catalog.connect import catalog_url, shared_catalog
 from gluepot.catalog.store import Catalog, NotInCatalog
-from gluepot.catalog.values import Database, Partition, Table, epoch_ms
+from gluepot.catalog.values import Database, Entry, Partition, Table, epoch_ms
 from gluepot.core.errors import ConfigError
 from gluepot.service.context import Service, secs
 from gluepot.service.errors import ServiceError, invalid, not_found
@@ -92,6 +92,34 @@ def partition_answer(
 def error_detail(refused: ServiceError) -> dict[str, str]:
     """Return a refusal as answers about many things tell it."""
     return {"ErrorCode": refused.code, "ErrorMessage": refused.message}
+
+
+def resource_of_catalog(service: Service, arn: str) -> str | None:
+    """Return the ARN of an entry of the catalog as the service spells it; None for a resource of another kind.
+
+    Raises:
+        ServiceError: `EntityNotFoundException`, because the catalog has no such entry.
+    """
+    kind, _, name = arn.split(":", 5)[-1].partition("/")
+    of, _, inner = name.partition("/")
+    found: Entry | None
+    with catalog_of(service) as catalog:
+        match kind:
+            case "database" if name:
+                return service.arn(kind, catalog.database(name).name)
+            case "table" if inner:
+                table = catalog.table(of, inner)
+                return service.arn(kind, f"{table.database}/{table.name}")
+            case "userDefinedFunction" if inner:
+                database = catalog.database(of).name
+                found, spelled = catalog.entry(Entry("function", inner, {}, database)), f"{database}/{inner}"
+            case "connection" if name:
+                found, spelled = catalog.entry(Entry("connection", name)), name
+            case _:
+                return None
+    if found is None:
+        raise not_found(f"There is no {kind} {name}.")
+    return service.arn(kind, spelled)
 
 
 def _with_times(plain: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,9 +6,11 @@ import pytest
 from botocore.exceptions import ClientError
 
 from gluepot.catalog.connect import catalog_url, open_catalog
+from gluepot.catalog.connections import jdbc_connection, load
 from gluepot.catalog.formats import table_format
 from gluepot.catalog.values import Partition, table_of
 from gluepot.core.clock import SystemClock
+from gluepot.core.errors import ConfigError
 from gluepot.service.server import ServeOptions, service
 from tests.service_answers import checking_client
 
@@ -381,3 +383,100 @@ def test_tables_of_all_databases_are_searched(glue, database):
     second = glue.search_tables(SearchText="found", Filters=by_parameter, MaxResults=1, NextToken=first["NextToken"])
     assert names(first["TableList"] + second["TableList"]) == ["found_a", "found_b"]
     assert "NextToken" not in second
+
+
+SHOP = {
+    "Name": "Shop",
+    "Description": "orders",
+    "ConnectionType": "JDBC",
+    "MatchCriteria": ["sales"],
+    "ConnectionProperties": {
+        "JDBC_CONNECTION_URL": "jdbc:postgresql://db:5432/shop",
+        "USERNAME": "ada",
+        "PASSWORD": "hunter2-never-shown",
+    },
+    "PhysicalConnectionRequirements": {"AvailabilityZone": "eu-1", "SecurityGroupIdList": ["sg-1"]},
+}
+
+
+@pytest.fixture
+def shop(glue):
+    made = glue.create_connection(ConnectionInput=SHOP, Tags={"team": "data"})
+    assert made["CreateConnectionStatus"] == "READY"
+    yield
+    glue.batch_delete_connection(ConnectionNameList=["Shop"])
+
+
+def test_a_connection_comes_back_as_it_was_sent_and_its_password_can_be_hidden(glue, shop):
+    assert SHOP.items() <= glue.get_connection(Name="Shop")["Connection"].items()
+    hidden = glue.get_connection(Name="Shop", HidePassword=True)["Connection"]
+    assert set(hidden["ConnectionProperties"]) == {"JDBC_CONNECTION_URL", "USERNAME"}
+    (listed,) = glue.get_connections(HidePassword=True, Filter={"ConnectionType": "JDBC"})["ConnectionList"]
+    assert listed["ConnectionProperties"] == hidden["ConnectionProperties"]
+    assert glue.get_connections(Filter={"ConnectionType": "KAFKA"})["ConnectionList"] == []
+
+
+def test_a_connection_is_replaced_and_deleted(glue, shop):
+    with pytest.raises(glue.exceptions.AlreadyExistsException, match="Connection Shop already exists"):
+        glue.create_connection(ConnectionInput=SHOP)
+    other = {"Name": "Shop", "ConnectionType": "NETWORK", "ConnectionProperties": {}}
+    glue.update_connection(Name="Shop", ConnectionInput=other)
+    found = glue.get_connection(Name="Shop")["Connection"]
+    assert (found["ConnectionType"], "Description" in found) == ("NETWORK", False)
+    glue.delete_connection(ConnectionName="Shop")
+    for call, name in (
+        (glue.get_connection, {"Name": "Shop"}),
+        (glue.delete_connection, {"ConnectionName": "Shop"}),
+        (glue.update_connection, {"Name": "Shop", "ConnectionInput": other}),
+    ):
+        with pytest.raises(glue.exceptions.EntityNotFoundException, match=r"Connection Shop not found\."):
+            call(**name)
+    answer = glue.batch_delete_connection(ConnectionNameList=["Shop"])
+    assert answer["Succeeded"] == []
+    assert answer["Errors"]["Shop"]["ErrorCode"] == "EntityNotFoundException"
+
+
+def test_scripts_find_a_connection_that_a_client_made(shop, environ, tmp_path):
+    file = tmp_path / "connections.yaml"
+    file.write_text("connections: {own: {type: network, properties: {}}}")
+    connections = load(file, environ)
+    assert jdbc_connection(connections.get("Shop")).to_glue()["user"] == "ada"
+    assert connections.get("own").type == "network"
+    with pytest.raises(ConfigError, match="connection 'shop' is not known"):
+        connections.get("shop")
+
+
+def test_no_password_gets_into_the_logs(glue, serving, capfd):
+    long = {**SHOP["ConnectionProperties"], "USERNAME": "a" * 2000}
+    glue.create_connection(ConnectionInput={**SHOP, "Name": "logged"})
+    for wrong in (
+        {"ConnectionInput": {**SHOP, "Name": "logged"}},
+        {"ConnectionInput": {**SHOP, "ConnectionProperties": long}},
+        {"ConnectionInput": {**SHOP, "ConnectionType": "NOTHING"}},
+    ):
+        with pytest.raises(ClientError) as refused:
+            glue.create_connection(**wrong)
+        assert "hunter2" not in message_of(refused)
+    glue.delete_connection(ConnectionName="logged")
+    assert "hunter2" not in "".join(capfd.readouterr())
+
+
+def test_databases_tables_functions_and_connections_have_tags(glue, database, shop):
+    glue.create_table(DatabaseName=database, TableInput=CLICKS)
+    glue.create_user_defined_function(DatabaseName=database, FunctionInput={"FunctionName": "F", "ClassName": "c"})
+    prefix = "arn:aws:glue:us-east-1:000000000000:"
+    for kind in (f"database/{database}", f"table/{database}/Clicks", f"userDefinedFunction/{database}/F"):
+        assert glue.get_tags(ResourceArn=prefix + kind)["Tags"] == {}
+        glue.tag_resource(ResourceArn=prefix + kind, TagsToAdd={"a": "1", "b": "2"})
+        glue.untag_resource(ResourceArn=prefix + kind, TagsToRemove=["a"])
+        assert glue.get_tags(ResourceArn=prefix + kind)["Tags"] == {"b": "2"}
+    assert glue.get_tags(ResourceArn=f"{prefix}connection/Shop")["Tags"] == {"team": "data"}
+    glue.delete_database(Name=database)
+    with pytest.raises(glue.exceptions.EntityNotFoundException):
+        glue.get_tags(ResourceArn=f"{prefix}database/{database}")
+    glue.create_database(DatabaseInput={"Name": database})
+    glue.create_table(DatabaseName=database, TableInput=CLICKS)
+    assert glue.get_tags(ResourceArn=f"{prefix}table/{database}/clicks")["Tags"] == {}
+    for missing in ("connection/none", f"userDefinedFunction/{database}/none", "table/none/none"):
+        with pytest.raises(glue.exceptions.EntityNotFoundException):
+            glue.get_tags(ResourceArn=prefix + missing)

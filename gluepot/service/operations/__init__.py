@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 from gluepot.service.context import Service
 from gluepot.service.operations import (
     bookmarks,
+    connections,
     databases,
     functions,
     jobs,
@@ -22,6 +23,7 @@ Operation: TypeAlias = Callable[[Service, Mapping[str, Any]], dict[str, Any]]
 
 OPERATIONS: Mapping[str, Operation] = {
     "BatchCreatePartition": partitions.batch_create_partition,
+    "BatchDeleteConnection": connections.batch_delete_connection,
     "BatchDeletePartition": partitions.batch_delete_partition,
     "BatchDeleteTable": tables.batch_delete_table,
     "BatchDeleteTableVersion": tables.batch_delete_table_version,
@@ -29,12 +31,14 @@ OPERATIONS: Mapping[str, Operation] = {
     "BatchGetPartition": partitions.batch_get_partition,
     "BatchStopJobRun": runs.batch_stop_job_run,
     "BatchUpdatePartition": partitions.batch_update_partition,
+    "CreateConnection": connections.create_connection,
     "CreateDatabase": databases.create_database,
     "CreateJob": jobs.create_job,
     "CreatePartition": partitions.create_partition,
     "CreatePartitionIndex": partition_indexes.create_partition_index,
     "CreateTable": tables.create_table,
     "CreateUserDefinedFunction": functions.create_user_defined_function,
+    "DeleteConnection": connections.delete_connection,
     "DeleteDatabase": databases.delete_database,
     "DeleteJob": jobs.delete_job,
     "DeletePartition": partitions.delete_partition,
@@ -42,6 +46,8 @@ OPERATIONS: Mapping[str, Operation] = {
     "DeleteTable": tables.delete_table,
     "DeleteTableVersion": tables.delete_table_version,
     "DeleteUserDefinedFunction": functions.delete_user_defined_function,
+    "GetConnection": connections.get_connection,
+    "GetConnections": connections.get_connections,
     "GetDatabase": databases.get_database,
     "GetDatabases": databases.get_databases,
     "GetJob": jobs.get_job,
@@ -65,6 +71,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "StartJobRun": runs.start_job_run,
     "TagResource": tags.tag_resource,
     "UntagResource": tags.untag_resource,
+    "UpdateConnection": connections.update_connection,
     "UpdateDatabase": databases.update_database,
     "UpdateJob": jobs.update_job,
     "UpdatePartition": partitions.update_partition,

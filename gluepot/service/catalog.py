@@ -124,4 +124,7 @@ def resource_of_catalog(service: Service, arn: str) -> str | None:
 
 def _with_times(plain: Mapping[str, Any]) -> dict[str, Any]:
     """Return times as the protocol has them; a dump that was imported has them as texts."""
-    return {name: secs(epoch_ms(value)) if name in _TIMES else value for name, value in plain.items()}
+    return {
+        name: secs(epoch_ms(value)) if name in _TIMES and isinstance(value, str) else value
+        for name, value in plain.items()
+    }

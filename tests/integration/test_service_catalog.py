@@ -9,6 +9,8 @@ from gluepot.catalog.connect import catalog_url, open_catalog
 from gluepot.catalog.connections import jdbc_connection, load
 from gluepot.catalog.formats import table_format
 from gluepot.catalog.values import Partition, table_of
+from gluepot.connectors.files.source.listing import ListingStats, list_files
+from gluepot.connectors.files.source.table_settings import table_read
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import ConfigError
 from gluepot.service.server import ServeOptions, service
@@ -480,3 +482,33 @@ def test_databases_tables_functions_and_connections_have_tags(glue, database, sh
     for missing in ("connection/none", f"userDefinedFunction/{database}/none", "table/none/none"):
         with pytest.raises(glue.exceptions.EntityNotFoundException):
             glue.get_tags(ResourceArn=prefix + missing)
+
+
+def test_only_some_members_of_databases_and_tables_can_be_asked_for(glue, database):
+    glue.create_table(DatabaseName=database, TableInput=CLICKS)
+    (table,) = glue.get_tables(DatabaseName=database, AttributesToGet=["TABLE_TYPE"])["TableList"]
+    assert table == {"Name": "clicks", "TableType": "EXTERNAL_TABLE"}
+    assert {"Name": database} in glue.get_databases(AttributesToGet=["TARGET_DATABASE"])["DatabaseList"]
+    assert glue.get_databases(ResourceShareType="FOREIGN")["DatabaseList"] == []
+
+
+def test_a_script_reads_the_files_of_a_table_that_a_client_made(glue, database, catalog, tmp_path):
+    storage = {**CLICKS["StorageDescriptor"], "Location": str(tmp_path)}
+    glue.create_table(DatabaseName=database, TableInput={**CLICKS, "StorageDescriptor": storage})
+    added = []
+    for hour in range(3):
+        folder = tmp_path / f"batch-{hour}"
+        folder.mkdir()
+        (folder / "clicks.json").write_text(f'{{"id": {hour}}}\n')
+        added.append({"Values": ["2026-01-01", str(hour)], "StorageDescriptor": {"Location": str(folder)}})
+    glue.batch_create_partition(DatabaseName=database, TableName="clicks", PartitionInputList=added)
+    table = catalog.table(database, "clicks")
+    read = table_read(table, catalog.partitions(table), {}, "hour > 0 and day = '2026-01-01'")
+    files = list_files(read.settings.listing, ListingStats())
+    assert sorted(one.folder.rpartition("/")[2] for one in files) == ["batch-1", "batch-2"]
+    assert read.settings.description["format"] == "json"
+
+
+def test_the_id_of_the_catalog_comes_back_as_it_was_sent(glue, database):
+    found = glue.get_database(CatalogId="123456789012", Name=database)["Database"]
+    assert found["CatalogId"] == "123456789012"

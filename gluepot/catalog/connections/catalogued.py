@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gluepot.catalog.connect import catalog_url, shared_catalog
 from gluepot.catalog.connections.connection import Connection
 from gluepot.catalog.connections.kinds import check
 from gluepot.catalog.values import Entry
@@ -22,6 +21,8 @@ def connection_of_catalog(environ: Mapping[str, str], name: str) -> Connection |
         ConfigError: scripts cannot use a connection of its type, or with one of its properties.
         TransientError: the catalog's database does not answer.
     """
+    from gluepot.catalog.connect import catalog_url, shared_catalog  # noqa: PLC0415  its database is slow to load
+
     found = shared_catalog(catalog_url(environ), SystemClock()).entry(Entry("connection", name))
     if found is None:
         return None

@@ -174,10 +174,11 @@ def test_an_update_replaces_a_table_and_keeps_its_versions(glue, database):
     glue.delete_table_version(**where, VersionId="0")
     with pytest.raises(glue.exceptions.EntityNotFoundException):
         glue.get_table_version(**where, VersionId="0")
-    errors = glue.batch_delete_table_version(**where, VersionIds=["2", "3", "9"])["Errors"]
+    errors = glue.batch_delete_table_version(**where, VersionIds=["02", "2", "3", "9" * 30])["Errors"]
     assert [(one["VersionId"], one["ErrorDetail"]["ErrorCode"]) for one in errors] == [
+        ("02", "EntityNotFoundException"),
         ("3", "InvalidInputException"),
-        ("9", "EntityNotFoundException"),
+        ("9" * 30, "EntityNotFoundException"),
     ]
 
 

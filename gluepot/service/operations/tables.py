@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -17,6 +18,7 @@ from gluepot.service.paging import page, scanned
 from gluepot.service.table_search import search
 
 _PAGE = 100
+_VERSION = re.compile("0|[1-9][0-9]{0,8}")
 _ATTRIBUTES = {"NAME": "Name", "TABLE_TYPE": "TableType"}
 
 
@@ -169,11 +171,11 @@ def _no_version(version: str | None, table: str) -> ServiceError:
 def _drop_versions(service: Service, request: Mapping[str, Any], versions: list[str]) -> dict[str, ServiceError]:
     with catalog_of(service) as catalog:
         table = catalog.table(request["DatabaseName"], request["TableName"])
-        dropped = catalog.drop_table_versions(table, [int(one) for one in versions if one.isdecimal()])
+        dropped = catalog.drop_table_versions(table, [int(one) for one in versions if _VERSION.fullmatch(one)])
     refusals = {}
     for version in versions:
         if version == str(table.version):
             refusals[version] = invalid(f"Version {version} is the newest of table {table.name}; delete the table.")
-        elif not version.isdecimal() or int(version) not in dropped:
+        elif not _VERSION.fullmatch(version) or int(version) not in dropped:
             refusals[version] = _no_version(version, table.name)
     return refusals

@@ -9,12 +9,13 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
+from sqlalchemy import Column as SqlColumn
 from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, delete, insert, select, update
 from sqlalchemy import Table as SqlTable
 from sqlalchemy.dialects import postgresql, sqlite
 
 from gluepot.catalog import tables
-from gluepot.catalog.values import Database, Partition, Table, catalog_name
+from gluepot.catalog.values import Database, Entry, Partition, Table, catalog_name
 from gluepot.core.clock import Clock
 from gluepot.core.database import transaction
 from gluepot.core.errors import ConfigError, did_you_mean
@@ -22,6 +23,21 @@ from gluepot.core.errors import ConfigError, did_you_mean
 NAME = "catalog"
 
 _ROWS_A_STATEMENT = 500
+
+
+class NotInCatalog(ConfigError):
+    """The catalog has no entry with a name.
+
+    Args:
+        kind: `Database` or `Table`.
+        name: the name that nothing has.
+        message: with the names that exist.
+    """
+
+    def __init__(self, kind: str, name: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.name = name
 
 
 class Catalog:
@@ -42,10 +58,16 @@ class Catalog:
 
     # -- databases
 
-    def databases(self) -> list[Database]:
-        """Return all databases, by name."""
+    def databases(self, after: str = "", most: int | None = None) -> list[Database]:
+        """Return the databases, by name.
+
+        Args:
+            after: the name that precedes the first one.
+            most: the largest number of databases; None returns all.
+        """
+        query = select(tables.databases).where(tables.databases.c.name > after).order_by("name").limit(most)
         with self._transaction() as connection:
-            return [_database(row) for row in _rows(connection, select(tables.databases).order_by("name"))]
+            return [_database(row) for row in _rows(connection, query)]
 
     def database(self, name: str) -> Database:
         """Return a database.
@@ -65,19 +87,54 @@ class Catalog:
         created_ms = database.created_ms or self._now_ms()
         row = {"name": database.name, "body": _text(database.body), "created_ms": created_ms}
         with self._transaction() as connection:
-            return _insert_new(connection, tables.databases, [row]) == 1
+            return bool(_insert_new(connection, tables.databases, [row], tables.databases.c.name))
+
+    def change_database(self, database: Database) -> None:
+        """Replace what describes a database. Its tables and its time of creation stay.
+
+        Raises:
+            NotInCatalog: there is none of that name.
+        """
+        with self._transaction() as connection:
+            _found_database(connection, database.name)
+            changed = update(tables.databases).where(tables.databases.c.name == database.name)
+            connection.execute(changed.values(body=_text(database.body)))
+
+    def drop_database(self, name: str) -> None:
+        """Remove a database with its tables, partitions and functions. Files are not touched.
+
+        Raises:
+            NotInCatalog: there is none of that name.
+        """
+        with self._transaction() as connection:
+            database = _found_database(connection, catalog_name(name)).name
+            for sql in (tables.entries, tables.partitions, tables.versions, tables.tables):
+                connection.execute(delete(sql).where(sql.c.database == database))
+            connection.execute(delete(tables.databases).where(tables.databases.c.name == database))
 
     # -- tables
 
-    def tables(self, database: str) -> list[Table]:
+    def tables(self, database: str, after: str = "", most: int | None = None) -> list[Table]:
         """Return the tables of a database, by name.
 
+        Args:
+            database: of the tables.
+            after: the name that precedes the first one.
+            most: the largest number of tables; None returns all.
+
         Raises:
-            ConfigError: there is no such database.
+            NotInCatalog: there is no such database.
         """
         with self._transaction() as connection:
             name = _found_database(connection, catalog_name(database)).name
-            query = select(tables.tables).where(tables.tables.c.database == name).order_by("name")
+            wanted = (tables.tables.c.database == name) & (tables.tables.c.name > after)
+            query = select(tables.tables).where(wanted).order_by("name").limit(most)
+            return [_table(row) for row in _rows(connection, query)]
+
+    def all_tables(self) -> list[Table]:
+        """Return the tables of all databases, by database and name."""
+        query = select(tables.tables).order_by(tables.tables.c.database, tables.tables.c.name)
+        with self._transaction() as connection:
             return [_table(row) for row in _rows(connection, query)]
 
     def table(self, database: str, name: str) -> Table:
@@ -99,8 +156,12 @@ class Catalog:
             _found_database(connection, catalog_name(database))
             return _maybe_table(connection, database, name)
 
-    def add_table(self, table: Table) -> bool:
+    def add_table(self, table: Table, entries: Sequence[Entry] = ()) -> bool:
         """Add a table. If the name exists already, change nothing and return False.
+
+        Args:
+            table: the table.
+            entries: its partition indexes.
 
         Raises:
             ConfigError: there is no such database.
@@ -116,15 +177,21 @@ class Catalog:
                 "created_ms": table.created_ms or now_ms,
                 "updated_ms": table.updated_ms or table.created_ms or now_ms,
             }
-            return _insert_new(connection, tables.tables, [row]) == 1
+            added = bool(_insert_new(connection, tables.tables, [row], tables.tables.c.name))
+            if added and entries:
+                connection.execute(insert(tables.entries), [self._row(entry) for entry in entries])
+            return added
 
-    def change_table(self, database: str, name: str, change: Callable[[Table], Table]) -> Table:
+    def change_table(
+        self, database: str, name: str, change: Callable[[Table], Table], *, keep_version: bool = True
+    ) -> Table:
         """Replace a table by the result of `change`, and keep the version before.
 
         Args:
             database: of the table.
             name: of the table.
             change: sees the newest version, which nobody else changes meanwhile. Equal content is no change.
+            keep_version: False discards the version before.
 
         Returns:
             The table as it is now.
@@ -145,7 +212,8 @@ class Catalog:
                 "created_ms": before.created_ms,
                 "updated_ms": before.updated_ms,
             }
-            connection.execute(insert(tables.versions).values(old))
+            if keep_version:
+                connection.execute(insert(tables.versions).values(old))
             after = replace(before, body=wanted.body, version=before.version + 1, updated_ms=self._now_ms())
             changed = {"body": _text(after.body), "version": after.version, "updated_ms": after.updated_ms}
             connection.execute(update(tables.tables).where(_is_table(tables.tables, before)).values(changed))
@@ -163,6 +231,26 @@ class Catalog:
             older = _rows(connection, query.order_by(tables.versions.c.version.desc()))
             return [newest, *map(_table, older)]
 
+    def drop_table_versions(self, table: Table, versions: Sequence[int]) -> set[int]:
+        """Remove older versions of a table; return those that existed. The newest version stays."""
+        sql = tables.versions
+        some = delete(sql).where(_is_table(sql, table), sql.c.version.in_(versions)).returning(sql.c.version)
+        with self._transaction() as connection:
+            return set(connection.execute(some).scalars())
+
+    def drop_table(self, database: str, name: str) -> None:
+        """Remove a table with its versions, partitions and indexes. Files are not touched.
+
+        Raises:
+            NotInCatalog: there is no such database or table.
+        """
+        with self._transaction() as connection:
+            table = _found_table(connection, database, name)
+            for sql in (tables.partitions, tables.versions, tables.tables):
+                connection.execute(delete(sql).where(_is_table(sql, table)))
+            of_table = (tables.entries.c.database == table.database) & (tables.entries.c.table_name == table.name)
+            connection.execute(delete(tables.entries).where(of_table))
+
     # -- partitions
 
     def partitions(self, table: Table) -> list[Partition]:
@@ -172,8 +260,42 @@ class Catalog:
             found = [_partition(row) for row in _rows(connection, query)]
         return sorted(found, key=lambda one: one.values)
 
+    def partitions_after(self, table: Table, after: str, most: int) -> list[tuple[str, Partition]]:
+        """Return some partitions with their digests, in the order of the digests.
+
+        Args:
+            table: of the partitions.
+            after: the digest that precedes the first one; an empty text begins.
+            most: the largest number of partitions.
+        """
+        sql = tables.partitions
+        query = select(sql).where(_is_table(sql, table), sql.c.digest > after).order_by(sql.c.digest).limit(most)
+        with self._transaction() as connection:
+            return [(row["digest"], _partition(row)) for row in _rows(connection, query)]
+
+    def find_partitions(self, table: Table, values: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], Partition]:
+        """Return the partitions that have these values; those that do not exist are left out."""
+        digests = list(map(_digest, values))
+        found: list[Partition] = []
+        with self._transaction() as connection:
+            for first in range(0, len(digests), _ROWS_A_STATEMENT):
+                some = tables.partitions.c.digest.in_(digests[first : first + _ROWS_A_STATEMENT])
+                query = select(tables.partitions).where(_is_table(tables.partitions, table), some)
+                found += [_partition(row) for row in _rows(connection, query)]
+        return {one.values: one for one in found}
+
     def add_partitions(self, table: Table, partitions: Iterable[Partition]) -> int:
         """Add the partitions that do not exist yet; return their number.
+
+        Raises:
+            ConfigError: as for `add_new_partitions`.
+        """
+        return len(self.add_new_partitions(table, partitions))
+
+    def add_new_partitions(self, table: Table, partitions: Iterable[Partition]) -> list[Partition]:
+        """Add the partitions that do not exist yet; return them.
+
+        Of several with the same values, the first is added.
 
         Raises:
             ConfigError: the table is gone, or a partition has another number of values than the table has keys.
@@ -199,15 +321,86 @@ class Catalog:
         ]
         with self._transaction() as connection:
             _found_table(connection, table.database, table.name)
-            return _insert_new(connection, tables.partitions, rows)
+            added = set(_insert_new(connection, tables.partitions, rows, tables.partitions.c.digest))
+        firsts = {row["digest"]: one for row, one in zip(reversed(rows), reversed(wanted), strict=True)}
+        return [one for digest, one in firsts.items() if digest in added]
 
-    def drop_partitions(self, table: Table, values: Sequence[tuple[str, ...]]) -> None:
-        """Remove partitions; ignore missing ones. Files are not touched."""
+    def change_partitions(self, table: Table, partitions: Sequence[Partition]) -> set[tuple[str, ...]]:
+        """Replace what describes partitions; return the values of those that exist. The others are not added."""
+        changed = set()
+        with self._transaction() as connection:
+            for one in partitions:
+                is_it = _is_table(tables.partitions, table) & (tables.partitions.c.digest == _digest(one.values))
+                if connection.execute(update(tables.partitions).where(is_it).values(body=_text(one.body))).rowcount:
+                    changed.add(one.values)
+        return changed
+
+    def drop_partitions(self, table: Table, values: Sequence[tuple[str, ...]]) -> set[tuple[str, ...]]:
+        """Remove partitions; return the values of those that existed. Files are not touched."""
         digests = list(map(_digest, values))
+        dropped: set[tuple[str, ...]] = set()
         with self._transaction() as connection:
             for first in range(0, len(digests), _ROWS_A_STATEMENT):
                 some = tables.partitions.c.digest.in_(digests[first : first + _ROWS_A_STATEMENT])
-                connection.execute(delete(tables.partitions).where(_is_table(tables.partitions, table), some))
+                wanted = delete(tables.partitions).where(_is_table(tables.partitions, table), some)
+                gone = connection.execute(wanted.returning(tables.partitions.c.partition_values)).scalars()
+                dropped.update(tuple(json.loads(text)) for text in gone)
+        return dropped
+
+    # -- functions, partition indexes and connections
+
+    def entries(self, kind: str, database: str | None = None, table: str | None = None) -> list[Entry]:
+        """Return the entries of a kind, by database, table and name; those of all databases if none is given."""
+        sql = tables.entries
+        query = select(sql).where(sql.c.kind == kind).order_by(sql.c.database, sql.c.table_name, sql.c.name)
+        if database is not None:
+            query = query.where(sql.c.database == database)
+        if table is not None:
+            query = query.where(sql.c.table_name == table)
+        with self._transaction() as connection:
+            return [_entry(row) for row in _rows(connection, query)]
+
+    def entry(self, wanted: Entry) -> Entry | None:
+        """Return the entry that has the place and the name of another one; None if there is none."""
+        with self._transaction() as connection:
+            rows = _rows(connection, select(tables.entries).where(_is_entry(wanted)))
+            return _entry(rows[0]) if rows else None
+
+    def add_entry(self, entry: Entry) -> bool:
+        """Add an entry. If the name exists already, change nothing and return False.
+
+        Raises:
+            NotInCatalog: its database or its table does not exist.
+        """
+        with self._transaction() as connection:
+            if entry.table:
+                _found_table(connection, entry.database, entry.table)
+            elif entry.database:
+                _found_database(connection, entry.database)
+            return bool(_insert_new(connection, tables.entries, [self._row(entry)], tables.entries.c.name))
+
+    def change_entry(self, entry: Entry) -> bool:
+        """Replace the content of an entry; return whether it exists."""
+        changed = {"body": _text(entry.body), "updated_ms": self._now_ms()}
+        with self._transaction() as connection:
+            return connection.execute(update(tables.entries).where(_is_entry(entry)).values(changed)).rowcount > 0
+
+    def drop_entry(self, entry: Entry) -> bool:
+        """Remove an entry; return whether it existed."""
+        with self._transaction() as connection:
+            return connection.execute(delete(tables.entries).where(_is_entry(entry))).rowcount > 0
+
+    def _row(self, entry: Entry) -> dict[str, Any]:
+        now_ms = self._now_ms()
+        return {
+            "kind": entry.kind,
+            "database": entry.database,
+            "table_name": entry.table,
+            "name": entry.name,
+            "body": _text(entry.body),
+            "created_ms": now_ms,
+            "updated_ms": now_ms,
+        }
 
     def _now_ms(self) -> int:
         return int(self._clock.epoch() * 1000)
@@ -221,9 +414,11 @@ def _found_database(connection: Connection, name: str) -> Database:
     if rows:
         return _database(rows[0])
     known = [str(one) for one in connection.execute(select(tables.databases.c.name).order_by("name")).scalars()]
-    raise ConfigError(
+    raise NotInCatalog(
+        "Database",
+        name,
         f"The catalog has no database {name!r}; it has {', '.join(known) or 'none'}.{did_you_mean(name, known)}"
-        " `gluepot catalog import` reads one in."
+        " `gluepot catalog import` reads one in.",
     )
 
 
@@ -234,9 +429,11 @@ def _found_table(connection: Connection, database: str, name: str) -> Table:
     where = _found_database(connection, catalog_name(database)).name
     names = select(tables.tables.c.name).where(tables.tables.c.database == where).order_by("name")
     known = [str(one) for one in connection.execute(names).scalars()]
-    raise ConfigError(
+    raise NotInCatalog(
+        "Table",
+        catalog_name(name),
         f"The database {where!r} has no table {name!r}; it has {', '.join(known) or 'none'}."
-        f"{did_you_mean(name, known)} `gluepot catalog import` reads one in."
+        f"{did_you_mean(name, known)} `gluepot catalog import` reads one in.",
     )
 
 
@@ -251,14 +448,21 @@ def _is_table(sql: SqlTable, table: Table) -> ColumnElement[bool]:
     return (sql.c.database == table.database) & (sql.c.name == table.name)
 
 
-def _insert_new(connection: Connection, sql: SqlTable, rows: Sequence[Mapping[str, Any]]) -> int:
-    """Insert the rows whose keys do not exist yet; return their number."""
+def _is_entry(entry: Entry) -> ColumnElement[bool]:
+    sql = tables.entries
+    place = (sql.c.database == entry.database) & (sql.c.table_name == entry.table)
+    return (sql.c.kind == entry.kind) & place & (sql.c.name == entry.name)
+
+
+def _insert_new(
+    connection: Connection, sql: SqlTable, rows: Sequence[Mapping[str, Any]], key: SqlColumn[str]
+) -> list[str]:
+    """Insert the rows whose keys do not exist yet; return their values of one column."""
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    added = 0
+    added: list[str] = []
     for first in range(0, len(rows), _ROWS_A_STATEMENT):
         some = dialect.insert(sql).values(rows[first : first + _ROWS_A_STATEMENT])
-        done = connection.execute(some.on_conflict_do_nothing().returning(sql.c.created_ms))
-        added += len(done.all())
+        added += connection.execute(some.on_conflict_do_nothing().returning(key)).scalars()
     return added
 
 
@@ -274,6 +478,18 @@ def _table(row: RowMapping) -> Table:
 
 def _partition(row: RowMapping) -> Partition:
     return Partition(tuple(json.loads(row["partition_values"])), json.loads(row["body"]), row["created_ms"])
+
+
+def _entry(row: RowMapping) -> Entry:
+    return Entry(
+        row["kind"],
+        row["name"],
+        json.loads(row["body"]),
+        row["database"],
+        row["table_name"],
+        row["created_ms"],
+        row["updated_ms"],
+    )
 
 
 def _digest(values: Sequence[str]) -> str:

@@ -49,3 +49,16 @@ partitions = Table(
     Column("body", Text, nullable=False),
     Column("created_ms", BigInteger, nullable=False),
 )
+
+entries = Table(
+    "catalog_entries",
+    metadata,
+    Column("kind", String(20), primary_key=True),
+    # Empty where the entry belongs to no database or no table.
+    Column("database", _NAME, primary_key=True),
+    Column("table_name", _NAME, primary_key=True),
+    Column("name", _NAME, primary_key=True),
+    Column("body", Text, nullable=False),
+    Column("created_ms", BigInteger, nullable=False),
+    Column("updated_ms", BigInteger, nullable=False),
+)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from gluepot.core.errors import ConfigError
 
@@ -182,6 +182,29 @@ class Partition:
             "TableName": table.name,
             "CreationTime": iso_time(self.created_ms),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A function, a partition index or a connection.
+
+    Args:
+        kind: `function`, `index` or `connection`.
+        name: as it was given.
+        body: what describes it, in Glue's form.
+        database: that holds it, in lower case; empty for a connection.
+        table: that holds it, in lower case; empty for what belongs to no table.
+        created_ms: since 1970.
+        updated_ms: since 1970.
+    """
+
+    kind: Literal["function", "index", "connection"]
+    name: str
+    body: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    database: str = ""
+    table: str = ""
+    created_ms: int = 0
+    updated_ms: int = 0
 
 
 def database_of(plain: Mapping[str, Any]) -> Database:

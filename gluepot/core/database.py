@@ -108,9 +108,10 @@ def _parsed(url: str, part: Part) -> URL:
 
 
 def _engine(url: URL) -> Engine:
+    # Errors, which are logged, do not quote the values of a statement: passwords of connections are among them.
     if url.get_backend_name() != "sqlite":
-        return create_engine(url, pool_pre_ping=True)
-    engine = create_engine(url, connect_args={"check_same_thread": False})
+        return create_engine(url, pool_pre_ping=True, hide_parameters=True)
+    engine = create_engine(url, connect_args={"check_same_thread": False}, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: Any) -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, insert, make_url
+from sqlalchemy.exc import IntegrityError
 
 from gluepot.bookmarks.ledger import open_ledger
+from gluepot.catalog import connect, tables
 from gluepot.catalog.connect import VERSION_TABLE, open_catalog
-from gluepot.catalog.store import Catalog
-from gluepot.catalog.values import Column, Database, Partition, Table
+from gluepot.catalog.store import Catalog, NotInCatalog
+from gluepot.catalog.values import Column, Database, Entry, Partition, Table
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import ConfigError
 from tests.postgresql import new_database
@@ -107,6 +111,116 @@ def test_a_partition_has_a_value_for_each_key(catalog):
 
 def test_thousands_of_partitions_are_added_at_once(catalog):
     assert catalog.add_partitions(CLICKS, [day(f"{n:04}") for n in range(2_000)]) == 2_000
+
+
+def test_added_partitions_are_told_and_the_first_of_equal_ones_is_added(catalog):
+    first, second = day("1"), replace(day("1"), body={})
+    assert catalog.add_new_partitions(CLICKS, [first, second]) == [first]
+    assert catalog.add_new_partitions(CLICKS, [second]) == []
+    assert catalog.partitions(CLICKS)[0].body == first.body
+
+
+def test_partitions_are_read_piece_by_piece(catalog):
+    catalog.add_partitions(CLICKS, [day(str(number)) for number in range(10)])
+    found, after = [], ""
+    while piece := catalog.partitions_after(CLICKS, after, 3):
+        found += [one.values for _, one in piece]
+        after = piece[-1][0]
+    assert sorted(found) == [(str(number),) for number in range(10)]
+
+
+def test_only_partitions_that_exist_are_changed_found_and_dropped(catalog):
+    catalog.add_partitions(CLICKS, [day("1"), day("2")])
+    assert catalog.change_partitions(CLICKS, [replace(day("1"), body={"a": "b"}), day("7")]) == {("1",)}
+    found = catalog.find_partitions(CLICKS, [("1",), ("7",)])
+    assert {values: one.body for values, one in found.items()} == {("1",): {"a": "b"}}
+    assert catalog.drop_partitions(CLICKS, [("2",), ("7",)]) == {("2",)}
+
+
+def test_databases_and_tables_are_read_piece_by_piece(catalog):
+    for name in ("a", "b"):
+        catalog.add_database(Database(name))
+        catalog.add_table(replace(CLICKS, name=name))
+    assert [one.name for one in catalog.databases("a", 1)] == ["b"]
+    assert [one.name for one in catalog.tables("web", "a", 2)] == ["b", "clicks"]
+    assert [one.title for one in catalog.all_tables()] == ["web.a", "web.b", "web.clicks"]
+
+
+def test_a_version_that_is_not_kept_still_has_a_number(catalog):
+    catalog.change_table("web", "clicks", add_column("page"), keep_version=False)
+    catalog.change_table("web", "clicks", add_column("user"))
+    assert [one.version for one in catalog.table_versions("web", "clicks")] == [2, 1]
+    assert catalog.drop_table_versions(CLICKS, [1, 2, 5]) == {1}
+    assert [one.version for one in catalog.table_versions("web", "clicks")] == [2]
+
+
+def test_a_dropped_table_leaves_nothing_behind(catalog):
+    index = Entry("index", "by_day", {"Keys": ["day"]}, "web", "clicks")
+    catalog.add_entry(index)
+    catalog.add_partitions(CLICKS, [day("1")])
+    catalog.change_table("web", "clicks", add_column("page"))
+    catalog.drop_table("web", "clicks")
+    assert catalog.find_table("web", "clicks") is None
+    assert catalog.add_table(CLICKS)
+    assert (catalog.partitions(CLICKS), catalog.entries("index")) == ([], [])
+    assert [one.version for one in catalog.table_versions("web", "clicks")] == [0]
+
+
+def test_a_dropped_database_leaves_nothing_behind_and_others_stay(catalog):
+    catalog.add_database(Database("other"))
+    catalog.add_entry(Entry("function", "f", {}, "web"))
+    catalog.add_entry(Entry("function", "f", {}, "other"))
+    catalog.add_partitions(CLICKS, [day("1")])
+    catalog.drop_database("web")
+    assert [one.name for one in catalog.databases()] == ["other"]
+    assert [one.database for one in catalog.entries("function")] == ["other"]
+    catalog.add_database(Database("web"))
+    assert catalog.tables("web") == []
+    assert catalog.partitions(CLICKS) == []
+
+
+def test_an_entry_is_added_once_changed_and_dropped(catalog):
+    entry = Entry("connection", "Shop", {"a": 1})
+    assert catalog.add_entry(entry)
+    assert not catalog.add_entry(replace(entry, body={}))
+    assert catalog.entry(Entry("connection", "shop")) is None
+    assert catalog.change_entry(replace(entry, body={"a": 2}))
+    found = catalog.entry(entry)
+    assert (found.body, found.created_ms) == ({"a": 2}, 1_000_000)
+    assert catalog.drop_entry(entry)
+    assert not catalog.drop_entry(entry)
+    assert not catalog.change_entry(entry)
+
+
+@pytest.mark.parametrize("place", [("shop", ""), ("web", "orders")])
+def test_an_entry_needs_its_database_and_its_table(catalog, place):
+    with pytest.raises(NotInCatalog):
+        catalog.add_entry(Entry("index", "i", {}, *place))
+
+
+def test_errors_of_the_database_do_not_quote_values(catalog):
+    row = {"kind": "connection", "database": "", "table_name": "", "name": "n", "created_ms": 0, "updated_ms": 0}
+    with pytest.raises(IntegrityError) as failed, catalog._engine.begin() as connection:
+        connection.execute(insert(tables.entries), [{**row, "body": "hunter2"}] * 2)
+    assert "hunter2" not in str(failed.value)
+
+
+def test_a_catalog_of_the_first_version_keeps_what_it_has(url):
+    from alembic import command
+    from alembic.config import Config
+
+    engine = create_engine(make_url(url).set(drivername="postgresql+psycopg") if "postgresql" in url else url)
+    with engine.begin() as connection:
+        config = Config()
+        config.set_main_option("script_location", str(Path(connect.__file__).parent / "migrations"))
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        connection.execute(insert(tables.databases).values(name="old", body="{}", created_ms=5))
+    engine.dispose()
+    opened = open_catalog(url, FakeClock(1_000.0))
+    assert [one.name for one in opened.databases()] == ["old"]
+    assert opened.add_entry(Entry("function", "f", {}, "old"))
+    opened.close()
 
 
 def test_jobs_that_change_a_table_at_the_same_time_lose_nothing(catalog, url):

@@ -2,7 +2,8 @@
 
 Understood is what the catalog's partition expressions know (docs/glue 11.4): `= == <> != < <= > >=`, AND, OR, NOT, IN,
 BETWEEN, LIKE, IS NULL, parentheses; texts, numbers, true and false. Values of folders are texts: compared with a
-number they are numbers, and null where they are none, as in Spark.
+number they are numbers, and null where they are none, as in Spark. If the type of a column is given, its values and
+what they are compared with are values of this type.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum
 from typing import Any, Final
 
@@ -24,8 +26,10 @@ class Unknown(Enum):
 
 UNDECIDED: Final = Unknown.UNDECIDED
 Truth = bool | Unknown | None
-Value = str | float | bool | Unknown | None
+Value = str | Decimal | bool | Unknown | None
 Values = Mapping[str, str | None]
+Types = Mapping[str, Callable[[str], Any]]
+"""Turns a text into a value of a column, by the column's name in lower case; a ValueError makes it null."""
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>-?\d+(?:\.\d+)?(?![\w.]))|(?P<text>'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\")"
@@ -67,13 +71,17 @@ class Predicate:
         return self._decide(complete) is True
 
 
-def parse_predicate(text: str) -> Predicate:
+def parse_predicate(text: str, types: Types | None = None) -> Predicate:
     """Read a predicate.
+
+    Args:
+        text: the predicate.
+        types: of the columns that have one.
 
     Raises:
         ConfigError: it is not understood; the message says from where on.
     """
-    reader = _Reader(text)
+    reader = _Reader(text, types or {})
     decide = reader.whole()
     return Predicate(text, frozenset(reader.columns), decide)
 
@@ -83,7 +91,7 @@ class _Operand:
     """A column or a literal."""
 
     column: str | None
-    literal: str | float | bool | None = None
+    literal: str | Decimal | bool | None = None
 
     def value(self, known: Values) -> Value:
         if self.column is None:
@@ -94,8 +102,9 @@ class _Operand:
 class _Reader:
     """Recursive descent over the tokens, giving functions."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, types: Types) -> None:
         self._text = text
+        self._types = types
         self._tokens = list(_tokens(text))
         self._at = 0
         self.columns: set[str] = set()
@@ -147,13 +156,13 @@ class _Reader:
             while self._took(","):
                 options.append(self._operand())
             self._need(")")
-            return lambda known: _any([_compared("=", left, one, known) for one in options])
+            return lambda known: _any([self._compared("=", left, one, known) for one in options])
         if self._took("between"):
             low = self._operand()
             self._need("and")
             high = self._operand()
             return lambda known: _not(
-                _any([_not(_compared(">=", left, low, known)), _not(_compared("<=", left, high, known))])
+                _any([_not(self._compared(">=", left, low, known)), _not(self._compared("<=", left, high, known))])
             )
         if self._took("like"):
             pattern = _like(str(self._operand().literal))
@@ -165,7 +174,11 @@ class _Reader:
             raise self._wrong()
         self._at += 1
         right = self._operand()
-        return lambda known: _compared(sign, left, right, known)
+        return lambda known: self._compared(sign, left, right, known)
+
+    def _compared(self, sign: str, left: _Operand, right: _Operand, known: Values) -> Truth:
+        types = (self._types.get(one.column) for one in (left, right) if one.column is not None)
+        return _compared(sign, left.value(known), right.value(known), next(filter(None, types), None))
 
     def _operand(self) -> _Operand:
         if self._at >= len(self._tokens):
@@ -175,7 +188,7 @@ class _Reader:
         self._at += 1
         match kind:
             case "number":
-                return _Operand(None, float(token))
+                return _Operand(None, Decimal(token))
             case "text":
                 return _Operand(None, token[1:-1].replace(token[0] * 2, token[0]))
             case "name" if lowered in {"true", "false"}:
@@ -218,24 +231,25 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
         at = found.end()
 
 
-def _compared(sign: str, left: _Operand, right: _Operand, known: Values) -> Truth:
-    a, b = left.value(known), right.value(known)
+def _compared(sign: str, a: Value, b: Value, typed: Callable[[str], Any] | None) -> Truth:
     if a is UNDECIDED or b is UNDECIDED:
         return UNDECIDED
     if a is None or b is None:
         return None
-    if isinstance(a, bool) or isinstance(b, bool):
-        a, b = str(a).lower(), str(b).lower()
-    elif isinstance(a, float) or isinstance(b, float):
-        a, b = _number(a), _number(b)
-        if a is None or b is None:
-            return None
-    return _COMPARES[sign](a, b)
+    one: Any = str(a)
+    other: Any = str(b)
+    if typed is not None:
+        one, other = _converted(one, typed), _converted(other, typed)
+    elif isinstance(a, bool) or isinstance(b, bool):
+        one, other = one.lower(), other.lower()
+    elif isinstance(a, Decimal) or isinstance(b, Decimal):
+        one, other = _converted(one, float), _converted(other, float)
+    return None if one is None or other is None else _COMPARES[sign](one, other)
 
 
-def _number(value: object) -> float | None:
+def _converted(text: str, typed: Callable[[str], Any]) -> Any:
     try:
-        return float(str(value))
+        return typed(text)
     except ValueError:
         return None
 

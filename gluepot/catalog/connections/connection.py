@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,26 +29,31 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class Connections:
-    """All connections of one file.
+    """All connections of one file, and those that are kept elsewhere.
 
     Args:
         by_name: the connections.
         source: the file; None when there is none.
+        elsewhere: looks a name up that the file does not have; None when there is no other place.
     """
 
     by_name: Mapping[str, Connection] = field(default_factory=dict)
     source: Path | None = None
+    elsewhere: Callable[[str], Connection | None] | None = field(default=None, compare=False, repr=False)
 
     def get(self, name: str) -> Connection:
         """Return a connection; raise ConfigError with the known names if there is none of this name."""
         if name in self.by_name:
             return self.by_name[name]
+        if self.elsewhere is not None and (found := self.elsewhere(name)) is not None:
+            return found
+        further = "" if self.elsewhere is None else " The Data Catalog does not have it, either."
         if self.source is None:
             raise ConfigError(
                 f"connection {name!r} is not known, because there is no connections file; "
-                f"write ./{FILE_NAME} or name one in {VARIABLE}",
+                f"write ./{FILE_NAME} or name one in {VARIABLE}.{further}",
             )
         known = ", ".join(sorted(self.by_name)) or "none"
         raise ConfigError(
-            f"connection {name!r} is not known; {self.source} has {known}.{did_you_mean(name, self.by_name)}",
+            f"connection {name!r} is not known; {self.source} has {known}.{did_you_mean(name, self.by_name)}{further}",
         )

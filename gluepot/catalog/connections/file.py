@@ -22,14 +22,17 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from gluepot.catalog.connections.catalogued import connection_of_catalog
 from gluepot.catalog.connections.connection import FILE_NAME, VARIABLE, Connection, Connections
-from gluepot.catalog.connections.kinds import KINDS, unknown_property
-from gluepot.core.errors import ConfigError, did_you_mean
+from gluepot.catalog.connections.kinds import check
+from gluepot.core.errors import ConfigError
 from gluepot.core.logging import get_logger
 
 
@@ -53,16 +56,19 @@ def find(path: Path | None, environ: Mapping[str, str], cwd: Path, home: Path) -
 def load(path: Path | None = None, environ: Mapping[str, str] = os.environ) -> Connections:
     """Read the connections file; no connections when none was named and none is in the usual places.
 
+    A connection that the file does not have is looked up in the Data Catalog, where CreateConnection puts it.
+
     Raises:
         ConfigError: the file cannot be read, is not YAML, or has an unknown key, type or property.
     """
+    elsewhere = partial(connection_of_catalog, environ)
     found = find(path, environ, Path.cwd(), Path.home())
     if found is None:
-        return Connections()
+        return Connections(elsewhere=elsewhere)
     status = found.stat()
     if remedy := tightening(status.st_mode, status.st_uid, os.geteuid()):
         get_logger(__name__).warning("connections_file_writable_by_others", file=str(found), hint=remedy)
-    return parse(_read_yaml(found), found)
+    return replace(parse(_read_yaml(found), found), elsewhere=elsewhere)
 
 
 def tightening(mode: int, owner_uid: int, own_uid: int) -> str | None:
@@ -90,15 +96,10 @@ def parse(plain: object, source: Path) -> Connections:
         entries = _Content.model_validate({} if plain is None else plain).connections
     except ValidationError as error:
         raise ConfigError(f"{source}: {_first_problem(error)}") from None
-    for name, entry in entries.items():
-        if entry.type not in KINDS:
-            known = f"use one of {', '.join(KINDS)}.{did_you_mean(entry.type, KINDS)}"
-            raise ConfigError(f"{source}: connection {name!r} has the type {entry.type!r}; {known}")
-        if prop := unknown_property(entry.type, entry.properties):
-            of_kind = KINDS[entry.type]
-            hint = did_you_mean(prop, of_kind) or f" Known are {', '.join(of_kind) or 'none'}."
-            raise ConfigError(f"{source}: connection {name!r} has an unknown property {prop!r}.{hint}")
-    return Connections({name: Connection(name, e.type, e.properties) for name, e in entries.items()}, source)
+    connections = {name: Connection(name, entry.type, entry.properties) for name, entry in entries.items()}
+    for connection in connections.values():
+        check(connection, source)
+    return Connections(connections, source)
 
 
 def _as_text(value: object) -> object:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gluepot.catalog.connections.connection import Connection
 from gluepot.catalog.connections.jdbc import JDBC_PROPERTIES
 from gluepot.catalog.connections.kafka import KAFKA_PROPERTIES
+from gluepot.core.errors import ConfigError, did_you_mean
 
 ANY = ("*",)
 """Properties that only the reader of such a connection knows."""
@@ -22,7 +24,21 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def unknown_property(kind: str, names: Mapping[str, str]) -> str | None:
-    """Return the first property that connections of a type do not have; None if there is none."""
-    known = KINDS[kind]
-    return None if known == ANY else next((name for name in names if name not in known), None)
+def check(connection: Connection, source: object) -> None:
+    """Check type and property names of a connection. Values are never quoted in an error: they may be secrets.
+
+    Args:
+        connection: to check.
+        source: where it is written down, for the error.
+
+    Raises:
+        ConfigError: the type or a property is not known.
+    """
+    known = KINDS.get(connection.type)
+    if known is None:
+        hint = f"use one of {', '.join(KINDS)}.{did_you_mean(connection.type, KINDS)}"
+        raise ConfigError(f"{source}: connection {connection.name!r} has the type {connection.type!r}; {hint}")
+    odd = None if known == ANY else next((name for name in connection.properties if name not in known), None)
+    if odd is not None:
+        hint = did_you_mean(odd, known) or f" Known are {', '.join(known) or 'none'}."
+        raise ConfigError(f"{source}: connection {connection.name!r} has an unknown property {odd!r}.{hint}")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+from gluepot.service.catalog import resource_of_catalog
 from gluepot.service.context import Service
 from gluepot.service.errors import invalid, not_found
 from gluepot.service.store.database import Changes
@@ -15,15 +17,14 @@ _RESERVED = "aws:"
 
 def get_tags(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tags of a resource."""
-    with service.store.changes() as changes:
-        return {"Tags": changes.tags(_known(service, changes, request["ResourceArn"]))}
+    with _resource(service, request["ResourceArn"]) as (changes, arn):
+        return {"Tags": changes.tags(arn)}
 
 
 def tag_resource(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Add tags to a resource, or give them other values."""
     added = request["TagsToAdd"]
-    with service.store.changes() as changes:
-        arn = _known(service, changes, request["ResourceArn"])
+    with _resource(service, request["ResourceArn"]) as (changes, arn):
         check_tags({**changes.tags(arn), **added})
         changes.tag(arn, added)
     return {}
@@ -31,8 +32,8 @@ def tag_resource(service: Service, request: Mapping[str, Any]) -> dict[str, Any]
 
 def untag_resource(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Remove tags from a resource; those that it has not are no error."""
-    with service.store.changes() as changes:
-        changes.tag(_known(service, changes, request["ResourceArn"]), {}, request["TagsToRemove"])
+    with _resource(service, request["ResourceArn"]) as (changes, arn):
+        changes.tag(arn, {}, request["TagsToRemove"])
     return {}
 
 
@@ -46,6 +47,17 @@ def check_tags(tags: Mapping[str, str]) -> None:
         raise invalid(f"The resource would have {len(tags)} tags; {_MOST_TAGS} are allowed.")
     if (reserved := next((key for key in tags if key.startswith(_RESERVED)), None)) is not None:
         raise invalid(f"The tag {reserved} begins with {_RESERVED}, which AWS keeps for itself; choose another name.")
+
+
+@contextmanager
+def _resource(service: Service, arn: str) -> Iterator[tuple[Changes, str]]:
+    """Yield a transaction, and the ARN of a resource that exists.
+
+    The catalog is asked before the transaction begins, because both may have their tables in the same database.
+    """
+    of_catalog = resource_of_catalog(service, arn)
+    with service.store.changes() as changes:
+        yield changes, of_catalog or _known(service, changes, arn)
 
 
 def _known(service: Service, changes: Changes, arn: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import uuid4
@@ -83,7 +84,7 @@ def called(operations: Mapping[str, Answer], target: str, body: bytes) -> dict[s
     try:
         request = _parsed(body)
         shapes.check_request(name, request, service)
-        return operations[target](request)
+        return operations[target](_without_nulls(request))
     except ServiceError:
         raise
     except EtlError as error:
@@ -97,12 +98,27 @@ def called(operations: Mapping[str, Answer], target: str, body: bytes) -> dict[s
 
 def _parsed(body: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(body or b"{}")
+        found = json.loads(body or b"{}", parse_constant=_finite, parse_float=_finite)
     except ValueError:
         found = None
     if not isinstance(found, dict):
         raise ServiceError("SerializationException", "The body is not a JSON object.")
     return found
+
+
+def _finite(text: str) -> float:
+    """Return a number; JSON has neither infinity nor NaN, and what we keep must be JSON when it is returned."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return number
+
+
+def _without_nulls(value: Any) -> Any:
+    """Return a request without the members that are null, which is the same as leaving them out."""
+    if isinstance(value, dict):
+        return {name: _without_nulls(one) for name, one in value.items() if one is not None}
+    return [_without_nulls(one) for one in value] if isinstance(value, list) else value
 
 
 async def _body(http: HttpRequest) -> bytes:

@@ -1,4 +1,5 @@
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -6,9 +7,13 @@ import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gluepot.catalog.connect import open_catalog
 from gluepot.catalog.connections import Connection, Connections, kafka_options, load
+from gluepot.catalog.connections.catalogued import connection_of_catalog
 from gluepot.catalog.connections.file import find, parse, tightening
 from gluepot.catalog.connections.kafka import REFUSED
+from gluepot.catalog.values import Entry
+from gluepot.core.clock import FakeClock
 from gluepot.core.errors import ConfigError
 
 SERVERS = {"KAFKA_BOOTSTRAP_SERVERS": "b1:9092,b2:9092"}
@@ -333,3 +338,27 @@ def test_a_flag_is_true_or_false():
 def test_what_only_aws_can_follow_is_refused_with_what_to_do(name):
     with pytest.raises(ConfigError, match=f"'events': {name} cannot be used outside AWS; "):
         kafka({**SERVERS, name: "x"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties", "said"),
+    [
+        ("SALESFORCE", {}, "Data Catalog: connection 'made' has the type 'salesforce'; use one of kafka"),
+        ("KAFKA", {"HOST": "hunter2"}, "Data Catalog: connection 'made' has an unknown property 'HOST'"),
+    ],
+)
+def test_a_connection_of_the_catalog_that_scripts_cannot_use_is_refused(tmp_path, kind, properties, said):
+    environ = {"GLUEPOT_CATALOG": f"sqlite:///{tmp_path}/catalog.db"}
+    catalog = open_catalog(environ["GLUEPOT_CATALOG"], FakeClock(0.0))
+    catalog.add_entry(Entry("connection", "made", {"ConnectionType": kind, "ConnectionProperties": properties}))
+    catalog.close()
+    with pytest.raises(ConfigError) as refused:
+        Connections(elsewhere=partial(connection_of_catalog, environ)).get("made")
+    assert said in str(refused.value)
+    assert "hunter2" not in str(refused.value)
+
+
+def test_a_connection_that_is_nowhere_is_told_with_both_places(tmp_path):
+    environ = {"GLUEPOT_CATALOG": f"sqlite:///{tmp_path}/catalog.db"}
+    with pytest.raises(ConfigError, match=r"no connections file; .* The Data Catalog does not have it, either\."):
+        Connections(elsewhere=partial(connection_of_catalog, environ)).get("nowhere")

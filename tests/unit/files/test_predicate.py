@@ -72,3 +72,21 @@ def test_a_folder_is_opened_while_it_can_hold_a_match(text, known, may):
 def test_what_is_not_understood_is_said(text):
     with pytest.raises(ConfigError, match="is not understood from"):
         parse_predicate(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "matches"),
+    [
+        ("id = '9007199254740993'", True),
+        ("id = 9007199254740992", False),
+        ("id > '9'", True),
+        ("'9' < id", True),
+        ("id between '1' and '10'", False),
+        ("id in ('x', 9007199254740993)", True),
+        ("id = 'x'", False),
+        ("not id = 'x'", False),
+        ("id <> 1", True),
+    ],
+)
+def test_a_column_with_a_type_is_compared_as_that_type(text, matches):
+    assert parse_predicate(text, {"id": int}).matches({"id": "9007199254740993"}) is matches

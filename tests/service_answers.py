@@ -1,0 +1,55 @@
+"""Checks what the service answers against the shapes of AWS's model, strictly: members that it does not know, too."""
+
+from __future__ import annotations
+
+import json
+
+import boto3
+from botocore.model import ListShape, MapShape, StructureShape
+
+from gluepot.service.server import client_environment
+from gluepot.service.wire import shapes
+
+
+def check_answer(operation: str, answer: dict) -> None:
+    """Fail if an answer breaks the output shape of its operation."""
+    shape = shapes.glue_model().operation_model(operation).output_shape
+    found = [*shapes.violations(shape, answer), *_unknown(shape, answer, operation)]
+    assert not found, f"{operation} answered what AWS cannot answer: {found}"
+
+
+def checking_client(serving, **options):
+    """Return a client of a running service that checks every answer before it is read."""
+    environ = client_environment(serving.url, serving.region, serving.key)
+    client = boto3.client(
+        "glue",
+        endpoint_url=environ["AWS_ENDPOINT_URL_GLUE"],
+        region_name=environ["AWS_DEFAULT_REGION"],
+        aws_access_key_id=environ["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=environ["AWS_SECRET_ACCESS_KEY"],
+        **options,
+    )
+    client.meta.events.register("before-parse.glue", _check_before_it_is_read)
+    return client
+
+
+def _check_before_it_is_read(operation_model, response_dict, **_):
+    if response_dict["status_code"] == 200:
+        check_answer(operation_model.name, json.loads(response_dict["body"]))
+
+
+def _unknown(shape, value, path):
+    if isinstance(shape, StructureShape):
+        for name, one in value.items():
+            if name not in shape.members:
+                yield f"{path}.{name} is no member of {shape.name}"
+            elif one is None:
+                yield f"{path}.{name} is null; leave it out"
+            else:
+                yield from _unknown(shape.members[name], one, f"{path}.{name}")
+    elif isinstance(shape, ListShape):
+        for at, one in enumerate(value):
+            yield from _unknown(shape.member, one, f"{path}.{at}")
+    elif isinstance(shape, MapShape):
+        for key, one in value.items():
+            yield from _unknown(shape.value, one, f"{path}.{key}")

@@ -13,7 +13,7 @@ from gluepot.service.wire import shapes
 
 def check_answer(operation: str, answer: dict) -> None:
     """Fail if an answer breaks the output shape of its operation."""
-    shape = shapes.glue_model().operation_model(operation).output_shape
+    shape = shapes.model_of("glue").operation_model(operation).output_shape
     found = [*shapes.violations(shape, answer), *_unknown(shape, answer, operation)]
     assert not found, f"{operation} answered what AWS cannot answer: {found}"
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import PurePosixPath
 
 from gluepot.core.storage import open_storage
-from gluepot.service.definitions import PYTHON_SHELL
+from gluepot.service.definitions import is_python_shell
 from gluepot.service.states import Run, effective_arguments
 
 MODULES = "--additional-python-modules"
@@ -46,7 +46,7 @@ def command_of(run: Run, fetch: Callable[[str], bytes]) -> Command:
     """
     location = script_location(run)
     name = PurePosixPath(location).name
-    words = _for_shell(run, name) if run.definition["Command"]["Name"] == PYTHON_SHELL else _for_spark(run, name)
+    words = _for_shell(run, name) if is_python_shell(run.definition) else _for_spark(run, name)
     return Command([sys.executable, "-m", *words], {name: fetch(location)})
 
 

@@ -24,7 +24,7 @@ DPUS: Mapping[str, float] = {
 }
 """Data processing units of a worker, by its type."""
 COMMANDS = ("glueetl", "gluestreaming", "pythonshell")
-PYTHON_SHELL = "pythonshell"
+_PYTHON_SHELL = "pythonshell"
 _SHELL_DPUS = (0.0625, 1.0)
 _OF_RUN = (
     "Timeout",
@@ -64,7 +64,7 @@ def complete(given: Mapping[str, Any]) -> dict[str, Any]:
     if not given.get("Role"):
         raise invalid("Role is missing; give any name, which is kept and not used.")
     version = given.get("GlueVersion", DEFAULT)
-    if version not in PROFILES and kind != PYTHON_SHELL:
+    if version not in PROFILES and kind != _PYTHON_SHELL:
         raise invalid(f"GlueVersion is {version!r}; use one of {', '.join(PROFILES)}.")
     _check_limits(given)
     _check_capacity(given)
@@ -105,12 +105,17 @@ def for_run(definition: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict
     return complete({**chosen, **overrides})
 
 
+def is_python_shell(definition: Mapping[str, Any]) -> bool:
+    """Return whether a job runs without Spark. Runs of jobs that were deleted have an empty definition."""
+    return bool(definition.get("Command", {}).get("Name") == _PYTHON_SHELL)
+
+
 def capacity(definition: Mapping[str, Any]) -> dict[str, Any]:
     """Return the members of an answer that tell a job's size."""
     workers = definition.get("NumberOfWorkers")
     if workers is None:
-        is_shell = definition["Command"]["Name"] == PYTHON_SHELL
-        dpus = float(definition.get("MaxCapacity", _SHELL_DPUS[0] if is_shell else _DEFAULT_DPUS))
+        usual = _SHELL_DPUS[0] if is_python_shell(definition) else _DEFAULT_DPUS
+        dpus = float(definition.get("MaxCapacity", usual))
         return {"MaxCapacity": dpus, "AllocatedCapacity": int(dpus)}
     dpus = workers * DPUS[definition["WorkerType"]]
     return {
@@ -145,7 +150,7 @@ def _check_limits(given: Mapping[str, Any]) -> None:
 
 def _check_capacity(given: Mapping[str, Any]) -> None:
     kind, workers = given.get("WorkerType"), given.get("NumberOfWorkers")
-    if given["Command"]["Name"] == PYTHON_SHELL:
+    if is_python_shell(given):
         if kind is not None or workers is not None:
             raise invalid("A Python shell job has no workers; leave out WorkerType and NumberOfWorkers.")
         if given.get("MaxCapacity", _SHELL_DPUS[0]) not in _SHELL_DPUS:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gluepot.service.context import Service, new_id, number_of, page_token, secs
-from gluepot.service.definitions import PYTHON_SHELL, capacity, chosen_for_run, for_run
+from gluepot.service.definitions import capacity, chosen_for_run, for_run, is_python_shell
 from gluepot.service.errors import ServiceError, not_found
 from gluepot.service.operations.jobs import job_of
 from gluepot.service.states import ACTIVE, OPEN, Run, State, asked_to_stop, most_concurrent, queued
@@ -113,7 +113,7 @@ def _stop(changes: Changes, run: Run, now_ms: int) -> None:
 
 def log_group(run: Run) -> str:
     """Return the name with which the names of the run's log groups begin."""
-    return SHELL_LOG_GROUP if run.definition["Command"]["Name"] == PYTHON_SHELL else LOG_GROUP
+    return SHELL_LOG_GROUP if is_python_shell(run.definition) else LOG_GROUP
 
 
 def answer_of(run: Run, now_ms: int) -> dict[str, Any]:

@@ -16,9 +16,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gluepot.core.clock import Clock
-from gluepot.core.errors import EtlError
+from gluepot.core.errors import ConfigError, EtlError
 from gluepot.core.logging import get_logger
-from gluepot.service.errors import ServiceError
+from gluepot.service.errors import ServiceError, invalid
 from gluepot.service.wire import shapes
 from gluepot.service.wire.signature import Request, Signer, verify
 
@@ -87,6 +87,8 @@ def called(operations: Mapping[str, Answer], target: str, body: bytes) -> dict[s
         return operations[target](_without_nulls(request))
     except ServiceError:
         raise
+    except ConfigError as error:
+        raise invalid(str(error)) from error
     except EtlError as error:
         log.warning("service_operation_failed", operation=name, error=str(error))
         raise ServiceError("InternalServiceException", str(error), 500) from error

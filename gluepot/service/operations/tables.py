@@ -41,7 +41,7 @@ def get_table(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
 def get_tables(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return a page of the tables of a database whose names match a pattern, by name."""
     database, pattern = request["DatabaseName"], name_pattern(request.get("Expression", ""))
-    wanted = {_ATTRIBUTES[one] for one in request.get("AttributesToGet") or ()}
+    wanted = request.get("AttributesToGet") or ()
     with catalog_of(service) as catalog:
         found, token = scanned(
             lambda after, most: catalog.tables(database, after, most),
@@ -51,8 +51,9 @@ def get_tables(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
             _PAGE,
         )
     answers = [table_answer(one, catalog_id(service, request)) for one in found]
-    if wanted:
-        answers = [{name: value for name, value in one.items() if name in {"Name", *wanted}} for one in answers]
+    if wanted and _ATTRIBUTES.keys() >= set(wanted):  # DEFAULT asks for all
+        members = {"Name", *(_ATTRIBUTES[one] for one in wanted)}
+        answers = [{name: value for name, value in one.items() if name in members} for one in answers]
     return {"TableList": answers, **token}
 
 

@@ -208,7 +208,9 @@ def _outside(value: float, direction: str) -> float:
     if found != value:
         return found
     step = float(Decimal(1).scaleb(Decimal(repr(value)).adjusted() - _DIGITS + 1)) if value else 10.0**-_DIGITS
-    return float(Decimal(repr(value)) + Decimal(repr(-step if direction is ROUND_FLOOR else step)))
+    moved = float(Decimal(repr(value)) + Decimal(repr(-step if direction is ROUND_FLOOR else step)))
+    # The step from one of the smallest numbers may be too small for a number.
+    return moved if moved != value else math.nextafter(value, -math.inf if direction is ROUND_FLOOR else math.inf)
 
 
 def _of_distributions(evaluation: Evaluation) -> Iterator[Observation]:

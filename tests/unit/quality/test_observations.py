@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gluepot.quality.checks import Facts, Setting
@@ -104,6 +104,7 @@ def test_a_suggestion_from_all_statistics_names_the_column():
     st.floats(-1e9, 1e9),
     st.floats(0, 1e9),
 )
+@example("Mean", 0.0, 5e-324)
 def test_a_suggested_rule_passes_at_both_limits(kind, lower, width):
     upper = lower + width
     inside = [one for one in (lower, upper) if kind in {"Mean", "ColumnCorrelation"} or one >= 0]

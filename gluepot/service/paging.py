@@ -2,15 +2,82 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from gluepot.service.context import page_token, position_of
 from gluepot.service.errors import invalid
 
 T = TypeVar("T")
 
 _CHUNK = 1000
+
+
+def page_token(position: str) -> str:
+    """Return the token for the page that begins after a position."""
+    return base64.urlsafe_b64encode(position.encode()).decode()
+
+
+def position_of(token: str | None) -> str:
+    """Return the position that a token stands for; an empty text for the first page.
+
+    Raises:
+        ServiceError: `InvalidInputException`, because no answer had this token.
+    """
+    try:
+        return base64.urlsafe_b64decode((token or "").encode()).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        raise invalid(f"NextToken is {token!r}, which no answer had; begin without it.") from None
+
+
+def number_of(token: str | None) -> int | None:
+    """Return the number that a token stands for; None for the first page.
+
+    Raises:
+        ServiceError: `InvalidInputException`, because no answer had this token.
+    """
+    position = position_of(token)
+    if position and not position.isdecimal():
+        raise invalid(f"NextToken is {token!r}, which no answer had; begin without it.")
+    return int(position) if position else None
+
+
+def size_of(request: Mapping[str, Any], default: int) -> int:
+    """Return how many entries a page may have: what the request says, or the default."""
+    return int(request.get("MaxResults") or default)
+
+
+def cut(found: Sequence[T], most: int, position: Callable[[T], str]) -> tuple[list[T], dict[str, str]]:
+    """Return a page, and the member of the answer with the token of the next one.
+
+    Args:
+        found: the entries of the page, and at least one more if there are more.
+        most: how many entries the page may have.
+        position: of an entry; the next page begins after it.
+    """
+    token = {"NextToken": page_token(position(found[most - 1]))} if len(found) > most else {}
+    return list(found[:most]), token
+
+
+def page_by_name(
+    found: Sequence[T], name_of: Callable[[T], str], request: Mapping[str, Any], default: int
+) -> tuple[list[T], dict[str, str]]:
+    """Return a page of entries that are all known, and the member of the answer with the token of the next one.
+
+    Entries that come or go between two pages do not shift the others.
+
+    Args:
+        found: the entries, in the order of their names.
+        name_of: returns the name of an entry.
+        request: with `NextToken` and `MaxResults`, both optional.
+        default: size of a page.
+
+    Raises:
+        ServiceError: `InvalidInputException` for a token that no answer had.
+    """
+    after = position_of(request.get("NextToken"))
+    return cut([one for one in found if name_of(one) > after], size_of(request, default), name_of)
 
 
 def page(
@@ -28,11 +95,8 @@ def page(
     Raises:
         ServiceError: `InvalidInputException` for a token that no answer had.
     """
-    position = position_of(request.get("NextToken")) or "0"
-    if not position.isdecimal():
-        raise invalid(f"NextToken is {request['NextToken']!r}, which no answer had; begin without it.")
-    first = int(position)
-    after = first + int(request.get("MaxResults") or default)
+    first = number_of(request.get("NextToken")) or 0
+    after = first + size_of(request, default)
     token = {"NextToken": page_token(str(after))} if after < len(found) else {}
     return {name: [answer(one) for one in found[first:after]], **token}
 
@@ -56,7 +120,7 @@ def scanned(
     Raises:
         ServiceError: `InvalidInputException` for a token that no answer had.
     """
-    most = int(request.get("MaxResults") or default)
+    most = size_of(request, default)
     after = position_of(request.get("NextToken"))
     found: list[T] = []
     while len(found) <= most:
@@ -65,5 +129,4 @@ def scanned(
         if len(piece) < _CHUNK:
             break
         after = position(piece[-1])
-    token = {"NextToken": page_token(position(found[most - 1]))} if len(found) > most else {}
-    return found[:most], token
+    return cut(found, most, position)

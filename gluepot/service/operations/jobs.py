@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gluepot.service.context import Service, page_token, position_of, secs
+from gluepot.service.context import Service, secs
 from gluepot.service.definitions import capacity, complete
 from gluepot.service.errors import ServiceError, not_found, taken
+from gluepot.service.paging import cut, position_of, size_of
 from gluepot.service.store.database import Changes, Job
 
 _PAGE = 100
@@ -100,11 +101,10 @@ def _definition(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _page(service: Service, request: Mapping[str, Any]) -> tuple[list[Job], dict[str, str]]:
-    most = request.get("MaxResults", _PAGE)
+    most = size_of(request, _PAGE)
     with service.store.changes() as changes:
         found = changes.jobs(position_of(request.get("NextToken")), most + 1)
-    rest = {"NextToken": page_token(found[most - 1].name)} if len(found) > most else {}
-    return found[:most], rest
+    return cut(found, most, lambda one: one.name)
 
 
 def _answer(job: Job) -> dict[str, Any]:

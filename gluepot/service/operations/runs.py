@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gluepot.service.context import Service, new_id, number_of, page_token, secs
+from gluepot.service.context import Service, new_id, secs
 from gluepot.service.definitions import capacity, chosen_for_run, for_run, is_python_shell
 from gluepot.service.errors import ServiceError, not_found
 from gluepot.service.operations.jobs import job_of
+from gluepot.service.paging import cut, number_of, size_of
 from gluepot.service.states import ACTIVE, OPEN, Run, State, asked_to_stop, most_concurrent, queued
 from gluepot.service.store.database import Changes
 
@@ -63,14 +64,14 @@ def get_job_run(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
 
 def get_job_runs(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return a page of the runs of a job, the newest first."""
-    most = request.get("MaxResults", _PAGE)
+    most = size_of(request, _PAGE)
     before = number_of(request.get("NextToken"))
     with service.store.changes() as changes:
         found = changes.runs(request["JobName"], before, most + 1)
         if not found and before is None:
             job_of(changes, request["JobName"])
-    rest = {"NextToken": page_token(str(found[most - 1].number))} if len(found) > most else {}
-    return {"JobRuns": [answer_of(run, service.now_ms()) for run in found[:most]], **rest}
+    runs, rest = cut(found, most, lambda one: str(one.number))
+    return {"JobRuns": [answer_of(run, service.now_ms()) for run in runs], **rest}
 
 
 def batch_stop_job_run(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:

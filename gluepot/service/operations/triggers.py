@@ -10,8 +10,8 @@ from gluepot.service.context import Service
 from gluepot.service.errors import ServiceError, invalid, not_found, taken
 from gluepot.service.firing import fire_by_call, workflow_of
 from gluepot.service.operations.jobs import job_of
-from gluepot.service.operations.pages import page
 from gluepot.service.operations.tags import check_tags
+from gluepot.service.paging import page_by_name
 from gluepot.service.store.database import Changes
 from gluepot.service.triggers import (
     CONDITIONAL,
@@ -169,4 +169,4 @@ def _page(service: Service, request: Mapping[str, Any]) -> tuple[list[Trigger], 
     if (job := request.get("DependentJobName")) is not None:
         # The API has it so: if no trigger starts the job, all triggers are returned.
         found = [one for one in found if one.starts(job)] or found
-    return page(found, lambda one: one.name, request, _PAGE)
+    return page_by_name(found, lambda one: one.name, request, _PAGE)

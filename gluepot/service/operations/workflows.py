@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 from gluepot.service import firing
-from gluepot.service.context import Service, number_of, page_token, secs
+from gluepot.service.context import Service, secs
 from gluepot.service.errors import not_found, taken
 from gluepot.service.operations import runs as job_runs
 from gluepot.service.operations import triggers
-from gluepot.service.operations.pages import page
 from gluepot.service.operations.tags import check_tags
+from gluepot.service.paging import cut, number_of, page_by_name, size_of
 from gluepot.service.states import Run
 from gluepot.service.store.database import Changes
 from gluepot.service.triggers import Trigger
@@ -67,7 +67,7 @@ def list_workflows(service: Service, request: Mapping[str, Any]) -> dict[str, An
     """Return a page of the names of workflows."""
     with service.store.changes() as changes:
         names = [one.name for one in changes.workflows.all()]
-    found, rest = page(names, str, request, _PAGE_OF_NAMES)
+    found, rest = page_by_name(names, str, request, _PAGE_OF_NAMES)
     return {"Workflows": found, **rest}
 
 
@@ -115,12 +115,12 @@ def get_workflow_run(service: Service, request: Mapping[str, Any]) -> dict[str, 
 
 def get_workflow_runs(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return a page of the runs of a workflow, the newest first."""
-    most, before = request.get("MaxResults") or _PAGE, number_of(request.get("NextToken"))
+    most, before = size_of(request, _PAGE), number_of(request.get("NextToken"))
     with service.store.changes() as changes:
         name = firing.workflow_of(changes, request["Name"]).name
         found = changes.workflows.runs(name, before, most + 1)
-        rest = {"NextToken": page_token(str(found[most - 1].number))} if len(found) > most else {}
-        return {"Runs": [_run_answer(service, changes, run, request) for run in found[:most]], **rest}
+        runs, rest = cut(found, most, lambda one: str(one.number))
+        return {"Runs": [_run_answer(service, changes, run, request) for run in runs], **rest}
 
 
 def get_workflow_run_properties(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:

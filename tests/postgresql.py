@@ -16,7 +16,8 @@ import psycopg
 import pytest
 import stamina
 
-from gluepot.servers.ports import LOOPBACK, free_port
+from gluepot.core.sockets import LOOPBACK
+from gluepot.servers.ports import free_port
 from tests.servers import docker_answers
 
 ENDPOINT = "GLUEPOT_TEST_POSTGRESQL"

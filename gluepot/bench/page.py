@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from importlib.resources import files
 
@@ -10,9 +9,8 @@ from jinja2 import Environment, StrictUndefined
 
 from gluepot.bench.conclude import Fit, Impossible
 from gluepot.bench.report import Report, answer_lines, fit_lines, held_lines, on_cores, patch
-from gluepot.bench.svg_chart import Axis, Line, chart
+from gluepot.bench.svg_chart import Axis, Line, chart, round_step
 
-NICE = (1, 2, 5, 10)
 TICKS = 5
 
 
@@ -55,7 +53,5 @@ def _rows(one: Fit) -> float:
 
 def _ticks(most: float) -> Sequence[float]:
     """Return about five round numbers from 0 to the highest."""
-    rough = most / TICKS
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(nice * power for nice in NICE if nice * power >= rough)
+    step = round_step(most, TICKS)
     return [round(step * number, 9) for number in range(int(most / step) + 1)]

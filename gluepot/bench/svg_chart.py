@@ -12,6 +12,18 @@ LEFT, RIGHT, TOP, BOTTOM = 66, 190, 34, 52
 COLOURS = ("#c0392b", "#2c3e50", "#2980b9", "#27ae60", "#8e44ad", "#d68910", "#7f8c8d", "#16a085", "#a04000", "#566573")
 
 
+def round_step(extent: float, parts: int) -> float:
+    """Return the distance between ticks: 1, 2 or 5 times a power of ten, for at most so many parts.
+
+    Args:
+        extent: of the axis, more than 0.
+        parts: into how many the ticks may divide it.
+    """
+    rough = extent / parts
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next(one * power for one in (1, 2, 5, 10) if one * power >= rough)
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """Points in the order in which they are joined.

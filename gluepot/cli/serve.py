@@ -9,10 +9,10 @@ import signal
 from cyclopts import App
 
 from gluepot.core.clock import SystemClock
+from gluepot.core.sockets import LOOPBACK
 from gluepot.service.server import (
     DEFAULT_PORT,
     DEFAULT_REGION,
-    LOOPBACK,
     ServeOptions,
     client_environment,
     service,

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 from gluepot.core.glue_version import PROFILES
 from gluepot.core.job_parameters import JobParameters
+from gluepot.core.sockets import LOOPBACK
 from gluepot.spark.spark_env import DEFAULTS
-
-LOOPBACK = "127.0.0.1"
 
 
 def job_conf(parameters: JobParameters, master: str) -> dict[str, str]:

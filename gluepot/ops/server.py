@@ -15,10 +15,10 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from gluepot.core.errors import ConfigError
+from gluepot.core.sockets import LOOPBACK, listen, origin_of
 from gluepot.ops.allowance import Allowance
 from gluepot.ops.connections import OpenConnections
 
-LOOPBACK = "127.0.0.1"
 MOST_SOCKETS = 512
 # Connections that the kernel completes and keeps until we accept them. Linux lowers this to net.core.somaxconn.
 QUEUED_SOCKETS = 4096
@@ -128,8 +128,7 @@ class Server:
     @property
     def page_url(self) -> str:
         """The URL of the page for people."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.port}/"
+        return f"{origin_of(self.host, self.port)}/"
 
     def stop(self) -> None:
         """Close the port; answers in progress get one more second."""
@@ -151,8 +150,7 @@ def serve(app: ASGIApp, host: str = LOOPBACK, port: int = 0, allowance: Allowanc
         ConfigError: the port is taken or may not be used, or the host is not one of this machine.
     """
     try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        listening = socket.create_server((host, port), family=family, backlog=QUEUED_SOCKETS)
+        listening = listen(host, port, QUEUED_SOCKETS)
     except (OSError, OverflowError) as error:
         raise ConfigError(
             f"the metrics port {port} on {host} cannot be used ({error}); "

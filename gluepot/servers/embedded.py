@@ -15,6 +15,7 @@ from typing import ClassVar, Self
 from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.disk import require_free
 from gluepot.core.errors import PermanentError
+from gluepot.core.sockets import LOOPBACK
 from gluepot.servers import ports, supervisor
 from gluepot.servers.process import ProcessId, identify, is_alive, terminate
 
@@ -66,7 +67,7 @@ class EmbeddedServer(ABC):
     @property
     def bootstrap(self) -> str:
         """`host:port`."""
-        return f"{ports.LOOPBACK}:{self._port}"
+        return f"{LOOPBACK}:{self._port}"
 
     @property
     def process(self) -> ProcessId | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from gluepot.servers.ports import LOOPBACK
+from gluepot.core.sockets import LOOPBACK
 
 NODE_ID = 1
 TEN_YEARS_MS = 10 * 365 * 24 * 3_600_000

@@ -12,6 +12,7 @@ from pathlib import Path
 from random import SystemRandom
 
 from gluepot.core.disk import GIB_BYTES
+from gluepot.core.sockets import LOOPBACK
 from gluepot.servers import npm, ports
 from gluepot.servers.embedded import EmbeddedServer
 
@@ -39,7 +40,7 @@ class KinesisServer(EmbeddedServer):
         return command, settings(self._port, ports.free_port(SystemRandom()), package / "server.json")
 
     def _answers(self) -> bool:
-        asked = http.client.HTTPConnection(ports.LOOPBACK, self._port, timeout=1.0)
+        asked = http.client.HTTPConnection(LOOPBACK, self._port, timeout=1.0)
         try:
             asked.request("GET", "/healthcheck")
             return asked.getresponse().status == HTTPStatus.OK

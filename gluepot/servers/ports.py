@@ -6,8 +6,7 @@ import socket
 from random import Random
 
 from gluepot.core.errors import ConfigError
-
-LOOPBACK = "127.0.0.1"
+from gluepot.core.sockets import LOOPBACK
 
 # These ports lie below the range from which Linux (32768 up) and macOS (49152 up) take ports for outgoing connections.
 # Within that range, a client that retries against a stopped server may get the server's own port, connect to itself,

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from gluepot.core.cachedir import cache_root
-from gluepot.servers.ports import LOOPBACK
+from gluepot.core.sockets import LOOPBACK
 from gluepot.servers.process import ProcessId
 
 

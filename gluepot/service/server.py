@@ -15,6 +15,7 @@ import uvicorn
 
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError
+from gluepot.core.sockets import LOOPBACK, listen, origin_of
 from gluepot.core.statedir import state_root
 from gluepot.core.storage.filesystem import OsFileSystem
 from gluepot.service.context import Service
@@ -25,10 +26,10 @@ from gluepot.service.operations import BY_TARGET
 from gluepot.service.store.database import open_store, store_url
 from gluepot.service.wire.app import make_app
 
-LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 4590
 DEFAULT_REGION = "us-east-1"
 ACCOUNT = "000000000000"
+_WAITING_CLIENTS = 128
 _KEY, _ENDPOINT = "key.json", "endpoint.json"
 
 
@@ -123,7 +124,7 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         key = own_key(folder / _KEY)
         store = open_store(store_url(environ))
         listening = _listen(options)
-        url = f"http://{options.host}:{listening.getsockname()[1]}"
+        url = origin_of(options.host, listening.getsockname()[1])
         processes = Processes(folder / "runs")
         controller = Controller(store, processes, _run_environment(environ, url, options.region, key), clock)
         shared = Service(store, clock, controller.wake, processes.folder, environ, ACCOUNT, options.region)
@@ -158,15 +159,10 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
 
 
 def _listen(options: ServeOptions) -> socket.socket:
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listening.bind((options.host, options.port))
-        listening.listen()  # clients that come before the first request is answered wait
-    except OSError as error:
-        listening.close()
+        return listen(options.host, options.port, _WAITING_CLIENTS)
+    except (OSError, OverflowError) as error:
         raise ConfigError(f"The service cannot listen on {options.host}:{options.port}: {error}.") from error
-    return listening
 
 
 def _run_environment(environ: Mapping[str, str], url: str, region: str, key: KeyPair) -> dict[str, str]:

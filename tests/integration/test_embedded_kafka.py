@@ -19,9 +19,10 @@ from gluepot.cli.servers import down, status, up
 from gluepot.core.cachedir import cache_root
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import ConfigError, PermanentError
+from gluepot.core.sockets import LOOPBACK
 from gluepot.servers.kafka import KafkaBroker
 from gluepot.servers.kafka_settings import NODE_ID
-from gluepot.servers.ports import LOOPBACK, is_free
+from gluepot.servers.ports import is_free
 
 CLOCK = SystemClock()
 DEADLINE_SECS = 20.0

@@ -13,8 +13,9 @@ import pytest
 from gluepot.cli.servers import down, status, up
 from gluepot.core.cachedir import cache_root
 from gluepot.core.clock import SystemClock
+from gluepot.core.sockets import LOOPBACK
 from gluepot.servers.kinesis import KinesisServer, arn
-from gluepot.servers.ports import LOOPBACK, is_free
+from gluepot.servers.ports import is_free
 
 CLOCK = SystemClock()
 DEADLINE_SECS = 20.0

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from gluepot.bench.svg_chart import Axis
+from gluepot.bench.svg_chart import Axis, round_step
 from gluepot.quality.anomalies import forecast
 from gluepot.quality.distributions import ValueCounts
 
@@ -142,9 +142,7 @@ def _ticks(low: float, high: float) -> Sequence[float]:
     """Return up to four round numbers in a range; the middle if it is no range."""
     if not high > low:
         return [low]
-    rough = (high - low) / 3
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(nice * power for nice in (1, 2, 5, 10) if nice * power >= rough)
+    step = round_step(high - low, 3)
     first = math.ceil(low / step)
     found = [float(f"{number * step:.12g}") for number in range(first, math.floor(high / step) + 1)]
     return found or [low, high]

@@ -6,7 +6,8 @@ from random import Random
 import pytest
 
 from gluepot.core.errors import ConfigError
-from gluepot.servers.ports import FIRST, LAST, LOOPBACK, free_port, is_free, require_free
+from gluepot.core.sockets import LOOPBACK
+from gluepot.servers.ports import FIRST, LAST, free_port, is_free, require_free
 
 
 @pytest.fixture

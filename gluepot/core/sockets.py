@@ -1,0 +1,27 @@
+"""Listening sockets, on loopback unless somebody says otherwise."""
+
+from __future__ import annotations
+
+import socket
+
+LOOPBACK = "127.0.0.1"
+
+
+def listen(host: str, port: int, backlog: int) -> socket.socket:
+    """Return a socket that listens; clients wait until it accepts them.
+
+    Args:
+        host: an address of this machine, of IPv4 or IPv6.
+        port: 0 takes a free one.
+        backlog: how many clients may wait.
+
+    Raises:
+        OSError, OverflowError: the port is taken, may not be used or is none, or the host is not of this machine.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=backlog)
+
+
+def origin_of(host: str, port: int) -> str:
+    """Return the URL of a server, without a path."""
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

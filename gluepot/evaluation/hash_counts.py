@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 
 from gluepot.core.task_errors import marked
@@ -21,7 +20,7 @@ from gluepot.engine.pipeline import Pipeline
 from gluepot.evaluation.hashes import Hashes, codes, hashes
 from gluepot.evaluation.sums import Sums
 from gluepot.frames.chunk import Chunk
-from gluepot.quality.measures import Groups
+from gluepot.quality.measures import Groups, any_valid
 
 _PARTS = "bucket int, at int, hashes binary, counts binary"
 _COUNTS = "at int, filled long, distinct long, once long, weighted double, suspects binary"
@@ -126,9 +125,7 @@ def filled(keys: Sequence[pa.Array]) -> Sequence[pa.Array]:
     """Return the rows of some columns that have a value in at least one of them."""
     if not all(key.null_count for key in keys):
         return keys
-    is_filled = keys[0].is_valid()
-    for key in keys[1:]:
-        is_filled = pc.or_(is_filled, key.is_valid())
+    is_filled = any_valid(keys)
     return [key.filter(is_filled) for key in keys]
 
 

@@ -421,6 +421,14 @@ class Grouped:
         return _grouped, (self.rows, [packed(table) for table in self.tables], self.too_many, self.different)
 
 
+def any_valid(columns: Sequence[pa.Array | pa.ChunkedArray]) -> pa.BooleanArray | pa.ChunkedArray:
+    """Return for each row of some columns whether it has a value in at least one of them."""
+    found = columns[0].is_valid()
+    for column in columns[1:]:
+        found = pc.or_(found, column.is_valid())
+    return found
+
+
 def packed(table: pa.Table) -> bytes:
     """Return a table as compressed bytes."""
     sink = pa.BufferOutputStream()
@@ -515,10 +523,7 @@ class Groups:
     def filled(self, given: Grouped) -> pa.Table:
         """Return one table in which each value is once, without that of NULL in all columns."""
         table = self.compact(given)
-        is_filled = pa.scalar(False)
-        for at in range(len(self.columns)):
-            is_filled = pc.or_(is_filled, pc.is_valid(table.column(str(at))))
-        return table.filter(is_filled)
+        return table.filter(any_valid([table.column(str(at)) for at in range(len(self.columns))]))
 
     def frequencies(self, given: Grouped) -> Frequencies:
         """Return the summary."""

@@ -111,7 +111,7 @@ def _run(service: Service, stream: str) -> Run:
 
 def _streams(service: Service, prefix: str) -> list[str]:
     with service.store.changes() as changes:
-        return [run.id for run in changes.runs_named(prefix)]
+        return changes.run_ids(prefix)
 
 
 def _stream(service: Service, group: str, name: str, file: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Engine, RowMapping, delete, func, insert, or_
 from gluepot.core.database import Part, open_engine, transaction
 from gluepot.core.statedir import state_root
 from gluepot.service.states import OPEN, Run, State
+from gluepot.service.store.rows import save_named
 from gluepot.service.store.tables import jobs, runs, tags
 from gluepot.service.store.triggers import TriggerRows
 from gluepot.service.store.workflows import WorkflowRows
@@ -83,8 +84,7 @@ class Changes:
             "created_ms": job.created_ms,
             "modified_ms": job.modified_ms,
         }
-        if not self._connection.execute(update(jobs).where(jobs.c.name == job.name).values(row)).rowcount:
-            self._connection.execute(insert(jobs).values(name=job.name, **row))
+        save_named(self._connection, jobs, job.name, row)
 
     def delete_job(self, name: str) -> None:
         """Delete a job. Its runs stay."""
@@ -108,10 +108,10 @@ class Changes:
             query = query.where(runs.c.number < before)
         return [_run(row) for row in self._connection.execute(query).mappings()]
 
-    def runs_named(self, prefix: str) -> list[Run]:
-        """Return the runs whose ids begin so, the newest first."""
-        query = select(runs).where(runs.c.id.startswith(prefix, autoescape=True)).order_by(runs.c.number.desc())
-        return [_run(row) for row in self._connection.execute(query).mappings()]
+    def run_ids(self, prefix: str) -> list[str]:
+        """Return the ids of runs that begin so, the newest first."""
+        query = select(runs.c.id).where(runs.c.id.startswith(prefix, autoescape=True)).order_by(runs.c.number.desc())
+        return list(self._connection.execute(query).scalars())
 
     def runs_in(self, states: Sequence[State]) -> list[Run]:
         """Return all runs in some states, the oldest first."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, delete, insert, select, update
+from sqlalchemy import Connection, RowMapping, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
+from gluepot.service.store.rows import save_named
 from gluepot.service.store.tables import firings, triggers
 from gluepot.service.triggers import Trigger, TriggerState
 
@@ -47,9 +48,7 @@ class TriggerRows:
 
     def save(self, trigger: Trigger) -> None:
         """Save a trigger, in the place of one of the same name."""
-        row = _columns(trigger)
-        if not self._connection.execute(update(triggers).where(triggers.c.name == trigger.name).values(row)).rowcount:
-            self._connection.execute(insert(triggers).values(name=trigger.name, **row))
+        save_named(self._connection, triggers, trigger.name, _columns(trigger))
 
     def delete(self, name: str) -> None:
         """Delete a trigger, and forget when it fired."""

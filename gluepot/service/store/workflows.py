@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, delete, func, insert, select, update
 
+from gluepot.service.store.rows import save_named
 from gluepot.service.store.tables import workflow_runs, workflows
 from gluepot.service.triggers import Trigger, TriggerState
 from gluepot.service.workflows import UNFINISHED, Status, Workflow, WorkflowRun
@@ -44,9 +45,7 @@ class WorkflowRows:
             "created_ms": workflow.created_ms,
             "modified_ms": workflow.modified_ms,
         }
-        saved = update(workflows).where(workflows.c.name == workflow.name).values(row)
-        if not self._connection.execute(saved).rowcount:
-            self._connection.execute(insert(workflows).values(name=workflow.name, **row))
+        save_named(self._connection, workflows, workflow.name, row)
 
     def delete(self, name: str) -> None:
         """Delete a workflow. Its triggers and runs stay."""

@@ -1,4 +1,4 @@
-"""Checks what the service answers against the shapes of AWS's model, strictly: members that it does not know, too."""
+"""Clients of a running service; one checks what it answers against the shapes of AWS's model, strictly: members that it does not know, too."""
 
 from __future__ import annotations
 
@@ -18,17 +18,26 @@ def check_answer(operation: str, answer: dict) -> None:
     assert not found, f"{operation} answered what AWS cannot answer: {found}"
 
 
-def checking_client(serving, **options):
-    """Return a client of a running service that checks every answer before it is read."""
-    environ = client_environment(serving.url, serving.region, serving.key)
-    client = boto3.client(
-        "glue",
+def client_with(environ, name="glue", **options):
+    """Return a client of a service of AWS that is configured by environment variables, such as a shell has."""
+    return boto3.client(
+        name,
         endpoint_url=environ["AWS_ENDPOINT_URL_GLUE"],
         region_name=environ["AWS_DEFAULT_REGION"],
         aws_access_key_id=environ["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=environ["AWS_SECRET_ACCESS_KEY"],
         **options,
     )
+
+
+def client_of(serving, name="glue", **options):
+    """Return a client of a running service."""
+    return client_with(client_environment(serving.url, serving.region, serving.key), name, **options)
+
+
+def checking_client(serving, **options):
+    """Return a client of a running service that checks every answer before it is read."""
+    client = client_of(serving, **options)
     client.meta.events.register("before-parse.glue", _check_before_it_is_read)
     return client
 

@@ -1,4 +1,4 @@
-"""What the suites of several contracts share: a bucket, and a package that adds connection types."""
+"""What the suites of several contracts share: a bucket, databases, and a package that adds connection types."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import boto3
 import pytest
 
 from gluepot.connectors import registry
+from tests.postgresql import new_database
 
 ADDED_CONNECTOR = Path(__file__).parents[1] / "added_connector"
 
@@ -26,6 +27,16 @@ def s3_url(kinesis: str) -> Iterator[str]:
         environment.setenv("AWS_REGION", "us-east-1")
         boto3.client("s3", endpoint_url=kinesis, region_name="us-east-1").create_bucket(Bucket=bucket)
         yield f"s3://{bucket}"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of an empty database, of each kind that may hold what Gluepot keeps."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/kept.db"
+        return
+    with new_database(request.getfixturevalue("postgresql")) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")

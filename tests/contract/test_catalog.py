@@ -17,7 +17,6 @@ from gluepot.catalog.store import Catalog, NotInCatalog
 from gluepot.catalog.values import Column, Database, Entry, Partition, Table
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import ConfigError
-from tests.postgresql import new_database
 
 CLICKS = Table(
     "web",
@@ -28,15 +27,6 @@ CLICKS = Table(
         "Owner": "ada",
     },
 )
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request, tmp_path):
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/catalog.db"
-    else:
-        with new_database(request.getfixturevalue("postgresql")) as made:
-            yield made
 
 
 @pytest.fixture

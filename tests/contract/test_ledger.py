@@ -17,20 +17,10 @@ from gluepot.bookmarks.ledger.lease import Heartbeat, begin_run
 from gluepot.bookmarks.ledger.portable import export_job, import_job
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import CheckpointError, ConfigError, LeaseHeld
-from tests.postgresql import new_database
 
 HERE = Owner("here", 1)
 ELSEWHERE = Owner("elsewhere", 2)
 ACTOR = "ada@here"
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request, tmp_path):
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/ledger.db"
-    else:
-        with new_database(request.getfixturevalue("postgresql")) as made:
-            yield made
 
 
 @pytest.fixture

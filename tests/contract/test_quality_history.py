@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import nullcontext
 
 import pytest
@@ -13,19 +12,9 @@ from gluepot.evaluation.history.rulesets import StoredRuleset, WantedRulesets, s
 from gluepot.evaluation.history.store import WantedResults, shared_history
 from gluepot.quality.outcomes import RuleOutcome
 from gluepot.quality.results import CatalogTable, Result, Source
-from tests.postgresql import new_database
 
 ORDERS = CatalogTable("sales", "orders")
 OUTCOME = RuleOutcome("RowCount > 1", True, "", {"Dataset.*.RowCount": 3.0}, "RowCount > 1", (("team", "a"),))
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest) -> Iterator[str]:
-    if request.param == "sqlite":
-        yield f"sqlite:///{request.getfixturevalue('tmp_path')}/ledger.db"
-        return
-    with new_database(request.getfixturevalue("postgresql")) as made:
-        yield made
 
 
 def test_results_replace_each_other_are_found_and_compared(url):

@@ -1,28 +1,15 @@
 """The service's database, on SQLite and PostgreSQL: its migrations, and controllers that work on it at the same time."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-
-import pytest
 
 from gluepot.service import firing
 from gluepot.service.store.database import HEAD, VERSION_TABLE, open_store
 from gluepot.service.store.tables import metadata
-from tests.postgresql import new_database
 from tests.unit.service.world import NOON, World
 
 VERSIONS = Path(firing.__file__).parent / "store" / "migrations" / "versions"
 CONTROLLERS = 4
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest) -> Iterator[str]:
-    if request.param == "sqlite":
-        yield f"sqlite:///{request.getfixturevalue('tmp_path')}/service.db"
-        return
-    with new_database(request.getfixturevalue("postgresql")) as made:
-        yield made
 
 
 def test_the_migrations_lead_to_the_declared_tables(url):

@@ -7,25 +7,14 @@ import sys
 import time
 import zipfile
 
-import boto3
 import pytest
 from botocore.exceptions import ClientError
 
 from gluepot.core.clock import SystemClock
 from gluepot.service.server import ServeOptions, client_environment, service
+from tests.service_answers import client_of, client_with
 
 SECS = 60
-
-
-def client_of(serving, **changes):
-    environ = {**client_environment(serving.url, serving.region, serving.key), **changes}
-    return boto3.client(
-        "glue",
-        endpoint_url=environ["AWS_ENDPOINT_URL_GLUE"],
-        region_name=environ["AWS_DEFAULT_REGION"],
-        aws_access_key_id=environ["AWS_ACCESS_KEY_ID"],
-        aws_secret_access_key=environ["AWS_SECRET_ACCESS_KEY"],
-    )
 
 
 @pytest.fixture(scope="module")
@@ -55,17 +44,6 @@ def script(tmp_path):
         return str(path)
 
     return write
-
-
-def logs_of(serving):
-    keys = client_environment(serving.url, serving.region, serving.key)
-    return boto3.client(
-        "logs",
-        endpoint_url=keys["AWS_ENDPOINT_URL_CLOUDWATCH_LOGS"],
-        region_name=keys["AWS_DEFAULT_REGION"],
-        aws_access_key_id=keys["AWS_ACCESS_KEY_ID"],
-        aws_secret_access_key=keys["AWS_SECRET_ACCESS_KEY"],
-    )
 
 
 def define(glue, name, location, **definition):
@@ -125,7 +103,7 @@ def test_the_logs_of_a_run_are_read_as_clients_of_glue_read_them(glue, serving, 
     )
     run_id = glue.start_job_run(JobName="talking")["JobRunId"]
     group = awaited(glue, "talking", run_id, "SUCCEEDED")["LogGroupName"]
-    logs = logs_of(serving)
+    logs = client_of(serving, "logs")
     first = logs.get_log_events(logGroupName=f"{group}/output", logStreamName=run_id, startFromHead=True, limit=3)
     assert [one["message"] for one in first["events"]] == ["line 0", "line 1", "line 2"]
     rest = logs.get_log_events(
@@ -235,8 +213,9 @@ def test_definitions_are_pages_and_are_replaced_as_a_whole(glue):
     ],
 )
 def test_other_keys_are_refused(serving, changes, code):
+    keys = client_environment(serving.url, serving.region, serving.key)
     with pytest.raises(ClientError) as refused:
-        client_of(serving, **changes).get_jobs()
+        client_with({**keys, **changes}).get_jobs()
     assert refused.value.response["Error"]["Code"] == code
 
 
@@ -261,16 +240,7 @@ def test_a_service_that_was_killed_finds_its_runs_again(tmp_path, script):
     keys = dict(line.removeprefix("export ").split("=", 1) for line in lines.splitlines())
     assert keys["AWS_ENDPOINT_URL_GLUE"] == url
 
-    def client(endpoint):
-        return boto3.client(
-            "glue",
-            endpoint_url=endpoint,
-            region_name="us-east-1",
-            aws_access_key_id=keys["AWS_ACCESS_KEY_ID"],
-            aws_secret_access_key=keys["AWS_SECRET_ACCESS_KEY"],
-        )
-
-    glue = client(url)
+    glue = client_with(keys)
     define(glue, "survivor", location)
     run_id = glue.start_job_run(JobName="survivor")["JobRunId"]
     awaited(glue, "survivor", run_id, "RUNNING")
@@ -278,7 +248,8 @@ def test_a_service_that_was_killed_finds_its_runs_again(tmp_path, script):
     first.wait()
     second = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True)
     try:
-        glue = client(second.stdout.readline().split()[5].rstrip(";"))
+        url = second.stdout.readline().split()[5].rstrip(";")
+        glue = client_with({**keys, "AWS_ENDPOINT_URL_GLUE": url})
         assert run_of(glue, "survivor", run_id)["JobRunState"] == "RUNNING"
         (tmp_path / "go").touch()
         assert awaited(glue, "survivor", run_id, "SUCCEEDED", "FAILED")["JobRunState"] == "SUCCEEDED"

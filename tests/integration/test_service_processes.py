@@ -24,6 +24,13 @@ def start(processes, code, run_id="jr_1"):
     processes.start(run_id, [*PYTHON, code], {"job.py": b"pass"}, dict(os.environ))
 
 
+def wait_until(holds):
+    until = time.monotonic() + SECS
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
 def awaited(processes, kind, run_id="jr_1"):
     until = time.monotonic() + SECS
     while not isinstance(found := processes.look(run_id, 7), kind):
@@ -72,10 +79,7 @@ def test_a_process_is_asked_to_stop_once(root, tmp_path):
     )
     processes = Processes(root)
     start(processes, code)
-    until = time.monotonic() + SECS
-    while not (tmp_path / "ready").exists():
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    wait_until((tmp_path / "ready").exists)
     for one in (processes, processes, Processes(root)):
         one.stop("jr_1")
         time.sleep(0.1)
@@ -90,10 +94,7 @@ def test_one_that_does_not_listen_is_killed_with_all_that_it_started(root, tmp_p
     )
     processes = Processes(root)
     start(processes, code)
-    until = time.monotonic() + SECS
-    while not (tmp_path / "child").exists() or not (tmp_path / "child").read_text():
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    wait_until(lambda: (tmp_path / "child").exists() and (tmp_path / "child").read_text())
     processes.stop("jr_1")
     time.sleep(0.3)
     assert isinstance(processes.look("jr_1", 7), Alive)
@@ -114,10 +115,7 @@ def test_a_run_whose_guard_was_killed_is_alive_until_its_process_ends(root, tmp_
     processes = Processes(root)
     start(processes, code)
     awaited(processes, Alive)
-    until = time.monotonic() + SECS
-    while not (root / "jr_1" / "child.json").exists():
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    wait_until((root / "jr_1" / "child.json").exists)
     os.kill(json.loads((root / "jr_1" / "begun.json").read_text())["pid"], signal.SIGKILL)
     other = Processes(root)
     time.sleep(0.2)

@@ -4,11 +4,11 @@ import json
 import os
 import time
 
-import boto3
 import pytest
 
 from gluepot.core.clock import SystemClock
-from gluepot.service.server import ServeOptions, client_environment, service
+from gluepot.service.server import ServeOptions, service
+from tests.service_answers import client_of
 
 SECS = 120
 
@@ -17,14 +17,7 @@ SECS = 120
 def glue(tmp_path_factory):
     environ = {**os.environ, "GLUEPOT_STATE": str(tmp_path_factory.mktemp("service"))}
     with service(ServeOptions(port=0), environ, SystemClock()) as running:
-        keys = client_environment(running.url, running.region, running.key)
-        yield boto3.client(
-            "glue",
-            endpoint_url=running.url,
-            region_name=running.region,
-            aws_access_key_id=keys["AWS_ACCESS_KEY_ID"],
-            aws_secret_access_key=keys["AWS_SECRET_ACCESS_KEY"],
-        )
+        yield client_of(running)
 
 
 @pytest.fixture

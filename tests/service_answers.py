@@ -1,4 +1,7 @@
-"""Clients of a running service; one checks what it answers against the shapes of AWS's model, strictly: members that it does not know, too."""
+"""Clients of a running service.
+
+One of them checks each answer against the shape of AWS's model, and refuses members that the model does not know.
+"""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from typing import Any
 from gluepot.service.context import Service, secs
 from gluepot.service.definitions import capacity, complete
 from gluepot.service.errors import ServiceError, not_found, taken
+from gluepot.service.operations.tags import check_tags
 from gluepot.service.paging import cut, position_of, size_of
 from gluepot.service.store.database import Changes, Job
 
@@ -19,6 +20,7 @@ _CAPACITY = frozenset({"MaxCapacity", "AllocatedCapacity", "WorkerType", "Number
 def create_job(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Define a job."""
     definition = complete(_definition(request))
+    check_tags(request.get("Tags", {}))
     name, now_ms = request["Name"], service.now_ms()
     with service.store.changes() as changes:
         if (there := changes.job(name)) is not None:

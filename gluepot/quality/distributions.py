@@ -31,6 +31,7 @@ RUNS_TO_REBIN = 3
 _MOST_CELLS = 4_096
 _LARGEST_EXPONENT = 1_023
 _SMALLEST_EXPONENT = -1_074
+_LARGE = 2.0**1_020
 
 Floats = npt.NDArray[np.float64]
 
@@ -74,8 +75,11 @@ class Cells:
             # One more cell if rounding has made the bins a little too narrow.
             wide += cell * (low + wide * bins < high)
             high = min(low + wide * bins, sys.float_info.max)
-        # Halves, because the distance of two doubles may be no double.
-        edges: Floats = np.linspace(low / 2, high / 2, bins + 1) * 2
+        # The distance of two large doubles may be no double, nor a multiple of a rounded step.
+        scale = 4.0 if max(-low, high) > _LARGE else 1.0
+        # Steps between the smallest doubles are rounded much, and must neither begin nor end elsewhere.
+        edges: Floats = np.clip(np.linspace(low / scale, high / scale, bins + 1) * scale, low, high)
+        edges[0], edges[-1] = low, high
         return edges
 
     def binned(self, edges: Floats) -> tuple[int, ...]:

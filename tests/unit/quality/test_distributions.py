@@ -3,12 +3,13 @@
 import json
 import math
 import pickle
+import sys
 from functools import reduce
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gluepot.frames.schema import choice_field
@@ -87,6 +88,10 @@ def test_a_column_with_numbers_and_texts_has_no_distribution_but_others_have():
 
 
 @given(st.lists(st.lists(st.floats(allow_infinity=True, allow_nan=True)), min_size=1, max_size=4))
+@example([[-sys.float_info.max, sys.float_info.max]])
+@example([[-5e-324, 5e-324]])
+@example([[0.0, 11 * 5e-324]])
+@example([[3 * 5e-324, sys.float_info.max]])
 def test_no_number_is_lost_whatever_the_numbers(parts):
     found = reduce(lambda one, other: one.merged(other), [binned(np.array(part, float), ()) for part in parts]).cells
     finite = [one for part in parts for one in part if math.isfinite(one)]

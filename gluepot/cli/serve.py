@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import shlex
 import signal
+from typing import Annotated
 
-from cyclopts import App
+from cyclopts import App, Parameter
+from cyclopts.validators import Number
 
 from gluepot.core.clock import SystemClock
 from gluepot.core.sockets import LOOPBACK
@@ -14,9 +16,8 @@ from gluepot.service.server import (
     DEFAULT_PORT,
     DEFAULT_REGION,
     ServeOptions,
-    client_environment,
     service,
-    where_it_serves,
+    shell_environment,
 )
 
 app = App(
@@ -25,15 +26,22 @@ app = App(
 
 
 @app.default
-def serve(*, host: str = LOOPBACK, port: int = DEFAULT_PORT, region: str = DEFAULT_REGION) -> None:
+def serve(
+    *,
+    host: str = LOOPBACK,
+    port: int = DEFAULT_PORT,
+    region: str = DEFAULT_REGION,
+    max_runs: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
+) -> None:
     """Serve until Ctrl-C or a signal. Runs go on without the service; the next one finds them again.
 
     Args:
         host: address to listen on. Requests must be signed, but they are not encrypted.
         port: 0 takes a free one.
         region: region in the names of resources.
+        max_runs: how many runs may be active at a time; others wait. Without it there is no limit.
     """
-    with service(ServeOptions(host, port, region), os.environ, SystemClock()) as serving:
+    with service(ServeOptions(host, port, region, max_runs), os.environ, SystemClock()) as serving:
         for one in (signal.SIGTERM, signal.SIGINT):
             signal.signal(one, lambda *_: serving.stop())
         print(
@@ -46,6 +54,5 @@ def serve(*, host: str = LOOPBACK, port: int = DEFAULT_PORT, region: str = DEFAU
 @app.command
 def env() -> None:
     """Print the lines with which AWS clients of a shell talk to the running service: eval "$(gluepot serve env)"."""
-    url, region, key = where_it_serves(os.environ)
-    for name, value in client_environment(url, region, key).items():
+    for name, value in shell_environment(os.environ).items():
         print(f"export {name}={shlex.quote(value)}")

@@ -23,8 +23,8 @@ DPUS: Mapping[str, float] = {
     "R.8X": 8,
 }
 """Data processing units of a worker, by its type."""
-COMMANDS = ("glueetl", "gluestreaming", "pythonshell")
-_PYTHON_SHELL = "pythonshell"
+_STREAMING, _PYTHON_SHELL = "gluestreaming", "pythonshell"
+COMMANDS = ("glueetl", _STREAMING, _PYTHON_SHELL)
 _SHELL_DPUS = (0.0625, 1.0)
 _OF_RUN = (
     "Timeout",
@@ -110,6 +110,16 @@ def is_python_shell(definition: Mapping[str, Any]) -> bool:
     return bool(definition.get("Command", {}).get("Name") == _PYTHON_SHELL)
 
 
+def is_stream(definition: Mapping[str, Any]) -> bool:
+    """Return whether a job runs until somebody stops it."""
+    return bool(definition.get("Command", {}).get("Name") == _STREAMING)
+
+
+def is_flex(definition: Mapping[str, Any]) -> bool:
+    """Return whether runs of a job start after those of others."""
+    return bool(definition.get("ExecutionClass") == "FLEX")
+
+
 def capacity(definition: Mapping[str, Any]) -> dict[str, Any]:
     """Return the members of an answer that tell a job's size."""
     workers = definition.get("NumberOfWorkers")
@@ -127,7 +137,7 @@ def capacity(definition: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _default_timeout(given: Mapping[str, Any], kind: str, version: str) -> dict[str, int]:
-    if "Timeout" in given or kind == "gluestreaming":
+    if "Timeout" in given or kind == _STREAMING:
         return {}
     return {"Timeout": _MINUTES_BEFORE_GLUE_5 if float(version) < 5 else _MINUTES}
 

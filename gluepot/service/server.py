@@ -20,9 +20,12 @@ from gluepot.core.statedir import state_root
 from gluepot.core.storage.filesystem import OsFileSystem
 from gluepot.service.context import Service
 from gluepot.service.control import Controller
-from gluepot.service.keys import KeyPair, keys_of, own_key
+from gluepot.service.deliveries import Deliveries
+from gluepot.service.events.envelopes import Origin
+from gluepot.service.keys import KeyPair, keys_of, own_key, own_token
 from gluepot.service.launch.processes import Processes
 from gluepot.service.operations import BY_TARGET
+from gluepot.service.operations.events import receive
 from gluepot.service.store.database import open_store, store_url
 from gluepot.service.wire.app import make_app
 
@@ -30,7 +33,8 @@ DEFAULT_PORT = 4590
 DEFAULT_REGION = "us-east-1"
 ACCOUNT = "000000000000"
 _WAITING_CLIENTS = 128
-_KEY, _ENDPOINT = "key.json", "endpoint.json"
+_KEY, _ENDPOINT, _EVENTS_TOKEN = "key.json", "endpoint.json", "events_token"
+EVENTS_PATH = "/events"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +45,13 @@ class ServeOptions:
         host: address to listen on.
         port: 0 takes a free one.
         region: in names of resources; the default of clients and runs.
+        most_runs: how many runs may have a process at a time; None for any number.
     """
 
     host: str = LOOPBACK
     port: int = DEFAULT_PORT
     region: str = DEFAULT_REGION
+    most_runs: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,7 @@ class Serving:
         url: its endpoint.
         region: of its resources.
         key: its own key pair.
+        events_token: must come with events.
         ended: set when it no longer listens.
         server: what listens.
     """
@@ -63,6 +70,7 @@ class Serving:
     url: str
     region: str
     key: KeyPair
+    events_token: str
     ended: threading.Event
     server: uvicorn.Server
 
@@ -82,14 +90,20 @@ def client_environment(url: str, region: str, key: KeyPair) -> dict[str, str]:
         "AWS_ENDPOINT_URL_GLUE": url,
         "AWS_ENDPOINT_URL_STS": url,
         "AWS_ENDPOINT_URL_CLOUDWATCH_LOGS": url,
+        "AWS_ENDPOINT_URL_EVENTBRIDGE": url,
         "AWS_DEFAULT_REGION": region,
         "AWS_ACCESS_KEY_ID": key.id,
         "AWS_SECRET_ACCESS_KEY": key.secret,
     }
 
 
-def where_it_serves(environ: Mapping[str, str]) -> tuple[str, str, KeyPair]:
-    """Return endpoint, region and key of the service of this state folder.
+def events_environment(url: str, token: str) -> dict[str, str]:
+    """Return the environment variables that say where others send events, and with which token."""
+    return {"GLUEPOT_EVENTS_URL": url + EVENTS_PATH, "GLUEPOT_EVENTS_TOKEN": token}
+
+
+def shell_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment variables with which a shell talks to the service of this state folder.
 
     Raises:
         ConfigError: none runs.
@@ -99,7 +113,8 @@ def where_it_serves(environ: Mapping[str, str]) -> tuple[str, str, KeyPair]:
         found = json.loads((folder / _ENDPOINT).read_text())
     except FileNotFoundError:
         raise ConfigError("No service runs; start one with `gluepot serve`.") from None
-    return found["url"], found["region"], own_key(folder / _KEY)
+    key, token = own_key(folder / _KEY), own_token(folder / _EVENTS_TOKEN)
+    return {**client_environment(found["url"], found["region"], key), **events_environment(found["url"], token)}
 
 
 @contextmanager
@@ -126,10 +141,14 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         listening = _listen(options)
         url = origin_of(options.host, listening.getsockname()[1])
         processes = Processes(folder / "runs")
-        controller = Controller(store, processes, _run_environment(environ, url, options.region, key), clock)
+        origin = Origin(ACCOUNT, options.region)
+        deliveries = Deliveries(store, clock)
+        run_environment = _run_environment(environ, url, options.region, key)
+        controller = Controller(store, processes, run_environment, clock, origin, options.most_runs, deliveries.wake)
         shared = Service(store, clock, controller.wake, processes.folder, environ, ACCOUNT, options.region)
         operations = {target: partial(one, shared) for target, one in BY_TARGET.items()}
-        app = make_app(operations, keys_of(key, environ).get, ACCOUNT, clock)
+        token = own_token(folder / _EVENTS_TOKEN)
+        app = make_app(operations, partial(receive, shared), keys_of(key, environ).get, token, ACCOUNT, clock)
         server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="off"))
         ended = threading.Event()
 
@@ -142,16 +161,18 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         threads = [
             threading.Thread(target=serve, name="gluepot-api"),
             threading.Thread(target=controller.run, name="gluepot-runs"),
+            threading.Thread(target=deliveries.run, name="gluepot-events"),
         ]
         for thread in threads:
             thread.start()
         (folder / _ENDPOINT).write_text(json.dumps({"url": url, "region": options.region}))
         try:
-            yield Serving(url, options.region, key, ended, server)
+            yield Serving(url, options.region, key, token, ended, server)
         finally:
             (folder / _ENDPOINT).unlink(missing_ok=True)
             server.should_exit = True
             controller.end()
+            deliveries.end()
             for thread in threads:
                 thread.join()
             with suppress(OSError):

@@ -10,7 +10,7 @@ from gluepot.service.definitions import capacity, chosen_for_run, for_run, is_py
 from gluepot.service.errors import ServiceError, not_found
 from gluepot.service.operations.jobs import job_of
 from gluepot.service.paging import cut, number_of, size_of
-from gluepot.service.states import ACTIVE, OPEN, Run, State, asked_to_stop, most_concurrent, queued
+from gluepot.service.states import ACTIVE, OPEN, Run, State, asked_to_stop, for_job_limit, most_concurrent
 from gluepot.service.store.database import Changes
 
 LOG_GROUP, SHELL_LOG_GROUP = "/aws-glue/jobs", "/aws-glue/python-jobs"
@@ -50,7 +50,7 @@ def start_job_run(service: Service, request: Mapping[str, Any]) -> dict[str, Any
         if changes.count(name, ACTIVE) >= most_concurrent(definition):
             if not definition["JobRunQueuingEnabled"]:
                 raise ServiceError("ConcurrentRunsExceededException", f"Concurrent runs exceeded for {name}")
-            run = queued(run)
+            run = for_job_limit(run)
         changes.add_run(run)
     service.wake()
     return {"JobRunId": run.id}
@@ -108,8 +108,7 @@ def _stop(changes: Changes, run: Run, now_ms: int) -> None:
             "JobRunInTerminalStateException",
             f"Job run {run.id} has ended with {run.state.value} and cannot be stopped.",
         )
-    if run.state is not State.STOPPING:
-        changes.change_run(asked_to_stop(run, now_ms))
+    changes.change_run(asked_to_stop(run, now_ms))
 
 
 def log_group(run: Run) -> str:

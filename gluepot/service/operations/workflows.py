@@ -182,7 +182,11 @@ def _run_answer(service: Service, changes: Changes, run: WorkflowRun, request: M
         answer["CompletedOn"] = secs(run.completed_ms)
     if request.get("IncludeGraph"):
         answer["Graph"] = _graph(run.workflow, run.triggers, of_jobs, service.now_ms())
-    optional = {"PreviousRunId": run.previous_id, "ErrorMessage": run.error}
+    optional = {
+        "PreviousRunId": run.previous_id,
+        "ErrorMessage": run.error,
+        "StartingEventBatchCondition": dict(run.event_condition),
+    }
     return answer | {name: value for name, value in optional.items() if value}
 
 

@@ -1,4 +1,4 @@
-"""Connects to the service's database, and keeps jobs, runs, triggers, workflows and tags in it."""
+"""Connects to the service's database, and keeps jobs, runs and tags in it; its neighbours keep the rest."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Engine, RowMapping, delete, func, insert, or_
 from gluepot.core.database import Part, open_engine, transaction
 from gluepot.core.statedir import state_root
 from gluepot.service.states import OPEN, Run, State
+from gluepot.service.store.events import EventRows
 from gluepot.service.store.rows import save_named
 from gluepot.service.store.tables import jobs, runs, tags
 from gluepot.service.store.triggers import TriggerRows
@@ -22,7 +23,7 @@ from gluepot.service.store.workflows import WorkflowRows
 NAME = "service's database"
 VARIABLE = "GLUEPOT_SERVICE"
 VERSION_TABLE = "service_alembic_version"
-HEAD = "0002"
+HEAD = "0003"
 """The newest migration; a test compares it with the scripts."""
 
 _OPEN = [one.value for one in OPEN]
@@ -55,12 +56,14 @@ class Changes:
     Attributes:
         triggers: triggers and their firings.
         workflows: workflows and their runs.
+        events: rules, and events on their way.
     """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self.triggers = TriggerRows(connection)
         self.workflows = WorkflowRows(connection)
+        self.events = EventRows(connection)
 
     def job(self, name: str) -> Job | None:
         """Return a job; None if there is none of this name."""
@@ -130,8 +133,7 @@ class Changes:
 
     def add_run(self, run: Run) -> None:
         """Add a run; its number is given by the database."""
-        followed = not run.chain
-        row = {"id": run.id, "job": run.job, "chain": run.chain, "followed": followed, **_columns(run)}
+        row = {"id": run.id, "job": run.job, "chain": run.chain, "followed": False, **_columns(run)}
         self._connection.execute(insert(runs).values(row))
 
     def change_run(self, run: Run) -> None:
@@ -144,12 +146,12 @@ class Changes:
         return [_run(row) for row in self._connection.execute(query).mappings()]
 
     def runs_to_follow(self) -> list[Run]:
-        """Return the runs of chains that have ended, and whose end no trigger was asked about, the oldest first."""
+        """Return the runs that have ended, and for whose end nothing was done yet, the oldest first."""
         query = select(runs).where(~runs.c.followed, runs.c.state.not_in(_OPEN)).order_by(runs.c.number)
         return [_run(row) for row in self._connection.execute(query).mappings()]
 
     def mark_followed(self, run_id: str) -> None:
-        """Note that triggers were asked about the end of a run."""
+        """Note that triggers were asked about the end of a run, and that it was told."""
         self._connection.execute(update(runs).where(runs.c.id == run_id).values(followed=True))
 
     def chain_goes_on(self, chain: str) -> bool:

@@ -15,6 +15,7 @@ from gluepot.service import control
 from gluepot.service.context import Service
 from gluepot.service.control import Controller
 from gluepot.service.errors import ServiceError
+from gluepot.service.events.envelopes import Origin
 from gluepot.service.launch.processes import Alive, Starting, Unknown
 from gluepot.service.operations import jobs, runs
 from gluepot.service.states import ACTIVE, OPEN, Ended, State
@@ -130,7 +131,7 @@ class World:
 
     def restart(self):
         self.machine.started_by_this_service = set()
-        self.controller = Controller(self.store, self.machine, {}, self.clock)
+        self.controller = Controller(self.store, self.machine, {}, self.clock, Origin("0" * 12, "us-east-1"))
 
     def act(self):
         self.clock.now += self.chance.choice([0, 0.2, 1, 30])

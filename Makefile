@@ -38,7 +38,7 @@ test: setup ## all that CI runs: lint and every test
 	$(BIN)/python -m scripts.test_times $(TIMES)/*.xml; exit $$failed
 
 test-long: setup ## long repetitions, before a release: generated data quality rules and requests, two thousand histories of bookmarked runs, random kills, every kill point with tables in S3, wrong versions under kills, kills of lake examples; some twenty-five minutes
-	@$(IN_OWN_FOLDER); $(PYTEST) --basetemp $$folder/1 --numprocesses 2 --dist loadfile tests/unit/quality tests/unit/bookmarks tests/unit/service tests/crash tests/e2e -m long
+	@$(IN_OWN_FOLDER); $(PYTEST) --basetemp $$folder/1 --numprocesses 2 --dist loadfile tests/unit/quality tests/unit/bookmarks tests/unit/service tests/integration tests/crash tests/e2e -m long
 
 check: lint ## before a commit: lint and the unit tests
 	@$(BIN)/pytest --numprocesses 2 tests/unit -m "not slow and not long"

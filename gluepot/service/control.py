@@ -19,6 +19,7 @@ from gluepot.core.errors import EtlError, TransientError
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
 from gluepot.service.commands import Command, command_of, fetched, script_location
+from gluepot.service.endings import end_run
 from gluepot.service.events.envelopes import Origin, delay_of
 from gluepot.service.firing import move_on
 from gluepot.service.launch.processes import Alive, Processes, Unknown
@@ -31,9 +32,7 @@ from gluepot.service.states import (
     State,
     admitted,
     began,
-    continued,
     delayed,
-    ended,
     expiring,
     for_service_limit,
     in_maintenance,
@@ -56,6 +55,7 @@ class Controller:
         store: what runs there are.
         processes: what runs on this machine.
         environ: the environment that runs get.
+        place: the name of this machine, or state folder.
         clock: tells the time.
         origin: of the events that tell what became of runs.
         most_runs: how many runs may have a process at a time; None for any number.
@@ -67,6 +67,7 @@ class Controller:
         store: Store,
         processes: Processes,
         environ: Mapping[str, str],
+        place: str,
         clock: Clock,
         origin: Origin,
         most_runs: int | None = None,
@@ -75,6 +76,7 @@ class Controller:
         self._store = store
         self._processes = processes
         self._environ = environ
+        self._place = place
         self._clock = clock
         self._origin = origin
         self._most_runs = most_runs
@@ -108,7 +110,7 @@ class Controller:
     def step(self) -> bool:
         """Look at each run once; return whether there are any that can change by themselves."""
         with self._store.changes() as changes:
-            runs = changes.runs_in(OPEN)
+            runs = [run for run in changes.runs_in(OPEN) if run.place in {"", self._place}]
         for run in runs:
             if delayed(run, self._now_ms()):
                 self._tell_delay(run.id)
@@ -142,6 +144,11 @@ class Controller:
         return True
 
     def _start(self, run: Run) -> None:
+        reach("service.taking")
+        with self._store.changes() as changes:
+            if not changes.take_run(run.id, self._place):
+                return
+        reach("service.taken")
         try:
             command = self._command(run)
             reach("service.starting")
@@ -173,18 +180,10 @@ class Controller:
                 self._processes.kill(run.id)
             else:
                 self._processes.stop(run.id)
+                reach("service.told_to_stop")
 
     def _finish(self, run: Run, end: Ended) -> None:
-        with self._store.changes() as changes:
-            found = changes.run(run.id)
-            if found is None or found.state not in ACTIVE:
-                return
-            done = ended(found, end)
-            changes.change_run(done)
-            if (again := continued(done, self._now_ms())) is not None:
-                changes.add_run(again)
-            reach("service.finished")
-        log.info("run_ended", job=done.job, run=done.id, state=done.state.value, error=done.error)
+        end_run(self._store, run.id, self._place, end, self._now_ms())
 
     def _tell_delay(self, run_id: str) -> None:
         with self._store.changes() as changes:
@@ -192,18 +191,29 @@ class Controller:
             if run is not None and delayed(run, self._now_ms()):
                 publish(changes, delay_of(run), self._origin, self._now_ms())
                 changes.change_run(replace(run, delays_told=[*run.delays_told, run.state.value]))
+                reach("service.telling_delay")
 
     def _change(self, run_id: str, change: Callable[[Run], Run]) -> None:
         with self._store.changes() as changes:
             if (found := changes.run(run_id)) is not None and found.state in ACTIVE:
                 changes.change_run(change(found))
+                reach("service.changing")
+        reach("service.changed")
 
     def _admit(self) -> None:
         with self._store.changes() as changes:
-            active = Counter(run.job for run in changes.runs_in(ACTIVE))
-            queue = admitted(changes.runs_in([State.WAITING]), active, self._most_runs, self._now_ms())
+            changes.alone()
+            active = changes.runs_in(ACTIVE)
+            taken = sum(run.place in {"", self._place} for run in active)
+            places = None if self._most_runs is None else self._most_runs - taken
+            waiting, counts = changes.runs_in([State.WAITING]), Counter(run.job for run in active)
+            queue = admitted(waiting, counts, places, self._now_ms())
             for run in (*queue.starting, *queue.given_up):
                 changes.change_run(run)
+            for run in queue.starting:
+                changes.take_run(run.id, self._place)
+            reach("service.admitting")
+        reach("service.admitted")
 
     def _now_ms(self) -> int:
         return round(self._clock.epoch() * 1000)

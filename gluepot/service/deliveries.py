@@ -8,6 +8,7 @@ import urllib3
 
 from gluepot.core.clock import Clock
 from gluepot.core.errors import TransientError
+from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
 from gluepot.service.events.delivery import Delivery, claimed, is_taken, next_attempt
 from gluepot.service.store.database import Store
@@ -67,9 +68,11 @@ class Deliveries:
             due = [claimed(one, self._now_ms()) for one in changes.events.due(self._now_ms(), _AT_ONCE)]
             for one in due:
                 changes.events.put_off(one)
+        reach("service.deliveries_claimed")
         away: set[str] = set()
         for one in due:
             status = None if one.url in away else self._posted(one)
+            reach("service.posted")
             if status is None:
                 away.add(one.url)
             self._settle(one, status)
@@ -92,6 +95,7 @@ class Deliveries:
                 changes.events.delivered(delivery)
             else:
                 changes.events.put_off(again)
+            reach("service.settling_delivery")
         if again is None and not is_taken(status):
             # The URL may hold a secret.
             log.error("event_not_delivered", attempts=delivery.attempts, status=status, body=delivery.body)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
 from gluepot.service.context import new_id
 from gluepot.service.errors import ServiceError, invalid, not_found
@@ -53,14 +54,24 @@ def move_on(store: Store, origin: Origin, now_ms: int) -> bool:
         due = changes.triggers.due(now_ms)
     for trigger in due:
         with store.changes() as changes:
+            changes.alone()
             fire_by_schedule(changes, trigger.name, now_ms)
+            reach("service.firing_by_schedule")
+        reach("service.fired_by_schedule")
     with store.changes() as changes:
+        changes.alone()
         followed = changes.runs_to_follow()
         for run in followed:
             follow(changes, run, origin, now_ms)
+            reach("service.following")
         _end_workflow_runs(changes, now_ms)
+        reach("service.ending_workflows")
+    reach("service.followed")
     with store.changes() as changes:
+        changes.alone()
         fired = [fire_by_events(changes, name, events, now_ms) for name, events in changes.events.waiting().items()]
+        if any(fired):
+            reach("service.firing_by_events")
     return bool(due or followed or any(fired))
 
 

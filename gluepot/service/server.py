@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import socket
 import threading
 from collections.abc import Iterator, Mapping
@@ -26,6 +27,7 @@ from gluepot.service.keys import KeyPair, keys_of, own_key, own_token
 from gluepot.service.launch.processes import Processes
 from gluepot.service.operations import BY_TARGET
 from gluepot.service.operations.events import receive
+from gluepot.service.presence import Presence
 from gluepot.service.store.database import open_store, store_url
 from gluepot.service.wire.app import make_app
 
@@ -33,7 +35,7 @@ DEFAULT_PORT = 4590
 DEFAULT_REGION = "us-east-1"
 ACCOUNT = "000000000000"
 _WAITING_CLIENTS = 128
-_KEY, _ENDPOINT, _EVENTS_TOKEN = "key.json", "endpoint.json", "events_token"
+_KEY, _ENDPOINT, _EVENTS_TOKEN, _PLACE = "key.json", "endpoint.json", "events_token", "place"
 EVENTS_PATH = "/events"
 
 
@@ -117,6 +119,13 @@ def shell_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {**client_environment(found["url"], found["region"], key), **events_environment(found["url"], token)}
 
 
+def own_place(path: Path) -> str:
+    """Return the name of this place, which a file keeps: that of the machine, and something that no other has."""
+    if not path.exists():
+        path.write_text(f"{socket.gethostname()}-{secrets.token_hex(4)}")
+    return path.read_text()
+
+
 @contextmanager
 def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> Iterator[Serving]:
     """Run a service until the context ends.
@@ -144,7 +153,11 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         origin = Origin(ACCOUNT, options.region)
         deliveries = Deliveries(store, clock)
         run_environment = _run_environment(environ, url, options.region, key)
-        controller = Controller(store, processes, run_environment, clock, origin, options.most_runs, deliveries.wake)
+        place = own_place(folder / _PLACE)
+        presence = Presence(store, processes, place, clock)
+        controller = Controller(
+            store, processes, run_environment, place, clock, origin, options.most_runs, deliveries.wake
+        )
         shared = Service(store, clock, controller.wake, processes.folder, environ, ACCOUNT, options.region)
         operations = {target: partial(one, shared) for target, one in BY_TARGET.items()}
         token = own_token(folder / _EVENTS_TOKEN)
@@ -162,6 +175,7 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
             threading.Thread(target=serve, name="gluepot-api"),
             threading.Thread(target=controller.run, name="gluepot-runs"),
             threading.Thread(target=deliveries.run, name="gluepot-events"),
+            threading.Thread(target=presence.run, name="gluepot-presence"),
         ]
         for thread in threads:
             thread.start()
@@ -173,6 +187,7 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
             server.should_exit = True
             controller.end()
             deliveries.end()
+            presence.end()
             for thread in threads:
                 thread.join()
             with suppress(OSError):

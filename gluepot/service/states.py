@@ -66,6 +66,7 @@ class Run:
             own. Empty for a run that a caller started.
         workflow: of which it is a part; empty for none.
         predecessors: the runs that met the conditions of its trigger, as `Predecessor` of the API.
+        place: where its process is; empty until a service has taken it.
     """
 
     number: int
@@ -89,6 +90,7 @@ class Run:
     chain: str = ""
     workflow: str = ""
     predecessors: Sequence[Mapping[str, str]] = ()
+    place: str = ""
 
     @classmethod
     def of(cls, number: int, run_id: str, job: str, state: State, details: Mapping[str, Any]) -> Run:
@@ -101,7 +103,7 @@ class Run:
         return {
             one.name: getattr(self, one.name)
             for one in fields(self)
-            if one.name not in {"number", "id", "job", "state"}
+            if one.name not in {"number", "id", "job", "state", "place"}
         }
 
     @property
@@ -117,7 +119,7 @@ class Ended:
     Args:
         at_ms: when, in milliseconds since 1970.
         exit_code: its exit code; negative for a signal; None if the process left no trace of its end.
-        error: what its log says about a failure.
+        error: what its log, or who gave it up, says about a failure.
     """
 
     at_ms: int
@@ -215,7 +217,8 @@ def _outcome(run: Run, end: Ended) -> tuple[State, str]:
     if run.state is State.STOPPING:
         return State.STOPPED, ""
     if end.exit_code is None:
-        return State.FAILED, "The process of the run ended without a trace; it was killed, or the machine went down."
+        vanished = "The process of the run ended without a trace; it was killed, or the machine went down."
+        return State.FAILED, end.error or vanished
     if end.exit_code < 0:
         return State.FAILED, f"The process of the run was killed by signal {-end.exit_code}."
     return State.FAILED, end.error or f"Command failed with exit code {end.exit_code}"
@@ -249,6 +252,7 @@ def continued(run: Run, now_ms: int) -> Run | None:
         error="",
         expires=False,
         delays_told=(),
+        place="",
     )
 
 
@@ -284,7 +288,7 @@ class Queue:
     given_up: list[Run]
 
 
-def admitted(waiting: Sequence[Run], active: Mapping[str, int], most: int | None, now_ms: int) -> Queue:
+def admitted(waiting: Sequence[Run], active: Mapping[str, int], places: int | None, now_ms: int) -> Queue:
     """Return which waiting runs start now, and which give up.
 
     The oldest starts first. Runs of the execution class FLEX come after all others for the first 15 minutes, and fail
@@ -293,16 +297,16 @@ def admitted(waiting: Sequence[Run], active: Mapping[str, int], most: int | None
     Args:
         waiting: runs that wait, the oldest first.
         active: how many runs of each job are active.
-        most: how many runs of all jobs may be active; None for any number.
+        places: how many runs may start; None for any number.
         now_ms: milliseconds since 1970.
     """
     counts = dict(active)
-    places = math.inf if most is None else most - sum(counts.values())
+    free = math.inf if places is None else places
     starting, given_up = [], []
     for run in sorted(waiting, key=lambda one: _is_patient(one, now_ms)):
-        if places > 0 and counts.get(run.job, 0) < most_concurrent(run.definition):
+        if free > 0 and counts.get(run.job, 0) < most_concurrent(run.definition):
             counts[run.job] = counts.get(run.job, 0) + 1
-            places -= 1
+            free -= 1
             starting.append(replace(run, state=State.STARTING, waits_for="", modified_ms=now_ms))
         elif is_flex(run.definition) and now_ms - run.started_ms > _FLEX_GIVES_UP_MS:
             error = f"The run waited for {_FLEX_GIVES_UP_MS // _MINUTE_MS} minutes. {run.waits_for}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gluepot.core.failpoints import reach
 from gluepot.service.context import Service, new_id, secs
 from gluepot.service.definitions import capacity, chosen_for_run, for_run, is_python_shell
 from gluepot.service.errors import ServiceError, not_found
@@ -32,6 +33,7 @@ def start_job_run(service: Service, request: Mapping[str, Any]) -> dict[str, Any
     """Ask for a run. Beyond the limit of the job it waits, if the job or the request allows a queue."""
     name, now_ms = request["JobName"], service.now_ms()
     with service.store.changes() as changes:
+        changes.alone()
         job = job_of(changes, name)
         definition = for_run(job.definition, chosen_for_run(request))
         previous = request.get("JobRunId", "")
@@ -52,6 +54,8 @@ def start_job_run(service: Service, request: Mapping[str, Any]) -> dict[str, Any
                 raise ServiceError("ConcurrentRunsExceededException", f"Concurrent runs exceeded for {name}")
             run = for_job_limit(run)
         changes.add_run(run)
+        reach("service.adding_run")
+    reach("service.run_added")
     service.wake()
     return {"JobRunId": run.id}
 

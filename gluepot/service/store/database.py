@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, RowMapping, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Engine, RowMapping, delete, func, insert, or_, select, text, update
 
 from gluepot.core.database import Part, open_engine, transaction
 from gluepot.core.statedir import state_root
 from gluepot.service.states import OPEN, Run, State
 from gluepot.service.store.events import EventRows
+from gluepot.service.store.places import PlaceRows
 from gluepot.service.store.rows import save_named
 from gluepot.service.store.tables import jobs, runs, tags
 from gluepot.service.store.triggers import TriggerRows
@@ -26,6 +27,7 @@ VERSION_TABLE = "service_alembic_version"
 HEAD = "0003"
 """The newest migration; a test compares it with the scripts."""
 
+_DECISIONS_LOCK = 7_305_002  # an arbitrary number; every service must request the same one from PostgreSQL
 _OPEN = [one.value for one in OPEN]
 _PART = Part(NAME, VARIABLE, HEAD, Path(__file__).parent / "migrations", VERSION_TABLE)
 
@@ -57,6 +59,7 @@ class Changes:
         triggers: triggers and their firings.
         workflows: workflows and their runs.
         events: rules, and events on their way.
+        places: where services work.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -64,6 +67,15 @@ class Changes:
         self.triggers = TriggerRows(connection)
         self.workflows = WorkflowRows(connection)
         self.events = EventRows(connection)
+        self.places = PlaceRows(connection)
+
+    def alone(self) -> None:
+        """Let no other service decide anything until the end of this transaction.
+
+        Whoever counts runs and then adds one, or does what has to be done once, has to be alone.
+        """
+        if self._connection.dialect.name == "postgresql":  # SQLite has one writer anyway
+            self._connection.execute(text(f"SELECT pg_advisory_xact_lock({_DECISIONS_LOCK})"))
 
     def job(self, name: str) -> Job | None:
         """Return a job; None if there is none of this name."""
@@ -95,7 +107,9 @@ class Changes:
 
     def run(self, run_id: str) -> Run | None:
         """Return a run; None if there is none of this id."""
-        row = self._connection.execute(select(runs).where(runs.c.id == run_id)).mappings().first()
+        # The lock keeps what others change meanwhile from being lost on PostgreSQL.
+        query = select(runs).where(runs.c.id == run_id).with_for_update()
+        row = self._connection.execute(query).mappings().first()
         return None if row is None else _run(row)
 
     def runs(self, job: str, before: int | None = None, most: int = 100) -> list[Run]:
@@ -139,6 +153,13 @@ class Changes:
     def change_run(self, run: Run) -> None:
         """Save what has changed in a run."""
         self._connection.execute(update(runs).where(runs.c.id == run.id).values(_columns(run)))
+
+    def take_run(self, run_id: str, place: str) -> bool:
+        """Note that a place starts the process of a run; return False if another one does, or if it must not start."""
+        there = runs.c.place.in_(["", place]), runs.c.state == State.STARTING.value
+        return (
+            self._connection.execute(update(runs).where(runs.c.id == run_id, *there).values(place=place)).rowcount > 0
+        )
 
     def runs_of_chain(self, chain: str) -> list[Run]:
         """Return the runs that descend from one firing, the oldest first."""
@@ -220,7 +241,8 @@ def _job(row: RowMapping) -> Job:
 
 
 def _run(row: RowMapping) -> Run:
-    return Run.of(row["number"], row["id"], row["job"], State(row["state"]), json.loads(row["details"]))
+    details = {**json.loads(row["details"]), "place": row["place"]}
+    return Run.of(row["number"], row["id"], row["job"], State(row["state"]), details)
 
 
 def _columns(run: Run) -> dict[str, Any]:

@@ -25,6 +25,8 @@ runs = Table(
     Column("job", _NAME, nullable=False),
     Column("state", String(20), nullable=False),
     Column("details", Text, nullable=False),
+    # Where its process is; empty until a service has taken it.
+    Column("place", _NAME, nullable=False, server_default=""),
     # It repeats what the details say, so that it can be searched.
     Column("chain", _NAME, nullable=False, server_default=""),
     # False until the triggers that wait for the end of this run were looked at, and the end was told as an event.
@@ -85,6 +87,13 @@ tags = Table(
     Column("arn", String(1000), primary_key=True),
     Column("key", String(128), primary_key=True),
     Column("value", String(256), nullable=False),
+)
+
+places = Table(
+    "service_places",
+    metadata,
+    Column("name", _NAME, primary_key=True),
+    Column("seen_ms", BigInteger, nullable=False),
 )
 
 rules = Table(

@@ -147,14 +147,14 @@ def waiting(number, *, flex=False, since_ms=0):
 )
 def test_runs_of_the_class_flex_let_others_pass_for_a_while(now_ms, order):
     runs = [waiting(1, flex=True), waiting(2), waiting(3)]
-    queue = admitted(runs, {"other": 2}, 4, now_ms)
+    queue = admitted(runs, {"other": 2}, 2, now_ms)
     assert [run.number for run in queue.starting] == order[:2]
     assert queue.given_up == []
 
 
 def test_a_run_of_the_class_flex_gives_up_after_20_minutes_and_others_never():
     runs = [for_service_limit(waiting(1, flex=True), 1), waiting(2)]
-    queue = admitted(runs, {"other": 1}, 1, 21 * MINUTE_MS)
+    queue = admitted(runs, {"other": 1}, 0, 21 * MINUTE_MS)
     assert queue.starting == []
     [given_up] = queue.given_up
     assert (given_up.number, given_up.state, given_up.completed_ms) == (1, State.FAILED, 21 * MINUTE_MS)

@@ -68,9 +68,9 @@ class World:
         self.script = folder / "job.py"
         self.script.write_text("")
 
-    def another_controller(self):
+    def another_controller(self, place="here"):
         """Return a controller of the same database."""
-        return Controller(self.store, self.processes, {}, self.clock, self.service.origin, self.most_runs)
+        return Controller(self.store, self.processes, {}, place, self.clock, self.service.origin, self.most_runs)
 
     def call(self, operation, *, of="AWSGlue", **request):
         """Call an operation; its request and its answer have the shapes of AWS's model."""

@@ -1,4 +1,4 @@
-"""Rules, events that wait for triggers, and events to deliver."""
+"""Rules, events that wait for triggers, events to deliver; places of services, and of runs."""
 
 from __future__ import annotations
 
@@ -39,10 +39,18 @@ def upgrade() -> None:
         sa.Column("attempts", sa.Integer, nullable=False),
     )
     op.create_index("service_deliveries_by_time", "service_deliveries", ["next_ms"])
+    op.create_table(
+        "service_places",
+        sa.Column("name", _NAME, primary_key=True),
+        sa.Column("seen_ms", sa.BigInteger, nullable=False),
+    )
+    op.add_column("service_runs", sa.Column("place", _NAME, nullable=False, server_default=""))
 
 
 def downgrade() -> None:
     """Remove them."""
+    op.drop_column("service_runs", "place")
+    op.drop_table("service_places")
     op.drop_table("service_deliveries")
     op.drop_table("service_waiting_events")
     op.drop_table("service_rules")

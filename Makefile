@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages demo test test-long check lint crash bench bench-quick bench-kinesis bench-jdbc bench-planning bench-storm bench-autoscaling bench-merge clean
+.PHONY: help setup packages demo demo-service test test-long check lint crash bench bench-quick bench-kinesis bench-jdbc bench-planning bench-storm bench-autoscaling bench-merge clean
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -24,6 +24,9 @@ setup: ## install the locked packages and fetch the broker, once
 
 demo: setup ## click events through a Glue script into a table, live; ARGS="--seconds 20"
 	@$(BIN)/gluepot demo $(ARGS)
+
+demo-service: setup ## the service with a workflow and a stream that run; ARGS="--port 4590"
+	@$(BIN)/gluepot serve --demo $(ARGS)
 
 test: setup ## all that CI runs: lint and every test
 	@# In two parts, so that the processes of the second, which start servers and jobs, hold no Spark of the first. Lint and

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 import signal
+import sys
+from contextlib import ExitStack
 from typing import Annotated
 
 from cyclopts import App, Parameter
@@ -32,6 +34,8 @@ def serve(
     port: int = DEFAULT_PORT,
     region: str = DEFAULT_REGION,
     max_runs: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
+    dev: bool = False,
+    demo: bool = False,
 ) -> None:
     """Serve until Ctrl-C or a signal. Runs go on without the service; the next one finds them again.
 
@@ -40,14 +44,22 @@ def serve(
         port: 0 takes a free one.
         region: region in the names of resources.
         max_runs: how many runs may be active at a time; others wait. Without it there is no limit.
+        dev: with an S3 of its own, whose bucket `gluepot` is in memory; the runs end with the service.
+        demo: as --dev, in a new folder below .gluepot/demo-service, with a workflow and a stream that run.
     """
-    with service(ServeOptions(host, port, region, max_runs), os.environ, SystemClock()) as serving:
+    options, clock = ServeOptions(host, port, region, max_runs), SystemClock()
+    with ExitStack() as stack:
+        if dev or demo:
+            # Plain services need none of what these import.
+            from gluepot.service.dev.serve import demonstration, development  # noqa: PLC0415
+
+            serving = stack.enter_context((demonstration if demo else development)(options, os.environ, clock))
+        else:
+            serving = stack.enter_context(service(options, os.environ, clock))
+            print(f"AWS Glue's API is at {serving.url}; `gluepot serve env` prints what a shell needs. Ctrl-C ends it.")
+        sys.stdout.flush()
         for one in (signal.SIGTERM, signal.SIGINT):
             signal.signal(one, lambda *_: serving.stop())
-        print(
-            f"AWS Glue's API is at {serving.url}; `gluepot serve env` prints what a shell needs. Ctrl-C ends it.",
-            flush=True,
-        )
         serving.ended.wait()
 
 

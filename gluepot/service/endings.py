@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from gluepot.core.clock import Clock
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
-from gluepot.service.states import ACTIVE, Ended, continued, ended
+from gluepot.service.states import ACTIVE, OPEN, Ended, asked_to_stop, continued, ended
 from gluepot.service.store.database import Store
+
+_POLL_SECS = 0.2
 
 log = get_logger(__name__)
 
@@ -33,3 +38,26 @@ def end_run(store: Store, run_id: str, place: str, end: Ended, now_ms: int) -> N
             reach("service.next_attempt_added")
     reach("service.ended")
     log.info("run_ended", job=done.job, run=done.id, state=done.state.value, error=done.error)
+
+
+def stop_all_runs(store: Store, wake: Callable[[], None], clock: Clock, secs: float) -> None:
+    """Stop all runs, and wait until they have ended.
+
+    Args:
+        store: the database.
+        wake: has the controller look at the runs at once.
+        clock: tells the time.
+        secs: how long to wait at most.
+    """
+    now_ms = round(clock.epoch() * 1000)
+    with store.changes() as changes:
+        changes.alone()
+        for run in changes.runs_in(OPEN):
+            changes.change_run(asked_to_stop(run, now_ms))
+    wake()
+    until_secs = clock.monotonic() + secs
+    while clock.monotonic() < until_secs:
+        with store.changes() as changes:
+            if not changes.runs_in(OPEN):
+                return
+        clock.sleep(_POLL_SECS)

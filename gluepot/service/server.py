@@ -6,11 +6,12 @@ import json
 import secrets
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
@@ -22,6 +23,7 @@ from gluepot.core.storage.filesystem import OsFileSystem
 from gluepot.service.context import Service
 from gluepot.service.control import Controller
 from gluepot.service.deliveries import Deliveries
+from gluepot.service.endings import stop_all_runs
 from gluepot.service.events.envelopes import Origin
 from gluepot.service.keys import KeyPair, keys_of, own_key, own_token
 from gluepot.service.launch.processes import Processes
@@ -29,12 +31,13 @@ from gluepot.service.operations import BY_TARGET
 from gluepot.service.operations.events import receive
 from gluepot.service.presence import Presence
 from gluepot.service.store.database import open_store, store_url
-from gluepot.service.wire.app import make_app
+from gluepot.service.wire.app import Answer, called, make_app
 
 DEFAULT_PORT = 4590
 DEFAULT_REGION = "us-east-1"
 ACCOUNT = "000000000000"
 _WAITING_CLIENTS = 128
+_STOP_SECS = 90.0
 _KEY, _ENDPOINT, _EVENTS_TOKEN, _PLACE = "key.json", "endpoint.json", "events_token", "place"
 EVENTS_PATH = "/events"
 
@@ -48,12 +51,16 @@ class ServeOptions:
         port: 0 takes a free one.
         region: in names of resources; the default of clients and runs.
         most_runs: how many runs may have a process at a time; None for any number.
+        ends_runs: stop all runs when the service ends, because what they need ends, too.
+        shell: further environment variables that a shell needs.
     """
 
     host: str = LOOPBACK
     port: int = DEFAULT_PORT
     region: str = DEFAULT_REGION
     most_runs: int | None = None
+    ends_runs: bool = False
+    shell: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,7 @@ class Serving:
         region: of its resources.
         key: its own key pair.
         events_token: must come with events.
+        call: calls an operation as clients do, by its target, such as `AWSGlue.GetJob`.
         ended: set when it no longer listens.
         server: what listens.
     """
@@ -73,6 +81,7 @@ class Serving:
     region: str
     key: KeyPair
     events_token: str
+    call: Callable[[str, Mapping[str, Any]], dict[str, Any]]
     ended: threading.Event
     server: uvicorn.Server
 
@@ -84,6 +93,11 @@ class Serving:
 def service_folder(environ: Mapping[str, str]) -> Path:
     """Return the folder of the service: its key, and the folders of its runs."""
     return state_root(environ) / "service"
+
+
+def key_path(environ: Mapping[str, str]) -> Path:
+    """Return where the service's own key pair is."""
+    return service_folder(environ) / _KEY
 
 
 def client_environment(url: str, region: str, key: KeyPair) -> dict[str, str]:
@@ -116,7 +130,8 @@ def shell_environment(environ: Mapping[str, str]) -> dict[str, str]:
     except FileNotFoundError:
         raise ConfigError("No service runs; start one with `gluepot serve`.") from None
     key, token = own_key(folder / _KEY), own_token(folder / _EVENTS_TOKEN)
-    return {**client_environment(found["url"], found["region"], key), **events_environment(found["url"], token)}
+    clients = client_environment(found["url"], found["region"], key)
+    return {**clients, **events_environment(found["url"], token), **found.get("shell", {})}
 
 
 def own_place(path: Path) -> str:
@@ -179,12 +194,15 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         ]
         for thread in threads:
             thread.start()
-        (folder / _ENDPOINT).write_text(json.dumps({"url": url, "region": options.region}))
+        where = {"url": url, "region": options.region, "shell": dict(options.shell)}
+        (folder / _ENDPOINT).write_text(json.dumps(where))
         try:
-            yield Serving(url, options.region, key, token, ended, server)
+            yield Serving(url, options.region, key, token, partial(_call, operations), ended, server)
         finally:
             (folder / _ENDPOINT).unlink(missing_ok=True)
             server.should_exit = True
+            if options.ends_runs:
+                stop_all_runs(store, controller.wake, clock, _STOP_SECS)
             controller.end()
             deliveries.end()
             presence.end()
@@ -192,6 +210,10 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
                 thread.join()
             with suppress(OSError):
                 listening.close()
+
+
+def _call(operations: Mapping[str, Answer], target: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    return called(operations, target, json.dumps(request).encode())
 
 
 def _listen(options: ServeOptions) -> socket.socket:

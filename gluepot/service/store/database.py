@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Engine, RowMapping, delete, func, insert, or_
 
 from gluepot.core.database import Part, open_engine, transaction
 from gluepot.core.statedir import state_root
+from gluepot.service.definitions import PYTHON_SHELL
 from gluepot.service.states import OPEN, Run, State
 from gluepot.service.store.events import EventRows
 from gluepot.service.store.places import PlaceRows
@@ -125,10 +126,11 @@ class Changes:
             query = query.where(runs.c.number < before)
         return [_run(row) for row in self._connection.execute(query).mappings()]
 
-    def run_ids(self, prefix: str) -> list[str]:
-        """Return the ids of runs that begin so, the newest first."""
-        query = select(runs.c.id).where(runs.c.id.startswith(prefix, autoescape=True)).order_by(runs.c.number.desc())
-        return list(self._connection.execute(query).scalars())
+    def run_ids(self, prefix: str, *, of_python_shell: bool) -> list[str]:
+        """Return the ids of runs that begin so, the newest first: those of Python shell jobs, or of all other jobs."""
+        of_kind = runs.c.command == PYTHON_SHELL if of_python_shell else runs.c.command != PYTHON_SHELL
+        query = select(runs.c.id).where(runs.c.id.startswith(prefix, autoescape=True), of_kind)
+        return list(self._connection.execute(query.order_by(runs.c.number.desc())).scalars())
 
     def runs_in(self, states: Sequence[State]) -> list[Run]:
         """Return all runs in some states, the oldest first."""
@@ -147,7 +149,9 @@ class Changes:
 
     def add_run(self, run: Run) -> None:
         """Add a run; its number is given by the database."""
-        row = {"id": run.id, "job": run.job, "chain": run.chain, "followed": False, **_columns(run)}
+        command = run.definition.get("Command", {}).get("Name", "")
+        fixed = {"id": run.id, "job": run.job, "command": command, "chain": run.chain}
+        row = {**fixed, "followed": False, **_columns(run)}
         self._connection.execute(insert(runs).values(row))
 
     def change_run(self, run: Run) -> None:

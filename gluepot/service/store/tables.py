@@ -25,6 +25,8 @@ runs = Table(
     Column("job", _NAME, nullable=False),
     Column("state", String(20), nullable=False),
     Column("details", Text, nullable=False),
+    # The name of its command, such as `pythonshell`; empty for runs of jobs that were deleted.
+    Column("command", String(50), nullable=False, server_default=""),
     # Where its process is; empty until a service has taken it.
     Column("place", _NAME, nullable=False, server_default=""),
     # It repeats what the details say, so that it can be searched.

@@ -45,10 +45,12 @@ def upgrade() -> None:
         sa.Column("seen_ms", sa.BigInteger, nullable=False),
     )
     op.add_column("service_runs", sa.Column("place", _NAME, nullable=False, server_default=""))
+    op.add_column("service_runs", sa.Column("command", sa.String(50), nullable=False, server_default=""))
 
 
 def downgrade() -> None:
     """Remove them."""
+    op.drop_column("service_runs", "command")
     op.drop_column("service_runs", "place")
     op.drop_table("service_places")
     op.drop_table("service_deliveries")

@@ -16,6 +16,7 @@ orders = glueContext.create_dynamic_frame.from_options(
     connection_type="s3",
     connection_options={"paths": [args["input_path"]], "recurse": True},
     format="parquet",
+    transformation_ctx="orders",
 ).toDF()
 by_country = orders.groupBy("country").agg(
     F.count("*").alias("orders"), F.round(F.sum("amount"), 2).alias("amount")

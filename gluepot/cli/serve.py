@@ -15,6 +15,7 @@ from gluepot.service.server import (
     DEFAULT_REGION,
     ServeOptions,
     client_environment,
+    console_link,
     service,
     where_it_serves,
 )
@@ -33,11 +34,14 @@ def serve(*, host: str = LOOPBACK, port: int = DEFAULT_PORT, region: str = DEFAU
         port: 0 takes a free one.
         region: region in the names of resources.
     """
-    with service(ServeOptions(host, port, region), os.environ, SystemClock()) as serving:
+    clock = SystemClock()
+    with service(ServeOptions(host, port, region), os.environ, clock) as serving:
         for one in (signal.SIGTERM, signal.SIGINT):
             signal.signal(one, lambda *_: serving.stop())
         print(
-            f"AWS Glue's API is at {serving.url}; `gluepot serve env` prints what a shell needs. Ctrl-C ends it.",
+            f"AWS Glue's API is at {serving.url}; `gluepot serve env` prints what a shell needs. Ctrl-C ends it.\n"
+            f"The console opens, once, with {console_link(serving.url, serving.key, clock.epoch())}\n"
+            "`gluepot serve console` prints another link.",
             flush=True,
         )
         serving.ended.wait()
@@ -49,3 +53,10 @@ def env() -> None:
     url, region, key = where_it_serves(os.environ)
     for name, value in client_environment(url, region, key).items():
         print(f"export {name}={shlex.quote(value)}")
+
+
+@app.command
+def console() -> None:
+    """Print a link that opens the console of the running service in a browser: once, within ten minutes."""
+    url, _, key = where_it_serves(os.environ)
+    print(console_link(url, key, SystemClock().epoch()))

@@ -15,9 +15,12 @@ import uvicorn
 
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError
-from gluepot.core.sockets import LOOPBACK, listen, origin_of
+from gluepot.core.sockets import LOOPBACK, is_loopback, listen, origin_of
 from gluepot.core.statedir import state_root
 from gluepot.core.storage.filesystem import OsFileSystem
+from gluepot.service.console.app import with_console
+from gluepot.service.console.sessions import new_link_token
+from gluepot.service.console.values import url as console_path
 from gluepot.service.context import Service
 from gluepot.service.control import Controller
 from gluepot.service.keys import KeyPair, keys_of, own_key
@@ -88,6 +91,11 @@ def client_environment(url: str, region: str, key: KeyPair) -> dict[str, str]:
     }
 
 
+def console_link(url: str, key: KeyPair, now_secs: float) -> str:
+    """Return a link that opens the console in a browser, once, within ten minutes."""
+    return url + console_path("login", token=new_link_token(key.secret, now_secs))
+
+
 def where_it_serves(environ: Mapping[str, str]) -> tuple[str, str, KeyPair]:
     """Return endpoint, region and key of the service of this state folder.
 
@@ -129,7 +137,9 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         controller = Controller(store, processes, _run_environment(environ, url, options.region, key), clock)
         shared = Service(store, clock, controller.wake, processes.folder, environ, ACCOUNT, options.region)
         operations = {target: partial(one, shared) for target, one in BY_TARGET.items()}
-        app = make_app(operations, keys_of(key, environ).get, ACCOUNT, clock)
+        secret_of = keys_of(key, environ).get
+        api = make_app(operations, secret_of, ACCOUNT, clock)
+        app = with_console(api, shared, operations, secret_of, key, loopback=is_loopback(options.host))
         server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="off"))
         ended = threading.Event()
 

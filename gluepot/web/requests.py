@@ -50,8 +50,12 @@ def check_same_origin(request: Request) -> None:
         raise Refused("The request does not come from a page of this server.")
 
 
-async def form_fields(request: Request) -> dict[str, str]:
+async def form_fields(request: Request, most_bytes: int = MOST_FORM_BYTES) -> dict[str, str]:
     """Return the fields of a form.
+
+    Args:
+        request: with the form.
+        most_bytes: how large it may be.
 
     Raises:
         Refused: it is too large.
@@ -59,6 +63,6 @@ async def form_fields(request: Request) -> dict[str, str]:
     body = b""
     async for piece in request.stream():
         body += piece
-        if len(body) > MOST_FORM_BYTES:
-            raise Refused(f"A form has at most {MOST_FORM_BYTES:,} bytes.", 413)
+        if len(body) > most_bytes:
+            raise Refused(f"A form has at most {most_bytes:,} bytes.", 413)
     return {name: values[0] for name, values in parse_qs(body.decode("utf-8", "replace")).items()}

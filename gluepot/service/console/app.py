@@ -209,7 +209,7 @@ class _Console:
             except ServiceError as error:
                 done = Done(error.message, _page_address(fields.get("back", "")), "bad")
             else:
-                log.info("console_action", action=request.url.path.removeprefix(ROOT), key=session.key_id)
+                log.info("console_action", action=request.url.path.removeprefix(ROOT), user=session.key_id)
             session.notice = Notice(done.mood, done.notice)
             return RedirectResponse(done.next, 303, headers=HEADERS)
 
@@ -244,7 +244,7 @@ class _Console:
         return answer
 
     def _entered(self, request: Request, key_id: str, following: str) -> Response:
-        log.info("console_login", key=key_id)
+        log.info("console_login", user=key_id)
         answer = RedirectResponse(following, 303, headers=HEADERS)
         secure = request.url.scheme == "https"
         cookie = self._sessions.begin(key_id)

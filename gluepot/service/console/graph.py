@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-WIDTH, HEIGHT = 196, 56
-_GAP_X, _GAP_Y, _EDGE = 56, 20, 8
+WIDTH, HEIGHT = 176, 56
+_GAP_X, _GAP_Y, _EDGE = 44, 20, 8
 # After a few passes the order of the nodes hardly changes any more.
 _PASSES = 4
 

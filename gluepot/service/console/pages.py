@@ -194,7 +194,8 @@ def run(reader: Reader, query: Query) -> Page:
         chain = changes.workflows.run(found.chain) if found.workflow else None
     now_ms = reader.now_ms
     goes_on = found.state in OPEN
-    facts: Facts = [("Job run id", found.id), *definition_facts(mask(found.definition))] if found.definition else []
+    # A run of a job that was deleted before it could start has no definition.
+    facts = definition_facts(mask(found.definition)) if found.definition else []
     values = {
         "row": run_row(found, now_ms),
         "job_link": url("job", name=name),

@@ -44,7 +44,7 @@ RUN_FILTERS: Mapping[str, Sequence[State]] = {
     "stopped": (State.STOPPED, State.EXPIRED),
 }
 """Which runs the list of all runs shows, by the word in its address."""
-_LABEL_CHARS = 22
+_LABEL_CHARS = 19
 # A timeline is drawn this wide and scaled by the browser.
 _SCALE = 1000
 
@@ -81,6 +81,7 @@ class RunRow:
         id: the whole id.
         short: the begin of its id, with its attempt.
         job: the job's name.
+        job_link: to the job's page.
         state: where it is.
         link: to its page.
         started_ms: when it was asked for.
@@ -95,6 +96,7 @@ class RunRow:
     id: str
     short: str
     job: str
+    job_link: str
     state: StateWord
     link: str
     started_ms: int
@@ -112,6 +114,7 @@ def run_row(run: Run, now_ms: int) -> RunRow:
         run.id,
         short_id(run.id),
         run.job,
+        url("job", name=run.job),
         state_word(run.state.value),
         url("run", job=run.job, id=run.id),
         run.started_ms,
@@ -284,7 +287,7 @@ def trigger_row(trigger: Trigger) -> TriggerRow:
         trigger.name,
         url("trigger", name=trigger.name),
         TRIGGER_TYPES.get(trigger.type, trigger.type),
-        StateWord("On demand", "quiet") if on_demand else state_word(trigger.state.value),
+        state_word(trigger.state.value),
         _when(trigger),
         [str(one.get("JobName") or one.get("CrawlerName")) for one in trigger.actions],
         trigger.workflow,
@@ -371,7 +374,7 @@ def _node(node: Mapping[str, Any], place: Place, fired: Iterable[str], of_run: b
         runs = node["JobDetails"]["JobRuns"] if of_run else ()
         last = max(runs, key=lambda run: (run["StartedOn"], run.get("Attempt", 0)), default=None)
         if last is None:
-            state = StateWord("Not started" if of_run else "Job", "quiet")
+            state = StateWord("Not started" if of_run else "", "quiet")
             return GraphNode(name, label, "Job", state, url("job", name=name), place)
         link = url("run", job=name, id=last["Id"])
         return GraphNode(name, label, "Job", state_word(last["JobRunState"]), link, place)
@@ -391,6 +394,7 @@ class WorkflowRunRow:
         id: the whole id.
         short: the begin of its id.
         workflow: the workflow's name.
+        workflow_link: to the workflow's page.
         link: to its page.
         state: where it is.
         started_ms: when it began.
@@ -404,6 +408,7 @@ class WorkflowRunRow:
     id: str
     short: str
     workflow: str
+    workflow_link: str
     link: str
     state: StateWord
     started_ms: int
@@ -427,6 +432,7 @@ def workflow_run_row(run: Mapping[str, Any], now_ms: int) -> WorkflowRunRow:
         run["WorkflowRunId"],
         short_id(run["WorkflowRunId"]),
         run["Name"],
+        url("workflow", name=run["Name"]),
         url("workflow-run", name=run["Name"], id=run["WorkflowRunId"]),
         state,
         started_ms,

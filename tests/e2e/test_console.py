@@ -80,12 +80,13 @@ def test_axe_has_no_serious_finding_and_nothing_is_wider_than_the_screen(chrome,
     one = Visit.of(chrome.new_context(**look), at(server, "/console/login"))
     findings = {"login": one.severe_findings()}
     one.page.goto(at(server, scene.link()))
-    every = pages(scene)
-    for path in every:
-        one.page.goto(at(server, path))
-        assert not one.scrolls_sideways(), path
+    for number, path in enumerate(pages(scene)):
         # Axe takes a second for a page, and pages are made of the same parts.
-        if path in every[first::step]:
+        examined = number % step == first
+        if examined or look is NARROW:
+            one.page.goto(at(server, path))
+            assert not one.scrolls_sideways(), path
+        if examined:
             findings[path] = one.severe_findings()
     one.page.context.close()
     assert {path: found for path, found in findings.items() if found} == {}

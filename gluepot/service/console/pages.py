@@ -308,7 +308,7 @@ def workflow(reader: Reader, query: Query) -> Page:
     """Return a workflow with its graph and a page of its runs."""
     name = query.get("name", "")
     found = reader.call("GetWorkflow", Name=name, IncludeGraph=True)["Workflow"]
-    listed = reader.call("GetWorkflowRuns", Name=name, MaxResults=_PAGE, NextToken=query.get("page"))
+    listed = reader.call("GetWorkflowRuns", Name=name, MaxResults=_FEW, NextToken=query.get("page"))
     with reader.service.store.changes() as changes:
         parts = changes.triggers.of_workflow(name)
     now_ms = reader.now_ms

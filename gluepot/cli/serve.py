@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import signal
-import sys
 from contextlib import ExitStack
 from typing import Annotated
 
@@ -18,8 +17,10 @@ from gluepot.service.server import (
     DEFAULT_PORT,
     DEFAULT_REGION,
     ServeOptions,
+    console_link,
     service,
     shell_environment,
+    where_it_serves,
 )
 
 app = App(
@@ -57,7 +58,11 @@ def serve(
         else:
             serving = stack.enter_context(service(options, os.environ, clock))
             print(f"AWS Glue's API is at {serving.url}; `gluepot serve env` prints what a shell needs. Ctrl-C ends it.")
-        sys.stdout.flush()
+        print(
+            f"The console opens, once, with {console_link(serving.url, serving.key, clock.epoch())}\n"
+            "`gluepot serve console` prints another link.",
+            flush=True,
+        )
         for one in (signal.SIGTERM, signal.SIGINT):
             signal.signal(one, lambda *_: serving.stop())
         serving.ended.wait()
@@ -68,3 +73,10 @@ def env() -> None:
     """Print the lines with which AWS clients of a shell talk to the running service: eval "$(gluepot serve env)"."""
     for name, value in shell_environment(os.environ).items():
         print(f"export {name}={shlex.quote(value)}")
+
+
+@app.command
+def console() -> None:
+    """Print a link that opens the console of the running service in a browser: once, within ten minutes."""
+    where = where_it_serves(os.environ)
+    print(console_link(where.url, where.key, SystemClock().epoch()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import socket
 
 LOOPBACK = "127.0.0.1"
@@ -25,3 +26,11 @@ def listen(host: str, port: int, backlog: int) -> socket.socket:
 def origin_of(host: str, port: int) -> str:
     """Return the URL of a server, without a path."""
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach an address. Only `localhost` counts among names."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

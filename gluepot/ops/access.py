@@ -7,7 +7,6 @@ cookie that is derived from it.
 from __future__ import annotations
 
 import hmac
-import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
@@ -17,6 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gluepot.catalog.connections.references import resolve
 from gluepot.core.errors import ConfigError
+from gluepot.core.sockets import is_loopback
 
 PROBES = frozenset({"/livez", "/readyz", "/healthz"})
 LOGIN = "/login"
@@ -46,14 +46,6 @@ def checked_token(host: str, given: str | None, environ: Mapping[str, str]) -> s
             f"the token of the ops server has {len(token)} characters; use {SHORTEST_TOKEN} or more, ASCII only",
         )
     return token
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach an address. Only `localhost` counts among names."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 @dataclass(frozen=True, slots=True)

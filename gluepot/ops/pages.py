@@ -17,10 +17,10 @@ from gluepot.core.clock import Clock
 from gluepot.ops.access import Access, TokenRequired
 from gluepot.ops.exposition import Exposition
 from gluepot.ops.health import Check, liveness, readiness
-from gluepot.ops.page.guard import Refused
-from gluepot.ops.page.routes import refused, routes
+from gluepot.ops.page.routes import routes
 from gluepot.ops.page.view import Observed
 from gluepot.streaming.observe.status import QueryStatus
+from gluepot.web.requests import Refused, refused
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,15 +53,20 @@ def read_events(path: Path, offset: int, begun_ms: int) -> Iterator[LogEvent]:
         offset += len(line)
 
 
-def tail_offset(path: Path) -> int:
-    """Return the begin of the first whole line in the last megabyte of a file."""
+def tail_offset(path: Path, most_bytes: int = _MOST_BYTES) -> int:
+    """Return the begin of the first whole line in the last bytes of a file.
+
+    Args:
+        path: the file; one that is not there has no lines.
+        most_bytes: how many bytes; the usual number is a megabyte.
+    """
     try:
         size = path.stat().st_size
-        if size <= _MOST_BYTES:
+        if size <= most_bytes:
             return 0
         with path.open("rb") as file:
-            file.seek(size - _MOST_BYTES)
-            return size - _MOST_BYTES + len(file.readline())
+            file.seek(size - most_bytes)
+            return size - most_bytes + len(file.readline())
     except FileNotFoundError:
         return 0
 

@@ -12,6 +12,8 @@ from gluepot.service.errors import invalid
 T = TypeVar("T")
 
 _CHUNK = 1000
+# Larger numbers have no room in a database.
+_MOST_DIGITS = 18
 
 
 def page_token(position: str) -> str:
@@ -38,7 +40,7 @@ def number_of(token: str | None) -> int | None:
         ServiceError: `InvalidInputException`, because no answer had this token.
     """
     position = position_of(token)
-    if position and not position.isdecimal():
+    if position and not (position.isdecimal() and len(position) <= _MOST_DIGITS):
         raise invalid(f"NextToken is {token!r}, which no answer had; begin without it.")
     return int(position) if position else None
 

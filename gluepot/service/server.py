@@ -17,9 +17,12 @@ import uvicorn
 
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError
-from gluepot.core.sockets import LOOPBACK, listen, origin_of
+from gluepot.core.sockets import LOOPBACK, is_loopback, listen, origin_of
 from gluepot.core.statedir import state_root
 from gluepot.core.storage.filesystem import OsFileSystem
+from gluepot.service.console.app import with_console
+from gluepot.service.console.sessions import new_link_token
+from gluepot.service.console.values import url as console_path
 from gluepot.service.context import Service
 from gluepot.service.control import Controller
 from gluepot.service.deliveries import Deliveries
@@ -61,6 +64,23 @@ class ServeOptions:
     most_runs: int | None = None
     ends_runs: bool = False
     shell: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a service is.
+
+    Args:
+        url: its endpoint.
+        region: of its resources.
+        key: its own key pair.
+        shell: further environment variables that a shell needs.
+    """
+
+    url: str
+    region: str
+    key: KeyPair
+    shell: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +138,13 @@ def events_environment(url: str, token: str) -> dict[str, str]:
     return {"GLUEPOT_EVENTS_URL": url + EVENTS_PATH, "GLUEPOT_EVENTS_TOKEN": token}
 
 
-def shell_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment variables with which a shell talks to the service of this state folder.
+def console_link(url: str, key: KeyPair, now_secs: float) -> str:
+    """Return a link that opens the console in a browser, once, within ten minutes."""
+    return url + console_path("login", token=new_link_token(key.secret, now_secs))
+
+
+def where_it_serves(environ: Mapping[str, str]) -> Endpoint:
+    """Return where the service of this state folder is.
 
     Raises:
         ConfigError: none runs.
@@ -129,9 +154,19 @@ def shell_environment(environ: Mapping[str, str]) -> dict[str, str]:
         found = json.loads((folder / _ENDPOINT).read_text())
     except FileNotFoundError:
         raise ConfigError("No service runs; start one with `gluepot serve`.") from None
-    key, token = own_key(folder / _KEY), own_token(folder / _EVENTS_TOKEN)
-    clients = client_environment(found["url"], found["region"], key)
-    return {**clients, **events_environment(found["url"], token), **found.get("shell", {})}
+    return Endpoint(found["url"], found["region"], own_key(folder / _KEY), found.get("shell", {}))
+
+
+def shell_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment variables with which a shell talks to the service of this state folder.
+
+    Raises:
+        ConfigError: none runs.
+    """
+    where = where_it_serves(environ)
+    token = own_token(service_folder(environ) / _EVENTS_TOKEN)
+    clients = client_environment(where.url, where.region, where.key)
+    return {**clients, **events_environment(where.url, token), **where.shell}
 
 
 def own_place(path: Path) -> str:
@@ -175,8 +210,9 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         )
         shared = Service(store, clock, controller.wake, processes.folder, environ, ACCOUNT, options.region)
         operations = {target: partial(one, shared) for target, one in BY_TARGET.items()}
-        token = own_token(folder / _EVENTS_TOKEN)
-        app = make_app(operations, partial(receive, shared), keys_of(key, environ).get, token, ACCOUNT, clock)
+        token, secret_of = own_token(folder / _EVENTS_TOKEN), keys_of(key, environ).get
+        api = make_app(operations, partial(receive, shared), secret_of, token, ACCOUNT, clock)
+        app = with_console(api, shared, operations, secret_of, key, loopback=is_loopback(options.host))
         server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="off"))
         ended = threading.Event()
 

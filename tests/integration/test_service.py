@@ -7,9 +7,11 @@ import sys
 import time
 import zipfile
 
+import httpx
 import pytest
 from botocore.exceptions import ClientError
 
+from gluepot.cli.serve import console
 from gluepot.core.clock import SystemClock
 from gluepot.service.server import ServeOptions, client_environment, service
 from tests.service_answers import client_of, client_with
@@ -224,6 +226,17 @@ def test_what_is_not_there_yet_says_so(glue):
         glue.list_blueprints()
     assert refused.value.response["Error"]["Code"] == "UnknownOperationException"
     assert "ListBlueprints" in refused.value.response["Error"]["Message"]
+
+
+def test_a_link_that_the_command_line_prints_opens_the_console(glue, serving, state, script, monkeypatch, capsys):
+    define(glue, "shown", script(""), Description="Defined by boto3.")
+    monkeypatch.setenv("GLUEPOT_STATE", str(state))
+    console()
+    link = capsys.readouterr().out.strip()
+    with httpx.Client(follow_redirects=True) as browser:
+        assert "Failed lately" in browser.get(link).text
+        assert "Defined by boto3." in browser.get(f"{serving.url}/console/job", params={"name": "shown"}).text
+    assert httpx.get(link).status_code == 401
 
 
 def test_a_service_that_was_killed_finds_its_runs_again(tmp_path, script):

@@ -11,28 +11,14 @@ from __future__ import annotations
 import hmac
 import secrets
 from dataclasses import dataclass, field
-from urllib.parse import parse_qs, urlsplit
 
 from starlette.requests import Request
 
-from gluepot.ops.access import Access, is_loopback
+from gluepot.core.sockets import is_loopback
+from gluepot.ops.access import Access
+from gluepot.web.requests import Refused, check_same_origin, form_fields, host_name
 
 FIELD = "csrf"
-MOST_FORM_BYTES = 4_096
-
-
-class Refused(Exception):
-    """A request that is not carried out.
-
-    Args:
-        sentence: the message for its sender.
-        status: HTTP status of the answer.
-    """
-
-    def __init__(self, sentence: str, status: int = 403) -> None:
-        super().__init__(sentence)
-        self.sentence = sentence
-        self.status = status
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +35,7 @@ class Guard:
 
     def check_host(self, request: Request) -> None:
         """Raise `Refused` for a host name under which another page could reach us."""
-        host = _host_name(request.headers.get("host", ""))
+        host = host_name(request)
         if self.access.token is None and not is_loopback(host):
             raise Refused(
                 f"This page answers to 127.0.0.1 and localhost, not to {host!r}; set GLUEPOT_METRICS_TOKEN to reach it"
@@ -64,39 +50,13 @@ class Guard:
             Refused: it does not come from our page.
         """
         self.check_host(request)
-        fields = await _fields(request)
+        fields = await form_fields(request)
         if self.access.token is not None and self.access.allows(request.headers.get("authorization", "").encode(), b""):
             return fields
         check_same_origin(request)
         if not hmac.compare_digest(fields.get(FIELD, "").encode(), self.secret.encode()):
             raise Refused("The page is older than this run of the job; reload it.")
         return fields
-
-
-def _host_name(host: str) -> str:
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:  # a closing bracket is missing
-        return ""
-
-
-def check_same_origin(request: Request) -> None:
-    """Raise `Refused` unless the browser's headers say that one of our own pages sent the request."""
-    site = request.headers.get("sec-fetch-site", "same-origin")
-    origin = request.headers.get("origin", "")
-    if site != "same-origin" or origin not in {
-        f"{scheme}://{request.headers.get('host')}" for scheme in ("http", "https")
-    }:
-        raise Refused("The request does not come from the page of this job.")
-
-
-async def _fields(request: Request) -> dict[str, str]:
-    body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > MOST_FORM_BYTES:
-            raise Refused(f"A form has at most {MOST_FORM_BYTES:,} bytes.", 413)
-    return {name: values[0] for name, values in parse_qs(body.decode("utf-8", "replace")).items()}
 
 
 async def login_fields(request: Request) -> dict[str, str]:
@@ -106,4 +66,4 @@ async def login_fields(request: Request) -> dict[str, str]:
         Refused: it does not come from our page.
     """
     check_same_origin(request)
-    return await _fields(request)
+    return await form_fields(request)

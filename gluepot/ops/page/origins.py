@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gluepot.core.masking import mask
-from gluepot.ops.page.figures import span
+from gluepot.web.figures import span
 
 DEFAULT = "default"
 _GROUPS = (

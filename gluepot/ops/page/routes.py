@@ -6,16 +6,17 @@ from collections.abc import Awaitable, Callable
 from urllib.parse import quote
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from gluepot.core.logging import get_logger
 from gluepot.ops.access import Access
-from gluepot.ops.page.guard import Guard, Refused, login_fields
-from gluepot.ops.page.render import HEADERS, static_files, templates
+from gluepot.ops.page.guard import Guard, login_fields
 from gluepot.ops.page.view import Observed, View, view
+from gluepot.web.render import HEADERS, static_answer, templates
+from gluepot.web.requests import Refused
 
-STATIC_SECS = 86_400
+_PACKAGE = "gluepot.ops.page"
 LATEST_BATCH = None
 
 log = get_logger(__name__)
@@ -31,8 +32,7 @@ def routes(job: Observed, access: Access) -> list[Route]:
         access: decides who may do that.
     """
     guard = Guard(access)
-    static = static_files()
-    pages = templates()
+    pages = templates(_PACKAGE, "/static/")
 
     def rendered(name: str, shown: View) -> Response:
         return HTMLResponse(pages.get_template(name).render(view=shown, csrf=guard.secret), headers=HEADERS)
@@ -85,11 +85,7 @@ def routes(job: Observed, access: Access) -> list[Route]:
         return answer
 
     async def static_file(request: Request) -> Response:
-        file = static.get(request.path_params["name"])
-        if file is None:
-            return PlainTextResponse("There is no such file.\n", 404)
-        headers = {**HEADERS, "Cache-Control": f"private, max-age={STATIC_SECS}"}
-        return Response(file.body, media_type=file.content_type, headers=headers)
+        return static_answer(_PACKAGE, request.path_params["name"])
 
     return [
         Route("/", index),
@@ -101,9 +97,3 @@ def routes(job: Observed, access: Access) -> list[Route]:
         Route("/login", login, methods=["POST"]),
         Route("/static/{name}", static_file),
     ]
-
-
-async def refused(_: Request, error: Exception) -> Response:
-    """Answer a request that is not carried out."""
-    assert isinstance(error, Refused)  # this handler is registered only for `Refused`
-    return PlainTextResponse(f"{error.sentence}\n", error.status, headers=HEADERS)

@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import Literal
 
 from gluepot.ops.health import STUCK_SECS, STUCK_WINDOWS
-from gluepot.ops.page.figures import clock_time, count, share, span
 from gluepot.ops.page.history import Batch
 from gluepot.streaming.observe.status import QueryStatus
+from gluepot.web.figures import clock_time, count, share, span
 
 Mood = Literal["good", "quiet", "warn", "bad"]
 WORST_FIRST: tuple[Mood, ...] = ("bad", "warn", "quiet", "good")

@@ -83,14 +83,17 @@ class Changes:
         row = self._connection.execute(select(jobs).where(jobs.c.name == name)).mappings().first()
         return None if row is None else _job(row)
 
-    def jobs(self, after: str = "", most: int = 100) -> list[Job]:
+    def jobs(self, after: str = "", most: int = 100, part: str = "") -> list[Job]:
         """Return jobs in the order of their names.
 
         Args:
             after: the name that comes before the first one.
             most: the largest number of jobs.
+            part: only jobs whose names contain it.
         """
         query = select(jobs).where(jobs.c.name > after).order_by(jobs.c.name).limit(most)
+        if part:
+            query = query.where(jobs.c.name.contains(part, autoescape=True))
         return [_job(row) for row in self._connection.execute(query).mappings()]
 
     def save_job(self, job: Job) -> None:
@@ -136,6 +139,40 @@ class Changes:
         """Return all runs in some states, the oldest first."""
         query = select(runs).where(runs.c.state.in_([one.value for one in states])).order_by(runs.c.number)
         return [_run(row) for row in self._connection.execute(query).mappings()]
+
+    def newest_runs(self, states: Sequence[State], before: int | None = None, most: int = 100) -> list[Run]:
+        """Return runs of all jobs, the newest first.
+
+        Args:
+            states: only runs in one of these; all runs if it is empty.
+            before: only runs with smaller numbers.
+            most: the largest number of runs.
+        """
+        query = select(runs).order_by(runs.c.number.desc()).limit(most)
+        if before is not None:
+            query = query.where(runs.c.number < before)
+        # For each state by itself, because an index holds the runs of one state in their order.
+        queries = [query.where(runs.c.state == one.value) for one in states] or [query]
+        found = [_run(row) for one in queries for row in self._connection.execute(one).mappings()]
+        return sorted(found, key=lambda run: -run.number)[:most]
+
+    def last_runs(self, names: Sequence[str]) -> dict[str, Run]:
+        """Return the newest run of each job of some names, by the names of the jobs that have one."""
+        newest = select(func.max(runs.c.number)).where(runs.c.job == jobs.c.name).scalar_subquery()
+        query = select(runs).where(runs.c.number.in_(select(newest).where(jobs.c.name.in_(names))))
+        return {row["job"]: _run(row) for row in self._connection.execute(query).mappings()}
+
+    def runs_with(self, ids: Sequence[str]) -> list[Run]:
+        """Return the runs that have one of these ids, the oldest first."""
+        query = select(runs).where(runs.c.id.in_(ids)).order_by(runs.c.number)
+        return [_run(row) for row in self._connection.execute(query).mappings()]
+
+    def count_all(self, states: Sequence[State]) -> dict[State, int]:
+        """Return how many runs of all jobs are in each of some states."""
+        wanted = [one.value for one in states]
+        query = select(runs.c.state, func.count()).where(runs.c.state.in_(wanted)).group_by(runs.c.state)
+        counts = {State(state): number for state, number in self._connection.execute(query)}
+        return {one: counts.get(one, 0) for one in states}
 
     def count(self, job: str, states: Sequence[State]) -> int:
         """Return how many runs of a job are in some states."""

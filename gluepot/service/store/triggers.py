@@ -36,6 +36,22 @@ class TriggerRows:
             _trigger(row) for row in self._connection.execute(select(triggers).order_by(triggers.c.name)).mappings()
         ]
 
+    def some(self, after: str, most: int) -> list[Trigger]:
+        """Return triggers in the order of their names.
+
+        Args:
+            after: the name that comes before the first one.
+            most: the largest number of triggers.
+        """
+        query = select(triggers).where(triggers.c.name > after).order_by(triggers.c.name).limit(most)
+        return [_trigger(row) for row in self._connection.execute(query).mappings()]
+
+    def next_ones(self, most: int) -> list[Trigger]:
+        """Return the triggers whose schedules fire next, the first one first."""
+        query = select(triggers).where(triggers.c.next_ms.is_not(None))
+        query = query.order_by(triggers.c.next_ms, triggers.c.name).limit(most)
+        return [_trigger(row) for row in self._connection.execute(query).mappings()]
+
     def of_workflow(self, workflow: str) -> list[Trigger]:
         """Return the triggers of a workflow in the order of their names; with an empty text those outside of all."""
         query = select(triggers).where(triggers.c.workflow == workflow).order_by(triggers.c.name)

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from gluepot.core.errors import ConfigError
-from gluepot.ops.access import checked_token, is_loopback
+from gluepot.core.sockets import is_loopback
+from gluepot.ops.access import checked_token
 
 TOKEN = "0123456789abcdef"
 

@@ -11,7 +11,6 @@ import pytest
 from gluepot.connectors.values import SourceRange
 from gluepot.core import logging
 from gluepot.engine.write_totals import WrittenFile
-from gluepot.ops.page import figures
 from gluepot.ops.page.charts import series
 from gluepot.ops.page.history import (
     MOST_BATCHES,
@@ -30,6 +29,7 @@ from gluepot.ops.page.verdict import verdict
 from gluepot.ops.page.view import phases
 from gluepot.streaming.observe.status import QueryStatus
 from gluepot.streaming.progress import BatchStats
+from gluepot.web import figures
 from tests.ops_scene import column
 
 STATS = BatchStats("clicks", 1, window_secs=5.0, started_epoch=100.0, duration_secs=2.0, rows_in=1_000)

@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 from gluepot.core.clock import FakeClock
-from gluepot.ops.page.render import CONTENT_SECURITY_POLICY
 from gluepot.ops.pages import application
 from gluepot.quality.outcomes import RuleOutcome
+from gluepot.web.render import CONTENT_SECURITY_POLICY
 from tests.ops_scene import COMPLETE, EVIL, UNMET, Scene, advice, column
 
 TOKEN = "0123456789abcdef"

@@ -1,8 +1,7 @@
-// What a server cannot draw: charts, the theme, and whether the page still hears from its job.
+// What a server cannot draw: charts.
 "use strict";
 
 (() => {
-  const root = document.documentElement;
   const byId = (id) => document.getElementById(id);
   const probe = document.body.appendChild(document.createElement("span"));
   probe.hidden = true;
@@ -133,35 +132,9 @@
     for (const [id, plot] of plots) plot.setSize({ width: byId(id).clientWidth, height: HEIGHT });
   }).observe(byId("charts"));
 
-  // Theme.
-  const system = matchMedia("(prefers-color-scheme: dark)");
-  const isDark = () => (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
-  const themeSwitch = byId("theme-switch");
-  const showTheme = () => {
-    themeSwitch.setAttribute("aria-pressed", String(isDark()));
-    redraw();
-  };
-  themeSwitch.addEventListener("click", () => {
-    root.dataset.theme = isDark() ? "light" : "dark";
-    try {
-      localStorage.setItem("gluepot-theme", root.dataset.theme);
-    } catch {
-      // Kept for this page alone.
-    }
-    showTheme();
-  });
-  system.addEventListener("change", showTheme);
+  document.addEventListener("gluepot:theme", redraw);
 
-  // Live.
-  const liveSwitch = byId("live-switch");
-  const isLive = () => liveSwitch.getAttribute("aria-pressed") === "true";
-  liveSwitch.addEventListener("click", () => liveSwitch.setAttribute("aria-pressed", String(!isLive())));
-
-  document.body.addEventListener("htmx:beforeRequest", (event) => {
-    if (event.detail.elt.id === "poll" && (!isLive() || document.hidden)) event.preventDefault();
-  });
-
-  let scrolled = new Map();
+  // News.
   const newText = () => {
     const now = byId("now");
     document.title = document.title.replace(/^[^·]*/, `${now.dataset.word} `);
@@ -170,30 +143,10 @@
       byId("announce").textContent = `${now.dataset.word}. ${now.querySelector(".why").textContent}`;
     }
   };
-  document.body.addEventListener("htmx:beforeOnLoad", () => {
-    scrolled = new Map([...document.querySelectorAll(".scrolls")].map((one) => [one.id, [one.scrollLeft, one.scrollTop]]));
-  });
   document.body.addEventListener("htmx:afterOnLoad", () => {
-    byId("away").hidden = true;
-    for (const [id, [left, top]] of scrolled) byId(id)?.scrollTo({ left, top, behavior: "instant" });
     newText();
     draw();
   });
 
-  const away = (sentence) => {
-    byId("away").hidden = false;
-    byId("away").textContent = sentence;
-  };
-  const time = () => new Date().toISOString().slice(11, 19);
-  for (const lost of ["htmx:sendError", "htmx:timeout"]) {
-    document.body.addEventListener(lost, () => {
-      if (byId("away").hidden) away(`No answer since ${time()} UTC: the job has ended, or cannot be reached. What is below is old.`);
-    });
-  }
-  document.body.addEventListener("htmx:responseError", (event) => {
-    away(event.detail.xhr.responseText.trim() || `The job answered ${event.detail.xhr.status}.`);
-  });
-
   byId("announce").dataset.word = byId("now").dataset.word;
-  showTheme();
 })();

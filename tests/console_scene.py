@@ -1,0 +1,192 @@
+"""A service whose console has something to show: jobs, runs with logs, a workflow, a catalog. Secrets are in it, too."""
+
+import json
+from functools import partial
+from pathlib import Path
+
+from gluepot.core.clock import FakeClock
+from gluepot.service.console.app import with_console
+from gluepot.service.console.sessions import new_link_token
+from gluepot.service.keys import KeyPair
+from gluepot.service.operations import BY_TARGET
+from gluepot.service.wire.app import make_app
+from tests.unit.service.world import NOON, World
+
+EVIL = "<script>alert('1')</script> & \"co\""
+CANARY = "canary-4711"
+KEY = KeyPair("AKIACONSOLE", "the secret of the console")
+WORKFLOW = "nightly"
+
+
+class Scene:
+    """A service with a console.
+
+    Args:
+        world: the service.
+        loopback: whether only this machine reaches it.
+    """
+
+    def __init__(self, world: World, *, loopback: bool = True):
+        self.world = world
+        operations = {target: partial(one, world.service) for target, one in BY_TARGET.items()}
+        secrets = {KEY.id: KEY.secret}
+        api = make_app(operations, len, secrets.get, "token", "000000000000", world.clock)
+        self.app = with_console(api, world.service, operations, secrets.get, KEY, loopback=loopback)
+
+    @classmethod
+    def at(cls, folder: Path) -> "Scene":
+        world = World(folder, NOON)
+        world.service.environ["GLUEPOT_CATALOG"] = f"sqlite:///{folder / 'catalog.db'}"
+        return cls(world)
+
+    @property
+    def clock(self) -> FakeClock:
+        return self.world.clock
+
+    def link(self) -> str:
+        """Return the path of a link that logs in."""
+        return f"/console/login?token={new_link_token(KEY.secret, self.clock.epoch())}"
+
+    def start(self, job: str, **request) -> str:
+        run_id = self.world.call("StartJobRun", JobName=job, **request)["JobRunId"]
+        self.world.steps()
+        return run_id
+
+    def log(self, run_id: str, *lines: str | dict, stream: str = "error") -> None:
+        folder = self.world.service.run_folder(run_id)
+        folder.mkdir(exist_ok=True)
+        with (folder / f"{stream}.log").open("a") as file:
+            file.writelines(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines)
+
+    def define_workflow(self, name: str = WORKFLOW) -> None:
+        call = self.world.call
+        for job in ("extract", "load_orders", "load_customers", "check", "publish"):
+            self.world.job(job)
+        call("CreateWorkflow", Name=name, Description="All orders of the day before, checked and published.")
+        start = {"Name": f"{name}-start", "WorkflowName": name, "Type": "SCHEDULED", "Schedule": "cron(30 2 * * ? *)"}
+        call("CreateTrigger", **start, Actions=[{"JobName": "extract"}], StartOnCreation=True)
+        self._then(name, "extracted", ["extract"], ["load_orders", "load_customers"])
+        self._then(name, "loaded", ["load_orders", "load_customers"], ["check"])
+        self._then(name, "checked", ["check"], ["publish"])
+
+    def _then(self, workflow: str, name: str, after: list[str], start: list[str]) -> None:
+        conditions = [{"LogicalOperator": "EQUALS", "JobName": job, "State": "SUCCEEDED"} for job in after]
+        self.world.call(
+            "CreateTrigger",
+            Name=name,
+            WorkflowName=workflow,
+            Type="CONDITIONAL",
+            Predicate={"Logical": "AND", "Conditions": conditions},
+            Actions=[{"JobName": job} for job in start],
+            StartOnCreation=True,
+        )
+
+    def start_workflow(self, name: str = WORKFLOW) -> str:
+        run_id = self.world.call("StartWorkflowRun", Name=name, RunProperties={"day": "2026-03-01"})["RunId"]
+        self.world.steps()
+        return run_id
+
+    def fill(self) -> "Scene":
+        """Let a day happen."""
+        call, world = self.world.call, self.world
+        self._define_catalog()
+        world.job(
+            "orders_daily",
+            Description="Reads the orders of a day.",
+            DefaultArguments={"--day": "today", "--db-password": CANARY, "--url": f"jdbc:x://u:{CANARY}@db/orders"},
+            NonOverridableArguments={"--api_token": CANARY},
+            MaxRetries=2,
+            WorkerType="G.1X",
+            NumberOfWorkers=4,
+            Tags={"team": "data"},
+        )
+        world.job(EVIL, Description=EVIL)
+        world.job("clicks", ExecutionProperty={"MaxConcurrentRuns": 1}, JobRunQueuingEnabled=True)
+        call(
+            "CreateTrigger",
+            Name="hourly",
+            Type="SCHEDULED",
+            Schedule="cron(0 * * * ? *)",
+            Actions=[{"JobName": "orders_daily", "Arguments": {"--token": CANARY}}],
+            StartOnCreation=True,
+        )
+        call("CreateTrigger", Name="by hand", Type="ON_DEMAND", Actions=[{"JobName": "clicks"}])
+        self.define_workflow()
+        done = self.start("orders_daily", Arguments={"--day": "2026-03-01"})
+        self.log(done, "42 orders", stream="output")
+        world.steps(312)
+        world.end("orders_daily")
+        world.steps(600)
+        failed = self.start("orders_daily")
+        for again in (failed, f"{failed}_attempt_1", f"{failed}_attempt_2"):
+            world.steps(95)
+            self.log(again, *self._failure())
+            world.ended(again, 1)
+            world.steps()
+        world.steps(1200)
+        broken = self.start(EVIL)
+        self.log(broken, f"error: {EVIL}")
+        world.steps(20)
+        world.ended(broken, 1)
+        world.steps()
+        old = self.start_workflow()
+        for job in ("extract", "load_orders"):
+            world.steps(60)
+            world.end(job)
+        world.steps(45)
+        world.end("load_customers", 1)
+        world.steps(3600 * 3)
+        self.start_workflow()
+        world.steps(130)
+        world.end("extract")
+        world.steps(200)
+        world.end("load_orders")
+        self.start("clicks")
+        self.start("clicks")
+        world.steps(77)
+        assert old
+        return self
+
+    def _failure(self) -> list[str | dict]:
+        line = {"ts": "2026-03-02T12:20:03.100Z", "level": "info", "logger": "gluepot.job", "job": "orders_daily"}
+        return [
+            {**line, "msg": "run_started", "master": "local[2]", "password": CANARY},
+            {**line, "level": "warning", "msg": "no_bookmark", "context": "orders"},
+            "Traceback (most recent call last):",
+            '  File "job.py", line 12, in <module>',
+            f"    connect(password='{CANARY}')",
+            "error: ValueError: The column day is missing.",
+        ]
+
+    def _define_catalog(self) -> None:
+        call = self.world.call
+        call("CreateDatabase", DatabaseInput={"Name": "sales", "Description": "Orders and customers."})
+        columns = [
+            {"Name": "id", "Type": "bigint"},
+            {"Name": "amount", "Type": "decimal(10,2)", "Comment": EVIL},
+            {"Name": "address", "Type": "struct<street:string,city:string>"},
+        ]
+        storage = {
+            "Columns": columns,
+            "Location": "s3://lake/sales/orders",
+            "SerdeInfo": {"SerializationLibrary": "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe"},
+        }
+        table = {
+            "Name": "orders",
+            "StorageDescriptor": storage,
+            "PartitionKeys": [{"Name": "day", "Type": "date"}],
+            "TableType": "EXTERNAL_TABLE",
+            "Parameters": {"classification": "parquet", "password": CANARY},
+        }
+        call("CreateTable", DatabaseName="sales", TableInput=table)
+        changed = {**table, "StorageDescriptor": {**storage, "Columns": columns[:2]}}
+        call("UpdateTable", DatabaseName="sales", TableInput=changed)
+        call("UpdateTable", DatabaseName="sales", TableInput=table)
+        parts = [
+            {"Values": [f"2026-02-{day:02}"], "StorageDescriptor": {"Location": f"s3://lake/sales/orders/day={day}"}}
+            for day in range(1, 29)
+        ]
+        call("BatchCreatePartition", DatabaseName="sales", TableName="orders", PartitionInputList=parts)
+        properties = {"JDBC_CONNECTION_URL": "jdbc:postgresql://db/orders", "USERNAME": "etl", "PASSWORD": CANARY}
+        connection = {"Name": "orders-db", "ConnectionType": "JDBC", "ConnectionProperties": properties}
+        call("CreateConnection", ConnectionInput=connection)

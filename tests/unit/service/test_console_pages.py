@@ -1,0 +1,380 @@
+"""The console, asked in this process without a socket: login, forged requests, escaping, headers, secrets."""
+
+import re
+import shutil
+from html import unescape
+
+import pytest
+from starlette.testclient import TestClient
+
+from gluepot.service.console.app import ACTIONS
+from gluepot.service.console.pages import PAGES
+from gluepot.service.console.sessions import SESSION_SECS
+from gluepot.service.console.values import url
+from gluepot.web.render import HEADERS
+from tests.console_scene import CANARY, EVIL, KEY, WORKFLOW, Scene
+from tests.unit.service.world import World
+
+OURS = "http://127.0.0.1"
+ORIGIN = {"Origin": OURS}
+
+
+def browser(scene, base_url=OURS):
+    return TestClient(scene.app, base_url=base_url, follow_redirects=False)
+
+
+def entered(scene):
+    client = browser(scene)
+    assert client.get(scene.link()).headers["location"] == "/console/"
+    return client
+
+
+def csrf_of(client):
+    return re.search(r'name="csrf" value="([^"]+)"', client.get("/console/").text)[1]
+
+
+def press(client, action, headers=ORIGIN, csrf=None, **fields):
+    csrf = csrf_of(client) if csrf is None else csrf
+    return client.post(url(action), data={"csrf": csrf, **fields}, headers=headers)
+
+
+def words(answer):
+    """Return the text of a page as a reader sees it."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", answer.text)).split())
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory, empty_database):
+    """A service in which a day has happened; tests only read it."""
+    folder = tmp_path_factory.mktemp("console")
+    shutil.copy(empty_database, folder / "service.db")
+    return Scene.at(folder).fill()
+
+
+@pytest.fixture
+def scene(world: World, tmp_path):
+    world.service.environ["GLUEPOT_CATALOG"] = f"sqlite:///{tmp_path / 'catalog.db'}"
+    return Scene(world)
+
+
+def addresses(scene):
+    """Return an address of every page."""
+    run, failed = scene.world.runs("orders_daily")[0]["Id"], scene.world.runs("orders_daily")[-1]["Id"]
+    of_workflow = scene.world.call("GetWorkflowRuns", Name=WORKFLOW)["Runs"][0]["WorkflowRunId"]
+    log = {"job": "orders_daily", "id": failed, "stream": "error"}
+    found = {
+        "job": [url("job", name="orders_daily"), url("job", name=EVIL)],
+        "run": [url("run", job="orders_daily", id=run), url("run", job="orders_daily", id=failed)],
+        "runs": [url("runs"), url("runs", state="failed"), url("runs", state="active")],
+        "log": [url("log", **log)],
+        "whole-log": [url("whole-log", **log), url("whole-log", **log, at=99)],
+        "trigger": [url("trigger", name="hourly"), url("trigger", name="loaded"), url("trigger", name="by hand")],
+        "workflow": [url("workflow", name=WORKFLOW)],
+        "workflow-run": [url("workflow-run", name=WORKFLOW, id=of_workflow)],
+        "database": [url("database", name="sales")],
+        "table": [
+            url("table", database="sales", name="orders"),
+            url("table", database="sales", name="orders", version=1),
+        ],
+        "connection": [url("connection", name="orders-db")],
+    }
+    return [address for page in PAGES for address in found.get(page, [url(page)])]
+
+
+def test_every_page_is_escaped_has_all_headers_and_shows_no_secret(filled):
+    client = entered(filled)
+    for address in addresses(filled):
+        answer = client.get(address)
+        assert answer.status_code == 200, address
+        assert all(answer.headers[name] == value for name, value in HEADERS.items()), address
+        assert CANARY not in answer.text, address
+        assert "<script>alert" not in answer.text, address
+        assert not re.search(r"<[^>]*\s(on\w+|style)=", answer.text), address
+
+
+def test_policy_allows_scripts_of_files_only():
+    policy = HEADERS["Content-Security-Policy"]
+    assert "default-src 'none'; script-src 'self'; style-src 'self'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert (HEADERS["X-Frame-Options"], HEADERS["X-Content-Type-Options"]) == ("DENY", "nosniff")
+
+
+def test_the_overview_tells_what_runs_what_failed_and_what_fires_next(filled):
+    shown = words(entered(filled).get("/console/"))
+    assert "Running 2 job runs Waiting 1 for room in a queue Workflows 1 runs that go on Next firing in 10:11" in shown
+    assert re.search(r"Failed lately .* load_customers Failed .* orders_daily Failed .* attempt 2", shown)
+    assert "nightly-start 2026-03-03 02:30:00 in 10:40 h cron(30 2 * * ? *) workflow nightly" in shown
+
+
+def test_a_run_shows_its_attempts_its_error_its_arguments_and_its_log(filled):
+    run_id = filled.world.runs("orders_daily")[-1]["Id"]
+    shown = words(entered(filled).get(url("run", job="orders_daily", id=run_id)))
+    assert f"{run_id} Failed Command failed with exit code 1" in shown
+    assert "First attempt Failed" in shown
+    assert "Retry 2 Failed" in shown
+    assert "--db-password *** the job" in shown
+    assert "--url jdbc:x://***@db/orders the job" in shown
+    assert "12:20:03 warning no_bookmark context=orders Traceback" in shown
+    assert "connect(password=***) error: ValueError: The column day is missing." in shown
+
+
+def test_the_graph_of_a_run_tells_states_in_words(filled):
+    run_id = filled.world.call("GetWorkflowRuns", Name=WORKFLOW)["Runs"][1]["WorkflowRunId"]
+    text = entered(filled).get(url("workflow-run", name=WORKFLOW, id=run_id)).text
+    assert re.findall(r'aria-label="(\S+ (?:Job|Trigger) · [^"]+)"', text) == [
+        "checked Trigger · Not fired",
+        "extracted Trigger · Fired",
+        "loaded Trigger · Not fired",
+        "nightly-start Trigger · Fired",
+        "check Job · Not started",
+        "publish Job · Not started",
+        "extract Job · Succeeded",
+        "load_orders Job · Succeeded",
+        "load_customers Job · Failed",
+    ]
+    assert "Completed, with failures" in text
+
+
+def test_a_table_shows_columns_versions_and_partitions(filled):
+    client = entered(filled)
+    shown = words(client.get(url("table", database="sales", name="orders")))
+    assert f"2 amount decimal(10,2) \N{EN DASH} {EVIL}" in shown
+    assert "4 day date yes" in shown
+    assert "2026-02-28 s3://lake/sales/orders/day=28" in shown
+    assert "Version 2" in shown
+    assert "Version 0" in shown
+    older = words(client.get(url("table", database="sales", name="orders", version="1")))
+    assert "orders, version 1" in older
+    assert "struct<street" not in older.partition("Details")[0]
+
+
+def test_lists_come_in_pages(scene):
+    for number in range(60):
+        scene.world.job(f"job{number:02}")
+    scene.world.job("other")
+    client = entered(scene)
+    first = client.get(url("jobs")).text
+    assert first.count("none yet") == 50
+    second = client.get(unescape(re.search(r'href="([^"]+)" rel="next"', first)[1])).text
+    assert re.findall(r"(?<=name=)\w+(?=\")", second) == [*(f"job{number}" for number in range(50, 60)), "other"]
+    assert 'rel="next"' not in second
+    assert "First page" in second
+    assert "job07" in client.get(url("jobs", find="b07")).text
+    assert "No job has 50% in its name" in words(client.get(url("jobs", find="50%")))
+
+
+def test_a_followed_log_goes_on_where_it_was(scene):
+    scene.world.job("daily")
+    run_id = scene.start("daily")
+    client = entered(scene)
+    scene.log(run_id, "one", "two")
+    page = client.get(url("run", job="daily", id=run_id)).text
+    ahead = unescape(re.search(r'id="poll-error" data-polls hx-get="([^"]+)"', page)[1])
+    scene.log(run_id, "three <b>")
+    piece = client.get(ahead).text
+    assert "three &lt;b&gt;" in piece
+    assert "two" not in piece
+    again = unescape(re.search(r'hx-get="([^"]+)"', piece)[1])
+    scene.world.end("daily")
+    assert client.get(again).text.strip() == ""
+    assert "data-polls" not in client.get(url("run", job="daily", id=run_id)).text
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page])
+def test_without_a_login_there_is_only_the_form(scene, page):
+    client = browser(scene)
+    answer = client.get(url(page, name="x"))
+    following = {"next": url(page, name="x")}
+    assert (answer.status_code, answer.headers["location"]) == (303, url("login", **following))
+    assert client.get(url(page), headers={"HX-Request": "true"}).status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/", "/console", "/console/"])
+def test_the_address_of_the_service_leads_to_the_form(scene, path):
+    answer = TestClient(scene.app, base_url=OURS).get(path)
+    assert answer.status_code == 200
+    assert "Access key" in answer.text
+
+
+def test_a_link_logs_in_once(scene):
+    link = scene.link()
+    answer = browser(scene).get(link)
+    cookie = answer.headers["set-cookie"]
+    assert answer.status_code == 303
+    assert all(part in cookie for part in ("HttpOnly", "Path=/console/", "SameSite=strict", f"Max-Age={SESSION_SECS}"))
+    again = browser(scene).get(link)
+    assert again.status_code == 401
+    assert "was used before" in again.text
+    assert "set-cookie" not in again.headers
+
+
+def test_a_key_of_the_service_logs_in_and_goes_where_the_reader_wanted(scene):
+    client = browser(scene)
+    fields = {"key": KEY.id, "secret": KEY.secret, "next": "/console/jobs?find=a"}
+    answer = client.post("/console/login", data=fields, headers=ORIGIN)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/console/jobs?find=a")
+    assert KEY.secret not in answer.headers["set-cookie"]
+    assert f"the access key {KEY.id}" in client.get("/console/").text
+
+
+@pytest.mark.parametrize("following", ["https://evil.example/", "//evil.example", "/console/\\evil", "/other", ""])
+def test_a_login_leads_to_pages_of_the_console_only(scene, following):
+    fields = {"key": KEY.id, "secret": KEY.secret, "next": following}
+    answer = browser(scene).post("/console/login", data=fields, headers=ORIGIN)
+    assert answer.headers["location"] == "/console/"
+
+
+@pytest.mark.parametrize(("key", "secret"), [(KEY.id, "wrong"), ("unknown", KEY.secret), ("", ""), (KEY.id, "é")])
+def test_a_wrong_key_does_not_log_in(scene, key, secret):
+    answer = browser(scene).post("/console/login", data={"key": key, "secret": secret}, headers=ORIGIN)
+    assert (answer.status_code, "set-cookie" in answer.headers) == (401, False)
+    assert "There is no such access key with this secret." in answer.text
+
+
+@pytest.mark.parametrize("headers", [{}, {"Origin": "http://evil.example"}, {**ORIGIN, "Sec-Fetch-Site": "cross-site"}])
+def test_a_login_from_another_page_is_refused(scene, headers):
+    fields = {"key": KEY.id, "secret": KEY.secret}
+    assert browser(scene).post("/console/login", data=fields, headers=headers).status_code == 403
+
+
+def test_a_cookie_is_secure_behind_https(scene):
+    assert "Secure" in browser(scene, "https://localhost").get(scene.link()).headers["set-cookie"]
+
+
+def test_a_session_ends(scene):
+    client = entered(scene)
+    scene.clock.now += SESSION_SECS
+    assert client.get("/console/").status_code == 303
+    client = entered(scene)
+    held = dict(client.cookies)
+    assert press(client, "logout").headers["location"] == "/console/login"
+    assert client.get("/console/").status_code == 303
+    stolen = browser(scene)
+    stolen.cookies.update(held)
+    assert stolen.get("/console/").status_code == 303
+
+
+@pytest.mark.parametrize("action", [*ACTIONS, "logout"])
+def test_forged_actions_are_refused(scene, action):
+    client = entered(scene)
+    csrf = csrf_of(client)
+    assert press(client, action, {"Origin": "http://evil.example"}, csrf).status_code == 403
+    assert press(client, action, {}, csrf).status_code == 403
+    assert press(client, action, {**ORIGIN, "Sec-Fetch-Site": "same-site"}, csrf).status_code == 403
+    assert press(client, action, csrf="").status_code == 403
+    assert press(client, action, csrf=csrf_of(entered(scene))).status_code == 403
+    assert press(browser(scene), action, csrf=csrf).status_code == 401
+    assert client.get(url(action)).status_code == 405
+
+
+def test_another_name_for_this_machine_is_refused(scene):
+    rebound = browser(scene, "http://rebound.example")
+    for path in ("/console/", "/console/login", scene.link()):
+        assert rebound.get(path).status_code == 421
+    fields = {"key": KEY.id, "secret": KEY.secret}
+    assert rebound.post("/console/login", data=fields, headers={"Origin": "http://rebound.example"}).status_code == 421
+
+
+def test_a_service_on_a_network_answers_to_its_names(scene):
+    open_scene = Scene(scene.world, loopback=False)
+    assert browser(open_scene, "http://etl.example:4590").get("/console/login").status_code == 200
+
+
+def test_a_form_has_a_limit(scene):
+    assert press(entered(scene), "start-trigger", name="x" * 70_000).status_code == 413
+
+
+def test_a_job_is_run_with_arguments_and_its_run_is_stopped(scene):
+    scene.world.job(EVIL)
+    client = entered(scene)
+    answer = press(client, "start-job-run", job=EVIL, arguments="--day 2026-05-04\n--api-key abc")
+    page = client.get(answer.headers["location"])
+    (run,) = scene.world.runs(EVIL)
+    assert run["Arguments"] == {"--day": "2026-05-04", "--api-key": "abc"}
+    assert "was started." in page.text
+    assert "--api-key *** this run" in words(page)
+    assert "was started." not in client.get(answer.headers["location"]).text
+    scene.world.steps()
+    press(client, "stop-job-run", job=EVIL, id=run["Id"])
+    scene.world.steps()
+    assert scene.world.states(EVIL) == ["STOPPED"]
+    again = client.get(press(client, "stop-job-run", job=EVIL, id=run["Id"]).headers["location"])
+    assert "has ended with STOPPED and cannot be stopped." in again.text
+
+
+def test_what_the_api_refuses_the_console_refuses_with_its_reason(scene):
+    scene.world.job("daily")
+    client = entered(scene)
+    back = url("job", name="daily")
+    press(client, "start-job-run", job="daily")
+    answer = press(client, "start-job-run", job="daily", back=back)
+    assert answer.headers["location"] == back
+    # A page that renews itself, perhaps in another tab, leaves the notice to the page that the reader goes to.
+    client.get(back, headers={"HX-Request": "true"})
+    assert "Concurrent runs exceeded for daily" in client.get(back).text
+    answer = press(client, "start-job-run", job="", back="https://evil.example")
+    assert answer.headers["location"] == "/console/"
+    assert "jobName" in client.get("/console/").text
+
+
+def test_triggers_are_started_stopped_and_fired(scene):
+    scene.define_workflow()
+    scene.world.call("CreateTrigger", Name="by hand", Type="ON_DEMAND", Actions=[{"JobName": "check"}])
+    client = entered(scene)
+    for action, state in (("stop-trigger", "DEACTIVATED"), ("start-trigger", "ACTIVATED")):
+        press(client, action, name="nightly-start")
+        assert scene.world.call("GetTrigger", Name="nightly-start")["Trigger"]["State"] == state
+    assert "2026-03-03 02:30:00" in client.get(url("trigger", name="nightly-start")).text
+    press(client, "start-trigger", name="by hand")
+    assert len(scene.world.runs("check")) == 1
+
+
+def test_a_workflow_is_run_and_stopped(scene):
+    scene.define_workflow()
+    client = entered(scene)
+    address = press(client, "start-workflow-run", name=WORKFLOW).headers["location"]
+    scene.world.steps()
+    page = client.get(address)
+    assert "extract Job · Running" in page.text
+    run_id = re.search("wr_[0-9a-f]{64}", page.text)[0]
+    press(client, "stop-workflow-run", name=WORKFLOW, id=run_id)
+    scene.world.steps()
+    assert scene.world.call("GetWorkflowRun", Name=WORKFLOW, RunId=run_id)["Run"]["Status"] == "STOPPED"
+
+
+@pytest.mark.parametrize(
+    ("address", "status", "said"),
+    [
+        (url("job", name="no such"), 404, "Job no such not found."),
+        (url("run", job="a", id="../../etc"), 404, "Job run ../../etc not found."),
+        (url("whole-log", job="a", id="b", stream="../x"), 404, "There is no stream '../x'"),
+        (url("table", database="no", name="t"), 404, "no not found"),
+        (url("jobs", page="x"), 400, "NextToken is 'x'"),
+        (url("runs", page="OTk5OTk5OTk5OTk5OTk5OTk5OTk5OQ=="), 400, "which no answer had"),
+        (url("no-such-page"), 404, "The console has no such page."),
+    ],
+)
+def test_what_is_not_there_is_told_in_a_page(scene, address, status, said):
+    client = entered(scene)
+    answer = client.get(address)
+    assert answer.status_code == status
+    assert said in words(answer)
+    assert "Overview" in answer.text
+
+
+def test_an_empty_service_has_pages_too(scene):
+    client = entered(scene)
+    said = {"": "No job runs.", "jobs": "There is no job yet.", "databases": "has no database yet."}
+    for page in ("", "jobs", "runs", "triggers", "workflows", "databases", "connections"):
+        answer = client.get(url(page))
+        assert answer.status_code == 200
+        assert said.get(page, "") in words(answer)
+
+
+def test_static_files_are_there_without_a_login_and_the_api_stays(scene):
+    client = browser(scene)
+    for name in ("console.css", "console.js", "base.css", "frame.js", "htmx-2.0.11.min.js"):
+        assert client.get(f"/console/static/{name}").status_code == 200
+    assert client.get("/console/static/htmx-LICENSE.txt").status_code == 404
+    assert client.get("/console/static/..%2fapp.py").status_code == 404
+    assert client.post("/", json={}).json()["__type"] == "MissingAuthenticationTokenException"

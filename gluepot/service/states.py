@@ -237,7 +237,7 @@ def continued(run: Run, now_ms: int) -> Run | None:
         restart = int(run.id.partition(_RESTART)[2] or 0) + 1
     else:
         return None
-    first = run.id.partition(_RESTART)[0].partition(_ATTEMPT)[0]
+    first = first_id(run.id)
     return replace(
         run,
         number=0,
@@ -254,6 +254,11 @@ def continued(run: Run, now_ms: int) -> Run | None:
         delays_told=(),
         place="",
     )
+
+
+def first_id(run_id: str) -> str:
+    """Return the id that all attempts and restarts of a run begin with: that of the first one."""
+    return run_id.partition(_RESTART)[0].partition(_ATTEMPT)[0]
 
 
 def settled(run: Run) -> bool:

@@ -11,6 +11,7 @@ from gluepot.service.definitions import capacity, chosen_for_run, for_run, is_py
 from gluepot.service.errors import ServiceError, not_found
 from gluepot.service.operations.jobs import job_of
 from gluepot.service.paging import cut, number_of, size_of
+from gluepot.service.prices import dpu_secs, execution_secs
 from gluepot.service.states import ACTIVE, OPEN, Run, State, asked_to_stop, for_job_limit, most_concurrent
 from gluepot.service.store.database import Changes
 
@@ -122,7 +123,6 @@ def log_group(run: Run) -> str:
 
 def answer_of(run: Run, now_ms: int) -> dict[str, Any]:
     """Return a run as `JobRun` of the API."""
-    until_ms = run.completed_ms or now_ms
     answer: dict[str, Any] = {
         "Id": run.id,
         "Attempt": run.attempt,
@@ -131,7 +131,8 @@ def answer_of(run: Run, now_ms: int) -> dict[str, Any]:
         "StartedOn": secs(run.started_ms),
         "LastModifiedOn": secs(run.modified_ms),
         "PredecessorRuns": list(run.predecessors),
-        "ExecutionTime": (until_ms - run.running_ms) // 1000 if run.running_ms else 0,
+        "ExecutionTime": execution_secs(run, now_ms),
+        "DPUSeconds": dpu_secs(run, now_ms),
         "LogGroupName": log_group(run),
         **{name: run.definition[name] for name in _SHOWN if name in run.definition},
         **capacity(run.definition),

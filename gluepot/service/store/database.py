@@ -162,10 +162,17 @@ class Changes:
         query = select(runs).where(runs.c.number.in_(select(newest).where(jobs.c.name.in_(names))))
         return {row["job"]: _run(row) for row in self._connection.execute(query).mappings()}
 
-    def runs_with(self, ids: Sequence[str]) -> list[Run]:
-        """Return the runs that have one of these ids, the oldest first."""
-        query = select(runs).where(runs.c.id.in_(ids)).order_by(runs.c.number)
-        return [_run(row) for row in self._connection.execute(query).mappings()]
+    def attempts(self, first_id: str, most: int) -> list[Run]:
+        """Return the newest attempts and restarts of a run, the oldest first.
+
+        Args:
+            first_id: the id that all of them begin with.
+            most: the largest number of runs.
+        """
+        # By comparison, because the index of the ids serves no LIKE; what follows the first id begins with `_`.
+        among = runs.c.id >= first_id, runs.c.id < f"{first_id}`"
+        query = select(runs).where(*among).order_by(runs.c.number.desc()).limit(most)
+        return [_run(row) for row in self._connection.execute(query).mappings()][::-1]
 
     def count_all(self, states: Sequence[State]) -> dict[State, int]:
         """Return how many runs of all jobs are in each of some states."""

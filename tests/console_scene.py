@@ -7,6 +7,7 @@ from pathlib import Path
 from gluepot.core.clock import FakeClock
 from gluepot.service.console.app import with_console
 from gluepot.service.console.sessions import new_link_token
+from gluepot.service.figures import Figures
 from gluepot.service.keys import KeyPair
 from gluepot.service.operations import BY_TARGET
 from gluepot.service.wire.app import make_app
@@ -30,7 +31,8 @@ class Scene:
         self.world = world
         operations = {target: partial(one, world.service) for target, one in BY_TARGET.items()}
         secrets = {KEY.id: KEY.secret}
-        api = make_app(operations, len, secrets.get, "token", "000000000000", world.clock)
+        figures = Figures(world.store, lambda: world.controller.looked_secs, world.clock)
+        api = make_app(operations, len, secrets.get, "token", "000000000000", figures, world.clock)
         self.app = with_console(api, world.service, operations, secrets.get, KEY, loopback=loopback)
 
     @classmethod

@@ -1,7 +1,15 @@
-"""The series that a job exposes, for what is written against them: alerts, boards."""
+"""The series that jobs and the service expose, for what is written against them: alerts, boards."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from gluepot.core.clock import FakeClock
+from gluepot.service.figures import Figures
+from gluepot.service.store.database import open_store
 from gluepot.streaming.observe.metric_names import (
     ADVICE,
     AT_SCRAPE,
@@ -34,3 +42,11 @@ def exposed(*, opt_in: bool = True) -> dict[str, tuple[str, ...]]:
         if opt_in or not one.opt_in
         for suffix in suffixes
     }
+
+
+def exposed_by_service() -> set[str]:
+    """The names of the series of `gluepot serve`, but for those of its requests, which come with the first one."""
+    with TemporaryDirectory() as folder:
+        figures = Figures(open_store(f"sqlite:///{Path(folder) / 'service.db'}"), lambda: 0.0, FakeClock())
+        families = text_string_to_metric_families(figures.text().decode())
+        return {one.name for family in families for one in family.samples}

@@ -13,6 +13,7 @@ from cyclopts.validators import Number
 
 from gluepot.core.clock import SystemClock
 from gluepot.core.sockets import LOOPBACK
+from gluepot.service.retention import DEFAULT_KEEP_DAYS
 from gluepot.service.server import (
     DEFAULT_PORT,
     DEFAULT_REGION,
@@ -35,6 +36,7 @@ def serve(
     port: int = DEFAULT_PORT,
     region: str = DEFAULT_REGION,
     max_runs: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
+    keep_days: Annotated[int, Parameter(validator=Number(gte=1))] = DEFAULT_KEEP_DAYS,
     dev: bool = False,
     demo: bool = False,
 ) -> None:
@@ -45,10 +47,11 @@ def serve(
         port: 0 takes a free one.
         region: region in the names of resources.
         max_runs: how many runs may be active at a time; others wait. Without it there is no limit.
+        keep_days: for how long runs and their logs are kept after their end.
         dev: with an S3 of its own, whose bucket `gluepot` is in memory; the runs end with the service.
         demo: as --dev, in a new folder below .gluepot/demo-service, with a workflow and a stream that run.
     """
-    options, clock = ServeOptions(host, port, region, max_runs), SystemClock()
+    options, clock = ServeOptions(host, port, region, max_runs, keep_days), SystemClock()
     with ExitStack() as stack:
         if dev or demo:
             # Plain services need none of what these import.

@@ -60,6 +60,9 @@ class Controller:
         origin: of the events that tell what became of runs.
         most_runs: how many runs may have a process at a time; None for any number.
         wake_deliveries: has events posted, because there may be new ones.
+
+    Attributes:
+        looked_secs: when it has looked at all runs last, by the monotonic clock.
     """
 
     def __init__(
@@ -83,6 +86,7 @@ class Controller:
         self._wake_deliveries = wake_deliveries
         self._changed = threading.Event()
         self._ends = threading.Event()
+        self.looked_secs = clock.monotonic()
 
     def wake(self) -> None:
         """Look at the runs at once, because something has changed."""
@@ -126,6 +130,7 @@ class Controller:
         if move_on(self._store, self._origin, self._now_ms()):
             self._changed.set()
             self._wake_deliveries()
+        self.looked_secs = self._clock.monotonic()
         return bool(runs)
 
     def _move_on(self, run: Run) -> bool:

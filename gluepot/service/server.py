@@ -28,13 +28,16 @@ from gluepot.service.control import Controller
 from gluepot.service.deliveries import Deliveries
 from gluepot.service.endings import stop_all_runs
 from gluepot.service.events.envelopes import Origin
+from gluepot.service.figures import Figures
 from gluepot.service.keys import KeyPair, keys_of, own_key, own_token
 from gluepot.service.launch.processes import Processes
 from gluepot.service.operations import BY_TARGET
 from gluepot.service.operations.events import receive
 from gluepot.service.presence import Presence
+from gluepot.service.retention import DEFAULT_KEEP_DAYS, Retention
 from gluepot.service.store.database import open_store, store_url
 from gluepot.service.wire.app import Answer, called, make_app
+from gluepot.service.workers import Worker, working
 
 DEFAULT_PORT = 4590
 DEFAULT_REGION = "us-east-1"
@@ -54,6 +57,7 @@ class ServeOptions:
         port: 0 takes a free one.
         region: in names of resources; the default of clients and runs.
         most_runs: how many runs may have a process at a time; None for any number.
+        keep_days: for how long runs and their logs are kept after their end.
         ends_runs: stop all runs when the service ends, because what they need ends, too.
         shell: further environment variables that a shell needs.
     """
@@ -62,6 +66,7 @@ class ServeOptions:
     port: int = DEFAULT_PORT
     region: str = DEFAULT_REGION
     most_runs: int | None = None
+    keep_days: int = DEFAULT_KEEP_DAYS
     ends_runs: bool = False
     shell: Mapping[str, str] = field(default_factory=dict)
 
@@ -204,48 +209,62 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         deliveries = Deliveries(store, clock)
         run_environment = _run_environment(environ, url, options.region, key)
         place = own_place(folder / _PLACE)
-        presence = Presence(store, processes, place, clock)
         controller = Controller(
             store, processes, run_environment, place, clock, origin, options.most_runs, deliveries.wake
         )
         shared = Service(store, clock, controller.wake, processes.folder, environ, ACCOUNT, options.region)
         operations = {target: partial(one, shared) for target, one in BY_TARGET.items()}
         token, secret_of = own_token(folder / _EVENTS_TOKEN), keys_of(key, environ).get
-        api = make_app(operations, partial(receive, shared), secret_of, token, ACCOUNT, clock)
+        figures = Figures(store, lambda: controller.looked_secs, clock)
+        api = make_app(operations, partial(receive, shared), secret_of, token, ACCOUNT, figures, clock)
         app = with_console(api, shared, operations, secret_of, key, loopback=is_loopback(options.host))
         server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="off"))
         ended = threading.Event()
 
-        def serve() -> None:
-            try:
-                server.run(sockets=[listening])
-            finally:
-                ended.set()
-
-        threads = [
-            threading.Thread(target=serve, name="gluepot-api"),
-            threading.Thread(target=controller.run, name="gluepot-runs"),
-            threading.Thread(target=deliveries.run, name="gluepot-events"),
-            threading.Thread(target=presence.run, name="gluepot-presence"),
-        ]
-        for thread in threads:
-            thread.start()
+        workers: dict[str, Worker] = {
+            "gluepot-api": Listening(server, listening, ended),
+            "gluepot-runs": controller,
+            "gluepot-events": deliveries,
+            "gluepot-presence": Presence(store, processes, place, clock),
+            "gluepot-retention": Retention(store, processes, place, clock, options.keep_days),
+        }
         where = {"url": url, "region": options.region, "shell": dict(options.shell)}
-        (folder / _ENDPOINT).write_text(json.dumps(where))
+        with working(workers):
+            (folder / _ENDPOINT).write_text(json.dumps(where))
+            try:
+                yield Serving(url, options.region, key, token, partial(_call, operations), ended, server)
+            finally:
+                (folder / _ENDPOINT).unlink(missing_ok=True)
+                if options.ends_runs:
+                    stop_all_runs(store, controller.wake, clock, _STOP_SECS)
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Answers HTTP requests.
+
+    Args:
+        server: what answers them.
+        listening: where they arrive.
+        ended: set when no more are answered.
+    """
+
+    server: uvicorn.Server
+    listening: socket.socket
+    ended: threading.Event
+
+    def run(self) -> None:
+        """Answer until `end` is called."""
         try:
-            yield Serving(url, options.region, key, token, partial(_call, operations), ended, server)
+            self.server.run(sockets=[self.listening])
         finally:
-            (folder / _ENDPOINT).unlink(missing_ok=True)
-            server.should_exit = True
-            if options.ends_runs:
-                stop_all_runs(store, controller.wake, clock, _STOP_SECS)
-            controller.end()
-            deliveries.end()
-            presence.end()
-            for thread in threads:
-                thread.join()
+            self.ended.set()
             with suppress(OSError):
-                listening.close()
+                self.listening.close()
+
+    def end(self) -> None:
+        """Answer the requests that are there, and no others."""
+        self.server.should_exit = True
 
 
 def _call(operations: Mapping[str, Answer], target: str, request: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from gluepot.service.states import OPEN, Run, State
 from gluepot.service.store.events import EventRows
 from gluepot.service.store.places import PlaceRows
 from gluepot.service.store.rows import save_named
-from gluepot.service.store.tables import jobs, runs, tags
+from gluepot.service.store.tables import jobs, places, runs, tags
 from gluepot.service.store.triggers import TriggerRows
 from gluepot.service.store.workflows import WorkflowRows
 
@@ -208,6 +208,25 @@ class Changes:
         return (
             self._connection.execute(update(runs).where(runs.c.id == run_id, *there).values(place=place)).rowcount > 0
         )
+
+    def old_runs(self, place: str, before_ms: int, most: int) -> list[str]:
+        """Return the ids of runs that have ended before a moment, the oldest first.
+
+        Args:
+            place: where they were; those that no place had, or a place that is lost, are among them.
+            before_ms: milliseconds since 1970.
+            most: the largest number of runs.
+        """
+        others = select(places.c.name).where(places.c.name != place)
+        go_on = select(runs.c.chain).where(runs.c.state.in_(_OPEN), runs.c.chain != "")
+        over = runs.c.state.not_in(_OPEN), runs.c.followed, runs.c.chain.not_in(go_on)
+        query = select(runs).where(*over, runs.c.place.not_in(others))
+        found = [_run(row) for row in self._connection.execute(query.order_by(runs.c.number).limit(most)).mappings()]
+        return [run.id for run in found if run.completed_ms < before_ms]
+
+    def delete_runs(self, ids: Sequence[str]) -> None:
+        """Delete runs of jobs."""
+        self._connection.execute(delete(runs).where(runs.c.id.in_(ids)))
 
     def runs_of_chain(self, chain: str) -> list[Run]:
         """Return the runs that descend from one firing, the oldest first."""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, delete, insert, select, update
+from sqlalchemy import Connection, RowMapping, delete, func, insert, select, update
 
 from gluepot.service.events.batches import Waiting
 from gluepot.service.events.delivery import Delivery
@@ -77,6 +77,12 @@ class EventRows:
         query = select(deliveries).where(deliveries.c.next_ms <= now_ms).order_by(deliveries.c.number).limit(most)
         rows = self._connection.execute(query.with_for_update(skip_locked=True)).mappings()
         return [Delivery(**row) for row in rows]
+
+    def pending(self) -> tuple[int, int]:
+        """Return how many deliveries there are, and when the oldest one's event happened; 0 if there is none."""
+        query = select(func.count(), func.coalesce(func.min(deliveries.c.since_ms), 0))
+        number, since_ms = self._connection.execute(query).one()
+        return number, since_ms
 
     def put_off(self, delivery: Delivery) -> None:
         """Save when a delivery is tried next, and how often it was."""

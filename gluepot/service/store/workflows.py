@@ -15,6 +15,7 @@ from gluepot.service.triggers import Trigger, TriggerState
 from gluepot.service.workflows import UNFINISHED, Status, Workflow, WorkflowRun
 
 _COLUMNS = ("number", "id", "workflow", "status", "triggers")
+_AT_ONCE = 500
 _UNFINISHED = [one.value for one in UNFINISHED]
 
 
@@ -86,6 +87,16 @@ class WorkflowRows:
         )
         found: int = self._connection.execute(query).scalar_one()
         return found
+
+    def delete_old_runs(self, before_ms: int) -> None:
+        """Delete runs of workflows that have ended before a moment, in milliseconds since 1970."""
+        query = select(workflow_runs).where(workflow_runs.c.status.not_in(_UNFINISHED))
+        found = [
+            _run(row)
+            for row in self._connection.execute(query.order_by(workflow_runs.c.number).limit(_AT_ONCE)).mappings()
+        ]
+        old = [run.id for run in found if run.completed_ms < before_ms]
+        self._connection.execute(delete(workflow_runs).where(workflow_runs.c.id.in_(old)))
 
     def add_run(self, run: WorkflowRun) -> None:
         """Add a run of a workflow; its number is given by the database."""

@@ -11,16 +11,18 @@ from typing import Any
 from uuid import uuid4
 from xml.sax.saxutils import escape
 
+from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request as HttpRequest
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError, EtlError
 from gluepot.core.logging import get_logger
 from gluepot.service.errors import ServiceError, invalid
+from gluepot.service.figures import Figures
 from gluepot.service.wire import shapes
 from gluepot.service.wire.signature import Request, Signer, verify
 
@@ -43,6 +45,7 @@ def make_app(
     secret_of: Callable[[str], str | None],
     events_token: str,
     account: str,
+    figures: Figures,
     clock: Clock,
 ) -> Starlette:
     """Return the application.
@@ -53,11 +56,12 @@ def make_app(
         secret_of: returns the secret of an access key; None if there is no such key.
         events_token: must come with events.
         account: twelve digits.
+        figures: counts calls, and tells how the service is.
         clock: tells the time.
     """
 
     async def answer(http: HttpRequest) -> Response:
-        request_id = str(uuid4())
+        request_id, began_secs, code = str(uuid4()), clock.monotonic(), "OK"
         try:
             body = await _body(http)
             signer = verify(_signed(http, body), secret_of, clock.epoch())
@@ -66,7 +70,19 @@ def make_app(
             found = await run_in_threadpool(called, operations, http.headers.get("x-amz-target", ""), body)
             return _response(200, found, request_id)
         except ServiceError as refused:
+            code = refused.code
             return _refusal(refused, request_id)
+        finally:
+            target = http.headers.get("x-amz-target", "")
+            operation = target.partition(".")[2] if target in operations else "unknown"
+            figures.answered(operation, code, clock.monotonic() - began_secs)
+
+    async def metrics(_: HttpRequest) -> Response:
+        return Response(await run_in_threadpool(figures.text), media_type=CONTENT_TYPE_LATEST)
+
+    async def health(_: HttpRequest) -> Response:
+        trouble = await run_in_threadpool(figures.trouble)
+        return PlainTextResponse(trouble or "ok", 503 if trouble else 200)
 
     async def events(http: HttpRequest) -> Response:
         request_id = str(uuid4())
@@ -78,7 +94,14 @@ def make_app(
         except ServiceError as refused:
             return _refusal(refused, request_id)
 
-    return Starlette(routes=[Route("/", answer, methods=["POST"]), Route("/events", events, methods=["POST"])])
+    return Starlette(
+        routes=[
+            Route("/", answer, methods=["POST"]),
+            Route("/events", events, methods=["POST"]),
+            Route("/metrics", metrics),
+            Route("/health", health),
+        ]
+    )
 
 
 def _check_token(http: HttpRequest, token: str) -> None:

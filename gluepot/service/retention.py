@@ -1,0 +1,75 @@
+"""Removes what is old: runs that ended long ago, with their folders, firings and runs of workflows."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+
+from gluepot.core.clock import Clock
+from gluepot.core.errors import TransientError
+from gluepot.core.logging import get_logger
+from gluepot.service.launch.processes import Processes
+from gluepot.service.store.database import Store
+
+DEFAULT_KEEP_DAYS = 90
+"""For how long AWS Glue keeps the runs of jobs."""
+_DAY_MS = 24 * 3600 * 1000
+_EVERY_SECS = 3600.0
+_AT_ONCE = 500
+
+log = get_logger(__name__)
+
+
+class Retention:
+    """Removes old runs.
+
+    Args:
+        store: the database.
+        processes: the folders of runs at this place.
+        place: the name of this place; runs of others are left to them.
+        clock: tells the time.
+        keep_days: for how long runs are kept after their end.
+    """
+
+    def __init__(self, store: Store, processes: Processes, place: str, clock: Clock, keep_days: int) -> None:
+        self._store = store
+        self._processes = processes
+        self._place = place
+        self._clock = clock
+        self._keep_days = keep_days
+        self._ends = threading.Event()
+
+    def run(self) -> None:
+        """Remove what is old, every hour until `end` is called."""
+        while not self._ends.is_set():
+            more = False
+            try:
+                more = self.step()
+            except (TransientError, OSError) as error:
+                log.warning("old_runs_not_removed", error=str(error))
+            except Exception:
+                log.exception("service_retention_failed")
+            if not more:
+                self._ends.wait(_EVERY_SECS)
+
+    def end(self) -> None:
+        """End `run`."""
+        self._ends.set()
+
+    def step(self) -> bool:
+        """Remove some of what is old; return whether there may be more.
+
+        The folder of a run goes first: if the service is killed between the two, the next one tries again.
+        """
+        before_ms = round(self._clock.epoch() * 1000) - self._keep_days * _DAY_MS
+        with self._store.changes() as changes:
+            old = changes.old_runs(self._place, before_ms, _AT_ONCE)
+        for run_id in old:
+            shutil.rmtree(self._processes.folder(run_id), ignore_errors=True)
+        with self._store.changes() as changes:
+            changes.delete_runs(old)
+            changes.triggers.delete_firings(before_ms)
+            changes.workflows.delete_old_runs(before_ms)
+        if old:
+            log.info("old_runs_removed", runs=len(old))
+        return len(old) == _AT_ONCE

@@ -67,6 +67,7 @@ def make_app(
             signer = verify(_signed(http, body), secret_of, clock.epoch())
             if signer.service == "sts":
                 return _caller(body, signer, account, request_id)
+            _check_scope(signer, http.headers.get("x-amz-target", ""))
             found = await run_in_threadpool(called, operations, http.headers.get("x-amz-target", ""), body)
             return _response(200, found, request_id)
         except ServiceError as refused:
@@ -102,6 +103,13 @@ def make_app(
             Route("/health", health),
         ]
     )
+
+
+def _check_scope(signer: Signer, target: str) -> None:
+    """Refuse a request that was signed for another service than it is sent to."""
+    service = SERVICES.get(target.partition(".")[0])
+    if service is not None and signer.service != service:
+        raise ServiceError("InvalidSignatureException", f"Credential should be scoped to correct service: '{service}'.")
 
 
 def _check_token(http: HttpRequest, token: str) -> None:

@@ -186,6 +186,7 @@ class _Console:
                 Refused: refused,
                 ServiceError: self._refused_operation,
                 EtlError: self._failed,
+                Exception: self._broken,
                 _LoginNeeded: self._to_login,
             },
         )
@@ -322,6 +323,10 @@ class _Console:
         assert isinstance(error, ServiceError)  # this handler is registered only for `ServiceError`
         status = _STATUS.get(error.code, error.status)
         return self._says(request, "Not found" if status == 404 else "Refused", error.message, status)
+
+    async def _broken(self, request: Request, _: Exception) -> Response:
+        # Starlette raises the error again, and the server logs it.
+        return self._says(request, "Failed", "The page failed here; the service's log has the cause.", 500)
 
     async def _failed(self, request: Request, error: Exception) -> Response:
         log.warning("console_page_failed", path=request.url.path, error=str(error))

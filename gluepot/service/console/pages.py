@@ -207,7 +207,12 @@ def run(reader: Reader, query: Query) -> Page:
         "bars": timeline(attempts, now_ms),
         "arguments": arguments_of(found),
         "facts": facts,
+        "previous": (short_id(found.previous_id), url("run", job=name, id=found.previous_id))
+        if found.previous_id
+        else None,
         "stopping": found.state is State.STOPPING,
+        # Another service of the same database has the logs of the runs that it started.
+        "has_logs": goes_on or reader.service.run_folder(found.id).exists(),
         "log_group": log_group(found),
         "logs": [(stream, _tail(reader, found, stream), goes_on) for stream in STREAMS],
     }

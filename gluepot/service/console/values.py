@@ -19,8 +19,8 @@ from gluepot.service.workflows import Status
 from gluepot.web import figures
 
 ROOT = "/console/"
-ID_CHARS = 11
-"""So much of a run's id tells it from all others in practice."""
+# An id has 64 digits after three letters. So much of it tells it from all others in practice.
+_ID_CHARS, _SHORT_CHARS = 67, 11
 _MOODS = {
     "SUCCEEDED": "good",
     "COMPLETED": "good",
@@ -128,9 +128,8 @@ def run_row(run: Run, now_ms: int) -> RunRow:
 
 
 def short_id(run_id: str) -> str:
-    """Return the begin of an id, with the attempt that it names."""
-    first, mark, attempt = run_id.partition("_attempt_")
-    return f"{first[:ID_CHARS]}…{f' attempt {attempt}' if mark else ''}"
+    """Return the begin of an id, with what follows its digits: `jr_0123abcd… attempt 1`."""
+    return run_id[:_SHORT_CHARS] + ("…" if len(run_id) > _SHORT_CHARS else "") + run_id[_ID_CHARS:].replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)

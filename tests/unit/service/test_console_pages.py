@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from gluepot.service.console.app import ACTIONS
-from gluepot.service.console.pages import PAGES
+from gluepot.service.console.pages import PAGES, Reader
 from gluepot.service.console.sessions import SESSION_SECS
 from gluepot.service.console.values import url
 from gluepot.web.render import HEADERS
@@ -360,6 +360,15 @@ def test_what_is_not_there_is_told_in_a_page(scene, address, status, said):
     assert answer.status_code == status
     assert said in words(answer)
     assert "Overview" in answer.text
+
+
+def test_a_page_that_fails_says_nothing_of_its_insides(scene, monkeypatch):
+    client = TestClient(scene.app, base_url=OURS, raise_server_exceptions=False)
+    client.get(scene.link())
+    monkeypatch.setattr(Reader, "call", lambda *_, **__: {}[CANARY])
+    answer = client.get(url("workflows"))
+    assert (answer.status_code, CANARY in answer.text) == (500, False)
+    assert "the service's log has the cause" in words(answer)
 
 
 def test_an_empty_service_has_pages_too(scene):

@@ -234,6 +234,7 @@ class _Console:
         secret = self._secret_of(key_id)
         given = fields.get("secret", "").strip()
         if secret is None or not hmac.compare_digest(secret.encode(), given.encode()):
+            log.warning("console_login_refused", user=key_id)
             return self._login_form(following, "There is no such access key with this secret.", 401)
         return self._entered(request, key_id, following)
 

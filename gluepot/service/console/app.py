@@ -27,7 +27,7 @@ from gluepot.service.console.pages import MENU, PAGES, Page, Reader
 from gluepot.service.console.sessions import SESSION_SECS, Links, Notice, Session, Sessions
 from gluepot.service.console.values import ROOT, distance, given_arguments, moment, short_id, url
 from gluepot.service.context import Service
-from gluepot.service.errors import ServiceError
+from gluepot.service.errors import MISSING, ServiceError
 from gluepot.service.keys import KeyPair
 from gluepot.service.wire.app import Answer
 from gluepot.web.render import HEADERS, static_answer, templates
@@ -37,7 +37,7 @@ LOGIN, LOGOUT = ROOT + "login", ROOT + "logout"
 _PACKAGE = "gluepot.service.console"
 _MOST_FORM_BYTES = 64_000
 _CSRF = "csrf"
-_STATUS = {"EntityNotFoundException": 404, "AccessDeniedException": 403}
+_STATUS = {MISSING: 404, "AccessDeniedException": 403}
 
 log = get_logger(__name__)
 
@@ -108,9 +108,17 @@ def stop_workflow_run(reader: Reader, fields: Fields) -> Done:
     return Done("The jobs of the run were asked to stop.", url("workflow-run", name=name, id=run_id))
 
 
+def reset_job_bookmark(reader: Reader, fields: Fields) -> Done:
+    """Let the next run of a job read everything again."""
+    name = fields.get("job", "")
+    reader.call("ResetJobBookmark", JobName=name)
+    return Done("The bookmark was reset. The next run reads everything again.", url("bookmark", job=name))
+
+
 ACTIONS: Mapping[str, Callable[[Reader, Fields], Done]] = {
     "start-job-run": start_job_run,
     "stop-job-run": stop_job_run,
+    "reset-job-bookmark": reset_job_bookmark,
     "start-trigger": start_trigger,
     "stop-trigger": stop_trigger,
     "start-workflow-run": start_workflow_run,

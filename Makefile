@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages demo test test-long check lint crash bench bench-quick bench-kinesis bench-jdbc bench-planning bench-storm bench-autoscaling bench-merge clean
+.PHONY: help setup packages demo demo-service test test-long check lint crash bench bench-quick bench-kinesis bench-jdbc bench-planning bench-storm bench-autoscaling bench-merge clean
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -25,6 +25,9 @@ setup: ## install the locked packages and fetch the broker, once
 demo: setup ## click events through a Glue script into a table, live; ARGS="--seconds 20"
 	@$(BIN)/gluepot demo $(ARGS)
 
+demo-service: setup ## the service with a workflow and a stream that run; ARGS="--port 4590"
+	@$(BIN)/gluepot serve --demo $(ARGS)
+
 test: setup ## all that CI runs: lint and every test
 	@# In two parts, so that the processes of the second, which start servers and jobs, hold no Spark of the first. Lint and
 	@# the unit tests run beside them, with what they leave of the processors (`nice`); their lines follow at the end.
@@ -38,7 +41,7 @@ test: setup ## all that CI runs: lint and every test
 	$(BIN)/python -m scripts.test_times $(TIMES)/*.xml; exit $$failed
 
 test-long: setup ## long repetitions, before a release: generated data quality rules and requests, two thousand histories of bookmarked runs, random kills, every kill point with tables in S3, wrong versions under kills, kills of lake examples; some twenty-five minutes
-	@$(IN_OWN_FOLDER); $(PYTEST) --basetemp $$folder/1 --numprocesses 2 --dist loadfile tests/unit/quality tests/unit/bookmarks tests/unit/service tests/crash tests/e2e -m long
+	@$(IN_OWN_FOLDER); $(PYTEST) --basetemp $$folder/1 --numprocesses 2 --dist loadfile tests/unit/quality tests/unit/bookmarks tests/unit/service tests/integration tests/crash tests/e2e -m long
 
 check: lint ## before a commit: lint and the unit tests
 	@$(BIN)/pytest --numprocesses 2 tests/unit -m "not slow and not long"

@@ -30,7 +30,7 @@ class Scene:
         self.world = world
         operations = {target: partial(one, world.service) for target, one in BY_TARGET.items()}
         secrets = {KEY.id: KEY.secret}
-        api = make_app(operations, secrets.get, "000000000000", world.clock)
+        api = make_app(operations, len, secrets.get, "token", "000000000000", world.clock)
         self.app = with_console(api, world.service, operations, secrets.get, KEY, loopback=loopback)
 
     @classmethod

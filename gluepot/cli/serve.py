@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 import signal
+from contextlib import ExitStack
+from typing import Annotated
 
-from cyclopts import App
+from cyclopts import App, Parameter
+from cyclopts.validators import Number
 
 from gluepot.core.clock import SystemClock
 from gluepot.core.sockets import LOOPBACK
@@ -14,9 +17,9 @@ from gluepot.service.server import (
     DEFAULT_PORT,
     DEFAULT_REGION,
     ServeOptions,
-    client_environment,
     console_link,
     service,
+    shell_environment,
     where_it_serves,
 )
 
@@ -26,37 +29,54 @@ app = App(
 
 
 @app.default
-def serve(*, host: str = LOOPBACK, port: int = DEFAULT_PORT, region: str = DEFAULT_REGION) -> None:
+def serve(
+    *,
+    host: str = LOOPBACK,
+    port: int = DEFAULT_PORT,
+    region: str = DEFAULT_REGION,
+    max_runs: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
+    dev: bool = False,
+    demo: bool = False,
+) -> None:
     """Serve until Ctrl-C or a signal. Runs go on without the service; the next one finds them again.
 
     Args:
         host: address to listen on. Requests must be signed, but they are not encrypted.
         port: 0 takes a free one.
         region: region in the names of resources.
+        max_runs: how many runs may be active at a time; others wait. Without it there is no limit.
+        dev: with an S3 of its own, whose bucket `gluepot` is in memory; the runs end with the service.
+        demo: as --dev, in a new folder below .gluepot/demo-service, with a workflow and a stream that run.
     """
-    clock = SystemClock()
-    with service(ServeOptions(host, port, region), os.environ, clock) as serving:
-        for one in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(one, lambda *_: serving.stop())
+    options, clock = ServeOptions(host, port, region, max_runs), SystemClock()
+    with ExitStack() as stack:
+        if dev or demo:
+            # Plain services need none of what these import.
+            from gluepot.service.dev.serve import demonstration, development  # noqa: PLC0415
+
+            serving = stack.enter_context((demonstration if demo else development)(options, os.environ, clock))
+        else:
+            serving = stack.enter_context(service(options, os.environ, clock))
+            print(f"AWS Glue's API is at {serving.url}; `gluepot serve env` prints what a shell needs. Ctrl-C ends it.")
         print(
-            f"AWS Glue's API is at {serving.url}; `gluepot serve env` prints what a shell needs. Ctrl-C ends it.\n"
             f"The console opens, once, with {console_link(serving.url, serving.key, clock.epoch())}\n"
             "`gluepot serve console` prints another link.",
             flush=True,
         )
+        for one in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(one, lambda *_: serving.stop())
         serving.ended.wait()
 
 
 @app.command
 def env() -> None:
     """Print the lines with which AWS clients of a shell talk to the running service: eval "$(gluepot serve env)"."""
-    url, region, key = where_it_serves(os.environ)
-    for name, value in client_environment(url, region, key).items():
+    for name, value in shell_environment(os.environ).items():
         print(f"export {name}={shlex.quote(value)}")
 
 
 @app.command
 def console() -> None:
     """Print a link that opens the console of the running service in a browser: once, within ten minutes."""
-    url, _, key = where_it_serves(os.environ)
-    print(console_link(url, key, SystemClock().epoch()))
+    where = where_it_serves(os.environ)
+    print(console_link(where.url, where.key, SystemClock().epoch()))

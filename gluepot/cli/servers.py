@@ -12,14 +12,14 @@ from gluepot.servers.embedded import STOP_SECS, EmbeddedServer
 from gluepot.servers.process import is_alive, terminate
 from gluepot.servers.state import ServerState, forget_state, read_state, server_folder, write_state
 
-Name = Literal["kafka", "kinesis"]
+Name = Literal["kafka", "kinesis", "s3"]
 
 
 def up(server: Name = "kafka", *, port: int = 0) -> None:
     """Start a development server and leave it running.
 
     It listens on this machine only. Topics of Kafka and their records are still there after the next start; streams of
-    Kinesis are lost when the server ends.
+    Kinesis and buckets of S3 are lost when the server ends.
 
     Args:
         server: which one.
@@ -52,7 +52,7 @@ def status(*, output: Literal["text", "json"] = "text") -> None:
         for state in running:
             print(f"{state.server} runs at {state.address}, pid {state.process.pid}, log {state.log}")
     else:
-        print("No server runs; start one with `gluepot up kafka` or `gluepot up kinesis`.")
+        print("No server runs; start one with `gluepot up kafka`, `gluepot up kinesis` or `gluepot up s3`.")
 
 
 def down() -> None:
@@ -71,8 +71,9 @@ def _kind_of(server: Name) -> type[EmbeddedServer]:
     # Every command imports this module, and these take their time to load.
     from gluepot.servers.kafka import KafkaBroker  # noqa: PLC0415
     from gluepot.servers.kinesis import KinesisServer  # noqa: PLC0415
+    from gluepot.servers.s3 import S3Server  # noqa: PLC0415
 
-    return KafkaBroker if server == "kafka" else KinesisServer
+    return {"kafka": KafkaBroker, "kinesis": KinesisServer, "s3": S3Server}[server]
 
 
 def _all_running() -> list[ServerState]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+VARIABLE = "GLUEPOT_STATE"
+
 
 def state_root(environ: Mapping[str, str]) -> Path:
     """Return our state folder; it need not exist yet.
@@ -13,7 +15,7 @@ def state_root(environ: Mapping[str, str]) -> Path:
         environ: `GLUEPOT_STATE` names the folder itself; otherwise it is `gluepot` under `XDG_STATE_HOME`, which is
             `~/.local/state` where unset, as the XDG base directory specification says.
     """
-    if own := environ.get("GLUEPOT_STATE"):
+    if own := environ.get(VARIABLE):
         return Path(own).expanduser().absolute()
     if xdg := environ.get("XDG_STATE_HOME"):
         return Path(xdg).expanduser().absolute() / "gluepot"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -14,7 +13,9 @@ from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.kinesis.client import KinesisClient
 from gluepot.connectors.kinesis.settings import StreamAddress
 from gluepot.core.clock import Clock
-from gluepot.core.errors import ConfigError, TransientError
+from gluepot.core.environment import environment
+from gluepot.core.errors import TransientError
+from gluepot.core.examples import example
 from gluepot.produce import Target
 from gluepot.produce.targets import KinesisTarget
 from gluepot.servers.kafka import KafkaBroker
@@ -68,7 +69,7 @@ def kinesis_stage(folder: Path, clock: Clock) -> Iterator[Stage]:
     """An emulator with a stream, for as long as the context lasts; the environment leads to it, and nowhere else."""
     with (
         KinesisServer(folder / "kinesis") as server,
-        _environment({**CREDENTIALS, "AWS_ENDPOINT_URL_KINESIS": server.url}),
+        environment({**CREDENTIALS, "AWS_ENDPOINT_URL_KINESIS": server.url}),
     ):
         address = StreamAddress(NAME, arn(NAME), REGION, server.url)
         client = KinesisClient(address)
@@ -83,15 +84,6 @@ STAGES: Mapping[str, Callable[[Path, Clock], AbstractContextManager[Stage]]] = {
 }
 
 
-def example(name: str) -> Path:
-    """Return a script of `examples/`, from the checkout or from the installed package."""
-    here = Path(__file__).resolve()
-    for folder in (here.parents[2] / "examples", here.parents[1] / "examples"):
-        if (folder / name).is_file():
-            return folder / name
-    raise ConfigError(f"The demo's script examples/{name} is not installed; run the demo from a checkout.")
-
-
 def _create_stream(client: KinesisClient, clock: Clock) -> None:
     client.call("CreateStream", {"StreamName": NAME, "ShardCount": PARTITIONS})
     deadline = clock.monotonic() + ACTIVE_SECS
@@ -99,18 +91,3 @@ def _create_stream(client: KinesisClient, clock: Clock) -> None:
         if clock.monotonic() > deadline:
             raise TransientError(f"{client.where} was not active within {ACTIVE_SECS:.0f} s; run the demo again.")
         clock.sleep(POLL_SECS)
-
-
-@contextmanager
-def _environment(wanted: Mapping[str, str]) -> Iterator[None]:
-    """Set variables for this process and those it starts, for as long as the context lasts."""
-    before = {name: os.environ.get(name) for name in wanted}
-    os.environ.update(wanted)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gluepot.core.clock import Clock
+from gluepot.service.events.envelopes import Origin
 from gluepot.service.store.database import Store
 
 
@@ -33,6 +34,11 @@ class Service:
     account: str
     region: str
 
+    @property
+    def origin(self) -> Origin:
+        """Of events."""
+        return Origin(self.account, self.region)
+
     def now_ms(self) -> int:
         """Return milliseconds since 1970."""
         return round(self.clock.epoch() * 1000)
@@ -40,6 +46,10 @@ class Service:
     def arn(self, kind: str, name: str) -> str:
         """Return the ARN of a resource."""
         return f"arn:aws:glue:{self.region}:{self.account}:{kind}/{name}"
+
+    def event_arn(self, rule: str) -> str:
+        """Return the ARN of a rule."""
+        return f"arn:aws:events:{self.region}:{self.account}:rule/{rule}"
 
 
 def new_id(prefix: str) -> str:

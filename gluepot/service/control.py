@@ -12,15 +12,34 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from gluepot.core.clock import Clock
 from gluepot.core.errors import EtlError, TransientError
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
 from gluepot.service.commands import Command, command_of, fetched, script_location
+from gluepot.service.endings import end_run
+from gluepot.service.events.envelopes import Origin, delay_of
 from gluepot.service.firing import move_on
 from gluepot.service.launch.processes import Alive, Processes, Unknown
-from gluepot.service.states import ACTIVE, OPEN, Ended, Run, State, admitted, asked_to_stop, began, ended, late, retried
+from gluepot.service.publishing import publish
+from gluepot.service.states import (
+    ACTIVE,
+    OPEN,
+    Ended,
+    Run,
+    State,
+    admitted,
+    began,
+    delayed,
+    expiring,
+    for_service_limit,
+    in_maintenance,
+    in_places,
+    late,
+    out_of_time,
+)
 from gluepot.service.store.database import Store
 
 KILL_AFTER_SECS = 60.0
@@ -36,14 +55,32 @@ class Controller:
         store: what runs there are.
         processes: what runs on this machine.
         environ: the environment that runs get.
+        place: the name of this machine, or state folder.
         clock: tells the time.
+        origin: of the events that tell what became of runs.
+        most_runs: how many runs may have a process at a time; None for any number.
+        wake_deliveries: has events posted, because there may be new ones.
     """
 
-    def __init__(self, store: Store, processes: Processes, environ: Mapping[str, str], clock: Clock) -> None:
+    def __init__(
+        self,
+        store: Store,
+        processes: Processes,
+        environ: Mapping[str, str],
+        place: str,
+        clock: Clock,
+        origin: Origin,
+        most_runs: int | None = None,
+        wake_deliveries: Callable[[], None] = lambda: None,
+    ) -> None:
         self._store = store
         self._processes = processes
         self._environ = environ
+        self._place = place
         self._clock = clock
+        self._origin = origin
+        self._most_runs = most_runs
+        self._wake_deliveries = wake_deliveries
         self._changed = threading.Event()
         self._ends = threading.Event()
 
@@ -73,30 +110,45 @@ class Controller:
     def step(self) -> bool:
         """Look at each run once; return whether there are any that can change by themselves."""
         with self._store.changes() as changes:
-            runs = changes.runs_in(OPEN)
+            runs = [run for run in changes.runs_in(OPEN) if run.place in {"", self._place}]
         for run in runs:
-            if run.state is not State.WAITING:
-                self._move_on(run)
-        if any(run.state is State.WAITING for run in runs):
+            if delayed(run, self._now_ms()):
+                self._tell_delay(run.id)
+        active = [run for run in runs if run.state is not State.WAITING]
+        without_process = [run for run in active if not self._move_on(run)]
+        start, wait = in_places(without_process, len(active) - len(without_process), self._most_runs)
+        for run in start:
+            self._start(run)
+        for run in wait:
+            self._change(run.id, partial(for_service_limit, most=self._most_runs))
+        if len(active) < len(runs):
             self._admit()
-        if move_on(self._store, self._now_ms()):
+        if move_on(self._store, self._origin, self._now_ms()):
             self._changed.set()
+            self._wake_deliveries()
         return bool(runs)
 
-    def _move_on(self, run: Run) -> None:
+    def _move_on(self, run: Run) -> bool:
+        """Follow what the process of a run does; return False if it has none yet."""
         match self._processes.look(run.id, self._now_ms()):
             case Unknown() if run.state is State.STOPPING:
                 self._finish(run, Ended(self._now_ms(), None))
             case Unknown():
-                self._start(run)
+                return False
             case Alive(begun_ms):
                 self._watch(run, begun_ms)
             case Ended() as end:
                 self._finish(run, end)
             case _:
                 pass
+        return True
 
     def _start(self, run: Run) -> None:
+        reach("service.taking")
+        with self._store.changes() as changes:
+            if not changes.take_run(run.id, self._place):
+                return
+        reach("service.taken")
         try:
             command = self._command(run)
             reach("service.starting")
@@ -118,37 +170,50 @@ class Controller:
     def _watch(self, run: Run, begun_ms: int) -> None:
         now_ms = self._now_ms()
         if run.state is State.STARTING:
-            self._change(run.id, lambda found: began(found, begun_ms))
+            self._change(run.id, partial(began, at_ms=begun_ms))
         elif late(run, now_ms):
-            self._change(run.id, lambda found: replace(asked_to_stop(found, now_ms), times_out=True))
+            self._change(run.id, partial(out_of_time, now_ms=now_ms))
+        elif in_maintenance(run, now_ms):
+            self._change(run.id, partial(expiring, now_ms=now_ms))
         elif run.state is State.STOPPING:
             if now_ms - run.modified_ms > KILL_AFTER_SECS * 1000:
                 self._processes.kill(run.id)
             else:
                 self._processes.stop(run.id)
+                reach("service.told_to_stop")
 
     def _finish(self, run: Run, end: Ended) -> None:
+        end_run(self._store, run.id, self._place, end, self._now_ms())
+
+    def _tell_delay(self, run_id: str) -> None:
         with self._store.changes() as changes:
-            found = changes.run(run.id)
-            if found is None or found.state not in ACTIVE:
-                return
-            done = ended(found, end)
-            changes.change_run(done)
-            if (again := retried(done, self._now_ms())) is not None:
-                changes.add_run(again)
-            reach("service.finished")
-        log.info("run_ended", job=done.job, run=done.id, state=done.state.value, error=done.error)
+            run = changes.run(run_id)
+            if run is not None and delayed(run, self._now_ms()):
+                publish(changes, delay_of(run), self._origin, self._now_ms())
+                changes.change_run(replace(run, delays_told=[*run.delays_told, run.state.value]))
+                reach("service.telling_delay")
 
     def _change(self, run_id: str, change: Callable[[Run], Run]) -> None:
         with self._store.changes() as changes:
             if (found := changes.run(run_id)) is not None and found.state in ACTIVE:
                 changes.change_run(change(found))
+                reach("service.changing")
+        reach("service.changed")
 
     def _admit(self) -> None:
         with self._store.changes() as changes:
-            active = Counter(run.job for run in changes.runs_in(ACTIVE))
-            for run in admitted(changes.runs_in([State.WAITING]), active, self._now_ms()):
+            changes.alone()
+            active = changes.runs_in(ACTIVE)
+            taken = sum(run.place in {"", self._place} for run in active)
+            places = None if self._most_runs is None else self._most_runs - taken
+            waiting, counts = changes.runs_in([State.WAITING]), Counter(run.job for run in active)
+            queue = admitted(waiting, counts, places, self._now_ms())
+            for run in (*queue.starting, *queue.given_up):
                 changes.change_run(run)
+            for run in queue.starting:
+                changes.take_run(run.id, self._place)
+            reach("service.admitting")
+        reach("service.admitted")
 
     def _now_ms(self) -> int:
         return round(self._clock.epoch() * 1000)

@@ -23,8 +23,8 @@ DPUS: Mapping[str, float] = {
     "R.8X": 8,
 }
 """Data processing units of a worker, by its type."""
-COMMANDS = ("glueetl", "gluestreaming", "pythonshell")
-_PYTHON_SHELL = "pythonshell"
+_STREAMING, PYTHON_SHELL = "gluestreaming", "pythonshell"
+COMMANDS = ("glueetl", _STREAMING, PYTHON_SHELL)
 _SHELL_DPUS = (0.0625, 1.0)
 _OF_RUN = (
     "Timeout",
@@ -64,7 +64,7 @@ def complete(given: Mapping[str, Any]) -> dict[str, Any]:
     if not given.get("Role"):
         raise invalid("Role is missing; give any name, which is kept and not used.")
     version = given.get("GlueVersion", DEFAULT)
-    if version not in PROFILES and kind != _PYTHON_SHELL:
+    if version not in PROFILES and kind != PYTHON_SHELL:
         raise invalid(f"GlueVersion is {version!r}; use one of {', '.join(PROFILES)}.")
     _check_limits(given)
     _check_capacity(given)
@@ -107,7 +107,17 @@ def for_run(definition: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict
 
 def is_python_shell(definition: Mapping[str, Any]) -> bool:
     """Return whether a job runs without Spark. Runs of jobs that were deleted have an empty definition."""
-    return bool(definition.get("Command", {}).get("Name") == _PYTHON_SHELL)
+    return bool(definition.get("Command", {}).get("Name") == PYTHON_SHELL)
+
+
+def is_stream(definition: Mapping[str, Any]) -> bool:
+    """Return whether a job runs until somebody stops it."""
+    return bool(definition.get("Command", {}).get("Name") == _STREAMING)
+
+
+def is_flex(definition: Mapping[str, Any]) -> bool:
+    """Return whether runs of a job start after those of others."""
+    return bool(definition.get("ExecutionClass") == "FLEX")
 
 
 def capacity(definition: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,7 +137,7 @@ def capacity(definition: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _default_timeout(given: Mapping[str, Any], kind: str, version: str) -> dict[str, int]:
-    if "Timeout" in given or kind == "gluestreaming":
+    if "Timeout" in given or kind == _STREAMING:
         return {}
     return {"Timeout": _MINUTES_BEFORE_GLUE_5 if float(version) < 5 else _MINUTES}
 

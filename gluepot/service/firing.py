@@ -1,7 +1,7 @@
 """Fires triggers and moves runs of workflows on, each firing in one transaction with the runs that it starts.
 
-Three things fire a trigger: a call, its schedule, and the end of runs. A firing is a row whose key is the trigger and
-the occasion, so that two controllers cannot both fire it.
+Four things fire a trigger: a call, its schedule, the end of runs, and events. A firing is a row whose key is the
+trigger and the occasion, so that two controllers cannot both fire it.
 """
 
 from __future__ import annotations
@@ -10,10 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
 from gluepot.service.context import new_id
 from gluepot.service.errors import ServiceError, invalid, not_found
-from gluepot.service.states import ACTIVE, OPEN, Run, State, asked_to_stop, settled
+from gluepot.service.events.batches import Batch, Waiting, batch_of, properties_of
+from gluepot.service.events.envelopes import Origin, end_of
+from gluepot.service.publishing import publish
+from gluepot.service.states import ACTIVE, OPEN, Run, asked_to_stop, settled
 from gluepot.service.store.database import Changes, Store
 from gluepot.service.triggers import FiredBy, Trigger, missed, scheduled, to_fire, triggered
 from gluepot.service.workflows import (
@@ -32,8 +36,13 @@ from gluepot.service.workflows import (
 log = get_logger(__name__)
 
 
-def move_on(store: Store, now_ms: int) -> bool:
+def move_on(store: Store, origin: Origin, now_ms: int) -> bool:
     """Fire what is due, follow the runs that have ended, and end the runs of workflows that are over.
+
+    Args:
+        store: the database.
+        origin: of the events that tell the ends of runs.
+        now_ms: milliseconds since 1970.
 
     Returns:
         Whether something was done.
@@ -45,13 +54,25 @@ def move_on(store: Store, now_ms: int) -> bool:
         due = changes.triggers.due(now_ms)
     for trigger in due:
         with store.changes() as changes:
+            changes.alone()
             fire_by_schedule(changes, trigger.name, now_ms)
+            reach("service.firing_by_schedule")
+        reach("service.fired_by_schedule")
     with store.changes() as changes:
+        changes.alone()
         followed = changes.runs_to_follow()
         for run in followed:
-            follow(changes, run, now_ms)
+            follow(changes, run, origin, now_ms)
+            reach("service.following")
         _end_workflow_runs(changes, now_ms)
-    return bool(due or followed)
+        reach("service.ending_workflows")
+    reach("service.followed")
+    with store.changes() as changes:
+        changes.alone()
+        fired = [fire_by_events(changes, name, events, now_ms) for name, events in changes.events.waiting().items()]
+        if any(fired):
+            reach("service.firing_by_events")
+    return bool(due or followed or any(fired))
 
 
 def fire_by_schedule(changes: Changes, name: str, now_ms: int) -> None:
@@ -65,7 +86,7 @@ def fire_by_schedule(changes: Changes, name: str, now_ms: int) -> None:
     elif changes.triggers.note_firing(name, str(trigger.next_ms), now_ms):
         log.info("trigger_fired", trigger=name)
         if trigger.workflow:
-            _start_by_schedule(changes, trigger.workflow, now_ms)
+            _start_by_itself(changes, trigger.workflow, now_ms)
         else:
             _start_actions(changes, trigger.actions, FiredBy(name, new_id("tf_")), now_ms)
 
@@ -84,10 +105,36 @@ def fire_by_call(changes: Changes, trigger: Trigger, now_ms: int) -> None:
     _start_actions(changes, trigger.actions, FiredBy(trigger.name, chain), now_ms)
 
 
-def follow(changes: Changes, ended: Run, now_ms: int) -> None:
-    """Fire the triggers that waited for the end of a run."""
+def fire_by_events(changes: Changes, name: str, waiting: Sequence[Waiting], now_ms: int) -> bool:
+    """Fire a trigger for which enough events have come, or have waited long enough; return whether it fired.
+
+    Args:
+        changes: the transaction.
+        name: the trigger's name.
+        waiting: all events that wait for it, the oldest first.
+        now_ms: milliseconds since 1970.
+    """
+    trigger = changes.triggers.get(name)
+    if trigger is None or changes.workflows.get(trigger.workflow) is None:
+        log.warning("trigger_of_events_not_found", trigger=name, events=len(waiting))
+        changes.events.forget(waiting)
+        return False
+    rest = list(waiting)
+    while batch := batch_of(trigger.definition.get("EventBatchingCondition"), rest, now_ms):
+        changes.events.forget(batch.events)
+        rest = rest[len(batch.events) :]
+        if changes.triggers.note_firing(name, f"event {batch.events[0].number}", now_ms):
+            log.info("trigger_fired", trigger=name, events=len(batch.events))
+            _start_by_itself(changes, trigger.workflow, now_ms, batch)
+    return len(rest) < len(waiting)
+
+
+def follow(changes: Changes, ended: Run, origin: Origin, now_ms: int) -> None:
+    """Tell the end of a run, and fire the triggers that waited for it."""
     changes.mark_followed(ended.id)
-    if not settled(ended):
+    if (news := end_of(ended)) is not None:
+        publish(changes, news, origin, now_ms)
+    if not ended.chain or not settled(ended):
         return
     runs = changes.runs_of_chain(ended.chain)
     if ended.workflow:
@@ -134,7 +181,7 @@ def stop_workflow_run(changes: Changes, run: WorkflowRun, now_ms: int) -> None:
         raise ServiceError("IllegalWorkflowStateException", f"The run {run.id} is {run.status.value}, not RUNNING.")
     changes.workflows.change_run(replace(run, status=Status.STOPPING))
     for one in changes.runs_of_chain(run.id):
-        if one.state in OPEN and one.state is not State.STOPPING:
+        if one.state in OPEN:
             changes.change_run(asked_to_stop(one, now_ms))
 
 
@@ -195,12 +242,15 @@ def carried_runs(changes: Changes, run: WorkflowRun) -> list[Run]:
     return [found for one in run.carried if (found := changes.run(one)) is not None]
 
 
-def _start_by_schedule(changes: Changes, name: str, now_ms: int) -> None:
+def _start_by_itself(changes: Changes, name: str, now_ms: int, batch: Batch | None = None) -> None:
+    """Start a run of a workflow that no caller asked for; beyond the workflow's limit it is in ERROR."""
     workflow = changes.workflows.get(name)
     if workflow is None:
         log.warning("workflow_of_trigger_not_found", workflow=name)
         return
-    run, first = _new_run(changes, workflow, {}, now_ms)
+    run, first = _new_run(changes, workflow, properties_of(batch) if batch else {}, now_ms)
+    if batch:
+        run = replace(run, event_condition=batch.condition)
     if full(workflow, changes.workflows.count_unfinished(name)):
         error = concurrent_runs_exceeded(name)
         changes.workflows.add_run(replace(run, status=Status.ERROR, completed_ms=now_ms, error=error))

@@ -47,6 +47,14 @@ def own_key(path: Path) -> KeyPair:
         raise ConfigError(f"{path} holds no access key; move it away, and a new one is made.") from None
 
 
+def own_token(path: Path) -> str:
+    """Return the token of a file, which only its owner may read; a new one if there is no file."""
+    if not path.exists():
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(secrets.token_urlsafe(30))
+    return path.read_text().strip()
+
+
 def keys_of(own: KeyPair, environ: Mapping[str, str]) -> dict[str, str]:
     """Return the secrets by the ids of keys: the service's own and the one of its environment, which runs inherit."""
     keys = {own.id: own.secret}

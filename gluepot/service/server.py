@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import secrets
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
@@ -23,17 +25,24 @@ from gluepot.service.console.sessions import new_link_token
 from gluepot.service.console.values import url as console_path
 from gluepot.service.context import Service
 from gluepot.service.control import Controller
-from gluepot.service.keys import KeyPair, keys_of, own_key
+from gluepot.service.deliveries import Deliveries
+from gluepot.service.endings import stop_all_runs
+from gluepot.service.events.envelopes import Origin
+from gluepot.service.keys import KeyPair, keys_of, own_key, own_token
 from gluepot.service.launch.processes import Processes
 from gluepot.service.operations import BY_TARGET
+from gluepot.service.operations.events import receive
+from gluepot.service.presence import Presence
 from gluepot.service.store.database import open_store, store_url
-from gluepot.service.wire.app import make_app
+from gluepot.service.wire.app import Answer, called, make_app
 
 DEFAULT_PORT = 4590
 DEFAULT_REGION = "us-east-1"
 ACCOUNT = "000000000000"
 _WAITING_CLIENTS = 128
-_KEY, _ENDPOINT = "key.json", "endpoint.json"
+_STOP_SECS = 90.0
+_KEY, _ENDPOINT, _EVENTS_TOKEN, _PLACE = "key.json", "endpoint.json", "events_token", "place"
+EVENTS_PATH = "/events"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +53,34 @@ class ServeOptions:
         host: address to listen on.
         port: 0 takes a free one.
         region: in names of resources; the default of clients and runs.
+        most_runs: how many runs may have a process at a time; None for any number.
+        ends_runs: stop all runs when the service ends, because what they need ends, too.
+        shell: further environment variables that a shell needs.
     """
 
     host: str = LOOPBACK
     port: int = DEFAULT_PORT
     region: str = DEFAULT_REGION
+    most_runs: int | None = None
+    ends_runs: bool = False
+    shell: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a service is.
+
+    Args:
+        url: its endpoint.
+        region: of its resources.
+        key: its own key pair.
+        shell: further environment variables that a shell needs.
+    """
+
+    url: str
+    region: str
+    key: KeyPair
+    shell: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +91,8 @@ class Serving:
         url: its endpoint.
         region: of its resources.
         key: its own key pair.
+        events_token: must come with events.
+        call: calls an operation as clients do, by its target, such as `AWSGlue.GetJob`.
         ended: set when it no longer listens.
         server: what listens.
     """
@@ -66,6 +100,8 @@ class Serving:
     url: str
     region: str
     key: KeyPair
+    events_token: str
+    call: Callable[[str, Mapping[str, Any]], dict[str, Any]]
     ended: threading.Event
     server: uvicorn.Server
 
@@ -79,16 +115,27 @@ def service_folder(environ: Mapping[str, str]) -> Path:
     return state_root(environ) / "service"
 
 
+def key_path(environ: Mapping[str, str]) -> Path:
+    """Return where the service's own key pair is."""
+    return service_folder(environ) / _KEY
+
+
 def client_environment(url: str, region: str, key: KeyPair) -> dict[str, str]:
     """Return the environment variables with which AWS clients talk to the service."""
     return {
         "AWS_ENDPOINT_URL_GLUE": url,
         "AWS_ENDPOINT_URL_STS": url,
         "AWS_ENDPOINT_URL_CLOUDWATCH_LOGS": url,
+        "AWS_ENDPOINT_URL_EVENTBRIDGE": url,
         "AWS_DEFAULT_REGION": region,
         "AWS_ACCESS_KEY_ID": key.id,
         "AWS_SECRET_ACCESS_KEY": key.secret,
     }
+
+
+def events_environment(url: str, token: str) -> dict[str, str]:
+    """Return the environment variables that say where others send events, and with which token."""
+    return {"GLUEPOT_EVENTS_URL": url + EVENTS_PATH, "GLUEPOT_EVENTS_TOKEN": token}
 
 
 def console_link(url: str, key: KeyPair, now_secs: float) -> str:
@@ -96,8 +143,8 @@ def console_link(url: str, key: KeyPair, now_secs: float) -> str:
     return url + console_path("login", token=new_link_token(key.secret, now_secs))
 
 
-def where_it_serves(environ: Mapping[str, str]) -> tuple[str, str, KeyPair]:
-    """Return endpoint, region and key of the service of this state folder.
+def where_it_serves(environ: Mapping[str, str]) -> Endpoint:
+    """Return where the service of this state folder is.
 
     Raises:
         ConfigError: none runs.
@@ -107,7 +154,26 @@ def where_it_serves(environ: Mapping[str, str]) -> tuple[str, str, KeyPair]:
         found = json.loads((folder / _ENDPOINT).read_text())
     except FileNotFoundError:
         raise ConfigError("No service runs; start one with `gluepot serve`.") from None
-    return found["url"], found["region"], own_key(folder / _KEY)
+    return Endpoint(found["url"], found["region"], own_key(folder / _KEY), found.get("shell", {}))
+
+
+def shell_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment variables with which a shell talks to the service of this state folder.
+
+    Raises:
+        ConfigError: none runs.
+    """
+    where = where_it_serves(environ)
+    token = own_token(service_folder(environ) / _EVENTS_TOKEN)
+    clients = client_environment(where.url, where.region, where.key)
+    return {**clients, **events_environment(where.url, token), **where.shell}
+
+
+def own_place(path: Path) -> str:
+    """Return the name of this place, which a file keeps: that of the machine, and something that no other has."""
+    if not path.exists():
+        path.write_text(f"{socket.gethostname()}-{secrets.token_hex(4)}")
+    return path.read_text()
 
 
 @contextmanager
@@ -134,11 +200,18 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         listening = _listen(options)
         url = origin_of(options.host, listening.getsockname()[1])
         processes = Processes(folder / "runs")
-        controller = Controller(store, processes, _run_environment(environ, url, options.region, key), clock)
+        origin = Origin(ACCOUNT, options.region)
+        deliveries = Deliveries(store, clock)
+        run_environment = _run_environment(environ, url, options.region, key)
+        place = own_place(folder / _PLACE)
+        presence = Presence(store, processes, place, clock)
+        controller = Controller(
+            store, processes, run_environment, place, clock, origin, options.most_runs, deliveries.wake
+        )
         shared = Service(store, clock, controller.wake, processes.folder, environ, ACCOUNT, options.region)
         operations = {target: partial(one, shared) for target, one in BY_TARGET.items()}
-        secret_of = keys_of(key, environ).get
-        api = make_app(operations, secret_of, ACCOUNT, clock)
+        token, secret_of = own_token(folder / _EVENTS_TOKEN), keys_of(key, environ).get
+        api = make_app(operations, partial(receive, shared), secret_of, token, ACCOUNT, clock)
         app = with_console(api, shared, operations, secret_of, key, loopback=is_loopback(options.host))
         server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="off"))
         ended = threading.Event()
@@ -152,20 +225,31 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         threads = [
             threading.Thread(target=serve, name="gluepot-api"),
             threading.Thread(target=controller.run, name="gluepot-runs"),
+            threading.Thread(target=deliveries.run, name="gluepot-events"),
+            threading.Thread(target=presence.run, name="gluepot-presence"),
         ]
         for thread in threads:
             thread.start()
-        (folder / _ENDPOINT).write_text(json.dumps({"url": url, "region": options.region}))
+        where = {"url": url, "region": options.region, "shell": dict(options.shell)}
+        (folder / _ENDPOINT).write_text(json.dumps(where))
         try:
-            yield Serving(url, options.region, key, ended, server)
+            yield Serving(url, options.region, key, token, partial(_call, operations), ended, server)
         finally:
             (folder / _ENDPOINT).unlink(missing_ok=True)
             server.should_exit = True
+            if options.ends_runs:
+                stop_all_runs(store, controller.wake, clock, _STOP_SECS)
             controller.end()
+            deliveries.end()
+            presence.end()
             for thread in threads:
                 thread.join()
             with suppress(OSError):
                 listening.close()
+
+
+def _call(operations: Mapping[str, Answer], target: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    return called(operations, target, json.dumps(request).encode())
 
 
 def _listen(options: ServeOptions) -> socket.socket:

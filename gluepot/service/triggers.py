@@ -12,7 +12,7 @@ from typing import Any
 from gluepot.service.cron import CronError, check_schedule, next_time
 from gluepot.service.definitions import chosen_for_run, for_run
 from gluepot.service.errors import ServiceError, invalid
-from gluepot.service.states import Run, State, most_concurrent, queued, settled
+from gluepot.service.states import Run, State, for_job_limit, most_concurrent, settled
 
 SCHEDULED, CONDITIONAL, ON_DEMAND, EVENT = "SCHEDULED", "CONDITIONAL", "ON_DEMAND", "EVENT"
 WATCHED_STATES = ("SUCCEEDED", "STOPPED", "FAILED", "TIMEOUT")
@@ -251,7 +251,7 @@ def triggered(
     if active < most_concurrent(run.definition):
         return run
     if run.definition["JobRunQueuingEnabled"]:
-        return queued(run)
+        return for_job_limit(run)
     return _not_started(run, State.FAILED, f"Concurrent runs exceeded for {run.job}", now_ms)
 
 

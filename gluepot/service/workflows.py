@@ -72,6 +72,7 @@ class WorkflowRun:
         error: why it is in ERROR.
         previous_id: the run that it resumes.
         carried: ids of the runs of jobs that the resumed run made and this one does not repeat.
+        event_condition: why events started it, as `StartingEventBatchCondition` of the API; empty if none did.
     """
 
     number: int
@@ -85,6 +86,7 @@ class WorkflowRun:
     error: str = ""
     previous_id: str = ""
     carried: Sequence[str] = ()
+    event_condition: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

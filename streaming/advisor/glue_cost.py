@@ -6,9 +6,7 @@ import math
 from dataclasses import dataclass
 
 from gluepot.core.errors import ConfigError, did_you_mean
-
-USD_PER_DPU_HOUR = 0.44
-PRICE_SOURCE = "aws.amazon.com/glue/pricing, example of us-east-1, read November 2026; regions differ"
+from gluepot.core.glue_prices import USD_PER_DPU_HOUR
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from gluepot.service import firing
+from gluepot.service.errors import ServiceError
 from gluepot.service.store.database import HEAD, VERSION_TABLE, open_store
 from gluepot.service.store.tables import metadata
 from tests.unit.service.world import NOON, World
@@ -46,7 +47,9 @@ def test_controllers_that_race_fire_each_trigger_once(url, tmp_path):
     def together():
         with ThreadPoolExecutor(CONTROLLERS) as pool:
             now_ms = round(world.clock.now * 1000)
-            for done in [pool.submit(firing.move_on, world.store, now_ms) for _ in range(CONTROLLERS)]:
+            for done in [
+                pool.submit(firing.move_on, world.store, world.service.origin, now_ms) for _ in range(CONTROLLERS)
+            ]:
                 done.result()
 
     for hours in (1, 2, 3):
@@ -60,3 +63,36 @@ def test_controllers_that_race_fire_each_trigger_once(url, tmp_path):
         world.controller.step()
         together()
         assert len(world.states("after")) == 2 * hours
+
+
+def test_callers_that_race_start_no_more_runs_than_there_may_be(url, tmp_path):
+    world = World(tmp_path, NOON, url)
+    world.job("few", ExecutionProperty={"MaxConcurrentRuns": 3})
+
+    def start(_):
+        try:
+            return world.call("StartJobRun", JobName="few")["JobRunId"]
+        except ServiceError as refused:
+            return refused.code
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(start, range(24)))
+    assert answers.count("ConcurrentRunsExceededException") == 21
+    assert len(world.states("few")) == 3
+
+
+def test_controllers_that_race_tell_the_end_of_a_run_once(url, tmp_path):
+    world = World(tmp_path, NOON, url)
+    world.job("daily")
+    world.call("PutRule", of="AWSEvents", Name="ends", EventPattern='{"source": ["aws.glue"]}')
+    world.call("PutTargets", of="AWSEvents", Rule="ends", Targets=[{"Id": "1", "Arn": "http://hook.example/"}])
+    for _ in range(5):
+        run_id = world.call("StartJobRun", JobName="daily")["JobRunId"]
+        world.controller.step()
+        world.ended(run_id)
+        with ThreadPoolExecutor(CONTROLLERS) as pool:
+            for done in [pool.submit(world.another_controller().step) for _ in range(CONTROLLERS)]:
+                done.result()
+        world.controller.step()
+    with world.store.changes() as changes:
+        assert len(changes.events.due(10**15, 100)) == 5

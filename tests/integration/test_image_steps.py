@@ -160,7 +160,7 @@ def build_files(folder: Path) -> set[Path]:
 
 
 def test_demo_finds_its_script(image):
-    script = image.python("from gluepot.demo.stage import example; print(example('clickstream.py'))")
+    script = image.python("from gluepot.core.examples import example; print(example('clickstream.py'))")
     assert Path(script).read_text() == (image.context / "examples/clickstream.py").read_text()
 
 

@@ -38,7 +38,8 @@ from gluepot.service.operations.jobs import job_of
 from gluepot.service.operations.runs import log_group, run_of
 from gluepot.service.operations.triggers import trigger_of
 from gluepot.service.paging import cut, number_of, position_of
-from gluepot.service.states import ACTIVE, OPEN, Run, State
+from gluepot.service.prices import dpu_secs, usd_on_glue
+from gluepot.service.states import ACTIVE, OPEN, Run, State, first_id
 from gluepot.service.wire.app import Answer, called
 
 STREAMS = {"error": ERROR, "output": OUTPUT}
@@ -211,8 +212,7 @@ def run(reader: Reader, query: Query) -> Page:
     name, run_id = query.get("job", ""), query.get("id", "")
     with reader.service.store.changes() as changes:
         found = run_of(changes, name, run_id)
-        first = run_id.partition("_attempt_")[0]
-        attempts = changes.runs_with([first, *(f"{first}_attempt_{n}" for n in range(1, _MOST_ATTEMPTS + 1))])
+        attempts = changes.attempts(first_id(run_id), _MOST_ATTEMPTS + 1)
         chain = changes.workflows.run(found.chain) if found.workflow else None
     now_ms = reader.now_ms
     goes_on = found.state in OPEN
@@ -229,9 +229,8 @@ def run(reader: Reader, query: Query) -> Page:
         "bars": timeline(attempts, now_ms),
         "arguments": arguments_of(found),
         "facts": facts,
-        "previous": (short_id(found.previous_id), url("run", job=name, id=found.previous_id))
-        if found.previous_id
-        else None,
+        "previous": None if found.previous_id in {"", *(one.id for one in attempts)} else found.previous_id,
+        "cost": f"{dpu_secs(found, now_ms):,.0f} DPU seconds, ${usd_on_glue(found, now_ms):,.2f} on AWS Glue",
         "stopping": found.state is State.STOPPING,
         # Another service of the same database has the logs of the runs that it started.
         "has_logs": goes_on or reader.service.run_folder(found.id).exists(),

@@ -13,14 +13,14 @@ from gluepot.core.masking import mask, mask_text
 from gluepot.service.console.graph import HEIGHT, WIDTH, Layout, Place, layout
 from gluepot.service.definitions import capacity
 from gluepot.service.errors import invalid
-from gluepot.service.states import OPEN, Run, State, effective_arguments
+from gluepot.service.states import OPEN, Run, State, effective_arguments, first_id
 from gluepot.service.triggers import EVENT, ON_DEMAND, SCHEDULED, Trigger, TriggerState
 from gluepot.service.workflows import Status
 from gluepot.web import figures
 
 ROOT = "/console/"
-# An id has 64 digits after three letters. So much of it tells it from all others in practice.
-_ID_CHARS, _SHORT_CHARS = 67, 11
+ID_CHARS = 11
+"""So much of a run's id tells it from all others in practice."""
 _MOODS = {
     "SUCCEEDED": "good",
     "COMPLETED": "good",
@@ -128,8 +128,9 @@ def run_row(run: Run, now_ms: int) -> RunRow:
 
 
 def short_id(run_id: str) -> str:
-    """Return the begin of an id, with what follows its digits: `jr_0123abcd… attempt 1`."""
-    return run_id[:_SHORT_CHARS] + ("…" if len(run_id) > _SHORT_CHARS else "") + run_id[_ID_CHARS:].replace("_", " ")
+    """Return the begin of an id, with the attempt and the restart that it names."""
+    first = first_id(run_id)
+    return f"{first[:ID_CHARS]}…{run_id.removeprefix(first).replace('_', ' ')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ class Bar:
 
     Args:
         row: the attempt.
-        number: 0 for the first attempt.
+        name: what it is, such as `Retry 1`.
         waits_from: where the time before its process began starts.
         waits: how long that is.
         runs_from: where its process began.
@@ -146,11 +147,16 @@ class Bar:
     """
 
     row: RunRow
-    number: int
+    name: str
     waits_from: float
     waits: float
     runs_from: float
     runs: float
+
+
+def _attempt_name(run: Run) -> str:
+    later = run.id.removeprefix(first_id(run.id)).replace("attempt", "retry").replace("_", " ").strip()
+    return later.capitalize() or "First attempt"
 
 
 def timeline(attempts: Sequence[Run], now_ms: int) -> list[Bar]:
@@ -167,7 +173,7 @@ def timeline(attempts: Sequence[Run], now_ms: int) -> list[Bar]:
         bars.append(
             Bar(
                 run_row(run, now_ms),
-                run.attempt,
+                _attempt_name(run),
                 round((run.started_ms - begin) * scale, 1),
                 round((began_ms - run.started_ms) * scale, 1),
                 round((began_ms - begin) * scale, 1),

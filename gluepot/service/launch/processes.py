@@ -90,6 +90,10 @@ class Processes:
                 start_new_session=True,
             )
 
+    def alive(self) -> list[str]:
+        """Return the ids of all runs that have a process."""
+        return [path.parent.name for path in self._root.glob("*/lock") if _is_locked(path)]
+
     def look(self, run_id: str, now_ms: int) -> Seen:
         """Return what the process of a run does."""
         folder = self.folder(run_id)

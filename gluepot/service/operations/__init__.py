@@ -10,6 +10,7 @@ from gluepot.service.operations import (
     bookmarks,
     connections,
     databases,
+    events,
     functions,
     jobs,
     logs,
@@ -113,7 +114,29 @@ LOG_OPERATIONS: Mapping[str, Operation] = {
 }
 """The operations of CloudWatch Logs."""
 
-BY_TARGET: Mapping[str, Operation] = {f"AWSGlue.{name}": one for name, one in OPERATIONS.items()} | {
-    f"Logs_20140328.{name}": one for name, one in LOG_OPERATIONS.items()
+EVENT_OPERATIONS: Mapping[str, Operation] = {
+    "DeleteRule": events.delete_rule,
+    "DescribeRule": events.describe_rule,
+    "DisableRule": events.disable_rule,
+    "EnableRule": events.enable_rule,
+    "ListRuleNamesByTarget": events.list_rule_names_by_target,
+    "ListRules": events.list_rules,
+    "ListTargetsByRule": events.list_targets_by_rule,
+    "PutEvents": events.put_events,
+    "PutRule": events.put_rule,
+    "PutTargets": events.put_targets,
+    "RemoveTargets": events.remove_targets,
+    "TestEventPattern": events.try_event_pattern,
+}
+"""The operations of EventBridge."""
+
+BY_TARGET: Mapping[str, Operation] = {
+    f"{word}.{name}": one
+    for word, operations in (
+        ("AWSGlue", OPERATIONS),
+        ("Logs_20140328", LOG_OPERATIONS),
+        ("AWSEvents", EVENT_OPERATIONS),
+    )
+    for name, one in operations.items()
 }
 """All operations, by the header that names them."""

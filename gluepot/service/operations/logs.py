@@ -41,7 +41,7 @@ def get_log_events(service: Service, request: Mapping[str, Any]) -> dict[str, An
 def filter_log_events(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the events of several streams that match a pattern, stream after stream."""
     file = _file(_group(request))
-    names = request.get("logStreamNames") or _streams(service, request.get("logStreamNamePrefix", ""))
+    names = request.get("logStreamNames") or _streams(service, request)
     pattern, limit = request.get("filterPattern", ""), request.get("limit", _MOST_EVENTS)
     if pattern.startswith(("{", "[")):
         raise ServiceError(
@@ -68,7 +68,7 @@ def filter_log_events(service: Service, request: Mapping[str, Any]) -> dict[str,
 def describe_log_streams(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the streams of a group: one for each run that has written to it."""
     file = _file(_group(request))
-    names = _streams(service, request.get("logStreamNamePrefix", ""))
+    names = _streams(service, request)
     with_file = [name for name in names if (service.run_folder(name) / file).exists()]
     begin = int(token) if (token := request.get("nextToken", "0")).isdecimal() else 0
     page = with_file[begin : begin + request.get("limit", _PAGE)]
@@ -109,9 +109,10 @@ def _run(service: Service, stream: str) -> Run:
     return found
 
 
-def _streams(service: Service, prefix: str) -> list[str]:
+def _streams(service: Service, request: Mapping[str, Any]) -> list[str]:
+    of_python_shell = _group(request).startswith(SHELL_LOG_GROUP)
     with service.store.changes() as changes:
-        return changes.run_ids(prefix)
+        return changes.run_ids(request.get("logStreamNamePrefix", ""), of_python_shell=of_python_shell)
 
 
 def _stream(service: Service, group: str, name: str, file: str) -> dict[str, Any]:

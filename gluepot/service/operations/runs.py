@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gluepot.core.failpoints import reach
 from gluepot.service.context import Service, new_id, secs
 from gluepot.service.definitions import capacity, chosen_for_run, for_run, is_python_shell
 from gluepot.service.errors import ServiceError, not_found
 from gluepot.service.operations.jobs import job_of
 from gluepot.service.paging import cut, number_of, size_of
-from gluepot.service.states import ACTIVE, OPEN, Run, State, asked_to_stop, most_concurrent, queued
+from gluepot.service.prices import dpu_secs, execution_secs
+from gluepot.service.states import ACTIVE, OPEN, Run, State, asked_to_stop, for_job_limit, most_concurrent
 from gluepot.service.store.database import Changes
 
 LOG_GROUP, SHELL_LOG_GROUP = "/aws-glue/jobs", "/aws-glue/python-jobs"
@@ -32,6 +34,7 @@ def start_job_run(service: Service, request: Mapping[str, Any]) -> dict[str, Any
     """Ask for a run. Beyond the limit of the job it waits, if the job or the request allows a queue."""
     name, now_ms = request["JobName"], service.now_ms()
     with service.store.changes() as changes:
+        changes.alone()
         job = job_of(changes, name)
         definition = for_run(job.definition, chosen_for_run(request))
         previous = request.get("JobRunId", "")
@@ -50,8 +53,10 @@ def start_job_run(service: Service, request: Mapping[str, Any]) -> dict[str, Any
         if changes.count(name, ACTIVE) >= most_concurrent(definition):
             if not definition["JobRunQueuingEnabled"]:
                 raise ServiceError("ConcurrentRunsExceededException", f"Concurrent runs exceeded for {name}")
-            run = queued(run)
+            run = for_job_limit(run)
         changes.add_run(run)
+        reach("service.adding_run")
+    reach("service.run_added")
     service.wake()
     return {"JobRunId": run.id}
 
@@ -108,8 +113,7 @@ def _stop(changes: Changes, run: Run, now_ms: int) -> None:
             "JobRunInTerminalStateException",
             f"Job run {run.id} has ended with {run.state.value} and cannot be stopped.",
         )
-    if run.state is not State.STOPPING:
-        changes.change_run(asked_to_stop(run, now_ms))
+    changes.change_run(asked_to_stop(run, now_ms))
 
 
 def log_group(run: Run) -> str:
@@ -119,7 +123,6 @@ def log_group(run: Run) -> str:
 
 def answer_of(run: Run, now_ms: int) -> dict[str, Any]:
     """Return a run as `JobRun` of the API."""
-    until_ms = run.completed_ms or now_ms
     answer: dict[str, Any] = {
         "Id": run.id,
         "Attempt": run.attempt,
@@ -128,7 +131,8 @@ def answer_of(run: Run, now_ms: int) -> dict[str, Any]:
         "StartedOn": secs(run.started_ms),
         "LastModifiedOn": secs(run.modified_ms),
         "PredecessorRuns": list(run.predecessors),
-        "ExecutionTime": (until_ms - run.running_ms) // 1000 if run.running_ms else 0,
+        "ExecutionTime": execution_secs(run, now_ms),
+        "DPUSeconds": dpu_secs(run, now_ms),
         "LogGroupName": log_group(run),
         **{name: run.definition[name] for name in _SHOWN if name in run.definition},
         **capacity(run.definition),

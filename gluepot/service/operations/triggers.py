@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from gluepot.core.failpoints import reach
 from gluepot.service.context import Service
 from gluepot.service.errors import ServiceError, invalid, not_found, taken
 from gluepot.service.firing import fire_by_call, workflow_of
@@ -113,11 +114,14 @@ def start_trigger(service: Service, request: Mapping[str, Any]) -> dict[str, Any
     """Let a trigger fire by itself from now on, or fire an on-demand one now."""
     now_ms = service.now_ms()
     with service.store.changes() as changes:
+        changes.alone()
         trigger = trigger_of(changes, request["Name"])
         if trigger.type == ON_DEMAND:
             fire_by_call(changes, trigger, now_ms)
+            reach("service.firing_by_call")
         else:
             changes.triggers.save(started(trigger, now_ms))
+    reach("service.trigger_started")
     service.wake()
     return {"Name": trigger.name}
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from gluepot.core.failpoints import reach
 from gluepot.service import firing
 from gluepot.service.context import Service, secs
 from gluepot.service.errors import not_found, taken
@@ -84,7 +85,10 @@ def batch_get_workflows(service: Service, request: Mapping[str, Any]) -> dict[st
 def start_workflow_run(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Start a run of a workflow: what its first trigger starts."""
     with service.store.changes() as changes:
+        changes.alone()
         run = firing.start_workflow_run(changes, request["Name"], request.get("RunProperties", {}), service.now_ms())
+        reach("service.starting_workflow")
+    reach("service.workflow_started")
     service.wake()
     return {"RunId": run.id}
 
@@ -92,6 +96,7 @@ def start_workflow_run(service: Service, request: Mapping[str, Any]) -> dict[str
 def stop_workflow_run(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Stop the jobs of a run; nothing further starts in it."""
     with service.store.changes() as changes:
+        changes.alone()
         firing.stop_workflow_run(changes, workflow_run_of(changes, request), service.now_ms())
     service.wake()
     return {}
@@ -100,6 +105,7 @@ def stop_workflow_run(service: Service, request: Mapping[str, Any]) -> dict[str,
 def resume_workflow_run(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Start a run that repeats some nodes of an earlier one, and all that follows from them."""
     with service.store.changes() as changes:
+        changes.alone()
         run, nodes = firing.resume_workflow_run(
             changes, workflow_run_of(changes, request), request["NodeIds"], service.now_ms()
         )
@@ -182,7 +188,11 @@ def _run_answer(service: Service, changes: Changes, run: WorkflowRun, request: M
         answer["CompletedOn"] = secs(run.completed_ms)
     if request.get("IncludeGraph"):
         answer["Graph"] = _graph(run.workflow, run.triggers, of_jobs, service.now_ms())
-    optional = {"PreviousRunId": run.previous_id, "ErrorMessage": run.error}
+    optional = {
+        "PreviousRunId": run.previous_id,
+        "ErrorMessage": run.error,
+        "StartingEventBatchCondition": dict(run.event_condition),
+    }
     return answer | {name: value for name, value in optional.items() if value}
 
 

@@ -1,4 +1,4 @@
-"""Connects to the service's database, and keeps jobs, runs, triggers, workflows and tags in it."""
+"""Connects to the service's database, and keeps jobs, runs and tags in it; its neighbours keep the rest."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, RowMapping, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Engine, RowMapping, delete, func, insert, or_, select, text, update
 
 from gluepot.core.database import Part, open_engine, transaction
 from gluepot.core.statedir import state_root
+from gluepot.service.definitions import PYTHON_SHELL
 from gluepot.service.states import OPEN, Run, State
+from gluepot.service.store.events import EventRows
+from gluepot.service.store.places import PlaceRows
 from gluepot.service.store.rows import save_named
 from gluepot.service.store.tables import jobs, runs, tags
 from gluepot.service.store.triggers import TriggerRows
@@ -22,9 +25,10 @@ from gluepot.service.store.workflows import WorkflowRows
 NAME = "service's database"
 VARIABLE = "GLUEPOT_SERVICE"
 VERSION_TABLE = "service_alembic_version"
-HEAD = "0002"
+HEAD = "0003"
 """The newest migration; a test compares it with the scripts."""
 
+_DECISIONS_LOCK = 7_305_002  # an arbitrary number; every service must request the same one from PostgreSQL
 _OPEN = [one.value for one in OPEN]
 _PART = Part(NAME, VARIABLE, HEAD, Path(__file__).parent / "migrations", VERSION_TABLE)
 
@@ -55,12 +59,24 @@ class Changes:
     Attributes:
         triggers: triggers and their firings.
         workflows: workflows and their runs.
+        events: rules, and events on their way.
+        places: where services work.
     """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self.triggers = TriggerRows(connection)
         self.workflows = WorkflowRows(connection)
+        self.events = EventRows(connection)
+        self.places = PlaceRows(connection)
+
+    def alone(self) -> None:
+        """Let no other service decide anything until the end of this transaction.
+
+        Whoever counts runs and then adds one, or does what has to be done once, has to be alone.
+        """
+        if self._connection.dialect.name == "postgresql":  # SQLite has one writer anyway
+            self._connection.execute(text(f"SELECT pg_advisory_xact_lock({_DECISIONS_LOCK})"))
 
     def job(self, name: str) -> Job | None:
         """Return a job; None if there is none of this name."""
@@ -95,7 +111,9 @@ class Changes:
 
     def run(self, run_id: str) -> Run | None:
         """Return a run; None if there is none of this id."""
-        row = self._connection.execute(select(runs).where(runs.c.id == run_id)).mappings().first()
+        # The lock keeps what others change meanwhile from being lost on PostgreSQL.
+        query = select(runs).where(runs.c.id == run_id).with_for_update()
+        row = self._connection.execute(query).mappings().first()
         return None if row is None else _run(row)
 
     def runs(self, job: str, before: int | None = None, most: int = 100) -> list[Run]:
@@ -111,10 +129,11 @@ class Changes:
             query = query.where(runs.c.number < before)
         return [_run(row) for row in self._connection.execute(query).mappings()]
 
-    def run_ids(self, prefix: str) -> list[str]:
-        """Return the ids of runs that begin so, the newest first."""
-        query = select(runs.c.id).where(runs.c.id.startswith(prefix, autoescape=True)).order_by(runs.c.number.desc())
-        return list(self._connection.execute(query).scalars())
+    def run_ids(self, prefix: str, *, of_python_shell: bool) -> list[str]:
+        """Return the ids of runs that begin so, the newest first: those of Python shell jobs, or of all other jobs."""
+        of_kind = runs.c.command == PYTHON_SHELL if of_python_shell else runs.c.command != PYTHON_SHELL
+        query = select(runs.c.id).where(runs.c.id.startswith(prefix, autoescape=True), of_kind)
+        return list(self._connection.execute(query.order_by(runs.c.number.desc())).scalars())
 
     def runs_in(self, states: Sequence[State]) -> list[Run]:
         """Return all runs in some states, the oldest first."""
@@ -143,10 +162,17 @@ class Changes:
         query = select(runs).where(runs.c.number.in_(select(newest).where(jobs.c.name.in_(names))))
         return {row["job"]: _run(row) for row in self._connection.execute(query).mappings()}
 
-    def runs_with(self, ids: Sequence[str]) -> list[Run]:
-        """Return the runs that have one of these ids, the oldest first."""
-        query = select(runs).where(runs.c.id.in_(ids)).order_by(runs.c.number)
-        return [_run(row) for row in self._connection.execute(query).mappings()]
+    def attempts(self, first_id: str, most: int) -> list[Run]:
+        """Return the newest attempts and restarts of a run, the oldest first.
+
+        Args:
+            first_id: the id that all of them begin with.
+            most: the largest number of runs.
+        """
+        # By comparison, because the index of the ids serves no LIKE; what follows the first id begins with `_`.
+        among = runs.c.id >= first_id, runs.c.id < f"{first_id}`"
+        query = select(runs).where(*among).order_by(runs.c.number.desc()).limit(most)
+        return [_run(row) for row in self._connection.execute(query).mappings()][::-1]
 
     def count_all(self, states: Sequence[State]) -> dict[State, int]:
         """Return how many runs of all jobs are in each of some states."""
@@ -167,13 +193,21 @@ class Changes:
 
     def add_run(self, run: Run) -> None:
         """Add a run; its number is given by the database."""
-        followed = not run.chain
-        row = {"id": run.id, "job": run.job, "chain": run.chain, "followed": followed, **_columns(run)}
+        command = run.definition.get("Command", {}).get("Name", "")
+        fixed = {"id": run.id, "job": run.job, "command": command, "chain": run.chain}
+        row = {**fixed, "followed": False, **_columns(run)}
         self._connection.execute(insert(runs).values(row))
 
     def change_run(self, run: Run) -> None:
         """Save what has changed in a run."""
         self._connection.execute(update(runs).where(runs.c.id == run.id).values(_columns(run)))
+
+    def take_run(self, run_id: str, place: str) -> bool:
+        """Note that a place starts the process of a run; return False if another one does, or if it must not start."""
+        there = runs.c.place.in_(["", place]), runs.c.state == State.STARTING.value
+        return (
+            self._connection.execute(update(runs).where(runs.c.id == run_id, *there).values(place=place)).rowcount > 0
+        )
 
     def runs_of_chain(self, chain: str) -> list[Run]:
         """Return the runs that descend from one firing, the oldest first."""
@@ -181,12 +215,12 @@ class Changes:
         return [_run(row) for row in self._connection.execute(query).mappings()]
 
     def runs_to_follow(self) -> list[Run]:
-        """Return the runs of chains that have ended, and whose end no trigger was asked about, the oldest first."""
+        """Return the runs that have ended, and for whose end nothing was done yet, the oldest first."""
         query = select(runs).where(~runs.c.followed, runs.c.state.not_in(_OPEN)).order_by(runs.c.number)
         return [_run(row) for row in self._connection.execute(query).mappings()]
 
     def mark_followed(self, run_id: str) -> None:
-        """Note that triggers were asked about the end of a run."""
+        """Note that triggers were asked about the end of a run, and that it was told."""
         self._connection.execute(update(runs).where(runs.c.id == run_id).values(followed=True))
 
     def chain_goes_on(self, chain: str) -> bool:
@@ -255,7 +289,8 @@ def _job(row: RowMapping) -> Job:
 
 
 def _run(row: RowMapping) -> Run:
-    return Run.of(row["number"], row["id"], row["job"], State(row["state"]), json.loads(row["details"]))
+    details = {**json.loads(row["details"]), "place": row["place"]}
+    return Run.of(row["number"], row["id"], row["job"], State(row["state"]), details)
 
 
 def _columns(run: Run) -> dict[str, Any]:

@@ -25,9 +25,13 @@ runs = Table(
     Column("job", _NAME, nullable=False),
     Column("state", String(20), nullable=False),
     Column("details", Text, nullable=False),
+    # The name of its command, such as `pythonshell`; empty for runs of jobs that were deleted.
+    Column("command", String(50), nullable=False, server_default=""),
+    # Where its process is; empty until a service has taken it.
+    Column("place", _NAME, nullable=False, server_default=""),
     # It repeats what the details say, so that it can be searched.
     Column("chain", _NAME, nullable=False, server_default=""),
-    # False until the triggers that wait for the end of this run were looked at.
+    # False until the triggers that wait for the end of this run were looked at, and the end was told as an event.
     Column("followed", Boolean, nullable=False, server_default=true()),
     Index("service_runs_of_job", "job", "number"),
     Index("service_runs_by_state", "state", "number"),
@@ -85,4 +89,43 @@ tags = Table(
     Column("arn", String(1000), primary_key=True),
     Column("key", String(128), primary_key=True),
     Column("value", String(256), nullable=False),
+)
+
+places = Table(
+    "service_places",
+    metadata,
+    Column("name", _NAME, primary_key=True),
+    Column("seen_ms", BigInteger, nullable=False),
+)
+
+rules = Table(
+    "service_rules",
+    metadata,
+    Column("name", _NAME, primary_key=True),
+    Column("definition", Text, nullable=False),
+    Column("targets", Text, nullable=False),
+    Column("created_ms", BigInteger, nullable=False),
+    Column("modified_ms", BigInteger, nullable=False),
+)
+
+waiting_events = Table(
+    "service_waiting_events",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("trigger", _NAME, nullable=False),
+    Column("event", Text, nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+    Index("service_waiting_events_of_trigger", "trigger", "number"),
+)
+
+deliveries = Table(
+    "service_deliveries",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("url", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("since_ms", BigInteger, nullable=False),
+    Column("next_ms", BigInteger, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Index("service_deliveries_by_time", "next_ms"),
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 from xml.sax.saxutils import escape
@@ -24,7 +26,7 @@ from gluepot.service.wire.signature import Request, Signer, verify
 
 MOST_BODY_BYTES = 2_000_000
 _JSON = "application/x-amz-json-1.1"
-_SERVICES = {"AWSGlue": "glue", "Logs_20140328": "logs"}
+SERVICES = {"AWSGlue": "glue", "Logs_20140328": "logs", "AWSEvents": "events"}
 """The services by the word that names them in the header `X-Amz-Target`."""
 _CALLER = """<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>
 <Arn>arn:aws:iam::{account}:user/{key}</Arn><UserId>{key}</UserId><Account>{account}</Account>
@@ -36,13 +38,20 @@ log = get_logger(__name__)
 
 
 def make_app(
-    operations: Mapping[str, Answer], secret_of: Callable[[str], str | None], account: str, clock: Clock
+    operations: Mapping[str, Answer],
+    take_events: Callable[[Any], int],
+    secret_of: Callable[[str], str | None],
+    events_token: str,
+    account: str,
+    clock: Clock,
 ) -> Starlette:
     """Return the application.
 
     Args:
         operations: what answers each operation, by its target, such as `AWSGlue.GetJob`.
+        take_events: takes the body of a request with events, and returns how many there are.
         secret_of: returns the secret of an access key; None if there is no such key.
+        events_token: must come with events.
         account: twelve digits.
         clock: tells the time.
     """
@@ -59,7 +68,23 @@ def make_app(
         except ServiceError as refused:
             return _refusal(refused, request_id)
 
-    return Starlette(routes=[Route("/", answer, methods=["POST"])])
+    async def events(http: HttpRequest) -> Response:
+        request_id = str(uuid4())
+        try:
+            body = await _body(http)
+            _check_token(http, events_token)
+            accepted = await run_in_threadpool(_taken, take_events, body)
+            return _response(200, {"Accepted": accepted}, request_id)
+        except ServiceError as refused:
+            return _refusal(refused, request_id)
+
+    return Starlette(routes=[Route("/", answer, methods=["POST"]), Route("/events", events, methods=["POST"])])
+
+
+def _check_token(http: HttpRequest, token: str) -> None:
+    given = http.headers.get("authorization", "").removeprefix("Bearer ")
+    if not hmac.compare_digest(given.encode(), token.encode()):
+        raise ServiceError("AccessDeniedException", "The header Authorization has no or a wrong token.", 403)
 
 
 def called(operations: Mapping[str, Answer], target: str, body: bytes) -> dict[str, Any]:
@@ -74,17 +99,29 @@ def called(operations: Mapping[str, Answer], target: str, body: bytes) -> dict[s
         ServiceError: the request is refused, or the operation failed.
     """
     word, _, name = target.partition(".")
-    service = _SERVICES.get(word, "")
+    service = SERVICES.get(word, "")
     if not service or shapes.operation(name, service) is None:
         raise ServiceError("UnknownOperationException", f"There is no operation {target!r}.")
     if target not in operations:
         raise ServiceError(
             "UnknownOperationException", f"Gluepot does not have {name} yet; docs/service.md lists what it has."
         )
-    try:
-        request = _parsed(body)
+    with _told_errors(name):
+        request = _object(body)
         shapes.check_request(name, request, service)
         return operations[target](_without_nulls(request))
+
+
+def _taken(take_events: Callable[[Any], int], body: bytes) -> int:
+    with _told_errors("events"):
+        return take_events(_parsed(body))
+
+
+@contextmanager
+def _told_errors(name: str) -> Iterator[None]:
+    """Tell a client of errors that are not its own in one sentence; the log has the rest."""
+    try:
+        yield
     except ServiceError:
         raise
     except ConfigError as error:
@@ -98,14 +135,18 @@ def called(operations: Mapping[str, Answer], target: str, body: bytes) -> dict[s
         raise ServiceError("InternalServiceException", message, 500) from error
 
 
-def _parsed(body: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(body or b"{}", parse_constant=_finite, parse_float=_finite)
-    except ValueError:
-        found = None
+def _object(body: bytes) -> dict[str, Any]:
+    found = _parsed(body)
     if not isinstance(found, dict):
         raise ServiceError("SerializationException", "The body is not a JSON object.")
     return found
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return json.loads(body or b"{}", parse_constant=_finite, parse_float=_finite)
+    except ValueError:
+        raise ServiceError("SerializationException", "The body is not JSON.") from None
 
 
 def _finite(text: str) -> float:

@@ -39,7 +39,8 @@ def _refused(script: str) -> list[str]:
 def test_an_example_has_nothing_to_be_said_against(script):
     report = check_script(script.name, script.read_text())
 
-    assert {finding.level for finding in report.findings} == {Level.SUPPORTED}
+    # A Python shell script may have no call of Glue's library at all.
+    assert {finding.level for finding in report.findings} <= {Level.SUPPORTED}
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,11 @@ def test_a_link_is_good_once_and_for_ten_minutes():
     assert not links.take(late)
 
 
-@pytest.mark.parametrize("token", ["", "..", "x.y.z", "é", "1" * 5_000, new_link_token("another key", 1_000.0)])
+@pytest.mark.parametrize(
+    "token",
+    ["", "..", "x.y.z", "é", "1" * 5_000, new_link_token("another key", 1_000.0)],
+    ids=["empty", "dots", "letters", "not ascii", "long", "of another key"],
+)
 def test_a_link_that_nobody_signed_is_no_good(token):
     assert not Links(SECRET, FakeClock(1_000.0)).take(token)
 

@@ -14,7 +14,7 @@ from gluepot.service.context import Service
 from gluepot.service.errors import ServiceError
 from gluepot.service.operations import BY_TARGET
 from gluepot.service.store.database import open_store
-from gluepot.service.wire.app import called
+from gluepot.service.wire.app import SERVICES, called
 from gluepot.service.wire.shapes import operation, violations
 from tests.unit.service.world import wrong_in
 
@@ -116,7 +116,7 @@ def fuzz(folder, requests, seed):
     for _ in range(requests):
         name = generator.chance.choice(sorted(operations))
         word, _, short = name.partition(".")
-        model = operation(short, "logs" if word.startswith("Logs") else "glue")
+        model = operation(short, SERVICES[word])
         body = generator.value(model.input_shape)
         broken = generator.broken(model.input_shape, body) if generator.chance.random() < 0.3 else None
         is_broken = broken is not None or bool(list(violations(model.input_shape, body)))  # no word fits some patterns
@@ -126,7 +126,9 @@ def fuzz(folder, requests, seed):
             shown = (name, broken or body, found.code, found.message)
             assert found.code in ALWAYS | {shape.name for shape in model.error_shapes}, shown
             assert found.status < 500, shown
-            assert (found.code == "ValidationException") == is_broken, shown
+            # EventBridge, unlike Glue, has no other error for what breaks a rule beyond the model.
+            if is_broken or word != "AWSEvents":
+                assert (found.code == "ValidationException") == is_broken, shown
         else:
             counts["answered"] += 1
             assert not is_broken, (name, broken or body)

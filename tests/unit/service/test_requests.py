@@ -29,6 +29,6 @@ def test_a_number_that_json_does_not_have_is_refused(number):
 
 
 def test_an_unsigned_request_is_refused():
-    client = TestClient(wire.make_app({}, {}.get, "0" * 12, FakeClock(0.0)))
+    client = TestClient(wire.make_app({}, len, {}.get, "token", "0" * 12, FakeClock(0.0)))
     answer = client.post("/", content=json.dumps({}), headers={"x-amz-target": "AWSGlue.GetTables"})
     assert (answer.status_code, answer.json()["__type"]) == (400, "MissingAuthenticationTokenException")

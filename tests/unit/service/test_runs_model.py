@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from gluepot.core.clock import FakeClock
-from gluepot.service import control
+from gluepot.service import control, endings
 from gluepot.service.context import Service
 from gluepot.service.control import Controller
 from gluepot.service.errors import ServiceError
+from gluepot.service.events.envelopes import Origin
 from gluepot.service.launch.processes import Alive, Starting, Unknown
 from gluepot.service.operations import jobs, runs
 from gluepot.service.states import ACTIVE, OPEN, Ended, State
@@ -98,7 +99,8 @@ class World:
         self.script = folder / "job.py"
         self.script.write_text("pass\n")
         transactions = self.store.changes
-        monkeypatch.setattr(control, "reach", lambda _: self.maybe_die())
+        for module in (control, endings):
+            monkeypatch.setattr(module, "reach", lambda _: self.maybe_die())
 
         @contextmanager
         def deadly():
@@ -130,7 +132,7 @@ class World:
 
     def restart(self):
         self.machine.started_by_this_service = set()
-        self.controller = Controller(self.store, self.machine, {}, self.clock)
+        self.controller = Controller(self.store, self.machine, {}, "here", self.clock, Origin("0" * 12, "us-east-1"))
 
     def act(self):
         self.clock.now += self.chance.choice([0, 0.2, 1, 30])

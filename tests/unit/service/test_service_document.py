@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from gluepot.service.operations import LOG_OPERATIONS, OPERATIONS
+from gluepot.service.operations import EVENT_OPERATIONS, LOG_OPERATIONS, OPERATIONS
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "service.md"
 
@@ -11,5 +11,5 @@ DOCUMENT = Path(__file__).parents[3] / "docs" / "service.md"
 def test_the_document_lists_every_operation():
     text = DOCUMENT.read_text().partition("## Operations")[2].partition("## ")[0]
     listed = re.findall(r"\b(?:[A-Z][a-z]+){2,}\b", " ".join(re.findall(r"^(?:- |  ).*", text, re.MULTILINE)))
-    known = {*OPERATIONS, *LOG_OPERATIONS, "GetCallerIdentity"}
-    assert {name for name in listed if name != "CloudWatch"} == known
+    known = {*OPERATIONS, *LOG_OPERATIONS, *EVENT_OPERATIONS, "GetCallerIdentity"}
+    assert {name for name in listed if name not in {"CloudWatch", "EventBridge"}} == known

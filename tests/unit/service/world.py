@@ -7,10 +7,11 @@ from gluepot.core.clock import FakeClock
 from gluepot.service.context import Service
 from gluepot.service.control import Controller
 from gluepot.service.launch.processes import Alive, Unknown
-from gluepot.service.operations import OPERATIONS
+from gluepot.service.operations import BY_TARGET
 from gluepot.service.states import Ended
 from gluepot.service.store.database import open_store
 from gluepot.service.wire import shapes
+from gluepot.service.wire.app import SERVICES
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC).timestamp()  # a Monday
 
@@ -59,23 +60,24 @@ class World:
         self.clock = FakeClock(now)
         self.store = open_store(url or f"sqlite:///{folder / 'service.db'}")
         self.processes = FakeProcesses()
-        self.controller = self.another_controller()
+        self.most_runs = None
         self.service = Service(
             self.store, self.clock, lambda: None, lambda one: folder / one, {}, "000000000000", "us-east-1"
         )
+        self.controller = self.another_controller()
         self.script = folder / "job.py"
         self.script.write_text("")
 
-    def another_controller(self):
+    def another_controller(self, place="here"):
         """Return a controller of the same database."""
-        return Controller(self.store, self.processes, {}, self.clock)
+        return Controller(self.store, self.processes, {}, place, self.clock, self.service.origin, self.most_runs)
 
-    def call(self, operation, **request):
+    def call(self, operation, *, of="AWSGlue", **request):
         """Call an operation; its request and its answer have the shapes of AWS's model."""
-        shapes.check_request(operation, request)
-        answer = OPERATIONS[operation](self.service, request)
-        model = shapes.operation(operation)
-        assert not wrong_in(model.output_shape, answer), operation
+        shapes.check_request(operation, request, SERVICES[of])
+        answer = BY_TARGET[f"{of}.{operation}"](self.service, request)
+        model = shapes.operation(operation, SERVICES[of])
+        assert model.output_shape is None or not wrong_in(model.output_shape, answer), operation
         return answer
 
     def job(self, name, **definition):

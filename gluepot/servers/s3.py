@@ -1,0 +1,50 @@
+"""An S3 emulator on this machine, for development and tests: moto. Buckets are only in its memory."""
+
+from __future__ import annotations
+
+import http.client
+import sys
+from http import HTTPStatus
+from importlib.util import find_spec
+
+from gluepot.core.disk import GIB_BYTES
+from gluepot.core.errors import ConfigError
+from gluepot.core.sockets import LOOPBACK
+from gluepot.servers.embedded import EmbeddedServer
+
+
+class S3Server(EmbeddedServer):
+    """One emulator; see `EmbeddedServer`. It does not check credentials."""
+
+    TITLE = "S3 emulator"
+    NEEDED_BYTES = GIB_BYTES
+
+    @property
+    def url(self) -> str:
+        """The URL, for `AWS_ENDPOINT_URL_S3`."""
+        return f"http://{self.bootstrap}"
+
+    def make_bucket(self, name: str) -> None:
+        """Make a bucket, unless it is there."""
+        asked = http.client.HTTPConnection(LOOPBACK, self._port)
+        try:
+            asked.request("PUT", f"/{name}")
+            asked.getresponse().read()
+        finally:
+            asked.close()
+
+    def _prepared(self) -> tuple[list[str], dict[str, str]]:
+        if find_spec("moto") is None or find_spec("flask") is None:
+            raise ConfigError("The S3 emulator needs moto; install gluepot[dev].")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return [sys.executable, "-m", "moto.server", "-H", LOOPBACK, "-p", str(self._port)], {}
+
+    def _answers(self) -> bool:
+        asked = http.client.HTTPConnection(LOOPBACK, self._port, timeout=1.0)
+        try:
+            asked.request("GET", "/moto-api/")
+            return asked.getresponse().status == HTTPStatus.OK
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            asked.close()

@@ -1,0 +1,63 @@
+"""Writes down the ends of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gluepot.core.clock import Clock
+from gluepot.core.failpoints import reach
+from gluepot.core.logging import get_logger
+from gluepot.service.states import ACTIVE, OPEN, Ended, asked_to_stop, continued, ended
+from gluepot.service.store.database import Store
+
+_POLL_SECS = 0.2
+
+log = get_logger(__name__)
+
+
+def end_run(store: Store, run_id: str, place: str, end: Ended, now_ms: int) -> None:
+    """End a run, and add the one that goes on for it, unless it has ended or another place has it.
+
+    Args:
+        store: the database.
+        run_id: of the run.
+        place: where its process is, or was.
+        end: what became of the process.
+        now_ms: milliseconds since 1970.
+    """
+    reach("service.ending")
+    with store.changes() as changes:
+        found = changes.run(run_id)
+        if found is None or found.state not in ACTIVE or found.place not in {"", place}:
+            return
+        done = ended(found, end)
+        changes.change_run(done)
+        reach("service.end_written")
+        if (again := continued(done, now_ms)) is not None:
+            changes.add_run(again)
+            reach("service.next_attempt_added")
+    reach("service.ended")
+    log.info("run_ended", job=done.job, run=done.id, state=done.state.value, error=done.error)
+
+
+def stop_all_runs(store: Store, wake: Callable[[], None], clock: Clock, secs: float) -> None:
+    """Stop all runs, and wait until they have ended.
+
+    Args:
+        store: the database.
+        wake: has the controller look at the runs at once.
+        clock: tells the time.
+        secs: how long to wait at most.
+    """
+    now_ms = round(clock.epoch() * 1000)
+    with store.changes() as changes:
+        changes.alone()
+        for run in changes.runs_in(OPEN):
+            changes.change_run(asked_to_stop(run, now_ms))
+    wake()
+    until_secs = clock.monotonic() + secs
+    while clock.monotonic() < until_secs:
+        with store.changes() as changes:
+            if not changes.runs_in(OPEN):
+                return
+        clock.sleep(_POLL_SECS)

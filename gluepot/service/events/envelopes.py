@@ -1,0 +1,188 @@
+"""Events: those of the service itself, and those that others send. Pure (docs/glue 11.3)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import unquote_plus
+
+from gluepot.service.states import Run, State
+
+OWN_SOURCE = "aws.glue"
+_TOLD = {
+    State.SUCCEEDED: ("INFO", "Job run succeeded"),
+    State.STOPPED: ("INFO", "Job run stopped"),
+    State.FAILED: ("ERROR", "Job run failed"),
+    State.TIMEOUT: ("ERROR", "Job run timed out"),
+}
+_OBJECT_EVENTS = {"ObjectCreated": "Object Created", "ObjectRemoved": "Object Deleted"}
+
+
+class EventError(ValueError):
+    """What was sent is no event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where events come from that say nothing else.
+
+    Args:
+        account: twelve digits.
+        region: such as `us-east-1`.
+    """
+
+    account: str
+    region: str
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What an event says.
+
+    Args:
+        type: the kind of event, as `detail-type` names it.
+        detail: its content.
+        source: who says it.
+        resources: ARNs of what it is about.
+        at_ms: when it happened, in milliseconds since 1970; None for now.
+    """
+
+    type: str
+    detail: Mapping[str, Any]
+    source: str = OWN_SOURCE
+    resources: Sequence[str] = ()
+    at_ms: int | None = None
+
+
+def envelope(news: News, origin: Origin, event_id: str, now_ms: int) -> dict[str, Any]:
+    """Return an event in the form in which EventBridge delivers it."""
+    at = datetime.fromtimestamp((now_ms if news.at_ms is None else news.at_ms) / 1000, UTC)
+    return {
+        "version": "0",
+        "id": event_id,
+        "detail-type": news.type,
+        "source": news.source,
+        "account": origin.account,
+        "time": f"{at:%Y-%m-%dT%H:%M:%SZ}",
+        "region": origin.region,
+        "resources": list(news.resources),
+        "detail": dict(news.detail),
+    }
+
+
+def end_of(run: Run) -> News | None:
+    """Return what is told of the end of a run; None for states of which AWS tells nothing."""
+    if run.state not in _TOLD:
+        return None
+    severity, message = _TOLD[run.state]
+    return News(
+        "Glue Job State Change",
+        {
+            "jobName": run.job,
+            "severity": severity,
+            "state": run.state.value,
+            "jobRunId": run.id,
+            "message": run.error or message,
+        },
+        at_ms=run.completed_ms,
+    )
+
+
+def delay_of(run: Run) -> News:
+    """Return what is told of a run that takes longer than it should."""
+    started = datetime.fromtimestamp(run.started_ms / 1000, UTC)
+    return News(
+        "Glue Job Run Status",
+        {
+            "jobName": run.job,
+            "severity": "INFO",
+            "notificationCondition": {
+                "NotifyDelayAfter": float(run.definition["NotificationProperty"]["NotifyDelayAfter"])
+            },
+            "state": run.state.value,
+            "jobRunId": run.id,
+            "message": f"Job is in {run.state.value} state",
+            "startedOn": f"{started:%Y-%m-%dT%H:%M:%SZ}",
+        },
+    )
+
+
+def news_of_entry(entry: Mapping[str, Any]) -> News:
+    """Return the event of an entry of PutEvents.
+
+    Raises:
+        EventError: a member is missing, or the detail is not a JSON object.
+    """
+    for name in ("Source", "DetailType", "Detail"):
+        if not entry.get(name):
+            raise EventError(f"Parameter {name} is not valid. Reason: {name} is a required argument.")
+    try:
+        detail = json.loads(entry["Detail"])
+    except ValueError:
+        detail = None
+    if not isinstance(detail, dict):
+        raise EventError("Detail is malformed.")
+    at_ms = None if entry.get("Time") is None else round(entry["Time"] * 1000)
+    return News(entry["DetailType"], detail, entry["Source"], entry.get("Resources", ()), at_ms)
+
+
+def received(body: Any, origin: Origin, new_id: Callable[[], str], now_ms: int) -> list[dict[str, Any]]:
+    """Return the events of a request, each in the form of EventBridge.
+
+    Args:
+        body: JSON: an event of EventBridge, a list of them, or a notification of an S3 bucket (`Records`), as AWS and
+            MinIO send it.
+        origin: for notifications.
+        new_id: makes the id of an event that has none.
+        now_ms: milliseconds since 1970.
+
+    Raises:
+        EventError: it is none of these.
+    """
+    if isinstance(body, dict) and isinstance(body.get("Records"), list):
+        return [envelope(news, origin, new_id(), now_ms) for news in _notified(body["Records"])]
+    events = body if isinstance(body, list) else [body]
+    found = []
+    for event in events:
+        missing = [
+            name
+            for name, kind in (("source", str), ("detail-type", str), ("detail", dict))
+            if not isinstance(event, dict) or not isinstance(event.get(name), kind)
+        ]
+        if missing:
+            raise EventError(
+                f"The event has no {missing[0]}; send events with source, detail-type and detail, or notifications of"
+                " an S3 bucket with Records."
+            )
+        found.append({**envelope(News("", {}), origin, new_id(), now_ms), **event})
+    return found
+
+
+def _notified(records: Sequence[Any]) -> Iterator[News]:
+    for record in records:
+        try:
+            kind = _OBJECT_EVENTS.get(record["eventName"].removeprefix("s3:").partition(":")[0])
+            bucket, about = record["s3"]["bucket"]["name"], record["s3"]["object"]
+            thing = {"key": unquote_plus(about["key"])}
+        except (KeyError, TypeError, AttributeError):
+            raise EventError(
+                "A record has no eventName, s3.bucket.name or s3.object.key, as those of S3 have."
+            ) from None
+        if kind is None:
+            continue
+        names = {"size": "size", "eTag": "etag", "versionId": "version-id", "sequencer": "sequencer"}
+        thing |= {ours: about[theirs] for theirs, ours in names.items() if theirs in about}
+        yield News(
+            kind,
+            {
+                "version": "0",
+                "bucket": {"name": bucket},
+                "object": thing,
+                "reason": record["eventName"].removeprefix("s3:").partition(":")[2],
+            },
+            "aws.s3",
+            [f"arn:aws:s3:::{bucket}"],
+        )

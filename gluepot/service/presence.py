@@ -1,0 +1,92 @@
+"""Notes that a service is there, and ends the runs of services that are not there any more."""
+
+from __future__ import annotations
+
+import threading
+
+from gluepot.core.clock import Clock
+from gluepot.core.errors import TransientError
+from gluepot.core.logging import get_logger
+from gluepot.service.endings import end_run
+from gluepot.service.launch.processes import Processes
+from gluepot.service.places import LOST_AFTER_SECS, NOTED_EVERY_SECS, Watched, lost, watched
+from gluepot.service.states import ACTIVE, Ended
+from gluepot.service.store.database import Store
+
+log = get_logger(__name__)
+
+
+class Presence:
+    """Tells other services of the same database that this one is there.
+
+    Args:
+        store: the database.
+        processes: what runs at this place.
+        place: the name of this place.
+        clock: tells the time.
+    """
+
+    def __init__(self, store: Store, processes: Processes, place: str, clock: Clock) -> None:
+        self._store = store
+        self._processes = processes
+        self._place = place
+        self._clock = clock
+        self._known: dict[str, Watched] = {}
+        self._noted_secs: float | None = None
+        self._ends = threading.Event()
+
+    def run(self) -> None:
+        """Note it every ten seconds until `end` is called. A database that is away is waited for."""
+        while not self._ends.is_set():
+            try:
+                self.step()
+            except TransientError as error:
+                log.warning("service_database_away", error=str(error))
+                self.database_was_away()
+            except Exception:
+                log.exception("service_presence_failed")
+            self._ends.wait(NOTED_EVERY_SECS)
+
+    def end(self) -> None:
+        """End `run`."""
+        self._ends.set()
+
+    def step(self) -> None:
+        """Note that this place is there, and look at the others."""
+        now_secs = self._clock.monotonic()
+        with self._store.changes() as changes:
+            changes.places.note(self._place, self._now_ms())
+            seen_ms = changes.places.seen_ms()
+        before, self._noted_secs = self._noted_secs, now_secs
+        if before is None or now_secs - before > LOST_AFTER_SECS:
+            self._kill_what_was_given_up()
+        self._known = watched(self._known, seen_ms, now_secs)
+        for name in lost(self._known, self._place, now_secs):
+            self._give_up(name)
+
+    def database_was_away(self) -> None:
+        """Begin to watch the other places anew, because none could note that it is there."""
+        self._known = {}
+
+    def _give_up(self, place: str) -> None:
+        """End the runs of a place that is lost."""
+        log.error("place_lost", place=place)
+        with self._store.changes() as changes:
+            gone = [run.id for run in changes.runs_in(ACTIVE) if run.place == place]
+        why = f"The service at {place}, which had this run, was not seen for {LOST_AFTER_SECS / 60:.0f} minutes."
+        for run_id in gone:
+            end_run(self._store, run_id, place, Ended(self._now_ms(), None, why), self._now_ms())
+        with self._store.changes() as changes:
+            changes.places.forget(place)
+
+    def _kill_what_was_given_up(self) -> None:
+        """End the processes of runs that others took for lost while this service was away."""
+        for run_id in self._processes.alive():
+            with self._store.changes() as changes:
+                run = changes.run(run_id)
+            if run is not None and run.state not in ACTIVE:
+                log.error("run_was_given_up", run=run_id)
+                self._processes.kill(run_id)
+
+    def _now_ms(self) -> int:
+        return round(self._clock.epoch() * 1000)

@@ -1,0 +1,52 @@
+"""Takes events to where rules send them: to triggers of workflows, and to URLs.
+
+An event is kept in the transaction of what it tells, so it is neither lost nor told twice if the service is killed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import uuid4
+
+from gluepot.service.events.envelopes import News, Origin, envelope
+from gluepot.service.events.rules import routed
+from gluepot.service.store.database import Changes
+from gluepot.service.triggers import EVENT, TriggerState
+from gluepot.service.workflows import first_trigger
+
+
+def publish(changes: Changes, news: News, origin: Origin, now_ms: int) -> str:
+    """Take an event of the service to where rules send it; return its id.
+
+    Args:
+        changes: the transaction.
+        news: what the event says.
+        origin: where it comes from.
+        now_ms: milliseconds since 1970.
+    """
+    event = envelope(news, origin, new_event_id(), now_ms)
+    take(changes, event, now_ms)
+    return str(event["id"])
+
+
+def take(changes: Changes, event: Mapping[str, Any], now_ms: int) -> None:
+    """Take an event to where rules send it. A workflow that no event starts does not get it.
+
+    Args:
+        changes: the transaction.
+        event: in the form of EventBridge.
+        now_ms: milliseconds since 1970.
+    """
+    where = routed(changes.events.rules(), event)
+    for workflow in where.workflows:
+        trigger = first_trigger(changes.triggers.of_workflow(workflow))
+        if trigger is not None and trigger.type == EVENT and trigger.state is not TriggerState.DEACTIVATED:
+            changes.events.keep_for(trigger.name, event, now_ms)
+    for url in where.urls:
+        changes.events.deliver(url, event, now_ms)
+
+
+def new_event_id() -> str:
+    """Return a new id of an event."""
+    return str(uuid4())

@@ -1,0 +1,49 @@
+"""`gluepot serve --demo` as a user sees it: a schedule starts a workflow, a stream runs beside it, and logs are there."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.service_answers import client_with
+
+SECS = 120
+
+
+def awaited(what, secs=SECS):
+    until = time.monotonic() + secs
+    while not (found := what()):
+        assert time.monotonic() < until
+        time.sleep(0.5)
+    return found
+
+
+@pytest.mark.long
+def test_within_two_minutes_a_workflow_has_run_and_a_stream_runs(tmp_path):
+    serve = [sys.executable, "-m", "gluepot", "serve"]
+    running = subprocess.Popen([*serve, "--demo", "--port", "0"], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    try:
+        state = next(line for line in running.stdout if "GLUEPOT_STATE" in line).strip().partition("=")[2]
+        environ = {**os.environ, "GLUEPOT_STATE": state}
+        printed = subprocess.run([*serve, "env"], env=environ, capture_output=True, text=True, check=True).stdout
+        keys = dict(line.removeprefix("export ").split("=", 1) for line in printed.splitlines())
+        glue, logs = client_with(keys), client_with(keys, "logs")
+
+        def completed():
+            runs = glue.get_workflow_runs(Name="orders")["Runs"]
+            return runs and runs[-1]["Status"] == "COMPLETED" and runs[-1]
+
+        assert awaited(completed)["Statistics"]["SucceededActions"] == 3
+        assert glue.get_job_bookmark(JobName="load-orders")["JobBookmarkEntry"]["Run"] >= 1
+        assert glue.get_job_runs(JobName="clicks")["JobRuns"][0]["JobRunState"] == "RUNNING"
+        for job in ("new-orders", "load-orders", "report-orders"):
+            run = glue.get_job_runs(JobName=job)["JobRuns"][-1]
+            group = f"{run['LogGroupName']}/output"
+            lines = logs.get_log_events(logGroupName=group, logStreamName=run["Id"], startFromHead=True)["events"]
+            assert any("orders" in one["message"] for one in lines), job
+    finally:
+        running.send_signal(signal.SIGINT)
+        assert running.wait(SECS) == 0

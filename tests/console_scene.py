@@ -38,7 +38,8 @@ class Scene:
     @classmethod
     def at(cls, folder: Path) -> "Scene":
         world = World(folder, NOON)
-        world.service.environ["GLUEPOT_CATALOG"] = f"sqlite:///{folder / 'catalog.db'}"
+        for name in ("catalog", "ledger"):
+            world.service.environ[f"GLUEPOT_{name.upper()}"] = f"sqlite:///{folder / name}.db"
         return cls(world)
 
     @property

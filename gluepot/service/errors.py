@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+MISSING = "EntityNotFoundException"
+"""The code for a name that nothing has."""
+
 
 class ServiceError(Exception):
     """An operation was refused.
@@ -21,7 +24,7 @@ class ServiceError(Exception):
 
 def not_found(message: str) -> ServiceError:
     """Return the error for a name that nothing has."""
-    return ServiceError("EntityNotFoundException", message)
+    return ServiceError(MISSING, message)
 
 
 def invalid(message: str) -> ServiceError:

@@ -53,20 +53,21 @@ def read_events(path: Path, offset: int, begun_ms: int) -> Iterator[LogEvent]:
         offset += len(line)
 
 
-def tail_offset(path: Path, most_bytes: int = _MOST_BYTES) -> int:
+def tail_offset(path: Path, most_bytes: int | None = None) -> int:
     """Return the begin of the first whole line in the last bytes of a file.
 
     Args:
         path: the file; one that is not there has no lines.
-        most_bytes: how many bytes; the usual number is a megabyte.
+        most_bytes: how many bytes; None for a megabyte.
     """
+    most = most_bytes or _MOST_BYTES
     try:
         size = path.stat().st_size
-        if size <= most_bytes:
+        if size <= most:
             return 0
         with path.open("rb") as file:
-            file.seek(size - most_bytes)
-            return size - most_bytes + len(file.readline())
+            file.seek(size - most)
+            return size - most + len(file.readline())
     except FileNotFoundError:
         return 0
 

@@ -27,7 +27,7 @@ from gluepot.service.console.pages import MENU, PAGES, Page, Reader
 from gluepot.service.console.sessions import SESSION_SECS, Links, Notice, Session, Sessions
 from gluepot.service.console.values import ROOT, distance, given_arguments, moment, short_id, url
 from gluepot.service.context import Service
-from gluepot.service.errors import ServiceError
+from gluepot.service.errors import MISSING, ServiceError
 from gluepot.service.keys import KeyPair
 from gluepot.service.wire.app import Answer
 from gluepot.web.render import HEADERS, static_answer, templates
@@ -37,7 +37,7 @@ LOGIN, LOGOUT = ROOT + "login", ROOT + "logout"
 _PACKAGE = "gluepot.service.console"
 _MOST_FORM_BYTES = 64_000
 _CSRF = "csrf"
-_STATUS = {"EntityNotFoundException": 404, "AccessDeniedException": 403}
+_STATUS = {MISSING: 404, "AccessDeniedException": 403}
 
 log = get_logger(__name__)
 
@@ -108,9 +108,17 @@ def stop_workflow_run(reader: Reader, fields: Fields) -> Done:
     return Done("The jobs of the run were asked to stop.", url("workflow-run", name=name, id=run_id))
 
 
+def reset_job_bookmark(reader: Reader, fields: Fields) -> Done:
+    """Let the next run of a job read everything again."""
+    name = fields.get("job", "")
+    reader.call("ResetJobBookmark", JobName=name)
+    return Done("The bookmark was reset. The next run reads everything again.", url("bookmark", job=name))
+
+
 ACTIONS: Mapping[str, Callable[[Reader, Fields], Done]] = {
     "start-job-run": start_job_run,
     "stop-job-run": stop_job_run,
+    "reset-job-bookmark": reset_job_bookmark,
     "start-trigger": start_trigger,
     "stop-trigger": stop_trigger,
     "start-workflow-run": start_workflow_run,
@@ -186,6 +194,7 @@ class _Console:
                 Refused: refused,
                 ServiceError: self._refused_operation,
                 EtlError: self._failed,
+                Exception: self._broken,
                 _LoginNeeded: self._to_login,
             },
         )
@@ -233,6 +242,7 @@ class _Console:
         secret = self._secret_of(key_id)
         given = fields.get("secret", "").strip()
         if secret is None or not hmac.compare_digest(secret.encode(), given.encode()):
+            log.warning("console_login_refused", user=key_id)
             return self._login_form(following, "There is no such access key with this secret.", 401)
         return self._entered(request, key_id, following)
 
@@ -322,6 +332,10 @@ class _Console:
         assert isinstance(error, ServiceError)  # this handler is registered only for `ServiceError`
         status = _STATUS.get(error.code, error.status)
         return self._says(request, "Not found" if status == 404 else "Refused", error.message, status)
+
+    async def _broken(self, request: Request, _: Exception) -> Response:
+        # Starlette raises the error again, and the server logs it.
+        return self._says(request, "Failed", "The page failed here; the service's log has the cause.", 500)
 
     async def _failed(self, request: Request, error: Exception) -> Response:
         log.warning("console_page_failed", path=request.url.path, error=str(error))

@@ -31,7 +31,7 @@ from gluepot.service.console.values import (
     workflow_run_row,
 )
 from gluepot.service.context import Service
-from gluepot.service.errors import not_found
+from gluepot.service.errors import MISSING, ServiceError, not_found
 from gluepot.service.launch.processes import ERROR, OUTPUT
 from gluepot.service.log_events import read_events, tail_offset
 from gluepot.service.operations.jobs import job_of
@@ -48,6 +48,8 @@ _MOST_ATTEMPTS = 10
 # What a page shows of a log at first, and of what has been added since the last look.
 _SHOWN_LINES, _SHOWN_BYTES = 300, 100_000
 _LINES_OF_PAGE = 1000
+# A bookmark may name a million files.
+_MOST_CHARS = 20_000
 # No file is larger.
 _MOST_DIGITS = 18
 
@@ -169,6 +171,26 @@ def job(reader: Reader, query: Query) -> Page:
     return Page("job.html", name, "jobs", values, any(run.state in OPEN for run in runs), [_JOBS])
 
 
+def bookmark(reader: Reader, query: Query) -> Page:
+    """Return the bookmark of a job."""
+    name = query.get("job", "")
+    reader.call("GetJob", JobName=name)
+    try:
+        found = reader.call("GetJobBookmark", JobName=name)["JobBookmarkEntry"]
+    except ServiceError as refused:
+        if refused.code != MISSING:
+            raise
+        found = None
+    values: dict[str, Any] = {"job": name, "found": found is not None, "facts": [], "json": "", "left_out": 0}
+    if found is not None:
+        values["facts"] = [("Version", found["Version"]), ("Run", found["Run"]), ("Attempt", found["Attempt"])]
+        if (last := found.get("RunId")) is not None:
+            values["facts"].append(("Last run", last))
+        text = pretty(json.loads(found["JobBookmark"]))
+        values["json"], values["left_out"] = text[:_MOST_CHARS], max(0, len(text) - _MOST_CHARS)
+    return Page("bookmark.html", "Bookmark", "jobs", values, path=[_JOBS, (name, url("job", name=name))])
+
+
 def runs(reader: Reader, query: Query) -> Page:
     """Return a page of the runs of all jobs."""
     chosen = query.get("state", "all")
@@ -207,8 +229,11 @@ def run(reader: Reader, query: Query) -> Page:
         "bars": timeline(attempts, now_ms),
         "arguments": arguments_of(found),
         "facts": facts,
+        "previous": None if found.previous_id in {"", *(one.id for one in attempts)} else found.previous_id,
         "cost": f"{dpu_secs(found, now_ms):,.0f} DPU seconds, ${usd_on_glue(found, now_ms):,.2f} on AWS Glue",
         "stopping": found.state is State.STOPPING,
+        # Another service of the same database has the logs of the runs that it started.
+        "has_logs": goes_on or reader.service.run_folder(found.id).exists(),
         "log_group": log_group(found),
         "logs": [(stream, _tail(reader, found, stream), goes_on) for stream in STREAMS],
     }
@@ -476,6 +501,7 @@ PAGES: Mapping[str, Callable[[Reader, Query], Page]] = {
     "": overview,
     "jobs": jobs,
     "job": job,
+    "bookmark": bookmark,
     "runs": runs,
     "run": run,
     "log": log,

@@ -7,8 +7,9 @@ from html import unescape
 import pytest
 from starlette.testclient import TestClient
 
+from gluepot.bookmarks.ledger import Change, Owner, RunStart, open_ledger
 from gluepot.service.console.app import ACTIONS
-from gluepot.service.console.pages import PAGES
+from gluepot.service.console.pages import PAGES, Reader
 from gluepot.service.console.sessions import SESSION_SECS
 from gluepot.service.console.values import url
 from gluepot.web.render import HEADERS
@@ -65,6 +66,7 @@ def addresses(scene):
     found = {
         "job": [url("job", name="orders_daily"), url("job", name=EVIL)],
         "run": [url("run", job="orders_daily", id=run), url("run", job="orders_daily", id=failed)],
+        "bookmark": [url("bookmark", job="orders_daily")],
         "runs": [url("runs"), url("runs", state="failed"), url("runs", state="active")],
         "log": [url("log", **log)],
         "whole-log": [url("whole-log", **log), url("whole-log", **log, at=99)],
@@ -317,6 +319,25 @@ def test_what_the_api_refuses_the_console_refuses_with_its_reason(scene):
     assert "jobName" in client.get("/console/").text
 
 
+def test_a_bookmark_is_shown_and_reset(scene, tmp_path):
+    ledger_url = f"sqlite:///{tmp_path / 'ledger.db'}"
+    scene.world.service.environ["GLUEPOT_LEDGER"] = ledger_url
+    scene.world.job("daily")
+    client = entered(scene)
+    address = url("bookmark", job="daily")
+    assert "The job has no bookmark yet." in words(client.get(address))
+    ledger = open_ledger(ledger_url, scene.clock)
+    run = ledger.begin(RunStart("daily", "jr_1", "enable"), Owner("here", 1), None)
+    ledger.commit(run, {"orders": Change('{"file": "a.json"}')})
+    ledger.close()
+    assert 'Version 2 Run 2 Attempt 0 Last run jr_1 { "orders": [ { "file": "a.json" } ] }' in words(
+        client.get(address)
+    )
+    shown = words(client.get(press(client, "reset-job-bookmark", job="daily", back=address).headers["location"]))
+    assert "The bookmark was reset." in shown
+    assert "a.json" not in shown
+
+
 def test_triggers_are_started_stopped_and_fired(scene):
     scene.define_workflow()
     scene.world.call("CreateTrigger", Name="by hand", Type="ON_DEMAND", Actions=[{"JobName": "check"}])
@@ -360,6 +381,15 @@ def test_what_is_not_there_is_told_in_a_page(scene, address, status, said):
     assert answer.status_code == status
     assert said in words(answer)
     assert "Overview" in answer.text
+
+
+def test_a_page_that_fails_says_nothing_of_its_insides(scene, monkeypatch):
+    client = TestClient(scene.app, base_url=OURS, raise_server_exceptions=False)
+    client.get(scene.link())
+    monkeypatch.setattr(Reader, "call", lambda *_, **__: {}[CANARY])
+    answer = client.get(url("workflows"))
+    assert (answer.status_code, CANARY in answer.text) == (500, False)
+    assert "the service's log has the cause" in words(answer)
 
 
 def test_an_empty_service_has_pages_too(scene):

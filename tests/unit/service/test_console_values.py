@@ -63,6 +63,13 @@ def test_attempts_share_one_axis_of_time():
     assert two.row.short == "jr_aaaaaaaa… attempt 1"
 
 
+@pytest.mark.parametrize(
+    ("after", "told"), [("", ""), ("_attempt_2", " attempt 2"), ("_restart_1_attempt_1", " restart 1 attempt 1")]
+)
+def test_a_short_id_keeps_what_follows_the_digits(after, told):
+    assert values.short_id(RUN.id + after) == f"jr_aaaaaaaa…{told}"
+
+
 def test_a_run_that_never_began_takes_no_time():
     waits = replace(RUN, state=State.WAITING, running_ms=0, waits_for="for room")
     assert values.run_row(waits, 9_000).took_secs is None

@@ -14,8 +14,10 @@ from sqlalchemy import Connection, Engine, RowMapping, delete, func, insert, or_
 from gluepot.core.database import Part, open_engine, transaction
 from gluepot.core.statedir import state_root
 from gluepot.service.states import OPEN, Run, State
+from gluepot.service.store.definitions import DefinitionRows
 from gluepot.service.store.events import EventRows
 from gluepot.service.store.rows import save_named
+from gluepot.service.store.schemas import SchemaVersionRows
 from gluepot.service.store.tables import jobs, runs, tags
 from gluepot.service.store.triggers import TriggerRows
 from gluepot.service.store.workflows import WorkflowRows
@@ -23,7 +25,7 @@ from gluepot.service.store.workflows import WorkflowRows
 NAME = "service's database"
 VARIABLE = "GLUEPOT_SERVICE"
 VERSION_TABLE = "service_alembic_version"
-HEAD = "0003"
+HEAD = "0004"
 """The newest migration; a test compares it with the scripts."""
 
 _OPEN = [one.value for one in OPEN]
@@ -57,6 +59,8 @@ class Changes:
         triggers: triggers and their firings.
         workflows: workflows and their runs.
         events: rules, and events on their way.
+        definitions: what is only kept and returned.
+        schema_versions: the versions of schemas.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -64,6 +68,8 @@ class Changes:
         self.triggers = TriggerRows(connection)
         self.workflows = WorkflowRows(connection)
         self.events = EventRows(connection)
+        self.definitions = DefinitionRows(connection)
+        self.schema_versions = SchemaVersionRows(connection)
 
     def job(self, name: str) -> Job | None:
         """Return a job; None if there is none of this name."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gluepot.catalog.connections import Connection, jdbc_connection, kafka_options
+from gluepot.connectors.jdbc.endpoint import POSTGRESQL, JdbcEndpoint
 from gluepot.service.errors import invalid
 
 _TIMEOUT_SECS = 5
@@ -38,12 +39,11 @@ def _try_kafka(connection: Connection, environ: Mapping[str, str]) -> None:
 
 
 def _try_jdbc(connection: Connection, environ: Mapping[str, str]) -> None:
-    from gluepot.connectors.jdbc.endpoint import POSTGRESQL, JdbcEndpoint  # noqa: PLC0415
-    from gluepot.connectors.jdbc.postgresql.session import session  # noqa: PLC0415
-
     found = jdbc_connection(connection, environ)
     if found.engine != POSTGRESQL:
         raise invalid(f"A connection to {found.engine} cannot be tried here; Kafka and PostgreSQL can.")
+    from gluepot.connectors.jdbc.postgresql.session import session  # noqa: PLC0415
+
     options = found.to_options()
     if "connecttimeout" not in options["url"].lower():
         separator = "&" if "?" in options["url"] else "?"

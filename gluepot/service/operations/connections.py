@@ -8,7 +8,7 @@ from typing import Any
 from gluepot.catalog.connections import Connection
 from gluepot.catalog.connections.kinds import check
 from gluepot.catalog.values import Entry
-from gluepot.core.errors import TransientError
+from gluepot.core.errors import PermanentError, TransientError
 from gluepot.service import connection_trial as trial
 from gluepot.service.catalog import catalog_of, error_detail
 from gluepot.service.connection_values import connection_answer, connection_entry, fits
@@ -97,7 +97,7 @@ def try_connection(service: Service, request: Mapping[str, Any]) -> dict[str, An
     check(connection, "TestConnection")
     try:
         trial.try_connection(connection, service.environ)
-    except TransientError as away:
+    except (TransientError, PermanentError) as away:
         raise ServiceError("FederationSourceException", str(away)) from None
     return {}
 

@@ -172,7 +172,38 @@ def check_definition(data_format: str, text: str) -> None:
         raise invalid(f"Schema definition of {data_format} data format is invalid: {problem[:_MOST_ERROR_CHARS]}")
 
 
-def add_version(changes: Changes, schema: Definition, text: str, now_ms: int, version_id: str = "") -> SchemaVersion:
+def keep_version(service: Service, told: Mapping[str, Any]) -> bool:
+    """Add a version as another registry has it, with its id and number; return False if the number is taken.
+
+    Records of streams name the id of their version. Nobody asks whether the version is compatible.
+
+    Args:
+        service: the service.
+        told: what GetSchemaVersion of the other registry answered.
+
+    Raises:
+        ServiceError: there is no such schema, or the definition or another member is not valid.
+    """
+    words = str(told.get("SchemaArn", "")).split(":", 5)[-1].split("/")
+    name = schema_name({"SchemaArn": service.arn("schema", "/".join(words[1:]))})
+    version_id, number, text = told.get("SchemaVersionId"), told.get("VersionNumber"), told.get("SchemaDefinition")
+    if not (isinstance(version_id, str) and isinstance(number, int) and isinstance(text, str)):
+        raise invalid("The version has no SchemaVersionId, VersionNumber or SchemaDefinition.")
+    with service.store.changes() as changes:
+        schema = found_schema(changes, name)
+        data_format = schema.body["DataFormat"]
+        check_definition(data_format, text)
+        if any(number == one.number for one in changes.schema_versions.of(name)):
+            return False
+        if changes.schema_versions.get(version_id) is not None:
+            raise taken(f"Another schema has the version {version_id}.")
+        status = FAILURE if told.get("Status") == FAILURE else AVAILABLE
+        digest, now_ms = digest_of(data_format, text), service.now_ms()
+        changes.schema_versions.add(SchemaVersion(version_id, name, number, status, text, digest, [], now_ms))
+    return True
+
+
+def add_version(changes: Changes, schema: Definition, text: str, now_ms: int) -> SchemaVersion:
     """Add a version to a schema, or return the one that has the same definition.
 
     Args:
@@ -180,7 +211,6 @@ def add_version(changes: Changes, schema: Definition, text: str, now_ms: int, ve
         schema: the schema.
         text: the definition, which is valid.
         now_ms: milliseconds since 1970.
-        version_id: of the new version; a new one if it is empty.
 
     Raises:
         ServiceError: `InvalidInputException`, because the schema may have one version only.
@@ -197,7 +227,7 @@ def add_version(changes: Changes, schema: Definition, text: str, now_ms: int, ve
     if same is not None and why is not None:
         return same
     version = SchemaVersion(
-        version_id or str(uuid4()),
+        str(uuid4()),
         schema.name,
         known[-1].number + 1 if known else 1,
         AVAILABLE if why is None else FAILURE,

@@ -99,9 +99,13 @@ def numbered(changes: Changes, schema: str, number: Mapping[str, Any]) -> Schema
     return chosen[-1]
 
 
-def missing_version(name: str) -> ServiceError:
-    """Return the error for a version that does not exist."""
-    return not_found(f"Schema version is not found: {name}.")
+def missing_version(which: str) -> ServiceError:
+    """Return the error for a version that does not exist. AWS's serializers look for its first sentence.
+
+    Args:
+        which: the version, or why there is none.
+    """
+    return not_found(f"Schema version is not found. Version: {which}.")
 
 
 def text_time(at_ms: int) -> str:

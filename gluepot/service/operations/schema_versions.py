@@ -12,6 +12,7 @@ from gluepot.service.paging import page
 from gluepot.service.registry import (
     found_schema,
     found_version,
+    missing_version,
     numbered,
     schema_name,
     schema_names,
@@ -62,7 +63,7 @@ def get_schema_by_definition(service: Service, request: Mapping[str, Any]) -> di
         check_definition(data_format, text)
         version = changes.schema_versions.of_digest(name, digest_of(data_format, text))
     if version is None:
-        raise not_found("Schema version is not found: no version of the schema has this definition.")
+        raise missing_version("no version of the schema has this definition")
     answer = {one: value for one, value in _listed(service, version).items() if one != "VersionNumber"}
     return {**answer, "DataFormat": data_format}
 

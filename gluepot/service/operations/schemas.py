@@ -43,7 +43,7 @@ def create_schema(service: Service, request: Mapping[str, Any]) -> dict[str, Any
         "SchemaCheckpoint": 1,
     }
     with service.store.changes() as changes:
-        if not given:
+        if registry == DEFAULT_REGISTRY:
             changes.definitions.add(Definition(Kind.REGISTRY, registry, {}, now_ms, now_ms))
         found_registry(changes, registry)
         schema = Definition(Kind.SCHEMA, name, body, now_ms, now_ms)

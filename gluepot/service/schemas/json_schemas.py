@@ -27,6 +27,8 @@ _DRAFTS: Mapping[str, Any] = {
     "http://json-schema.org/draft-06/schema": jsonschema.Draft6Validator,
     "http://json-schema.org/draft-07/schema": jsonschema.Draft7Validator,
 }
+# Nested alternatives multiply; a schema of a thousand properties needs a few thousand comparisons.
+_MOST_COMPARISONS = 20_000
 _SELECTORS = ("anyOf", "oneOf", "allOf", "$ref")
 # Words of the reader's schema that are only accepted where the writer's schema has the same.
 _EQUAL = ("not", "if", "then", "else", "contains", "propertyNames", "dependencies", "patternProperties")
@@ -103,7 +105,8 @@ class _Comparison:
         self._reader, self._writer = reader, writer
         self._validator = _draft(reader)
         self._same_roots = _plain(reader) == _plain(writer)
-        self._seen: set[tuple[str, str]] = set()
+        self._seen: dict[tuple[str, str], None] = {}
+        self._left = _MOST_COMPARISONS
 
     def check(self, reader: Any, writer: Any, path: str) -> None:
         """Raise if a document of the writer may be invalid for the reader.
@@ -122,11 +125,16 @@ class _Comparison:
             return
         if pair in self._seen:  # schemas that refer to themselves: what is assumed here is proved by the caller
             return
-        self._seen.add(pair)
+        self._left -= 1
+        if self._left < 0:
+            raise _Unreadable("The schemas are too large to be compared.")
+        before = len(self._seen)
+        self._seen[pair] = None
         try:
             self._check(reader, {} if writer is True else writer, path)
         except _Unreadable:
-            self._seen.discard(pair)
+            while len(self._seen) > before:  # what was found since may rest on this pair
+                self._seen.popitem()
             raise
 
     def _check(self, reader: Mapping[str, Any], writer: Mapping[str, Any], path: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gluepot.service.schemas import json_schemas
 from gluepot.service.schemas.formats import digest_of, patch, problem_of, why_unreadable
 
 ORDERS = """
@@ -96,6 +97,13 @@ NEW_TREE = {
 def test_schemas_of_json_are_compared_keyword_by_keyword(reader, writer, why):
     found = of_json(reader, writer)
     assert found is None if why is None else why in found
+
+
+def test_a_comparison_that_takes_too_long_is_given_up(monkeypatch):
+    monkeypatch.setattr(json_schemas, "_MOST_COMPARISONS", 10)
+    many = [f"a{number}" for number in range(20)]
+    reader, writer = ({name: thing({name: kind}) for name in many} for kind in (NUMBER, WHOLE))
+    assert of_json(thing(reader), thing(writer)) == "The schemas are too large to be compared."
 
 
 SCALARS = st.sampled_from(

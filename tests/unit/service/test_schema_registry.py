@@ -84,7 +84,9 @@ def test_a_schema_without_a_registry_goes_to_the_default_one(world):
     made = world.call("CreateSchema", SchemaName="clicks", DataFormat="AVRO", SchemaDefinition=FIRST)
     assert (made["RegistryName"], made["Compatibility"]) == ("default-registry", "BACKWARD")
     assert world.call("GetRegistry", RegistryId={"RegistryName": "default-registry"})["Status"] == "AVAILABLE"
-    assert [one["SchemaName"] for one in world.call("ListSchemas")["Schemas"]] == ["clicks"]
+    by_name = {"RegistryId": {"RegistryName": "default-registry"}, "SchemaName": "views", "DataFormat": "AVRO"}
+    world.call("CreateSchema", **by_name)
+    assert [one["SchemaName"] for one in world.call("ListSchemas")["Schemas"]] == ["clicks", "views"]
 
 
 def test_a_schema_tells_its_first_latest_and_next_version(registry):
@@ -111,6 +113,7 @@ def test_a_version_is_found_by_id_number_and_definition(registry):
     assert by_definition["SchemaVersionId"] == made["SchemaVersionId"]
     absent = refusal(registry, "GetSchemaByDefinition", SchemaId=CLICKS, SchemaDefinition=REQUIRED)
     assert absent[0] == "EntityNotFoundException"
+    assert "Schema version is not found." in absent[1]  # serializers look for these words
     assert (
         refusal(registry, "GetSchemaVersion", SchemaVersionId="00000000-0000-4000-8000-000000000000")[0]
         == "EntityNotFoundException"

@@ -47,6 +47,14 @@ app.command(
     "gluepot.cli.quality.commands:app", name="quality", help="Data quality: check rulesets and data, propose rules."
 )
 app.command("gluepot.cli.serve:app", name="serve", help="AWS Glue's API on this machine, for unmodified AWS clients.")
+app.command(
+    "gluepot.cli.transfer:import_",
+    name="import",
+    help="Create here what `aws glue get-jobs`, `get-triggers`, `get-tables` and other commands printed.",
+)
+app.command(
+    "gluepot.cli.transfer:export_", name="export", help="Print jobs, triggers, tables, ... as AWS's command line does."
+)
 app.command("gluepot.cli.jars:app", name="jars", help="Java archives of the table formats Iceberg and Delta.")
 app.command("gluepot.cli.bookmarks:jobs_app", name="jobs", help="The runs of jobs with bookmarks.")
 app.command(

@@ -181,6 +181,14 @@ def own_place(path: Path) -> str:
     return path.read_text()
 
 
+def served_region(environ: Mapping[str, str]) -> str | None:
+    """Return the region of the service of this state folder; None if none runs."""
+    try:
+        return str(json.loads((service_folder(environ) / _ENDPOINT).read_text())["region"])
+    except FileNotFoundError:
+        return None
+
+
 @contextmanager
 def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> Iterator[Serving]:
     """Run a service until the context ends.

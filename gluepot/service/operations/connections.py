@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gluepot.catalog.connections import Connection
+from gluepot.catalog.connections.kinds import check
 from gluepot.catalog.values import Entry
+from gluepot.core.errors import PermanentError, TransientError
+from gluepot.service import connection_trial as trial
 from gluepot.service.catalog import catalog_of, error_detail
 from gluepot.service.connection_values import connection_answer, connection_entry, fits
 from gluepot.service.context import Service
@@ -75,6 +79,27 @@ def batch_delete_connection(service: Service, request: Mapping[str, Any]) -> dic
         except ServiceError as refused:
             errors[name] = error_detail(refused)
     return {"Succeeded": gone, "Errors": errors}
+
+
+def try_connection(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Log in to the server of a connection, of the catalog or of the request."""
+    name, given = request.get("ConnectionName"), request.get("TestConnectionInput")
+    if (name is None) == (given is None):
+        raise invalid("The request has both ConnectionName and TestConnectionInput, or neither; give one of them.")
+    if given is None:
+        with catalog_of(service) as catalog:
+            found = catalog.entry(Entry("connection", str(name)))
+        if found is None:
+            raise _missing(str(name))
+        given = found.body
+    properties = given.get("ConnectionProperties") or {}
+    connection = Connection(name or "of the request", given["ConnectionType"].lower(), properties)
+    check(connection, "TestConnection")
+    try:
+        trial.try_connection(connection, service.environ)
+    except (TransientError, PermanentError) as away:
+        raise ServiceError("FederationSourceException", str(away)) from None
+    return {}
 
 
 def _drop(service: Service, name: str) -> None:

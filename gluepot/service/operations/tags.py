@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from gluepot.service.catalog import resource_of_catalog
 from gluepot.service.context import Service
 from gluepot.service.errors import invalid, not_found
 from gluepot.service.store.database import Changes
+from gluepot.service.store.definitions import Kind
 
 _MOST_TAGS = 50
 _RESERVED = "aws:"
@@ -65,7 +67,14 @@ def _known(service: Service, changes: Changes, arn: str) -> str:
     kind, _, name = parts[-1].partition("/")
     if parts[:3] != ["arn", "aws", "glue"] or not name:
         raise invalid(f"ResourceArn is {arn!r}; use the form {service.arn('job', 'NAME')}.")
-    lookup = {"job": changes.job, "trigger": changes.triggers.get, "workflow": changes.workflows.get}.get(kind)
+    lookups: Mapping[str, Callable[[str], object]] = {
+        "job": changes.job,
+        "trigger": changes.triggers.get,
+        "workflow": changes.workflows.get,
+        "registry": partial(changes.definitions.get, Kind.REGISTRY),
+        "schema": partial(changes.definitions.get, Kind.SCHEMA),
+    }
+    lookup = lookups.get(kind)
     if lookup is None or lookup(name) is None:
         raise not_found(f"There is no {kind} {name}.")
     return service.arn(kind, name)

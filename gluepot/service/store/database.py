@@ -15,9 +15,11 @@ from gluepot.core.database import Part, open_engine, transaction
 from gluepot.core.statedir import state_root
 from gluepot.service.definitions import PYTHON_SHELL
 from gluepot.service.states import OPEN, Run, State
+from gluepot.service.store.definitions import DefinitionRows
 from gluepot.service.store.events import EventRows
 from gluepot.service.store.places import PlaceRows
 from gluepot.service.store.rows import save_named
+from gluepot.service.store.schemas import SchemaVersionRows
 from gluepot.service.store.tables import jobs, places, runs, tags
 from gluepot.service.store.triggers import TriggerRows
 from gluepot.service.store.workflows import WorkflowRows
@@ -25,7 +27,7 @@ from gluepot.service.store.workflows import WorkflowRows
 NAME = "service's database"
 VARIABLE = "GLUEPOT_SERVICE"
 VERSION_TABLE = "service_alembic_version"
-HEAD = "0003"
+HEAD = "0004"
 """The newest migration; a test compares it with the scripts."""
 
 _DECISIONS_LOCK = 7_305_002  # an arbitrary number; every service must request the same one from PostgreSQL
@@ -61,6 +63,8 @@ class Changes:
         workflows: workflows and their runs.
         events: rules, and events on their way.
         places: where services work.
+        definitions: what is only kept and returned.
+        schema_versions: the versions of schemas.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -69,6 +73,8 @@ class Changes:
         self.workflows = WorkflowRows(connection)
         self.events = EventRows(connection)
         self.places = PlaceRows(connection)
+        self.definitions = DefinitionRows(connection)
+        self.schema_versions = SchemaVersionRows(connection)
 
     def alone(self) -> None:
         """Let no other service decide anything until the end of this transaction.

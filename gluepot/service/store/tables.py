@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, MetaData, String, Table, Text, true
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    true,
+)
 
 _NAME = String(255)
 
@@ -128,4 +140,33 @@ deliveries = Table(
     Column("next_ms", BigInteger, nullable=False),
     Column("attempts", Integer, nullable=False),
     Index("service_deliveries_by_time", "next_ms"),
+)
+
+# Things that are kept and returned, and that nothing here acts on: classifiers, registries, schemas, policies, ...
+definitions = Table(
+    "service_definitions",
+    metadata,
+    Column("kind", String(40), primary_key=True),
+    Column("name", String(1000), primary_key=True),
+    Column("definition", Text, nullable=False),
+    Column("created_ms", BigInteger, nullable=False),
+    Column("modified_ms", BigInteger, nullable=False),
+)
+
+schema_versions = Table(
+    "service_schema_versions",
+    metadata,
+    Column("id", String(36), primary_key=True),
+    # Registry and name, with a slash between them.
+    Column("schema", String(520), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("status", String(20), nullable=False),
+    Column("definition", Text, nullable=False),
+    # Of the definition without what has no meaning in its format, such as white space.
+    Column("digest", String(64), nullable=False),
+    # Pairs of key and value, the newest last.
+    Column("details", Text, nullable=False),
+    Column("created_ms", BigInteger, nullable=False),
+    UniqueConstraint("schema", "number"),
+    Index("service_schema_versions_by_digest", "schema", "digest"),
 )

@@ -15,6 +15,8 @@ from gluepot.service.errors import ServiceError
 # In Java these two halves stand for all characters outside the Basic Multilingual Plane.
 _JAVA_ASTRAL = "\\uD800\\uDC00-\\uDBFF\\uDFFF"
 _ASTRAL = "\U00010000-\U0010ffff"
+# AWS lets it match texts of several lines, such as schemas.
+_NOT_BLANK = r".*\S.*"
 _SHOWN_CHARS = 200
 # AWS takes worker types that its own model does not name; the operations know which.
 _OPEN_ENUMERATIONS = frozenset({"WorkerType"})
@@ -124,7 +126,7 @@ def _length(value: Any) -> int | None:
 def _compiled(pattern: str) -> re.Pattern[str] | None:
     """Return a pattern of the model; None for the one that needs classes which only Java has."""
     try:
-        return re.compile(pattern.replace(_JAVA_ASTRAL, _ASTRAL))
+        return re.compile(pattern.replace(_JAVA_ASTRAL, _ASTRAL), re.DOTALL if pattern == _NOT_BLANK else 0)
     except re.error:
         return None
 

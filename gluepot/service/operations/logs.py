@@ -39,7 +39,11 @@ def get_log_events(service: Service, request: Mapping[str, Any]) -> dict[str, An
 
 
 def filter_log_events(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the events of several streams that match a pattern, stream after stream."""
+    """Return the events of several streams that match a pattern, stream after stream.
+
+    As on AWS, only a page without events can be the last one. A client that follows a log goes on from the last token
+    that it got, so it does not see the same events again.
+    """
     file = _file(_group(request))
     names = request.get("logStreamNames") or _streams(service, request.get("logStreamNamePrefix", ""))
     pattern, limit = request.get("filterPattern", ""), request.get("limit", _MOST_EVENTS)
@@ -51,6 +55,7 @@ def filter_log_events(service: Service, request: Mapping[str, Any]) -> dict[str,
     if not (at.isdecimal() and offset.isdecimal()):
         raise ServiceError("InvalidParameterException", f"nextToken is {at}/{offset}, which no answer had.")
     found: list[dict[str, Any]] = []
+    end = 0
     for number, name in enumerate(names[int(at) :], int(at)):
         run = _run(service, name)
         begin = int(offset) if number == int(at) else 0
@@ -60,9 +65,10 @@ def filter_log_events(service: Service, request: Mapping[str, Any]) -> dict[str,
                 return {"events": found, "nextToken": f"{number}/{event.offset}"}
             if matches(pattern, event.message):
                 found.append({**_plain(event), "logStreamName": name, "eventId": f"{name}/{event.offset}"})
-        if events and list(read_events(service.run_folder(run.id) / file, events[-1].end, run.started_ms)):
-            return {"events": found, "nextToken": f"{number}/{events[-1].end}"}
-    return {"events": found}
+        end = events[-1].end if events else begin
+        if events and list(read_events(service.run_folder(run.id) / file, end, run.started_ms)):
+            return {"events": found, "nextToken": f"{number}/{end}"}
+    return {"events": found, **({"nextToken": f"{len(names) - 1}/{end}"} if found else {})}
 
 
 def describe_log_streams(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,9 +18,9 @@ class TaskInstance:
     """What the operator needs of the instance of a task: it keeps what the task pushes for others."""
 
     dag_id, task_id, run_id, try_number, map_index = "orders", "daily", "manual", 1, -1
-    stats_tags = {}
 
     def __init__(self):
+        self.stats_tags = {}
         self.pushed = {}
 
     def xcom_push(self, key, value, **_):

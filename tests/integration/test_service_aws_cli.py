@@ -251,7 +251,11 @@ def test_a_run_is_started_awaited_stopped_and_its_log_followed(aws, script):
     )
     until(aws, f"{messages} --output text", "begun\ton")
     assert aws.json(f"{messages} --filter-pattern begun") == ["begun"]
-    assert aws.json("aws logs describe-log-streams --log-group-name /aws-glue/python-jobs/output")["logStreams"]
+    newest = (
+        "aws logs describe-log-streams --log-group-name /aws-glue/python-jobs/output --order-by LastEventTime"
+        " --descending --max-items 1 --query 'logStreams[].logStreamName'"
+    )
+    assert aws.json(newest) == [run]
     assert aws.json(f"aws glue batch-stop-job-run --job-name waiting --job-run-ids {run}")["Errors"] == []
     until(aws, f"{of_run} JobRun.JobRunState --output text", "STOPPED")
     assert aws.json(f"{of_run} JobRun.[Arguments,Timeout]") == [{"--day": "monday"}, 7]

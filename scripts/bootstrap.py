@@ -19,7 +19,7 @@ from gluepot.core.errors import ConfigError, EtlError, TransientError
 from gluepot.spark.java import ensure_java
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-NEEDED_BYTES = 2 * GIB_BYTES
+NEEDED_BYTES = 3 * GIB_BYTES
 VENV = REPOSITORY / ".venv"
 STAMP = VENV / ".bootstrapped"
 TOOLS = REPOSITORY / ".tools" / "uv"

@@ -19,13 +19,14 @@ from gluepot.core.errors import ConfigError, EtlError, TransientError
 from gluepot.spark.java import ensure_java
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-NEEDED_BYTES = 2 * GIB_BYTES
+NEEDED_BYTES = 3 * GIB_BYTES
 VENV = REPOSITORY / ".venv"
 STAMP = VENV / ".bootstrapped"
 TOOLS = REPOSITORY / ".tools" / "uv"
+CLIENTS = REPOSITORY / ".tools" / "clients"
 INPUTS = (
     *("pyproject.toml", "uv.lock", "hatch_build.py", "gluepot/frames/json_kernel.c"),
-    *("deploy/jars.lock.json", "deploy/npm.lock.json"),
+    *("deploy/jars.lock.json", "deploy/npm.lock.json", "tests/clients/uv.lock"),
 )
 
 
@@ -46,14 +47,19 @@ def wanted_extras() -> list[str]:
     return ["demo"] if of_the_machine else ["demo", "jvm"]
 
 
-def run(what: str, *command: str | Path) -> None:
+def run(what: str, *command: str | Path, venv: Path = VENV) -> None:
     """Run a command that may need the package network, its output shown only when it fails.
+
+    Args:
+        what: what the command does, for the person who waits.
+        command: the program and its arguments.
+        venv: the environment that uv installs into.
 
     Raises:
         TransientError: it failed.
     """
     print(f"bootstrap: {what}", flush=True)
-    environ = {**os.environ, "UV_PYTHON_DOWNLOADS": "never"}
+    environ = {**os.environ, "UV_PYTHON_DOWNLOADS": "never", "UV_PROJECT_ENVIRONMENT": str(venv)}
     ended = subprocess.run(
         command,
         capture_output=True,
@@ -97,7 +103,9 @@ def main() -> None:
     flags = [flag for extra in extras for flag in ("--extra", extra)]
     # Ours anew, because its compiled kernel lies in the checkout, of which uv's cache of what was built knows nothing.
     flags += ["--reinstall-package", "gluepot"]
-    run("install the locked packages", find_uv(), "sync", "--frozen", "--python", sys.executable, *flags)
+    sync = (find_uv(), "sync", "--frozen", "--python", sys.executable)
+    run("install the locked packages", *sync, *flags)
+    run("install clients of AWS Glue for tests", *sync, "--project", REPOSITORY / "tests" / "clients", venv=CLIENTS)
     run("fetch the Kafka broker", VENV / "bin" / "python", "-m", "gluepot.servers.jars", "fetch", "kafka-broker")
     run("fetch Iceberg and Delta", VENV / "bin" / "gluepot", "jars", "fetch")
     if shutil.which("npm"):  # no Node.js, no emulator: nothing but tests and demo of Kinesis needs it

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from gluepot.bookmarks.ledger import edit
@@ -45,6 +46,16 @@ def reset_job_bookmark(service: Service, request: Mapping[str, Any]) -> dict[str
         ledger.close()
 
 
+def forget_deleted(service: Service, job: str) -> None:
+    """Reset the bookmark of a job that is being deleted (docs/glue 4.2); `gluepot bookmarks rewind` restores it."""
+    ledger = open_ledger(ledger_url(service.environ), service.clock)
+    try:
+        with suppress(ConfigError):  # the job has never run
+            edit.reset(ledger, job, "DeleteJob")
+    finally:
+        ledger.close()
+
+
 def _state(ledger: Ledger, job: str, run_id: str | None) -> int | None:
     """Return the number of the state that a run left, or found if it left none; None without a run."""
     if not run_id:
@@ -58,7 +69,7 @@ def _entry(ledger: Ledger, name: str, state: int | None) -> dict[str, Any]:
     job = ledger.job(name)
     at = job.state if state is None else state
     runs = ledger.runs(name, 2)
-    marks = {ctx: ledger.state(name, ctx, at) for ctx in ledger.contexts(name, at)}
+    marks = {ctx: bodies for ctx in ledger.contexts(name, at) if (bodies := ledger.state(name, ctx, at))}
     entry: dict[str, Any] = {
         "JobName": name,
         "Version": job.version,

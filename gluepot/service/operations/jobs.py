@@ -7,7 +7,8 @@ from typing import Any
 
 from gluepot.service.context import Service, secs
 from gluepot.service.definitions import capacity, complete
-from gluepot.service.errors import ServiceError, not_found, taken
+from gluepot.service.errors import ServiceError, invalid, not_found, taken
+from gluepot.service.operations.bookmarks import forget_deleted
 from gluepot.service.operations.tags import check_tags
 from gluepot.service.paging import cut, position_of, size_of
 from gluepot.service.store.database import Changes, Job
@@ -38,6 +39,11 @@ def create_job(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
 def update_job(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Replace a definition. What the request leaves out gets its default, but for the Glue version, which stays."""
     name = request["JobName"]
+    if "Command" not in request["JobUpdate"]:
+        raise invalid(
+            "JobUpdate has no Command. UpdateJob replaces the whole definition; send Command, Role and all other "
+            "members that the job shall keep."
+        )
     with service.store.changes() as changes:
         there = job_of(changes, name)
         version = there.definition["GlueVersion"]
@@ -47,8 +53,12 @@ def update_job(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def delete_job(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Delete a definition; a job that is not there is no error."""
+    """Delete a definition and reset the job's bookmark; a job that is not there is no error."""
     name = request["JobName"]
+    with service.store.changes() as changes:
+        known = changes.job(name) is not None
+    if known:
+        forget_deleted(service, name)
     with service.store.changes() as changes:
         changes.delete_job(name)
         changes.untag(service.arn("job", name))

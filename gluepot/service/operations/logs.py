@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gluepot.service.context import Service
@@ -39,7 +39,11 @@ def get_log_events(service: Service, request: Mapping[str, Any]) -> dict[str, An
 
 
 def filter_log_events(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the events of several streams that match a pattern, stream after stream."""
+    """Return the events of several streams that match a pattern, stream after stream, those of the oldest run first.
+
+    As on AWS, only a page without events can be the last one. A client that follows a log goes on from the last token
+    that it got, so it does not see the same events again.
+    """
     file = _file(_group(request))
     names = request.get("logStreamNames") or _streams(service, request)
     pattern, limit = request.get("filterPattern", ""), request.get("limit", _MOST_EVENTS)
@@ -47,29 +51,36 @@ def filter_log_events(service: Service, request: Mapping[str, Any]) -> dict[str,
         raise ServiceError(
             "InvalidParameterException", f"filterPattern is {pattern!r}; only words and quoted texts are known here."
         )
-    at, _, offset = request.get("nextToken", "0/0").partition("/")
-    if not (at.isdecimal() and offset.isdecimal()):
-        raise ServiceError("InvalidParameterException", f"nextToken is {at}/{offset}, which no answer had.")
+    first, offset = _place(request.get("nextToken"), names)
     found: list[dict[str, Any]] = []
-    for number, name in enumerate(names[int(at) :], int(at)):
+    for name in names[first:]:
         run = _run(service, name)
-        begin = int(offset) if number == int(at) else 0
-        events = list(read_events(service.run_folder(run.id) / file, begin, run.started_ms))
+        events = list(read_events(service.run_folder(run.id) / file, offset, run.started_ms))
         for event in _chosen(iter(events), request):
             if len(found) == limit:
-                return {"events": found, "nextToken": f"{number}/{event.offset}"}
+                return {"events": found, "nextToken": f"{name}/{event.offset}"}
             if matches(pattern, event.message):
                 found.append({**_plain(event), "logStreamName": name, "eventId": f"{name}/{event.offset}"})
-        if events and list(read_events(service.run_folder(run.id) / file, events[-1].end, run.started_ms)):
-            return {"events": found, "nextToken": f"{number}/{events[-1].end}"}
-    return {"events": found}
+        end = events[-1].end if events else offset
+        if events and list(read_events(service.run_folder(run.id) / file, end, run.started_ms)):
+            return {"events": found, "nextToken": f"{name}/{end}"}
+        offset = 0
+    return {"events": found, **({"nextToken": f"{name}/{end}"} if found else {})}
 
 
 def describe_log_streams(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the streams of a group: one for each run that has written to it."""
     file = _file(_group(request))
-    names = _streams(service, request)
-    with_file = [name for name in names if (service.run_folder(name) / file).exists()]
+    prefix, by_time = request.get("logStreamNamePrefix", ""), request.get("orderBy") == "LastEventTime"
+    if prefix and by_time:
+        raise ServiceError(
+            "InvalidParameterException", "logStreamNamePrefix and orderBy LastEventTime exclude each other; omit one."
+        )
+    with_file = [name for name in sorted(_streams(service, request)) if (service.run_folder(name) / file).exists()]
+    if by_time:
+        with_file.sort(key=lambda name: (service.run_folder(name) / file).stat().st_mtime)
+    if request.get("descending"):
+        with_file.reverse()
     begin = int(token) if (token := request.get("nextToken", "0")).isdecimal() else 0
     page = with_file[begin : begin + request.get("limit", _PAGE)]
     end = begin + len(page)
@@ -110,16 +121,29 @@ def _run(service: Service, stream: str) -> Run:
 
 
 def _streams(service: Service, request: Mapping[str, Any]) -> list[str]:
+    """Return the streams with names that begin so, the oldest first: new ones do not move the others."""
     of_python_shell = _group(request).startswith(SHELL_LOG_GROUP)
     with service.store.changes() as changes:
-        return changes.run_ids(request.get("logStreamNamePrefix", ""), of_python_shell=of_python_shell)
+        return changes.run_ids(request.get("logStreamNamePrefix", ""), of_python_shell=of_python_shell)[::-1]
+
+
+def _place(token: str | None, names: Sequence[str]) -> tuple[int, int]:
+    """Return where a page begins: the number of the stream, and the offset in it."""
+    if token is None:
+        return 0, 0
+    name, _, offset = token.partition("/")
+    if name not in names or not offset.isdecimal():
+        raise ServiceError("InvalidParameterException", f"nextToken is {token!r}, which no answer had.")
+    return names.index(name), int(offset)
 
 
 def _stream(service: Service, group: str, name: str, file: str) -> dict[str, Any]:
     status = (service.run_folder(name) / file).stat()
+    written_ms = round(status.st_mtime * 1000)
     return {
         "logStreamName": name,
-        "lastIngestionTime": round(status.st_mtime * 1000),
+        "lastEventTimestamp": written_ms,
+        "lastIngestionTime": written_ms,
         "storedBytes": status.st_size,
         "arn": f"{_arn(service, group)}:log-stream:{name}",
     }

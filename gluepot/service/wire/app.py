@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
-from xml.sax.saxutils import escape
 
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
@@ -23,16 +22,13 @@ from gluepot.core.errors import ConfigError, EtlError
 from gluepot.core.logging import get_logger
 from gluepot.service.errors import ServiceError, invalid
 from gluepot.service.figures import Figures
-from gluepot.service.wire import shapes
+from gluepot.service.wire import query, shapes
 from gluepot.service.wire.signature import Request, Signer, verify
 
 MOST_BODY_BYTES = 2_000_000
 _JSON = "application/x-amz-json-1.1"
 SERVICES = {"AWSGlue": "glue", "Logs_20140328": "logs", "AWSEvents": "events"}
 """The services by the word that names them in the header `X-Amz-Target`."""
-_CALLER = """<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>
-<Arn>arn:aws:iam::{account}:user/{key}</Arn><UserId>{key}</UserId><Account>{account}</Account>
-</GetCallerIdentityResult><ResponseMetadata><RequestId>{id}</RequestId></ResponseMetadata></GetCallerIdentityResponse>"""
 
 Answer = Callable[[Mapping[str, Any]], dict[str, Any]]
 
@@ -65,13 +61,15 @@ def make_app(
         try:
             body = await _body(http)
             signer = verify(_signed(http, body), secret_of, clock.epoch())
-            if signer.service == "sts":
-                return _caller(body, signer, account, request_id)
+            if signer.service in query.SERVICES:
+                return _xml(200, query.answer(signer, body, account, request_id), request_id)
             _check_scope(signer, http.headers.get("x-amz-target", ""))
             found = await run_in_threadpool(called, operations, http.headers.get("x-amz-target", ""), body)
             return _response(200, found, request_id)
         except ServiceError as refused:
             code = refused.code
+            if http.headers.get("content-type", "").startswith(query.FORM):
+                return _xml(refused.status, query.refusal(refused, request_id), request_id)
             return _refusal(refused, request_id)
         finally:
             target = http.headers.get("x-amz-target", "")
@@ -213,17 +211,13 @@ def _signed(http: HttpRequest, body: bytes) -> Request:
     return Request(http.method, f"http://{headers.get('host', '')}{http.url.path}{query}", headers, body)
 
 
-def _caller(body: bytes, signer: Signer, account: str, request_id: str) -> Response:
-    """Answer the one operation of STS that clients of Glue call: who am I?"""
-    if b"Action=GetCallerIdentity" not in body:
-        raise ServiceError("InvalidAction", "Of STS there is only GetCallerIdentity here.")
-    text = _CALLER.format(account=account, key=escape(signer.access_key), id=request_id)
-    return Response(text, media_type="text/xml")
-
-
 def _refusal(refused: ServiceError, request_id: str) -> Response:
     return _response(refused.status, {"__type": refused.code, "Message": refused.message}, request_id)
 
 
 def _response(status: int, body: Mapping[str, Any], request_id: str) -> Response:
     return Response(json.dumps(body), status, {"x-amzn-RequestId": request_id}, _JSON)
+
+
+def _xml(status: int, text: str, request_id: str) -> Response:
+    return Response(text, status, {"x-amzn-RequestId": request_id}, "text/xml")

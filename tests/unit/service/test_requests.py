@@ -34,3 +34,12 @@ def test_an_unsigned_request_is_refused():
     client = TestClient(wire.make_app({}, len, {}.get, "token", "0" * 12, figures, FakeClock(0.0)))
     answer = client.post("/", content=json.dumps({}), headers={"x-amz-target": "AWSGlue.GetTables"})
     assert (answer.status_code, answer.json()["__type"]) == (400, "MissingAuthenticationTokenException")
+
+
+def test_a_client_of_iam_reads_the_refusal_of_its_form():
+    figures = Figures(None, lambda: 0.0, FakeClock(0.0))
+    client = TestClient(wire.make_app({}, len, {}.get, "token", "0" * 12, figures, FakeClock(0.0)))
+    form = {"content-type": "application/x-www-form-urlencoded; charset=utf-8"}
+    answer = client.post("/", content="Action=GetRole&RoleName=etl", headers=form)
+    assert (answer.status_code, answer.headers["content-type"]) == (400, "text/xml; charset=utf-8")
+    assert "<Code>MissingAuthenticationTokenException</Code>" in answer.text

@@ -61,8 +61,9 @@ class World:
         self.store = open_store(url or f"sqlite:///{folder / 'service.db'}")
         self.processes = FakeProcesses()
         self.most_runs = None
+        environ = {"GLUEPOT_STATE": str(folder)}
         self.service = Service(
-            self.store, self.clock, lambda: None, lambda one: folder / one, {}, "000000000000", "us-east-1"
+            self.store, self.clock, lambda: None, lambda one: folder / one, environ, "000000000000", "us-east-1"
         )
         self.controller = self.another_controller()
         self.script = folder / "job.py"

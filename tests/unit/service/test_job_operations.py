@@ -1,0 +1,13 @@
+"""Definitions of jobs through the API."""
+
+import pytest
+
+from gluepot.service.errors import ServiceError
+
+
+def test_an_update_without_a_command_is_told_that_it_would_replace_everything(world):
+    world.call("CreateJob", Name="daily", Role="any", Command={"Name": "glueetl", "ScriptLocation": "s3://b/job.py"})
+    with pytest.raises(ServiceError, match="UpdateJob replaces the whole definition") as refused:
+        world.call("UpdateJob", JobName="daily", JobUpdate={"DefaultArguments": {"--day": "monday"}})
+    assert refused.value.code == "InvalidInputException"
+    assert "DefaultArguments" not in world.call("GetJob", JobName="daily")["Job"]

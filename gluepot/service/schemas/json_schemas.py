@@ -260,7 +260,7 @@ class _Comparison:
                 self.check(one, of_writer[name], f"{path}/{name}")
             elif matching:
                 self.check(one, matching[0], f"{path}/{name}")
-            elif further not in (True, {}):
+            elif further not in (True, {}) or name in _required(writer):
                 self.check(one, further, f"{path}/{name}")
         for name, one in of_writer.items():
             if name not in of_reader:

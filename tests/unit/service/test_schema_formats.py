@@ -90,6 +90,8 @@ NEW_TREE = {
         ({"not": TEXT}, NUMBER, "not differs"),
         ({"allOf": [TEXT, {"minLength": 1}]}, {**TEXT, "minLength": 2}, None),
         (TEXT, {"allOf": [{"minLength": 1}, TEXT]}, None),
+        # Present in every document, and described by nobody.
+        (thing({"a": TEXT}), {"type": "object", "required": ["a"]}, "may be"),
         (True, False, None),
         (False, TEXT, "is not allowed"),
     ],

@@ -40,8 +40,11 @@ test: setup ## all that CI runs: lint and every test
 	wait $$lint || failed=1; wait $$unit || failed=1; cat $(TIMES)/lint.txt $(TIMES)/unit.txt; \
 	$(BIN)/python -m scripts.test_times $(TIMES)/*.xml; exit $$failed
 
-test-long: setup ## long repetitions, before a release: generated data quality rules and requests, two thousand histories of bookmarked runs, random kills, every kill point with tables in S3, wrong versions under kills, kills of lake examples; some twenty-five minutes
-	@$(IN_OWN_FOLDER); $(PYTEST) --basetemp $$folder/1 --numprocesses 2 --dist loadfile tests/unit/quality tests/unit/bookmarks tests/unit/service tests/integration tests/crash tests/e2e -m long
+test-long: setup ## long repetitions, before a release: property tests with new random examples, generated data quality rules and requests, random kills, every kill point with tables in S3, wrong versions under kills, kills of lake examples and of services that share a database; some forty minutes
+	@failed=0; $(IN_OWN_FOLDER); \
+	$(PYTEST) --basetemp $$folder/1 --numprocesses 2 --dist loadfile tests/unit --hypothesis-profile random -m hypothesis || failed=1; \
+	$(PYTEST) --basetemp $$folder/2 --numprocesses 2 --dist loadfile tests/unit/hostile tests/unit/quality tests/unit/service tests/integration tests/crash tests/e2e -m long || failed=1; \
+	exit $$failed
 
 check: lint ## before a commit: lint and the unit tests
 	@$(BIN)/pytest --numprocesses 2 tests/unit -m "not slow and not long"

@@ -37,9 +37,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: -FILE_SECS.get(item.nodeid.partition("::")[0], 0))
 
 
-# How long an example takes is the machine's affair: benchmarks tell of speed, tests do not.
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("untimed")
+# Property tests try the same examples in each run, so that a change never fails because of a fault that was there
+# before. `make test-long` loads the profile "random" (`--hypothesis-profile`), which tries other and more examples.
+# No profile limits how long an example takes: benchmarks measure speed, tests do not.
+_untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("repeatable", _untimed, derandomize=True)
+settings.register_profile("random", _untimed, max_examples=1_000, print_blob=True)
+settings.load_profile("repeatable")
 
 
 @pytest.fixture(autouse=True)

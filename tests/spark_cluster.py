@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pyspark
 
+from gluepot.spark.class_archive import archive_path, with_archive
 from gluepot.spark.java import ensure_java
 from tests.e2e.jobs import wait_until
 
@@ -46,10 +47,11 @@ def spark_cluster(folder: Path, workers: int) -> Iterator[str]:
 @contextmanager
 def _daemon(log: Path, name: str, *arguments: str) -> Iterator[Path]:
     spark_class = Path(pyspark.__file__).parent / "bin" / "spark-class"
+    java = ensure_java(os.environ)
     environment = {
         **os.environ,
-        "JDK_JAVA_OPTIONS": JAVA,  # executors inherit it from their workers
-        "JAVA_HOME": str(ensure_java(os.environ).home),
+        "JDK_JAVA_OPTIONS": with_archive(JAVA, archive_path(java.version)),  # executors inherit it from their workers
+        "JAVA_HOME": str(java.home),
         "SPARK_DAEMON_MEMORY": "128m",
         "SPARK_LOCAL_IP": LOOPBACK,
     }

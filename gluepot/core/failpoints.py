@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter
+from threading import get_ident
 
 _reached: Counter[str] = Counter()
 
@@ -38,7 +39,9 @@ def reach(name: str) -> None:
     _note(name)
     match os.environ.get("GLUEPOT_FAILPOINT_ACTION", "kill"):
         case "stop":
-            os.kill(os.getpid(), signal.SIGSTOP)
+            # A signal to the process may go to another thread, and this one would run on until that thread gets a
+            # processor. A thread that sends the signal to itself stops here.
+            signal.pthread_kill(get_ident(), signal.SIGSTOP)
         case "raise":
             raise OSError(f"failpoint {name}")
         case _:

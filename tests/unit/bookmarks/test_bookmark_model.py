@@ -175,22 +175,11 @@ def ledger(clock):
 numbered = iter(range(10**9))
 
 
-def lives_through(ledger, clock, history):
+@settings(max_examples=2 * settings.default.max_examples, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(history=st.lists(steps, max_size=25))
+def test_no_version_is_missed_and_none_is_read_again(ledger, clock, history):
     clock.now = 1_700_000_000.0
     lived = History(ledger, clock, f"job-{next(numbered)}")
     for name, *arguments in history:
         lived.step(name, *arguments)
     lived.check()
-
-
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(history=st.lists(steps, max_size=25))
-def test_no_version_is_missed_and_none_is_read_again(ledger, clock, history):
-    lives_through(ledger, clock, history)
-
-
-@pytest.mark.long
-@settings(max_examples=2000, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(history=st.lists(steps, max_size=25))
-def test_two_thousand_histories(ledger, clock, history):
-    lives_through(ledger, clock, history)

@@ -145,7 +145,7 @@ def _expected(values: list[bytes | None]) -> tuple[list[Any], list[tuple[int, st
     return good, [(index, one.reason) for index, one in read if isinstance(one, Refusal)]
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(st.lists(RECORDS, max_size=12), st.integers(1, 12))
 def test_rows_and_errors_are_those_orjson_sees_however_the_stream_is_cut(values, size):
     good, bad = _expected(values)
@@ -160,7 +160,7 @@ def test_rows_and_errors_are_those_orjson_sees_however_the_stream_is_cut(values,
     assert all(map(_same, got, good)), (got, good)
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(st.lists(st.one_of(SIMPLE, OBJECTS), min_size=1, max_size=12))
 def test_a_second_pass_with_the_grown_schema_gives_the_same_values(values):
     good, _ = _expected(values)
@@ -172,7 +172,7 @@ def test_a_second_pass_with_the_grown_schema_gives_the_same_values(values):
     assert decoder.schema.equals(grown, check_metadata=True)
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(st.lists(st.one_of(BROKEN.filter(bool), SIMPLE), min_size=1, max_size=6))
 def test_as_many_rows_as_braced_records_means_that_each_record_is_one_document(values):
     records = join(values)

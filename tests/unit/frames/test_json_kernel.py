@@ -98,7 +98,7 @@ def test_a_checkout_on_a_machine_with_a_compiler_has_the_kernel():
 
 
 @needs_kernel
-@settings(max_examples=300)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(st.lists(st.tuples(RECORDS, WRITERS), min_size=1, max_size=8))
 def test_records_of_the_schema_are_read_as_orjson_reads_them(written):
     values = [write(record) for record, write in written]
@@ -142,7 +142,7 @@ def _without_nulls(value):
 
 
 @needs_kernel
-@settings(max_examples=300)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(st.lists(RECORDS, min_size=1, max_size=4), st.randoms(use_true_random=False))
 def test_a_record_with_a_wrong_byte_is_read_as_orjson_reads_it_or_not_at_all(records, chance):
     for record in records:
@@ -248,7 +248,7 @@ NUMBERS = st.one_of(
 
 
 @needs_kernel
-@settings(max_examples=2_000)
+@settings(max_examples=20 * settings.default.max_examples)
 @given(NUMBERS)
 def test_doubles_are_the_nearest_to_what_is_written(text):
     expected = float(text)

@@ -210,7 +210,7 @@ MINUTES = st.sampled_from(["0", "59", "0/5", "4/11", "*/30", "10-50/20", "5,55",
     year=YEARS,
     after=st.datetimes(datetime(2023, 1, 1), datetime(2025, 12, 31)),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 def test_the_next_time_is_the_first_minute_that_fits(minutes, hours, month, day, year, after):
     fields = (minutes, hours, day[0], month, day[1], year)
     found = next_time(f"cron({' '.join(fields)})", after.replace(tzinfo=UTC))

@@ -374,7 +374,9 @@ def assert_nothing_is_lost(folder, policy, first, second, *, in_one_batch):
 
 @pytest.mark.parametrize("policy", [one.value for one in Drift])
 @given(first=st.sampled_from(sorted(SAMPLES)), second=st.sampled_from(sorted(SAMPLES)), in_one_batch=st.booleans())
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=3 * settings.default.max_examples // 20, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_after_a_change_of_type_every_value_is_there_once_and_readers_merge_the_files(
     tmp_path_factory, policy, first, second, in_one_batch
 ):

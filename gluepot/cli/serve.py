@@ -13,7 +13,7 @@ from cyclopts.validators import Number
 
 from gluepot.core.clock import SystemClock
 from gluepot.core.sockets import LOOPBACK
-from gluepot.service.retention import DEFAULT_KEEP_DAYS
+from gluepot.service.controllers.retention import DEFAULT_KEEP_DAYS
 from gluepot.service.server import (
     DEFAULT_PORT,
     DEFAULT_REGION,

@@ -10,7 +10,7 @@ from prometheus_client.registry import Collector
 
 from gluepot.core.clock import Clock
 from gluepot.core.errors import TransientError
-from gluepot.service.states import State
+from gluepot.service.decisions.states import State
 from gluepot.service.store.database import Store
 
 STUCK_AFTER_SECS = 60.0

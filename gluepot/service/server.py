@@ -24,20 +24,20 @@ from gluepot.service.console.app import with_console
 from gluepot.service.console.sessions import new_link_token
 from gluepot.service.console.values import url as console_path
 from gluepot.service.context import Service
-from gluepot.service.control import Controller
-from gluepot.service.deliveries import Deliveries
-from gluepot.service.endings import stop_all_runs
+from gluepot.service.controllers.control import Controller
+from gluepot.service.controllers.deliveries import Deliveries
+from gluepot.service.controllers.endings import stop_all_runs
+from gluepot.service.controllers.presence import Presence
+from gluepot.service.controllers.retention import DEFAULT_KEEP_DAYS, Retention
+from gluepot.service.controllers.workers import Worker, working
 from gluepot.service.events.envelopes import Origin
 from gluepot.service.figures import Figures
 from gluepot.service.keys import KeyPair, keys_of, own_key, own_token
 from gluepot.service.launch.processes import Processes
 from gluepot.service.operations import BY_TARGET
 from gluepot.service.operations.events import receive
-from gluepot.service.presence import Presence
-from gluepot.service.retention import DEFAULT_KEEP_DAYS, Retention
 from gluepot.service.store.database import open_store, store_url
 from gluepot.service.wire.app import Answer, called, make_app
-from gluepot.service.workers import Worker, working
 
 DEFAULT_PORT = 4590
 DEFAULT_REGION = "us-east-1"

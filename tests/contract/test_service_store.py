@@ -3,13 +3,14 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from gluepot.service import firing
+from gluepot.service.controllers import firing
 from gluepot.service.errors import ServiceError
+from gluepot.service.store import database
 from gluepot.service.store.database import HEAD, VERSION_TABLE, open_store
 from gluepot.service.store.tables import metadata
 from tests.unit.service.world import NOON, World
 
-VERSIONS = Path(firing.__file__).parent / "store" / "migrations" / "versions"
+VERSIONS = Path(database.__file__).parent / "migrations" / "versions"
 CONTROLLERS = 4
 
 

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
+from gluepot.service.decisions.states import Ended
 from gluepot.service.launch.processes import Alive, Processes, Starting, Unknown
-from gluepot.service.states import Ended
 
 SECS = 20
 PYTHON = [sys.executable, "-c"]

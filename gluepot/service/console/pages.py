@@ -31,6 +31,8 @@ from gluepot.service.console.values import (
     workflow_run_row,
 )
 from gluepot.service.context import Service
+from gluepot.service.decisions.prices import dpu_secs, usd_on_glue
+from gluepot.service.decisions.states import ACTIVE, OPEN, Run, State, first_id
 from gluepot.service.errors import MISSING, ServiceError, not_found
 from gluepot.service.launch.processes import ERROR, OUTPUT
 from gluepot.service.log_events import read_events, tail_offset
@@ -38,8 +40,6 @@ from gluepot.service.operations.jobs import job_of
 from gluepot.service.operations.runs import log_group, run_of
 from gluepot.service.operations.triggers import trigger_of
 from gluepot.service.paging import cut, number_of, position_of
-from gluepot.service.prices import dpu_secs, usd_on_glue
-from gluepot.service.states import ACTIVE, OPEN, Run, State, first_id
 from gluepot.service.wire.app import Answer, called
 
 STREAMS = {"error": ERROR, "output": OUTPUT}

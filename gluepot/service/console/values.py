@@ -11,11 +11,11 @@ from urllib.parse import urlencode
 
 from gluepot.core.masking import mask, mask_text
 from gluepot.service.console.graph import HEIGHT, WIDTH, Layout, Place, layout
-from gluepot.service.definitions import capacity
+from gluepot.service.decisions.definitions import capacity
+from gluepot.service.decisions.states import OPEN, Run, State, effective_arguments, first_id
+from gluepot.service.decisions.triggers import EVENT, ON_DEMAND, SCHEDULED, Trigger, TriggerState
+from gluepot.service.decisions.workflows import Status
 from gluepot.service.errors import invalid
-from gluepot.service.states import OPEN, Run, State, effective_arguments, first_id
-from gluepot.service.triggers import EVENT, ON_DEMAND, SCHEDULED, Trigger, TriggerState
-from gluepot.service.workflows import Status
 from gluepot.web import figures
 
 ROOT = "/console/"

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote_plus
 
-from gluepot.service.states import Run, State
+from gluepot.service.decisions.states import Run, State
 
 OWN_SOURCE = "aws.glue"
 _TOLD = {

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gluepot.service.decisions.states import Ended
 from gluepot.service.launch import runner
-from gluepot.service.states import Ended
 
 OUTPUT, ERROR = "output.log", "error.log"
 _TOLD = "told-to-stop"

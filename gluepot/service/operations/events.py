@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from gluepot.service.context import Service
+from gluepot.service.controllers.publishing import new_event_id, publish, take
 from gluepot.service.errors import ServiceError
 from gluepot.service.events.envelopes import EventError, news_of_entry, received
 from gluepot.service.events.patterns import matches
@@ -21,7 +22,6 @@ from gluepot.service.events.rules import (
     refusal_of,
 )
 from gluepot.service.paging import page_by_name
-from gluepot.service.publishing import new_event_id, publish, take
 from gluepot.service.store.database import Changes
 
 _PAGE = 100

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gluepot.service.context import Service, secs
-from gluepot.service.definitions import capacity, complete
+from gluepot.service.decisions.definitions import capacity, complete
 from gluepot.service.errors import ServiceError, invalid, not_found, taken
 from gluepot.service.operations.bookmarks import forget_deleted
 from gluepot.service.operations.tags import check_tags

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gluepot.service.context import Service
+from gluepot.service.decisions.states import Run
 from gluepot.service.errors import ServiceError
 from gluepot.service.launch.processes import ERROR, OUTPUT
 from gluepot.service.log_events import LogEvent, matches, read_events, tail_offset
 from gluepot.service.operations.runs import LOG_GROUP, SHELL_LOG_GROUP
-from gluepot.service.states import Run
 
 _FILES = {
     f"{group}/{kind}": file

@@ -7,12 +7,12 @@ from typing import Any
 
 from gluepot.core.failpoints import reach
 from gluepot.service.context import Service, new_id, secs
-from gluepot.service.definitions import capacity, chosen_for_run, for_run, is_python_shell
+from gluepot.service.decisions.definitions import capacity, chosen_for_run, for_run, is_python_shell
+from gluepot.service.decisions.prices import dpu_secs, execution_secs
+from gluepot.service.decisions.states import ACTIVE, OPEN, Run, State, asked_to_stop, for_job_limit, most_concurrent
 from gluepot.service.errors import ServiceError, not_found
 from gluepot.service.operations.jobs import job_of
 from gluepot.service.paging import cut, number_of, size_of
-from gluepot.service.prices import dpu_secs, execution_secs
-from gluepot.service.states import ACTIVE, OPEN, Run, State, asked_to_stop, for_job_limit, most_concurrent
 from gluepot.service.store.database import Changes
 
 LOG_GROUP, SHELL_LOG_GROUP = "/aws-glue/jobs", "/aws-glue/python-jobs"

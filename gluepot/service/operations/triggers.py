@@ -8,13 +8,8 @@ from typing import Any
 
 from gluepot.core.failpoints import reach
 from gluepot.service.context import Service
-from gluepot.service.errors import ServiceError, invalid, not_found, taken
-from gluepot.service.firing import fire_by_call, workflow_of
-from gluepot.service.operations.jobs import job_of
-from gluepot.service.operations.tags import check_tags
-from gluepot.service.paging import page_by_name
-from gluepot.service.store.database import Changes
-from gluepot.service.triggers import (
+from gluepot.service.controllers.firing import fire_by_call, workflow_of
+from gluepot.service.decisions.triggers import (
     CONDITIONAL,
     ON_DEMAND,
     Trigger,
@@ -24,7 +19,12 @@ from gluepot.service.triggers import (
     started,
     stopped,
 )
-from gluepot.service.workflows import first_trigger
+from gluepot.service.decisions.workflows import first_trigger
+from gluepot.service.errors import ServiceError, invalid, not_found, taken
+from gluepot.service.operations.jobs import job_of
+from gluepot.service.operations.tags import check_tags
+from gluepot.service.paging import page_by_name
+from gluepot.service.store.database import Changes
 
 _PAGE = 100
 _NOT_DEFINITION = frozenset({"Name", "WorkflowName", "StartOnCreation", "Tags"})

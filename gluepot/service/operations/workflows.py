@@ -8,17 +8,17 @@ from dataclasses import replace
 from typing import Any
 
 from gluepot.core.failpoints import reach
-from gluepot.service import firing
 from gluepot.service.context import Service, secs
+from gluepot.service.controllers import firing
+from gluepot.service.decisions.states import Run
+from gluepot.service.decisions.triggers import Trigger
+from gluepot.service.decisions.workflows import Workflow, WorkflowRun, check_workflow, graph, statistics
 from gluepot.service.errors import not_found, taken
 from gluepot.service.operations import runs as job_runs
 from gluepot.service.operations import triggers
 from gluepot.service.operations.tags import check_tags
 from gluepot.service.paging import cut, number_of, page_by_name, size_of
-from gluepot.service.states import Run
 from gluepot.service.store.database import Changes
-from gluepot.service.triggers import Trigger
-from gluepot.service.workflows import Workflow, WorkflowRun, check_workflow, graph, statistics
 
 _PAGE, _PAGE_OF_NAMES = 100, 25
 _DEFINITION = ("Description", "DefaultRunProperties", "MaxConcurrentRuns")

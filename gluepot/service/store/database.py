@@ -13,8 +13,8 @@ from sqlalchemy import Connection, Engine, RowMapping, delete, func, insert, or_
 
 from gluepot.core.database import Part, open_engine, transaction
 from gluepot.core.statedir import state_root
-from gluepot.service.definitions import PYTHON_SHELL
-from gluepot.service.states import OPEN, Run, State
+from gluepot.service.decisions.definitions import PYTHON_SHELL
+from gluepot.service.decisions.states import OPEN, Run, State
 from gluepot.service.store.definitions import DefinitionRows
 from gluepot.service.store.events import EventRows
 from gluepot.service.store.places import PlaceRows

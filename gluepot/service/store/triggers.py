@@ -8,10 +8,10 @@ from typing import Any
 from sqlalchemy import Connection, RowMapping, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from gluepot.service.states import OPEN
+from gluepot.service.decisions.states import OPEN
+from gluepot.service.decisions.triggers import Trigger, TriggerState
 from gluepot.service.store.rows import save_named
 from gluepot.service.store.tables import firings, runs, triggers
-from gluepot.service.triggers import Trigger, TriggerState
 
 
 class TriggerRows:

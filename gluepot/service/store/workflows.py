@@ -9,10 +9,10 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, delete, func, insert, select, update
 
+from gluepot.service.decisions.triggers import Trigger, TriggerState
+from gluepot.service.decisions.workflows import UNFINISHED, Status, Workflow, WorkflowRun
 from gluepot.service.store.rows import save_named
 from gluepot.service.store.tables import workflow_runs, workflows
-from gluepot.service.triggers import Trigger, TriggerState
-from gluepot.service.workflows import UNFINISHED, Status, Workflow, WorkflowRun
 
 _COLUMNS = ("number", "id", "workflow", "status", "triggers")
 _AT_ONCE = 500

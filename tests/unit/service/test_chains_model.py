@@ -11,10 +11,10 @@ from contextlib import contextmanager, suppress
 import pytest
 from sqlalchemy import select
 
+from gluepot.service.decisions.states import OPEN, Ended, settled
+from gluepot.service.decisions.workflows import UNFINISHED, Status
 from gluepot.service.errors import ServiceError
-from gluepot.service.states import OPEN, Ended, settled
 from gluepot.service.store.tables import firings
-from gluepot.service.workflows import UNFINISHED, Status
 from tests.unit.service.world import NOON, FakeProcesses, World
 
 HISTORIES = 30

@@ -11,9 +11,9 @@ from gluepot.core.clock import FakeClock
 from gluepot.service.console import graph, values
 from gluepot.service.console.log_lines import LogLine, first_lines, log_line, newest_lines
 from gluepot.service.console.sessions import LINK_SECS, SESSION_SECS, Links, Notice, Sessions, new_link_token
+from gluepot.service.decisions.states import Run, State
 from gluepot.service.errors import ServiceError
 from gluepot.service.log_events import LogEvent
-from gluepot.service.states import Run, State
 
 SECRET = "the key"
 RUN = Run(1, "jr_" + "a" * 64, "daily", State.RUNNING, {}, started_ms=1_000, running_ms=3_000)

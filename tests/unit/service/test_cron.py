@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gluepot.service.cron import CronError, check_schedule, next_time, parse
+from gluepot.service.decisions.cron import CronError, check_schedule, next_time, parse
 
 
 def at(text):

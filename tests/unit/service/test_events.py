@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gluepot.service.deliveries import Deliveries
+from gluepot.service.controllers.deliveries import Deliveries
 from gluepot.service.errors import ServiceError
 from gluepot.service.events.delivery import Delivery, claimed, next_attempt
 from gluepot.service.operations.events import receive

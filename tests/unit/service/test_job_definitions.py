@@ -2,7 +2,7 @@
 
 import pytest
 
-from gluepot.service.definitions import capacity, complete, for_run
+from gluepot.service.decisions.definitions import capacity, complete, for_run
 from gluepot.service.errors import ServiceError
 
 GIVEN = {"Role": "any", "Command": {"Name": "glueetl", "ScriptLocation": "s3://b/job.py"}}

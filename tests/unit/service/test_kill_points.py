@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import gluepot.service
-from gluepot.service import control, deliveries, endings, firing
-from gluepot.service.deliveries import Deliveries
+from gluepot.service.controllers import control, deliveries, endings, firing
+from gluepot.service.controllers.deliveries import Deliveries
+from gluepot.service.decisions.states import OPEN
 from gluepot.service.operations import runs, triggers, workflows
-from gluepot.service.states import OPEN
 
 POINTS = sorted(
     {

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 import pytest
 
 from gluepot.core.errors import TransientError
-from gluepot.service.places import LOST_AFTER_SECS, Watched, lost, watched
-from gluepot.service.presence import Presence
-from gluepot.service.states import ACTIVE, OPEN, Ended
+from gluepot.service.controllers.presence import Presence
+from gluepot.service.decisions.places import LOST_AFTER_SECS, Watched, lost, watched
+from gluepot.service.decisions.states import ACTIVE, OPEN, Ended
 from gluepot.service.store.database import Store
 from tests.unit.service.world import FakeProcesses
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gluepot.service.prices import dpu_secs, execution_secs, usd_on_glue
-from gluepot.service.states import Run, State
+from gluepot.service.decisions.prices import dpu_secs, execution_secs, usd_on_glue
+from gluepot.service.decisions.states import Run, State
 
 TEN = {"WorkerType": "G.2X", "NumberOfWorkers": 5}
 

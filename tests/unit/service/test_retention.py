@@ -1,7 +1,7 @@
 """Old runs go, with their folders; what still runs, or is another place's, stays."""
 
+from gluepot.service.controllers.retention import Retention
 from gluepot.service.launch.processes import Processes
-from gluepot.service.retention import Retention
 from gluepot.service.store.tables import firings
 from tests.unit.service.world import World
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluepot.service.states import (
+from gluepot.service.decisions.states import (
     ACTIVE,
     OPEN,
     Ended,

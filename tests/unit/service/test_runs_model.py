@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 import pytest
 
 from gluepot.core.clock import FakeClock
-from gluepot.service import control, endings
 from gluepot.service.context import Service
-from gluepot.service.control import Controller
+from gluepot.service.controllers import control, endings
+from gluepot.service.controllers.control import Controller
+from gluepot.service.decisions.states import ACTIVE, OPEN, Ended, State
 from gluepot.service.errors import ServiceError
 from gluepot.service.events.envelopes import Origin
 from gluepot.service.launch.processes import Alive, Starting, Unknown
 from gluepot.service.operations import jobs, runs
-from gluepot.service.states import ACTIVE, OPEN, Ended, State
 from gluepot.service.store.database import open_store
 
 HISTORIES = 40

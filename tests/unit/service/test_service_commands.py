@@ -2,9 +2,9 @@
 
 import sys
 
-from gluepot.service.commands import command_of
+from gluepot.service.decisions.commands import command_of
+from gluepot.service.decisions.states import Run, State
 from gluepot.service.launch.processes import said
-from gluepot.service.states import Run, State
 
 
 def command(arguments, location="s3://bucket/scripts/daily.py", kind="glueetl"):

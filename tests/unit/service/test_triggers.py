@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gluepot.service.decisions.states import Run, State, settled
+from gluepot.service.decisions.triggers import FiredBy, Trigger, TriggerState, met, to_fire, triggered
 from gluepot.service.errors import ServiceError
-from gluepot.service.states import Run, State, settled
-from gluepot.service.triggers import FiredBy, Trigger, TriggerState, met, to_fire, triggered
 
 DAILY = "cron(15 12 * * ? *)"
 MINUTES = 60.0

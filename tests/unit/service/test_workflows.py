@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluepot.service.triggers import Trigger, TriggerState
-from gluepot.service.workflows import downstream, graph, node_id
+from gluepot.service.decisions.triggers import Trigger, TriggerState
+from gluepot.service.decisions.workflows import downstream, graph, node_id
 from tests.unit.service.test_triggers import on_demand, on_schedule, refused, when
 
 MINUTES = 60.0

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from gluepot.core.clock import FakeClock
 from gluepot.service.context import Service
-from gluepot.service.control import Controller
+from gluepot.service.controllers.control import Controller
+from gluepot.service.decisions.states import Ended
 from gluepot.service.launch.processes import Alive, Unknown
 from gluepot.service.operations import BY_TARGET
-from gluepot.service.states import Ended
 from gluepot.service.store.database import open_store
 from gluepot.service.wire import shapes
 from gluepot.service.wire.app import SERVICES

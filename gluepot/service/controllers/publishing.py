@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
+from gluepot.service.decisions.triggers import EVENT, TriggerState
+from gluepot.service.decisions.workflows import first_trigger
 from gluepot.service.events.envelopes import News, Origin, envelope
 from gluepot.service.events.rules import routed
 from gluepot.service.store.database import Changes
-from gluepot.service.triggers import EVENT, TriggerState
-from gluepot.service.workflows import first_trigger
 
 
 def publish(changes: Changes, news: News, origin: Origin, now_ms: int) -> str:

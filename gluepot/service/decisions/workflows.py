@@ -9,9 +9,9 @@ from enum import Enum
 from hashlib import sha256
 from typing import Any
 
+from gluepot.service.decisions.states import ACTIVE, Run, State
+from gluepot.service.decisions.triggers import CONDITIONAL, Trigger
 from gluepot.service.errors import ServiceError, invalid
-from gluepot.service.states import ACTIVE, Run, State
-from gluepot.service.triggers import CONDITIONAL, Trigger
 
 JOB, TRIGGER = "JOB", "TRIGGER"
 _COUNTED = {

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import Any
 
-from gluepot.service.definitions import is_flex, is_stream
+from gluepot.service.decisions.definitions import is_flex, is_stream
 
 
 class State(Enum):

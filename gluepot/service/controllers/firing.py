@@ -13,14 +13,10 @@ from typing import Any
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
 from gluepot.service.context import new_id
-from gluepot.service.errors import ServiceError, invalid, not_found
-from gluepot.service.events.batches import Batch, Waiting, batch_of, properties_of
-from gluepot.service.events.envelopes import Origin, end_of
-from gluepot.service.publishing import publish
-from gluepot.service.states import ACTIVE, OPEN, Run, asked_to_stop, settled
-from gluepot.service.store.database import Changes, Store
-from gluepot.service.triggers import FiredBy, Trigger, missed, scheduled, to_fire, triggered
-from gluepot.service.workflows import (
+from gluepot.service.controllers.publishing import publish
+from gluepot.service.decisions.states import ACTIVE, OPEN, Run, asked_to_stop, settled
+from gluepot.service.decisions.triggers import FiredBy, Trigger, missed, scheduled, to_fire, triggered
+from gluepot.service.decisions.workflows import (
     JOB,
     Status,
     Workflow,
@@ -32,6 +28,10 @@ from gluepot.service.workflows import (
     over,
     resumption,
 )
+from gluepot.service.errors import ServiceError, invalid, not_found
+from gluepot.service.events.batches import Batch, Waiting, batch_of, properties_of
+from gluepot.service.events.envelopes import Origin, end_of
+from gluepot.service.store.database import Changes, Store
 
 log = get_logger(__name__)
 

@@ -7,10 +7,10 @@ import threading
 from gluepot.core.clock import Clock
 from gluepot.core.errors import TransientError
 from gluepot.core.logging import get_logger
-from gluepot.service.endings import end_run
+from gluepot.service.controllers.endings import end_run
+from gluepot.service.decisions.places import LOST_AFTER_SECS, NOTED_EVERY_SECS, Watched, lost, watched
+from gluepot.service.decisions.states import ACTIVE, Ended
 from gluepot.service.launch.processes import Processes
-from gluepot.service.places import LOST_AFTER_SECS, NOTED_EVERY_SECS, Watched, lost, watched
-from gluepot.service.states import ACTIVE, Ended
 from gluepot.service.store.database import Store
 
 log = get_logger(__name__)

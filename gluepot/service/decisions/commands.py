@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import PurePosixPath
 
-from gluepot.core.storage import open_storage
-from gluepot.service.definitions import is_python_shell
-from gluepot.service.states import Run, effective_arguments
+from gluepot.service.decisions.definitions import is_python_shell
+from gluepot.service.decisions.states import Run, effective_arguments
 
 MODULES = "--additional-python-modules"
 _LOCATION = "--scriptLocation"
@@ -78,14 +77,3 @@ def _words(run: Run, own: Mapping[str, str]) -> list[str]:
 def as_words(name: str, value: str) -> list[str]:
     """Return an argument as the script finds it in `sys.argv`; one without a value is a flag."""
     return [name, value] if value else [name]
-
-
-def fetched(location: str) -> bytes:
-    """Return the content of a file, given its path or S3 location.
-
-    Raises:
-        EtlError: the location has no form that we know, or the storage does not answer.
-        FileNotFoundError: there is no such file.
-    """
-    folder, _, name = location.rpartition("/")
-    return open_storage(folder or "/").get(name)

@@ -18,13 +18,12 @@ from gluepot.core.clock import Clock
 from gluepot.core.errors import EtlError, TransientError
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
-from gluepot.service.commands import Command, command_of, fetched, script_location
-from gluepot.service.endings import end_run
-from gluepot.service.events.envelopes import Origin, delay_of
-from gluepot.service.firing import move_on
-from gluepot.service.launch.processes import Alive, Processes, Unknown
-from gluepot.service.publishing import publish
-from gluepot.service.states import (
+from gluepot.core.storage import open_storage
+from gluepot.service.controllers.endings import end_run
+from gluepot.service.controllers.firing import move_on
+from gluepot.service.controllers.publishing import publish
+from gluepot.service.decisions.commands import Command, command_of, script_location
+from gluepot.service.decisions.states import (
     ACTIVE,
     OPEN,
     Ended,
@@ -40,6 +39,8 @@ from gluepot.service.states import (
     late,
     out_of_time,
 )
+from gluepot.service.events.envelopes import Origin, delay_of
+from gluepot.service.launch.processes import Alive, Processes, Unknown
 from gluepot.service.store.database import Store
 
 KILL_AFTER_SECS = 60.0
@@ -222,3 +223,14 @@ class Controller:
 
     def _now_ms(self) -> int:
         return round(self._clock.epoch() * 1000)
+
+
+def fetched(location: str) -> bytes:
+    """Return the content of a file, given its path or S3 location.
+
+    Raises:
+        EtlError: the location has no form that we know, or the storage does not answer.
+        FileNotFoundError: there is no such file.
+    """
+    folder, _, name = location.rpartition("/")
+    return open_storage(folder or "/").get(name)

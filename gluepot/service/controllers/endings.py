@@ -7,7 +7,7 @@ from collections.abc import Callable
 from gluepot.core.clock import Clock
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
-from gluepot.service.states import ACTIVE, OPEN, Ended, asked_to_stop, continued, ended
+from gluepot.service.decisions.states import ACTIVE, OPEN, Ended, asked_to_stop, continued, ended
 from gluepot.service.store.database import Store
 
 _POLL_SECS = 0.2

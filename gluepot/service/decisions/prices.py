@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gluepot.core.glue_prices import BILLED_SECS, USD_PER_DPU_HOUR, USD_PER_FLEX_DPU_HOUR
-from gluepot.service.definitions import capacity, is_flex
-from gluepot.service.states import Run
+from gluepot.service.decisions.definitions import capacity, is_flex
+from gluepot.service.decisions.states import Run
 
 
 def execution_secs(run: Run, now_ms: int) -> int:

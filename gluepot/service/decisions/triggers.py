@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Any
 
-from gluepot.service.cron import CronError, check_schedule, next_time
-from gluepot.service.definitions import chosen_for_run, for_run
+from gluepot.service.decisions.cron import CronError, check_schedule, next_time
+from gluepot.service.decisions.definitions import chosen_for_run, for_run
+from gluepot.service.decisions.states import Run, State, for_job_limit, most_concurrent, settled
 from gluepot.service.errors import ServiceError, invalid
-from gluepot.service.states import Run, State, for_job_limit, most_concurrent, settled
 
 SCHEDULED, CONDITIONAL, ON_DEMAND, EVENT = "SCHEDULED", "CONDITIONAL", "ON_DEMAND", "EVENT"
 WATCHED_STATES = ("SUCCEEDED", "STOPPED", "FAILED", "TIMEOUT")

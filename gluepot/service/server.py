@@ -42,6 +42,7 @@ from gluepot.service.wire.app import Answer, called, make_app
 DEFAULT_PORT = 4590
 DEFAULT_REGION = "us-east-1"
 ACCOUNT = "000000000000"
+_METRICS_PORT = "GLUEPOT_METRICS_PORT"
 _WAITING_CLIENTS = 128
 _STOP_SECS = 90.0
 _KEY, _ENDPOINT, _EVENTS_TOKEN, _PLACE = "key.json", "endpoint.json", "events_token", "place"
@@ -216,11 +217,9 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         processes = Processes(folder / "runs")
         origin = Origin(ACCOUNT, options.region)
         deliveries = Deliveries(store, clock)
-        run_environment = _run_environment(environ, url, options.region, key)
+        of_runs = run_environment(environ, url, options.region, key)
         place = own_place(folder / _PLACE)
-        controller = Controller(
-            store, processes, run_environment, place, clock, origin, options.most_runs, deliveries.wake
-        )
+        controller = Controller(store, processes, of_runs, place, clock, origin, options.most_runs, deliveries.wake)
         shared = Service(store, clock, controller.wake, processes.folder, environ, ACCOUNT, options.region)
         operations = {target: partial(one, shared) for target, one in BY_TARGET.items()}
         token, secret_of = own_token(folder / _EVENTS_TOKEN), keys_of(key, environ).get
@@ -287,9 +286,11 @@ def _listen(options: ServeOptions) -> socket.socket:
         raise ConfigError(f"The service cannot listen on {options.host}:{options.port}: {error}.") from error
 
 
-def _run_environment(environ: Mapping[str, str], url: str, region: str, key: KeyPair) -> dict[str, str]:
+def run_environment(environ: Mapping[str, str], url: str, region: str, key: KeyPair) -> dict[str, str]:
     """Return the environment of runs: the service's, in which AWS clients find the service.
 
     Keys and region of the environment stay, because they may be those of the data. The service knows these keys, too.
+    A port for the pages and metrics of a job becomes any free port, because a port can be only one run's.
     """
-    return {**client_environment(url, region, key), **environ, "AWS_ENDPOINT_URL_GLUE": url}
+    free_port = {_METRICS_PORT: "0"} if environ.get(_METRICS_PORT) else {}
+    return {**client_environment(url, region, key), **environ, **free_port, "AWS_ENDPOINT_URL_GLUE": url}

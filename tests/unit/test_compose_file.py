@@ -10,6 +10,7 @@ import yaml
 
 from gluepot.job.options import RunOptions
 from gluepot.ops.access import checked_token
+from gluepot.service.server import DEFAULT_PORT
 from tests.exposed import exposed
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -74,14 +75,16 @@ def test_the_job_is_started_with_options_that_it_has():
     assert given <= set(RunOptions.__slots__)
 
 
-def test_prometheus_reads_the_alerts_and_scrapes_the_job():
+def test_prometheus_reads_the_alerts_and_scrapes_the_job_and_the_service():
     inside = mounts(SERVICES["prometheus"])
     config = yaml.safe_load(inside["/etc/prometheus/prometheus.yml"].read_text())
     assert inside[config["rule_files"][0]] == DEPLOY / "prometheus/alerts.yaml"
-    (scrape,) = config["scrape_configs"]
+    scrape, of_service = config["scrape_configs"]
     assert scrape["honor_labels"]
     host, _, port = scrape["static_configs"][0]["targets"][0].partition(":")
     assert SERVICES[host]["environment"]["GLUEPOT_METRICS_PORT"] == port
+    assert of_service["static_configs"][0]["targets"] == [f"glue:{DEFAULT_PORT}"]
+    assert SERVICES["glue"]["ports"] == [f"127.0.0.1:{DEFAULT_PORT}:{DEFAULT_PORT}"]
 
 
 def test_grafana_is_provisioned_with_the_boards_and_their_source():

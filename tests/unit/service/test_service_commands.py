@@ -4,7 +4,9 @@ import sys
 
 from gluepot.service.decisions.commands import command_of
 from gluepot.service.decisions.states import Run, State
+from gluepot.service.keys import KeyPair
 from gluepot.service.launch.processes import said
+from gluepot.service.server import run_environment
 
 
 def command(arguments, location="s3://bucket/scripts/daily.py", kind="glueetl"):
@@ -43,3 +45,11 @@ def test_the_cause_of_a_failure_is_the_last_sentence_of_the_log():
     log = "error: an earlier one\n{}\nerror: ValueError: no such day\nRun again with -v for the stack trace.\n"
     assert said(log) == "ValueError: no such day"
     assert said("Traceback\n") == ""
+
+
+def test_a_run_finds_the_service_and_keeps_the_keys_of_the_data():
+    given = {"AWS_ACCESS_KEY_ID": "data", "AWS_ENDPOINT_URL_GLUE": "http://elsewhere", "GLUEPOT_METRICS_PORT": "9400"}
+    found = run_environment(given, "http://here", "us-east-1", KeyPair("own", "secret"))
+    assert (found["AWS_ENDPOINT_URL_GLUE"], found["AWS_ACCESS_KEY_ID"]) == ("http://here", "data")
+    assert found["GLUEPOT_METRICS_PORT"] == "0"
+    assert "GLUEPOT_METRICS_PORT" not in run_environment({}, "http://here", "us-east-1", KeyPair("own", "secret"))

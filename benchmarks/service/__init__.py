@@ -1,0 +1,1 @@
+"""How fast the service answers when it knows many jobs and runs."""

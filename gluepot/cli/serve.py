@@ -6,6 +6,8 @@ import os
 import shlex
 import signal
 from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import App, Parameter
@@ -76,6 +78,38 @@ def env() -> None:
     """Print the lines with which AWS clients of a shell talk to the running service: eval "$(gluepot serve env)"."""
     for name, value in shell_environment(os.environ).items():
         print(f"export {name}={shlex.quote(value)}")
+
+
+@app.command
+def backup(folder: Path) -> None:
+    """Copy the databases and keys of the service into a new folder, while it runs or not; logs are not copied.
+
+    Args:
+        folder: must not exist, or be empty.
+    """
+    # Databases take their time to load.
+    from gluepot.service.backup import back_up  # noqa: PLC0415
+
+    copied = back_up(folder, os.environ)
+    print(f"{', '.join(copied.files) or 'Nothing'} is in {folder}.")
+    for name in copied.elsewhere:
+        print(f"The database of the {name} is on a server; back it up there, for example with pg_dump.")
+
+
+@app.command
+def restore(folder: Path) -> None:
+    """Put the databases and keys of a backup in their places, while no service runs; what is there is kept beside them.
+
+    Args:
+        folder: that `gluepot serve backup` made.
+    """
+    from gluepot.service import backup  # noqa: PLC0415
+
+    suffix = f".before-{datetime.fromtimestamp(SystemClock().epoch(), UTC):%Y%m%d-%H%M%S}"
+    copied = backup.restore(folder, os.environ, suffix)
+    print(f"{', '.join(copied.files) or 'Nothing'} is restored; what was there has names that end with {suffix}.")
+    for name in copied.elsewhere:
+        print(f"The database of the {name} is on a server now; its backup was not restored.")
 
 
 @app.command

@@ -46,6 +46,9 @@ _METRICS_PORT = "GLUEPOT_METRICS_PORT"
 _WAITING_CLIENTS = 128
 _STOP_SECS = 90.0
 _KEY, _ENDPOINT, _EVENTS_TOKEN, _PLACE = "key.json", "endpoint.json", "events_token", "place"
+LOCK_FILE = "lock"
+KEY_FILES = (_KEY, _EVENTS_TOKEN, _PLACE)
+"""What a service with the same keys, and with the same runs, has in its folder."""
 EVENTS_PATH = "/events"
 
 
@@ -206,7 +209,7 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
     """
     folder = service_folder(environ)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # arguments of runs may be secret
-    lock = OsFileSystem().lock(folder / "lock")
+    lock = OsFileSystem().lock(folder / LOCK_FILE)
     if lock is None:
         raise ConfigError(f"Another `gluepot serve` works in {folder}; end it, or set GLUEPOT_STATE to another folder.")
     with lock:

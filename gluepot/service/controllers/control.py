@@ -137,7 +137,8 @@ class Controller:
     def _move_on(self, run: Run) -> bool:
         """Follow what the process of a run does; return False if it has none yet."""
         match self._processes.look(run.id, self._now_ms()):
-            case Unknown() if run.state is State.STOPPING:
+            case Unknown() if run.state is not State.STARTING:
+                # It was told to stop before it had a process, or its folder is gone.
                 self._finish(run, Ended(self._now_ms(), None))
             case Unknown():
                 return False

@@ -140,7 +140,8 @@ def fill(environ: dict[str, str], number_of_jobs: int, number_of_runs: int) -> N
             connection.execute(insert(jobs), rows)
         for chunk in chunks(one["definition"], number_of_jobs, number_of_runs, now_ms):
             connection.execute(insert(runs), chunk)
-        connection.execute(text("ANALYZE"))
+        if url.get_backend_name() == "postgresql":  # which does that by itself, later; SQLite never does
+            connection.execute(text("ANALYZE"))
 
 
 def chunks(definition: str, number_of_jobs: int, number_of_runs: int, now_ms: int) -> Iterator[list[dict]]:

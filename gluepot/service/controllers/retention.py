@@ -68,7 +68,7 @@ class Retention:
             shutil.rmtree(self._processes.folder(run_id), ignore_errors=True)
         with self._store.changes() as changes:
             changes.delete_runs(old)
-            changes.triggers.delete_firings(before_ms)
+            changes.triggers.delete_firings(before_ms, changes.chains_that_go_on())
             changes.workflows.delete_old_runs(before_ms)
         if old:
             log.info("old_runs_removed", runs=len(old))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, RowMapping, delete, func, insert, or_, select, text, update
+from sqlalchemy import Connection, Engine, RowMapping, delete, func, insert, select, text, update
 
 from gluepot.core.database import Part, open_engine, transaction
 from gluepot.core.statedir import state_root
@@ -143,8 +143,11 @@ class Changes:
 
     def runs_in(self, states: Sequence[State]) -> list[Run]:
         """Return all runs in some states, the oldest first."""
-        query = select(runs).where(runs.c.state.in_([one.value for one in states])).order_by(runs.c.number)
-        return [_run(row) for row in self._connection.execute(query).mappings()]
+        # One state after the other: SQLite knows only how many runs a state has on average. For several states it would
+        # read all runs, of which nearly all are in other states.
+        queries = (select(runs).where(runs.c.state == one.value).order_by(runs.c.number) for one in states)
+        found = [_run(row) for query in queries for row in self._connection.execute(query).mappings()]
+        return sorted(found, key=lambda run: run.number)
 
     def newest_runs(self, states: Sequence[State], before: int | None = None, most: int = 100) -> list[Run]:
         """Return runs of all jobs, the newest first.
@@ -182,10 +185,8 @@ class Changes:
 
     def count_all(self, states: Sequence[State]) -> dict[State, int]:
         """Return how many runs of all jobs are in each of some states."""
-        wanted = [one.value for one in states]
-        query = select(runs.c.state, func.count()).where(runs.c.state.in_(wanted)).group_by(runs.c.state)
-        counts = {State(state): number for state, number in self._connection.execute(query)}
-        return {one: counts.get(one, 0) for one in states}
+        counted = select(func.count()).select_from(runs)
+        return {one: self._connection.execute(counted.where(runs.c.state == one.value)).scalar_one() for one in states}
 
     def count(self, job: str, states: Sequence[State]) -> int:
         """Return how many runs of a job are in some states."""
@@ -224,8 +225,7 @@ class Changes:
             most: the largest number of runs.
         """
         others = select(places.c.name).where(places.c.name != place)
-        go_on = select(runs.c.chain).where(runs.c.state.in_(_OPEN), runs.c.chain != "")
-        over = runs.c.state.not_in(_OPEN), runs.c.followed, runs.c.chain.not_in(go_on)
+        over = runs.c.state.not_in(_OPEN), runs.c.followed, runs.c.chain.not_in(self.chains_that_go_on())
         query = select(runs).where(*over, runs.c.place.not_in(others))
         found = [_run(row) for row in self._connection.execute(query.order_by(runs.c.number).limit(most)).mappings()]
         return [run.id for run in found if run.completed_ms < before_ms]
@@ -250,8 +250,12 @@ class Changes:
 
     def chain_goes_on(self, chain: str) -> bool:
         """Return whether a run of a chain is not yet at its end, or may still fire triggers."""
-        query = select(runs.c.id).where(runs.c.chain == chain, or_(runs.c.state.in_(_OPEN), ~runs.c.followed))
-        return self._connection.execute(query.limit(1)).first() is not None
+        query = select(runs.c.state, runs.c.followed).where(runs.c.chain == chain)
+        return any(state in _OPEN or not followed for state, followed in self._connection.execute(query))
+
+    def chains_that_go_on(self) -> set[str]:
+        """Return the chains that have a run which is not yet at its end."""
+        return {run.chain for run in self.runs_in(OPEN) if run.chain}
 
     def tags(self, arn: str) -> dict[str, str]:
         """Return the tags of a thing."""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 from sqlalchemy import Connection, RowMapping, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from gluepot.service.decisions.states import OPEN
 from gluepot.service.decisions.triggers import Trigger, TriggerState
 from gluepot.service.store.rows import save_named
-from gluepot.service.store.tables import firings, runs, triggers
+from gluepot.service.store.tables import firings, triggers
 
 
 class TriggerRows:
@@ -72,10 +72,9 @@ class TriggerRows:
         self._connection.execute(delete(triggers).where(triggers.c.name == name))
         self._connection.execute(delete(firings).where(firings.c.trigger == name))
 
-    def delete_firings(self, before_ms: int) -> None:
-        """Forget firings before a moment, in milliseconds since 1970, but for those of chains that go on."""
-        go_on = select(runs.c.chain).where(runs.c.state.in_([one.value for one in OPEN]))
-        self._connection.execute(delete(firings).where(firings.c.at_ms < before_ms, firings.c.occasion.not_in(go_on)))
+    def delete_firings(self, before_ms: int, but: Collection[str]) -> None:
+        """Forget firings before a moment, in milliseconds since 1970, but for some occasions."""
+        self._connection.execute(delete(firings).where(firings.c.at_ms < before_ms, firings.c.occasion.not_in(but)))
 
     def note_firing(self, name: str, occasion: str, now_ms: int) -> bool:
         """Note that a trigger fires; return False if it has fired on this occasion before.

@@ -81,6 +81,8 @@ class Driver:
 
     def members(self) -> list[psutil.Process]:
         """Every living process of the session, also those whose parent is dead."""
+        # psutil keeps what it knows of a process id. When the id is used again, it would refuse to kill the new process.
+        psutil.process_iter.cache_clear()
         return [one for one in psutil.process_iter(["cmdline"], ad_value=[]) if self._holds(one)]
 
     def _holds(self, one: psutil.Process) -> bool:
@@ -118,6 +120,7 @@ class Driver:
         """SIGKILL every process of the session."""
         for one in self.members():
             _sent(one.kill)
+        self.process.kill()  # again, so that the wait ends
         self.process.wait()
 
     def wait(self, secs: float) -> int | None:

@@ -25,3 +25,11 @@ def test_a_port_that_is_taken_or_is_none_is_refused():
 def test_an_address_of_ipv6_stands_in_brackets():
     assert origin_of("::1", 80) == "http://[::1]:80"
     assert origin_of(LOOPBACK, 80) == "http://127.0.0.1:80"
+
+
+@pytest.mark.parametrize("host", [LOOPBACK, "::1"])
+def test_a_connection_sends_each_piece_at_once(host):
+    with listen(host, 0, 5) as listening, socket.create_connection(listening.getsockname()[:2]):
+        accepted, _ = listening.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

@@ -8,20 +8,20 @@ was killed goes on where it stopped.
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
 from gluepot.core.clock import Clock
-from gluepot.core.errors import EtlError, TransientError
+from gluepot.core.errors import EtlError
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
 from gluepot.core.storage import open_storage
 from gluepot.service.controllers.endings import end_run
 from gluepot.service.controllers.firing import move_on
 from gluepot.service.controllers.publishing import publish
+from gluepot.service.controllers.workers import Repeating
 from gluepot.service.decisions.commands import Command, command_of, script_location
 from gluepot.service.decisions.states import (
     ACTIVE,
@@ -44,12 +44,12 @@ from gluepot.service.launch.processes import Alive, Processes, Unknown
 from gluepot.service.store.database import Store
 
 KILL_AFTER_SECS = 60.0
-_BUSY_WAIT_SECS, _IDLE_WAIT_SECS, _AWAY_WAIT_SECS = 0.2, 5.0, 5.0
+_BUSY_WAIT_SECS, _IDLE_WAIT_SECS = 0.2, 5.0
 
 log = get_logger(__name__)
 
 
-class Controller:
+class Controller(Repeating):
     """Moves runs on.
 
     Args:
@@ -77,40 +77,15 @@ class Controller:
         most_runs: int | None = None,
         wake_deliveries: Callable[[], None] = lambda: None,
     ) -> None:
+        super().__init__(clock, _BUSY_WAIT_SECS, _IDLE_WAIT_SECS)
         self._store = store
         self._processes = processes
         self._environ = environ
         self._place = place
-        self._clock = clock
         self._origin = origin
         self._most_runs = most_runs
         self._wake_deliveries = wake_deliveries
-        self._changed = threading.Event()
-        self._ends = threading.Event()
         self.looked_secs = clock.monotonic()
-
-    def wake(self) -> None:
-        """Look at the runs at once, because something has changed."""
-        self._changed.set()
-
-    def run(self) -> None:
-        """Move runs on until `end` is called. A database that is away is waited for."""
-        while not self._ends.is_set():
-            self._changed.clear()
-            try:
-                wait_secs = _BUSY_WAIT_SECS if self.step() else _IDLE_WAIT_SECS
-            except TransientError as error:
-                log.warning("service_database_away", error=str(error))
-                wait_secs = _AWAY_WAIT_SECS
-            except Exception:
-                log.exception("service_step_failed")
-                wait_secs = _AWAY_WAIT_SECS
-            self._changed.wait(wait_secs)
-
-    def end(self) -> None:
-        """End `run`. Runs go on."""
-        self._ends.set()
-        self._changed.set()
 
     def step(self) -> bool:
         """Look at each run once; return whether there are any that can change by themselves."""
@@ -129,7 +104,7 @@ class Controller:
         if len(active) < len(runs):
             self._admit()
         if move_on(self._store, self._origin, self._now_ms()):
-            self._changed.set()
+            self.wake()
             self._wake_deliveries()
         self.looked_secs = self._clock.monotonic()
         return bool(runs)
@@ -221,9 +196,6 @@ class Controller:
                 changes.take_run(run.id, self._place)
             reach("service.admitting")
         reach("service.admitted")
-
-    def _now_ms(self) -> int:
-        return round(self._clock.epoch() * 1000)
 
 
 def fetched(location: str) -> bytes:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-
 import urllib3
 
 from gluepot.core.clock import Clock
-from gluepot.core.errors import TransientError
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
+from gluepot.service.controllers.workers import Repeating
 from gluepot.service.events.delivery import Delivery, claimed, is_taken, next_attempt
 from gluepot.service.store.database import Store
 
@@ -20,7 +18,7 @@ _IDLE_WAIT_SECS = 5.0
 log = get_logger(__name__)
 
 
-class Deliveries:
+class Deliveries(Repeating):
     """Posts events.
 
     Args:
@@ -29,34 +27,9 @@ class Deliveries:
     """
 
     def __init__(self, store: Store, clock: Clock) -> None:
+        super().__init__(clock, 0.0, _IDLE_WAIT_SECS)
         self._store = store
-        self._clock = clock
         self._http = urllib3.PoolManager(timeout=_TIMEOUT_SECS, retries=False)
-        self._changed = threading.Event()
-        self._ends = threading.Event()
-
-    def wake(self) -> None:
-        """Look at once whether there is something to post."""
-        self._changed.set()
-
-    def run(self) -> None:
-        """Post events until `end` is called. A database that is away is waited for."""
-        while not self._ends.is_set():
-            self._changed.clear()
-            more = False
-            try:
-                more = self.step()
-            except TransientError as error:
-                log.warning("service_database_away", error=str(error))
-            except Exception:
-                log.exception("service_deliveries_failed")
-            if not more:
-                self._changed.wait(_IDLE_WAIT_SECS)
-
-    def end(self) -> None:
-        """End `run`. What is not posted yet is posted by the next service."""
-        self._ends.set()
-        self._changed.set()
 
     def step(self) -> bool:
         """Post what is due; return whether there may be more.
@@ -99,6 +72,3 @@ class Deliveries:
         if again is None and not is_taken(status):
             # The URL may hold a secret.
             log.error("event_not_delivered", attempts=delivery.attempts, status=status, body=delivery.body)
-
-    def _now_ms(self) -> int:
-        return round(self._clock.epoch() * 1000)

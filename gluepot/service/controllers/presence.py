@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-
 from gluepot.core.clock import Clock
-from gluepot.core.errors import TransientError
 from gluepot.core.logging import get_logger
 from gluepot.service.controllers.endings import end_run
+from gluepot.service.controllers.workers import Repeating
 from gluepot.service.decisions.places import LOST_AFTER_SECS, NOTED_EVERY_SECS, Watched, lost, watched
 from gluepot.service.decisions.states import ACTIVE, Ended
 from gluepot.service.launch.processes import Processes
@@ -16,7 +14,7 @@ from gluepot.service.store.database import Store
 log = get_logger(__name__)
 
 
-class Presence:
+class Presence(Repeating):
     """Tells other services of the same database that this one is there.
 
     Args:
@@ -27,32 +25,15 @@ class Presence:
     """
 
     def __init__(self, store: Store, processes: Processes, place: str, clock: Clock) -> None:
+        super().__init__(clock, NOTED_EVERY_SECS, NOTED_EVERY_SECS)
         self._store = store
         self._processes = processes
         self._place = place
-        self._clock = clock
         self._known: dict[str, Watched] = {}
         self._noted_secs: float | None = None
-        self._ends = threading.Event()
 
-    def run(self) -> None:
-        """Note it every ten seconds until `end` is called. A database that is away is waited for."""
-        while not self._ends.is_set():
-            try:
-                self.step()
-            except TransientError as error:
-                log.warning("service_database_away", error=str(error))
-                self.database_was_away()
-            except Exception:
-                log.exception("service_presence_failed")
-            self._ends.wait(NOTED_EVERY_SECS)
-
-    def end(self) -> None:
-        """End `run`."""
-        self._ends.set()
-
-    def step(self) -> None:
-        """Note that this place is there, and look at the others."""
+    def step(self) -> bool:
+        """Note that this place is there, and look at the others; nothing is left to do before the next note."""
         now_secs = self._clock.monotonic()
         with self._store.changes() as changes:
             changes.places.note(self._place, self._now_ms())
@@ -63,6 +44,7 @@ class Presence:
         self._known = watched(self._known, seen_ms, now_secs)
         for name in lost(self._known, self._place, now_secs):
             self._give_up(name)
+        return False
 
     def database_was_away(self) -> None:
         """Begin to watch the other places anew, because none could note that it is there."""
@@ -87,6 +69,3 @@ class Presence:
             if run is not None and run.state not in ACTIVE:
                 log.error("run_was_given_up", run=run_id)
                 self._processes.kill(run_id)
-
-    def _now_ms(self) -> int:
-        return round(self._clock.epoch() * 1000)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import threading
 
 from gluepot.core.clock import Clock
-from gluepot.core.errors import TransientError
 from gluepot.core.logging import get_logger
+from gluepot.service.controllers.workers import Repeating
 from gluepot.service.launch.processes import Processes
 from gluepot.service.store.database import Store
 
@@ -20,7 +19,7 @@ _AT_ONCE = 500
 log = get_logger(__name__)
 
 
-class Retention:
+class Retention(Repeating):
     """Removes old runs.
 
     Args:
@@ -32,36 +31,18 @@ class Retention:
     """
 
     def __init__(self, store: Store, processes: Processes, place: str, clock: Clock, keep_days: int) -> None:
+        super().__init__(clock, 0.0, _EVERY_SECS)
         self._store = store
         self._processes = processes
         self._place = place
-        self._clock = clock
         self._keep_days = keep_days
-        self._ends = threading.Event()
-
-    def run(self) -> None:
-        """Remove what is old, every hour until `end` is called."""
-        while not self._ends.is_set():
-            more = False
-            try:
-                more = self.step()
-            except (TransientError, OSError) as error:
-                log.warning("old_runs_not_removed", error=str(error))
-            except Exception:
-                log.exception("service_retention_failed")
-            if not more:
-                self._ends.wait(_EVERY_SECS)
-
-    def end(self) -> None:
-        """End `run`."""
-        self._ends.set()
 
     def step(self) -> bool:
         """Remove some of what is old; return whether there may be more.
 
         The folder of a run goes first: if the service is killed between the two, the next one tries again.
         """
-        before_ms = round(self._clock.epoch() * 1000) - self._keep_days * _DAY_MS
+        before_ms = self._now_ms() - self._keep_days * _DAY_MS
         with self._store.changes() as changes:
             old = changes.old_runs(self._place, before_ms, _AT_ONCE)
         for run_id in old:

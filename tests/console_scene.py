@@ -1,7 +1,6 @@
 """A service whose console has something to show: jobs, runs with logs, a workflow, a catalog. Secrets are in it, too."""
 
 import json
-from functools import partial
 from pathlib import Path
 
 from gluepot.core.clock import FakeClock
@@ -9,7 +8,7 @@ from gluepot.service.console.app import with_console
 from gluepot.service.console.sessions import new_link_token
 from gluepot.service.figures import Figures
 from gluepot.service.keys import KeyPair
-from gluepot.service.operations import BY_TARGET
+from gluepot.service.operations import operations_of
 from gluepot.service.wire.app import make_app
 from tests.unit.service.world import NOON, World
 
@@ -29,7 +28,7 @@ class Scene:
 
     def __init__(self, world: World, *, loopback: bool = True):
         self.world = world
-        operations = {target: partial(one, world.service) for target, one in BY_TARGET.items()}
+        operations = operations_of(world.service)
         secrets = {KEY.id: KEY.secret}
         figures = Figures(world.store, lambda: world.controller.looked_secs, world.clock)
         api = make_app(operations, len, secrets.get, "token", "000000000000", figures, world.clock)

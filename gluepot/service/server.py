@@ -34,10 +34,10 @@ from gluepot.service.events.envelopes import Origin
 from gluepot.service.figures import Figures
 from gluepot.service.keys import KeyPair, keys_of, own_key, own_token
 from gluepot.service.launch.processes import Processes
-from gluepot.service.operations import BY_TARGET
+from gluepot.service.operations import operations_of
 from gluepot.service.operations.events import receive
 from gluepot.service.store.database import open_store, store_url
-from gluepot.service.wire.app import Answer, called, make_app
+from gluepot.service.wire.app import call, make_app
 
 DEFAULT_PORT = 4590
 DEFAULT_REGION = "us-east-1"
@@ -159,12 +159,10 @@ def where_it_serves(environ: Mapping[str, str]) -> Endpoint:
     Raises:
         ConfigError: none runs.
     """
-    folder = service_folder(environ)
-    try:
-        found = json.loads((folder / _ENDPOINT).read_text())
-    except FileNotFoundError:
-        raise ConfigError("No service runs; start one with `gluepot serve`.") from None
-    return Endpoint(found["url"], found["region"], own_key(folder / _KEY), found.get("shell", {}))
+    found = _endpoint(environ)
+    if found is None:
+        raise ConfigError("No service runs; start one with `gluepot serve`.")
+    return Endpoint(found["url"], found["region"], own_key(key_path(environ)), found.get("shell", {}))
 
 
 def shell_environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -188,10 +186,17 @@ def own_place(path: Path) -> str:
 
 def served_region(environ: Mapping[str, str]) -> str | None:
     """Return the region of the service of this state folder; None if none runs."""
+    found = _endpoint(environ)
+    return None if found is None else str(found["region"])
+
+
+def _endpoint(environ: Mapping[str, str]) -> dict[str, Any] | None:
+    """Return what the service of this state folder has written down about itself; None if none runs."""
     try:
-        return str(json.loads((service_folder(environ) / _ENDPOINT).read_text())["region"])
+        found: dict[str, Any] = json.loads((service_folder(environ) / _ENDPOINT).read_text())
     except FileNotFoundError:
         return None
+    return found
 
 
 @contextmanager
@@ -224,7 +229,7 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         place = own_place(folder / _PLACE)
         controller = Controller(store, processes, of_runs, place, clock, origin, options.most_runs, deliveries.wake)
         shared = Service(store, clock, controller.wake, processes.folder, environ, ACCOUNT, options.region)
-        operations = {target: partial(one, shared) for target, one in BY_TARGET.items()}
+        operations = operations_of(shared)
         token, secret_of = own_token(folder / _EVENTS_TOKEN), keys_of(key, environ).get
         figures = Figures(store, lambda: controller.looked_secs, clock)
         api = make_app(operations, partial(receive, shared), secret_of, token, ACCOUNT, figures, clock)
@@ -243,7 +248,7 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         with working(workers):
             (folder / _ENDPOINT).write_text(json.dumps(where))
             try:
-                yield Serving(url, options.region, key, token, partial(_call, operations), ended, server)
+                yield Serving(url, options.region, key, token, partial(call, operations), ended, server)
             finally:
                 (folder / _ENDPOINT).unlink(missing_ok=True)
                 if options.ends_runs:
@@ -276,10 +281,6 @@ class Listening:
     def end(self) -> None:
         """Answer the requests that are there, and no others."""
         self.server.should_exit = True
-
-
-def _call(operations: Mapping[str, Answer], target: str, request: Mapping[str, Any]) -> dict[str, Any]:
-    return called(operations, target, json.dumps(request).encode())
 
 
 def _listen(options: ServeOptions) -> socket.socket:

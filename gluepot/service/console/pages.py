@@ -40,7 +40,7 @@ from gluepot.service.operations.jobs import job_of
 from gluepot.service.operations.runs import log_group, run_of
 from gluepot.service.operations.triggers import trigger_of
 from gluepot.service.paging import cut, number_of, position_of
-from gluepot.service.wire.app import Answer, called
+from gluepot.service.wire.app import Answer, call
 
 STREAMS = {"error": ERROR, "output": OUTPUT}
 _PAGE, _FEW = 50, 10
@@ -96,7 +96,7 @@ class Reader:
             ServiceError: it is refused.
         """
         given = {name: value for name, value in request.items() if value is not None}
-        return called(self._operations, f"AWSGlue.{operation}", json.dumps(given).encode())
+        return call(self._operations, f"AWSGlue.{operation}", given)
 
     @property
     def now_ms(self) -> int:

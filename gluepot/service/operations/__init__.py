@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
 from gluepot.service.context import Service
@@ -189,3 +190,8 @@ BY_TARGET: Mapping[str, Operation] = {
     for name, one in operations.items()
 }
 """All operations, by the header that names them."""
+
+
+def operations_of(service: Service) -> dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]]:
+    """Return what answers each operation of a service, by the header that names it."""
+    return {target: partial(one, service) for target, one in BY_TARGET.items()}

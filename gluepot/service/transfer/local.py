@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from gluepot.core.clock import Clock
 from gluepot.service.context import Service
-from gluepot.service.operations import BY_TARGET
+from gluepot.service.operations import operations_of
 from gluepot.service.operations.schema_versions import keep_version
 from gluepot.service.server import ACCOUNT, DEFAULT_REGION, served_region, service_folder
 from gluepot.service.store.database import open_store, store_url
 from gluepot.service.transfer.importing import Target
-from gluepot.service.wire.app import called
+from gluepot.service.wire.app import call
 
 
 class _SetClock:
@@ -55,9 +54,9 @@ def local_target(environ: Mapping[str, str], clock: Clock) -> Target:
     runs = service_folder(environ) / "runs"
     # A service that runs looks at its triggers by itself, every few seconds.
     service = Service(open_store(store_url(environ)), told, lambda: None, runs.joinpath, environ, ACCOUNT, region)
-    operations = {target: partial(one, service) for target, one in BY_TARGET.items()}
+    operations = operations_of(service)
 
     def operate(name: str, request: Mapping[str, Any]) -> dict[str, Any]:
-        return called(operations, f"AWSGlue.{name}", json.dumps(request).encode())
+        return call(operations, f"AWSGlue.{name}", request)
 
     return Target(operate, partial(keep_version, service), told.set)

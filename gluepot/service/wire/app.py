@@ -141,6 +141,20 @@ def called(operations: Mapping[str, Answer], target: str, body: bytes) -> dict[s
         return operations[target](_without_nulls(request))
 
 
+def call(operations: Mapping[str, Answer], target: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer of an operation to a request from within, which is checked as those of clients are.
+
+    Args:
+        operations: what answers each operation, by its target.
+        target: the operation's.
+        request: its members.
+
+    Raises:
+        ServiceError: the request is refused, or the operation failed.
+    """
+    return called(operations, target, json.dumps(request).encode())
+
+
 def _taken(take_events: Callable[[Any], int], body: bytes) -> int:
     with _told_errors("events"):
         return take_events(_parsed(body))

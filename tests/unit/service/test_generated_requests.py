@@ -3,7 +3,6 @@
 import json
 import random
 from collections import Counter
-from functools import partial
 
 import pytest
 from botocore.model import ListShape, MapShape, StructureShape
@@ -12,7 +11,7 @@ from botocore.validate import ParamValidator
 from gluepot.core.clock import FakeClock
 from gluepot.service.context import Service
 from gluepot.service.errors import ServiceError
-from gluepot.service.operations import BY_TARGET
+from gluepot.service.operations import operations_of
 from gluepot.service.store.database import open_store
 from gluepot.service.wire.app import SERVICES, called
 from gluepot.service.wire.shapes import operation, violations
@@ -110,7 +109,7 @@ def outcome(operations, name, body):
 
 def fuzz(folder, requests, seed):
     service = service_of(folder)
-    operations = {target: partial(one, service) for target, one in BY_TARGET.items()}
+    operations = operations_of(service)
     generator = Generator(seed)
     counts = Counter()
     for _ in range(requests):

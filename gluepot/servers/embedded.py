@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import signal
 import subprocess
 import sys
 from abc import ABC, abstractmethod
+from http import HTTPStatus
 from pathlib import Path
 from random import SystemRandom
 from types import TracebackType
@@ -165,3 +167,25 @@ class EmbeddedServer(ABC):
     def _failure(self, what: str) -> PermanentError:
         end_of_log = "\n".join(self.log.read_text(errors="replace").splitlines()[-15:])
         return PermanentError(f"The {self.TITLE} {what}; its log is {self.log} and ends:\n{end_of_log}")
+
+
+class HttpServer(EmbeddedServer):
+    """A server that is spoken to by HTTP."""
+
+    READY_PATH: ClassVar[str]
+    """A path that it answers with 200 when it is ready."""
+
+    @property
+    def url(self) -> str:
+        """The URL that clients connect to."""
+        return f"http://{self.bootstrap}"
+
+    def _answers(self) -> bool:
+        asked = http.client.HTTPConnection(LOOPBACK, self._port, timeout=1.0)
+        try:
+            asked.request("GET", self.READY_PATH)
+            return asked.getresponse().status == HTTPStatus.OK
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            asked.close()

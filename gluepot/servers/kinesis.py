@@ -6,31 +6,24 @@ records are only in its memory, so they are lost when it ends.
 
 from __future__ import annotations
 
-import http.client
-from http import HTTPStatus
 from pathlib import Path
 from random import SystemRandom
 
 from gluepot.core.disk import GIB_BYTES
-from gluepot.core.sockets import LOOPBACK
 from gluepot.servers import npm, ports
-from gluepot.servers.embedded import EmbeddedServer
+from gluepot.servers.embedded import HttpServer
 
 PACKAGE = "kinesis-local"
 ACCOUNT, REGION = "000000000000", "us-east-1"
 SHARD_LIMIT = 10_000
 
 
-class KinesisServer(EmbeddedServer):
-    """One emulator; see `EmbeddedServer`."""
+class KinesisServer(HttpServer):
+    """One emulator; see `EmbeddedServer`. Its URL is for `endpointUrl` and `AWS_ENDPOINT_URL_KINESIS`."""
 
     TITLE = "Kinesis emulator"
     NEEDED_BYTES = GIB_BYTES
-
-    @property
-    def url(self) -> str:
-        """The URL, for `endpointUrl` and `AWS_ENDPOINT_URL_KINESIS`."""
-        return f"http://{self.bootstrap}"
+    READY_PATH = "/healthcheck"
 
     def _prepared(self) -> tuple[list[str], dict[str, str]]:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -38,16 +31,6 @@ class KinesisServer(EmbeddedServer):
         before = Path(__file__).with_name("preload.cjs")
         command = [node, "--require", str(before), str(package / "main.js")]
         return command, settings(self._port, ports.free_port(SystemRandom()), package / "server.json")
-
-    def _answers(self) -> bool:
-        asked = http.client.HTTPConnection(LOOPBACK, self._port, timeout=1.0)
-        try:
-            asked.request("GET", "/healthcheck")
-            return asked.getresponse().status == HTTPStatus.OK
-        except (OSError, http.client.HTTPException):
-            return False
-        finally:
-            asked.close()
 
 
 def settings(port: int, tls_port: int, certificate: Path) -> dict[str, str]:

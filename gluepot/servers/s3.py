@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import http.client
 import sys
-from http import HTTPStatus
 from importlib.util import find_spec
 
 from gluepot.core.disk import GIB_BYTES
 from gluepot.core.errors import ConfigError
 from gluepot.core.sockets import LOOPBACK
-from gluepot.servers.embedded import EmbeddedServer
+from gluepot.servers.embedded import HttpServer
 
 
-class S3Server(EmbeddedServer):
-    """One emulator; see `EmbeddedServer`. It does not check credentials."""
+class S3Server(HttpServer):
+    """One emulator; see `EmbeddedServer`. It checks no credentials; its URL is for `AWS_ENDPOINT_URL_S3`."""
 
     TITLE = "S3 emulator"
     NEEDED_BYTES = GIB_BYTES
-
-    @property
-    def url(self) -> str:
-        """The URL, for `AWS_ENDPOINT_URL_S3`."""
-        return f"http://{self.bootstrap}"
+    READY_PATH = "/moto-api/"
 
     def make_bucket(self, name: str) -> None:
         """Make a bucket, unless it is there."""
@@ -38,13 +33,3 @@ class S3Server(EmbeddedServer):
             raise ConfigError("The S3 emulator needs moto; install gluepot[dev].")
         self.folder.mkdir(parents=True, exist_ok=True)
         return [sys.executable, "-m", "moto.server", "-H", LOOPBACK, "-p", str(self._port)], {}
-
-    def _answers(self) -> bool:
-        asked = http.client.HTTPConnection(LOOPBACK, self._port, timeout=1.0)
-        try:
-            asked.request("GET", "/moto-api/")
-            return asked.getresponse().status == HTTPStatus.OK
-        except (OSError, http.client.HTTPException):
-            return False
-        finally:
-            asked.close()

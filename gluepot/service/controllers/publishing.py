@@ -5,7 +5,7 @@ An event is kept in the transaction of what it tells, so it is neither lost nor 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -26,25 +26,27 @@ def publish(changes: Changes, news: News, origin: Origin, now_ms: int) -> str:
         now_ms: milliseconds since 1970.
     """
     event = envelope(news, origin, new_event_id(), now_ms)
-    take(changes, event, now_ms)
+    take(changes, [event], now_ms)
     return str(event["id"])
 
 
-def take(changes: Changes, event: Mapping[str, Any], now_ms: int) -> None:
-    """Take an event to where rules send it. A workflow that no event starts does not get it.
+def take(changes: Changes, events: Sequence[Mapping[str, Any]], now_ms: int) -> None:
+    """Take events to where rules send them. A workflow that no event starts does not get any.
 
     Args:
         changes: the transaction.
-        event: in the form of EventBridge.
+        events: in the form of EventBridge.
         now_ms: milliseconds since 1970.
     """
-    where = routed(changes.events.rules(), event)
-    for workflow in where.workflows:
-        trigger = first_trigger(changes.triggers.of_workflow(workflow))
-        if trigger is not None and trigger.type == EVENT and trigger.state is not TriggerState.DEACTIVATED:
-            changes.events.keep_for(trigger.name, event, now_ms)
-    for url in where.urls:
-        changes.events.deliver(url, event, now_ms)
+    rules = changes.events.rules()
+    for event in events:
+        where = routed(rules, event)
+        for workflow in where.workflows:
+            trigger = first_trigger(changes.triggers.of_workflow(workflow))
+            if trigger is not None and trigger.type == EVENT and trigger.state is not TriggerState.DEACTIVATED:
+                changes.events.keep_for(trigger.name, event, now_ms)
+        for url in where.urls:
+            changes.events.deliver(url, event, now_ms)
 
 
 def new_event_id() -> str:

@@ -22,7 +22,16 @@ _OBJECT_EVENTS = {"ObjectCreated": "Object Created", "ObjectRemoved": "Object De
 
 
 class EventError(ValueError):
-    """What was sent is no event."""
+    """What was sent is no event.
+
+    Args:
+        message: why, for people.
+        code: as PutEvents tells it for an entry.
+    """
+
+    def __init__(self, message: str, code: str = "InvalidArgument") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +133,7 @@ def news_of_entry(entry: Mapping[str, Any]) -> News:
     except ValueError:
         detail = None
     if not isinstance(detail, dict):
-        raise EventError("Detail is malformed.")
+        raise EventError("Detail is malformed.", "MalformedDetail")
     at_ms = None if entry.get("Time") is None else round(entry["Time"] * 1000)
     return News(entry["DetailType"], detail, entry["Source"], entry.get("Resources", ()), at_ms)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,7 +18,7 @@ _WORKFLOW = re.compile(r"arn:aws[a-z-]*:glue:[^:]*:[^:]*:workflow/(?P<name>.+)")
 _TARGET = ("Id", "Arn", "RoleArn")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rule:
     """A rule.
 
@@ -34,6 +35,11 @@ class Rule:
     targets: Mapping[str, Mapping[str, Any]]
     created_ms: int = 0
     modified_ms: int = 0
+
+    @cached_property
+    def pattern(self) -> Mapping[str, Any]:
+        """Which events it is about."""
+        return parsed(self.definition["EventPattern"])
 
     @property
     def enabled(self) -> bool:
@@ -59,7 +65,7 @@ def routed(rules: Iterable[Rule], event: Mapping[str, Any]) -> Routed:
     found = [
         target["Arn"]
         for rule in rules
-        if rule.enabled and matches(parsed(rule.definition["EventPattern"]), event)
+        if rule.enabled and matches(rule.pattern, event)
         for target in rule.targets.values()
     ]
     places = dict.fromkeys(found)

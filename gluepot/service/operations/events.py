@@ -38,8 +38,7 @@ def put_events(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
             try:
                 answers.append({"EventId": publish(changes, news_of_entry(entry), service.origin, now_ms)})
             except EventError as error:
-                code = "MalformedDetail" if "malformed" in str(error) else "InvalidArgument"
-                answers.append({"ErrorCode": code, "ErrorMessage": str(error)})
+                answers.append({"ErrorCode": error.code, "ErrorMessage": str(error)})
     service.wake()
     return {"FailedEntryCount": sum("ErrorCode" in one for one in answers), "Entries": answers}
 
@@ -59,8 +58,7 @@ def receive(service: Service, body: Any) -> int:
     except EventError as error:
         raise ServiceError("ValidationException", str(error)) from None
     with service.store.changes() as changes:
-        for event in events:
-            take(changes, event, now_ms)
+        take(changes, events, now_ms)
     service.wake()
     return len(events)
 

@@ -6,12 +6,17 @@ One of them checks each answer against the shape of AWS's model, and refuses mem
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 
 import boto3
 from botocore.model import ListShape, MapShape, StructureShape
 
 from gluepot.service.server import client_environment
 from gluepot.service.wire import shapes
+
+SERVE = (sys.executable, "-m", "gluepot", "serve")
 
 
 def check_answer(operation: str, answer: dict) -> None:
@@ -65,3 +70,21 @@ def _unknown(shape, value, path):
     elif isinstance(shape, MapShape):
         for key, one in value.items():
             yield from _unknown(shape.value, one, f"{path}.{key}")
+
+
+def started(environ, *options, **how):
+    """Start a service in a process of its own; return the process, and what it prints when it listens."""
+    command = [*SERVE, "--port", "0", *options]
+    process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True, **how)
+    return process, process.stdout.readline()
+
+
+def url_in(said):
+    """Return the endpoint in what a service prints when it listens."""
+    return re.search(r"http://[^ ;]+", said)[0]
+
+
+def shell_of(environ):
+    """Return the environment variables that `gluepot serve env` prints."""
+    lines = subprocess.run([*SERVE, "env"], env=environ, capture_output=True, text=True, check=True).stdout.splitlines()
+    return dict(line.removeprefix("export ").split("=", 1) for line in lines)

@@ -2,13 +2,11 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
 
-from tests.service_answers import client_with
+from tests.service_answers import client_with, shell_of, started
 
 SECS = 120
 
@@ -23,13 +21,10 @@ def awaited(what, secs=SECS):
 
 @pytest.mark.long
 def test_within_two_minutes_a_workflow_has_run_and_a_stream_runs(tmp_path):
-    serve = [sys.executable, "-m", "gluepot", "serve"]
-    running = subprocess.Popen([*serve, "--demo", "--port", "0"], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    running, _ = started(dict(os.environ), "--demo", cwd=tmp_path)
     try:
         state = next(line for line in running.stdout if "GLUEPOT_STATE" in line).strip().partition("=")[2]
-        environ = {**os.environ, "GLUEPOT_STATE": state}
-        printed = subprocess.run([*serve, "env"], env=environ, capture_output=True, text=True, check=True).stdout
-        keys = dict(line.removeprefix("export ").split("=", 1) for line in printed.splitlines())
+        keys = shell_of({**os.environ, "GLUEPOT_STATE": state})
         glue, logs = client_with(keys), client_with(keys, "logs")
 
         def completed():

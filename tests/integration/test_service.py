@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 import zipfile
 
@@ -14,7 +12,7 @@ from botocore.exceptions import ClientError
 from gluepot.cli.serve import console
 from gluepot.core.clock import SystemClock
 from gluepot.service.server import ServeOptions, client_environment, service
-from tests.service_answers import client_of, client_with
+from tests.service_answers import client_of, client_with, shell_of, started, url_in
 
 SECS = 60
 
@@ -246,12 +244,9 @@ def test_a_service_that_was_killed_finds_its_runs_again(tmp_path, script):
         f"open({str(tmp_path / 'starts')!r}, 'a').write('x')",
         f"while not os.path.exists({str(tmp_path / 'go')!r}): time.sleep(0.05)",
     )
-    command = [sys.executable, "-m", "gluepot", "serve", "--port", "0"]
-    first = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True)
-    url = first.stdout.readline().split()[5].rstrip(";")
-    lines = subprocess.run([*command[:4], "env"], env=environ, capture_output=True, text=True, check=True).stdout
-    keys = dict(line.removeprefix("export ").split("=", 1) for line in lines.splitlines())
-    assert keys["AWS_ENDPOINT_URL_GLUE"] == url
+    first, said = started(environ)
+    keys = shell_of(environ)
+    assert keys["AWS_ENDPOINT_URL_GLUE"] == url_in(said)
 
     glue = client_with(keys)
     define(glue, "survivor", location)
@@ -259,10 +254,9 @@ def test_a_service_that_was_killed_finds_its_runs_again(tmp_path, script):
     awaited(glue, "survivor", run_id, "RUNNING")
     first.send_signal(signal.SIGKILL)
     first.wait()
-    second = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True)
+    second, said = started(environ)
     try:
-        url = second.stdout.readline().split()[5].rstrip(";")
-        glue = client_with({**keys, "AWS_ENDPOINT_URL_GLUE": url})
+        glue = client_with({**keys, "AWS_ENDPOINT_URL_GLUE": url_in(said)})
         assert run_of(glue, "survivor", run_id)["JobRunState"] == "RUNNING"
         (tmp_path / "go").touch()
         assert awaited(glue, "survivor", run_id, "SUCCEEDED", "FAILED")["JobRunState"] == "SUCCEEDED"

@@ -3,8 +3,6 @@
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from contextlib import suppress
@@ -15,7 +13,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from tests.postgresql import new_database
-from tests.service_answers import client_with
+from tests.service_answers import client_with, started, url_in
 
 SECS = 120
 KEYS = {"AWS_ACCESS_KEY_ID": "shared", "AWS_SECRET_ACCESS_KEY": "of both services"}
@@ -29,10 +27,8 @@ class Replica:
         self.start()
 
     def start(self):
-        command = [sys.executable, "-m", "gluepot", "serve", "--port", "0"]
-        self.process = subprocess.Popen(command, env=self.environ, stdout=subprocess.PIPE, text=True)
-        endpoint = self.process.stdout.readline().split()[5].rstrip(";")
-        where = {"AWS_ENDPOINT_URL_GLUE": endpoint, "AWS_DEFAULT_REGION": "us-east-1"}
+        self.process, said = started(self.environ)
+        where = {"AWS_ENDPOINT_URL_GLUE": url_in(said), "AWS_DEFAULT_REGION": "us-east-1"}
         # What fails while a service or the database is away is tried again, as every user of boto3 does.
         patient = Config(retries={"mode": "standard", "max_attempts": 10}, connect_timeout=5, read_timeout=60)
         self.glue = client_with({**where, **KEYS}, config=patient)

@@ -16,10 +16,11 @@ class Script(Repeating):
         super().__init__(FakeClock(), 0.0, HOURS_SECS)
         self.acts = list(acts)
         self.away = 0
-        self.done = threading.Event()
+        self.begun, self.done = threading.Event(), threading.Event()
 
     def step(self):
         act = self.acts.pop(0)
+        self.begun.set()
         if not self.acts:
             self.done.set()
         if isinstance(act, Exception):
@@ -41,8 +42,7 @@ def test_a_step_that_fails_is_followed_by_others():
 def test_one_that_waits_for_hours_is_woken_and_ends_at_once():
     script = Script(False, False)
     with working({"script": script}):
-        while len(script.acts) == 2:
-            pass
+        assert script.begun.wait(30)
         script.wake()
         assert script.done.wait(30)
     assert not any(thread.name == "script" for thread in threading.enumerate())

@@ -1,25 +1,26 @@
 """The command line.
 
 Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 a check found calls that are not supported, 4 another driver,
-130 and 143 signals.
+130 and 143 signals, 141 nobody reads our output any more.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import traceback
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import App, CycloptsError, Parameter, UnknownOptionError
+from cyclopts import App, CycloptsError, MissingArgumentError, Parameter, UnknownOptionError, UnusedCliTokensError
 
 from gluepot.cli import servers
 from gluepot.core import logging
 from gluepot.core.errors import ConfigError, EtlError, LeaseHeld
 from gluepot.job.options import DEFAULT_OPTIONS, RunOptions
 
-DONE, FAILED, USAGE, UNSUPPORTED, OTHER_DRIVER = 0, 1, 2, 3, 4
+DONE, FAILED, USAGE, UNSUPPORTED, OTHER_DRIVER, CLOSED_PIPE = 0, 1, 2, 3, 4, 141
 
 BENCH_HELP = """\
 Find the settings that a script of a Kafka stream needs: workers, partitions, window, batch limit, and the cost.
@@ -227,16 +228,20 @@ def outcome(command: App, tokens: list[str] | None = None, *, verbose: bool = Fa
         _say(f"{wrong} Put the script's own arguments after `--`.")
         return USAGE
     except CycloptsError as wrong:
-        _say(f"{wrong} See `gluepot --help`.")
+        _say(f"{_reason(wrong)} See `{_name(wrong)} --help`.")
         return USAGE
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else DONE if ended.code is None else _say(str(ended.code))
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:
+        # Whoever read our output, such as `head`, has seen enough. Python must not try to write the rest at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLOSED_PIPE
     except Exception as error:  # noqa: BLE001  the last place that can turn an error into a sentence
         if verbose:
             traceback.print_exc()
-        _say(str(error) if isinstance(error, EtlError) else f"{type(error).__name__}: {error}")
+        _say(_sentence(error))
         if isinstance(error, ConfigError):
             return USAGE
         if isinstance(error, LeaseHeld):
@@ -245,6 +250,29 @@ def outcome(command: App, tokens: list[str] | None = None, *, verbose: bool = Fa
             print("Run again with -v for the stack trace.", file=sys.stderr)
         return FAILED
     return DONE
+
+
+def _reason(wrong: CycloptsError) -> str:
+    match wrong:
+        case MissingArgumentError(argument=argument) if argument is not None:
+            name = argument.name.removeprefix("--").upper() if argument.field_info.is_positional else argument.name
+            return f"`{_name(wrong)}` needs {name}."
+        case UnusedCliTokensError(unused_tokens=[*words]):
+            return f"`{_name(wrong)}` does not take {' '.join(map(repr, words))}."
+        case _:
+            return str(wrong)
+
+
+def _name(wrong: CycloptsError) -> str:
+    return " ".join(("gluepot", *(wrong.command_chain or ())))
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, EtlError):
+        return str(error)
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename} cannot be used: {error.strerror}."
+    return f"{type(error).__name__}: {error}"
 
 
 def _say(sentence: str) -> int:

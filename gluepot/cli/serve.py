@@ -15,6 +15,7 @@ from cyclopts.validators import Number
 
 from gluepot.core.clock import SystemClock
 from gluepot.core.sockets import LOOPBACK
+from gluepot.job.options import PORTS
 from gluepot.service.controllers.retention import DEFAULT_KEEP_DAYS
 from gluepot.service.server import (
     DEFAULT_PORT,
@@ -35,7 +36,7 @@ app = App(
 def serve(
     *,
     host: str = LOOPBACK,
-    port: int = DEFAULT_PORT,
+    port: Annotated[int, Parameter(validator=PORTS)] = DEFAULT_PORT,
     region: str = DEFAULT_REGION,
     max_runs: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
     keep_days: Annotated[int, Parameter(validator=Number(gte=1))] = DEFAULT_KEEP_DAYS,

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
+
+from cyclopts import Parameter
 
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import PermanentError
+from gluepot.job.options import PORTS
 from gluepot.servers.embedded import STOP_SECS, EmbeddedServer
 from gluepot.servers.process import is_alive, terminate
 from gluepot.servers.state import ServerState, forget_state, read_state, server_folder, write_state
@@ -15,7 +18,7 @@ from gluepot.servers.state import ServerState, forget_state, read_state, server_
 Name = Literal["kafka", "kinesis", "s3"]
 
 
-def up(server: Name = "kafka", *, port: int = 0) -> None:
+def up(server: Name = "kafka", *, port: Annotated[int, Parameter(validator=PORTS)] = 0) -> None:
     """Start a development server and leave it running.
 
     It listens on this machine only. Topics of Kafka and their records are still there after the next start; streams of

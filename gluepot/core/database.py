@@ -19,6 +19,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
 
 from gluepot.core.errors import CheckpointError, ConfigError, TransientError
+from gluepot.core.statedir import VARIABLE as STATE_FOLDER
 
 _BUSY_SECS = 30.0
 _MIGRATION_LOCK = 7_305_001  # an arbitrary number; every Gluepot must request the same one from PostgreSQL
@@ -99,12 +100,22 @@ def _parsed(url: str, part: Part) -> URL:
     match kind:
         case "sqlite":
             if parsed.database and parsed.database != ":memory:":
-                Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+                _make_folder(Path(parsed.database).parent, part)
             return parsed
         case "postgresql":
             return parsed.set(drivername="postgresql+psycopg")
         case other:
             raise ConfigError(f"{part.variable} names a {other} database; use sqlite:///path or postgresql://...")
+
+
+def _make_folder(folder: Path, part: Part) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"The folder {folder} of the {part.name} cannot be made ({error.strerror}); let {STATE_FOLDER} name a"
+            f" folder that you may write to, or {part.variable} a database."
+        ) from error
 
 
 def _engine(url: URL) -> Engine:

@@ -63,7 +63,8 @@ def open_folder(path: str, rejects: str | None = None) -> LetterFolder:
         rejects: the job's `rejectsPath`, for a table or checkpoint whose rejected records lie there.
 
     Raises:
-        ConfigError: the files that the manifests name lie elsewhere and `rejects` is not given.
+        ConfigError: the files that the manifests name lie elsewhere and `rejects` is not given, or the place is a
+            folder of tables.
         CheckpointError: a manifest cannot be read.
     """
     home = open_storage(path)
@@ -80,5 +81,7 @@ def open_folder(path: str, rejects: str | None = None) -> LetterFolder:
                 f"the rejected records of {path} lie in the job's rejectsPath; name that folder with --rejects"
             )
         return LetterFolder(home, storage, files, has_manifests=True)
-    found = [LetterFile(key) for key in storage.list("") if key.endswith(SUFFIX)]
-    return LetterFolder(home, storage, found, has_manifests=False)
+    found = [key for key in storage.list("") if key.endswith(SUFFIX)]
+    if tables := {table for key in found if (table := key.partition(f"/{REJECTS}/")[0]) != key}:
+        raise ConfigError(f"{path} holds tables and is none itself; give one of them: {', '.join(sorted(tables)[:5])}.")
+    return LetterFolder(home, storage, [LetterFile(key) for key in found], has_manifests=False)

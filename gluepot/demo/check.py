@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gluepot.core.errors import ConfigError
-
 
 @dataclass(frozen=True, slots=True)
 class TableCheck:
@@ -39,12 +37,8 @@ def check_table(table: Path, good_events: int, total_events: int, broken_every: 
         total_events: numbers run from 0 to below this.
         broken_every: each so-manieth was broken on purpose.
     """
-    try:
-        import duckdb  # noqa: PLC0415  an extra
-    except ImportError as missing:
-        raise ConfigError(
-            "The demo checks its table with DuckDB, which is missing; run `pip install 'gluepot[demo]'`."
-        ) from missing
+    import duckdb  # noqa: PLC0415  an extra
+
     files = sorted(str(path) for path in table.rglob("*.parquet"))
     rejects = sorted(str(path) for path in table.rglob("*.rejects"))
     with duckdb.connect() as db:

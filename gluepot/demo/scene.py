@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 
 from gluepot.core.clock import SystemClock
@@ -92,6 +93,8 @@ def run_demo(seconds: int, rate: int, *, live: bool, source: str = "kafka") -> D
     """
     if seconds < 1 or rate < 1:
         raise ConfigError(f"seconds is {seconds} and rate is {rate}; use whole numbers above 0.")
+    if find_spec("duckdb") is None:
+        raise ConfigError("The demo checks its table with DuckDB, which is missing; run `pip install 'gluepot[demo]'`.")
     folder = Path(".gluepot/demo", datetime.now(UTC).strftime("%Y%m%d-%H%M%S")).absolute()
     folder.mkdir(parents=True)
     table, total = folder / "table", seconds * rate

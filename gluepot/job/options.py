@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import Annotated, Literal, get_type_hints
 
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from gluepot.connectors.lake import AWS
 from gluepot.core.errors import ConfigError
 from gluepot.core.leases import TTL_SECS
+
+PORTS = Number(gte=0, lte=65_535)
+"""What an option for a port accepts; 0 takes a free one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ class RunOptions:
     master: str = "local[*]"
     until_caught_up: bool = False
     max_batches: int | None = None
-    metrics_port: Annotated[int | None, Parameter(env_var="GLUEPOT_METRICS_PORT")] = None
+    metrics_port: Annotated[int | None, Parameter(env_var="GLUEPOT_METRICS_PORT", validator=PORTS)] = None
     metrics_host: Annotated[str, Parameter(env_var="GLUEPOT_METRICS_HOST")] = "127.0.0.1"
     metrics_token: Annotated[str | None, Parameter(env_var="GLUEPOT_METRICS_TOKEN")] = field(default=None, repr=False)
     metrics_by_partition: Annotated[bool, Parameter(env_var="GLUEPOT_METRICS_BY_PARTITION")] = False

@@ -67,6 +67,8 @@ def run(
     """
     if not script.is_file():
         raise ConfigError(f"There is no script {script}; give the path of a Python file.")
+    if options.connections is not None and not options.connections.is_file():
+        raise ConfigError(f"There is no connections file {options.connections}; correct --connections.")
     argv = [str(script), *arguments]
     parameters = JobParameters.parse(argv, options.glue_version or DEFAULT_GLUE_VERSION)
     bind_process(job=parameters.job_name, run_id=parameters.run_id[:12])

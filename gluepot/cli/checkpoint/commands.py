@@ -49,7 +49,7 @@ def show(location: str, /, *, output: Output = "text") -> None:
         output: text for people; json for one object.
     """
     storage = open_storage(location)
-    snapshot = read(storage)
+    snapshot = _snapshot(storage)
     findings = diagnose(snapshot)
     unreadable = any(lease_number(one.file) is not None for one in findings)
     owner = None if unreadable else lease.holder(storage, SystemClock())
@@ -223,8 +223,22 @@ def _alone(storage: Storage, *, dry_run: bool) -> AbstractContextManager[Any]:
     return nullcontext() if dry_run else lease.take(storage, SystemClock())
 
 
+def _snapshot(storage: Storage) -> Snapshot:
+    snapshot = read(storage)
+    if not snapshot.names:
+        raise ConfigError(
+            f"{storage.url} is empty or does not exist; give the checkpointLocation of a query that has been started."
+        )
+    if not any(name.kind in {"metadata", "offsets", "commits", "ours"} for name in snapshot.names):
+        raise ConfigError(
+            f"{storage.url} is no checkpoint: it has neither metadata nor offsets nor commits; give the"
+            " checkpointLocation of the script."
+        )
+    return snapshot
+
+
 def _examined(storage: Storage, tables: Sequence[str]) -> list[Finding]:
-    snapshot: Snapshot = read(storage)
+    snapshot = _snapshot(storage)
     findings = diagnose(snapshot)
     for table in tables:
         target = open_storage(table)

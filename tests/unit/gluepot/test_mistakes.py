@@ -1,0 +1,105 @@
+"""Mistakes on the command line that cost no Spark: one sentence each, with the value and the next step."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gluepot.cli.main import main
+
+SCRIPT = "job.py"
+
+
+@pytest.fixture
+def mistaken(tmp_path, monkeypatch, capsys):
+    """Return a call of a command that fails: its exit code, and what it printed to standard error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GLUEPOT_STATE", str(tmp_path / "state"))
+    Path(SCRIPT).write_text("")
+
+    def call(*tokens: str) -> tuple[object, str]:
+        with pytest.raises(SystemExit) as ended:
+            main(list(tokens))
+        return ended.value.code, capsys.readouterr().err
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("tokens", "sentence"),
+    [
+        (["run"], "`gluepot run` needs SCRIPT. See `gluepot run --help`."),
+        (["run", "none.py"], "There is no script none.py; give the path of a Python file."),
+        (["run", SCRIPT, "--connections", "c.yaml"], "There is no connections file c.yaml; correct --connections."),
+        (
+            ["run", SCRIPT, "--metrics-port", "70000"],
+            'Invalid value "70000" for --metrics-port. Must be <= 65535. See `gluepot run --help`.',
+        ),
+        (
+            ["run", SCRIPT, "--JOB_NAME", "x"],
+            "Unknown option: --JOB_NAME. Put the script's own arguments after `--`.",
+        ),
+        (
+            ["up", "kafka", "--port", "99999"],
+            'Invalid value "99999" for --port. Must be <= 65535. See `gluepot up --help`.',
+        ),
+        (["serve", "--port", "-1"], 'Invalid value "-1" for --port. Must be >= 0. See `gluepot serve --help`.'),
+        (["status", "all", "now"], "`gluepot status` does not take 'all' 'now'. See `gluepot status --help`."),
+        (["quality", "check"], "`gluepot quality check` needs DATA. See `gluepot quality check --help`."),
+        (
+            ["dlq", "replay", "t"],
+            "`gluepot dlq replay` needs --topic. See `gluepot dlq replay --help`.",
+        ),
+        (["advise", "none"], "There is no advice log none; `gluepot run --advice-log none` writes one."),
+        (
+            ["table", "files", "."],
+            "{here} is no table: no batch was published there; check the path, or wait for a batch",
+        ),
+        (
+            ["checkpoint", "show", "none"],
+            "{here}/none is empty or does not exist; give the checkpointLocation of a query that has been started.",
+        ),
+        (
+            ["checkpoint", "doctor", "."],
+            (
+                "{here} is no checkpoint: it has neither metadata nor offsets nor commits; give the checkpointLocation"
+                " of the script."
+            ),
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_mistake_is_answered_in_one_sentence(mistaken, tmp_path, tokens, sentence):
+    assert mistaken(*tokens) == (2, f"error: {sentence.format(here=tmp_path)}\n")
+
+
+def test_the_root_of_tables_is_no_place_of_dead_letters(mistaken, tmp_path):
+    for table in ("clicks", "orders"):
+        (tmp_path / "lake" / table / "_rejects").mkdir(parents=True)
+        (tmp_path / "lake" / table / "_rejects" / "run-1.rejects").touch()
+    sentence = "lake holds tables and is none itself; give one of them: clicks, orders."
+    assert mistaken("dlq", "list", "lake") == (2, f"error: {sentence}\n")
+
+
+def test_a_state_folder_that_cannot_be_made_is_named(mistaken, tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("GLUEPOT_STATE", str(tmp_path / "file" / "state"))
+    sentence = (
+        f"The folder {tmp_path}/file/state of the ledger cannot be made (Not a directory); let GLUEPOT_STATE name a"
+        " folder that you may write to, or GLUEPOT_LEDGER a database."
+    )
+    assert mistaken("bookmarks", "list") == (2, f"error: {sentence}\n")
+
+
+def test_a_reader_that_has_seen_enough_ends_a_command_without_a_word():
+    # A pipe holds 64 KiB, and the rest of the text finds nobody.
+    many = ["examples/clickstream.py"] * 400
+    command = subprocess.Popen(
+        [sys.executable, "-m", "gluepot", "check", *many], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert command.stdout is not None
+    command.stdout.readline()
+    command.stdout.close()
+    assert command.stderr is not None
+    assert (command.stderr.read(), command.wait()) == (b"", 141)

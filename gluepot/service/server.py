@@ -24,6 +24,7 @@ from gluepot.service.console.app import with_console
 from gluepot.service.console.sessions import new_link_token
 from gluepot.service.console.values import url as console_path
 from gluepot.service.context import Service
+from gluepot.service.controllers.catalog_news import CatalogNews
 from gluepot.service.controllers.control import Controller
 from gluepot.service.controllers.deliveries import Deliveries
 from gluepot.service.controllers.endings import stop_all_runs
@@ -241,6 +242,7 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
             "gluepot-api": Listening(server, listening, ended),
             "gluepot-runs": controller,
             "gluepot-events": deliveries,
+            "gluepot-catalog-news": CatalogNews(store, environ, origin, shared.arn, clock, deliveries.wake),
             "gluepot-presence": Presence(store, processes, place, clock),
             "gluepot-retention": Retention(store, processes, place, clock, options.keep_days),
         }

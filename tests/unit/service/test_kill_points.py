@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import gluepot.service
-from gluepot.service.controllers import control, deliveries, endings, firing
+from gluepot.service.controllers import catalog_news, control, deliveries, endings, firing
+from gluepot.service.controllers.catalog_news import CatalogNews
 from gluepot.service.controllers.deliveries import Deliveries
 from gluepot.service.decisions.states import OPEN
 from gluepot.service.operations import runs, triggers, workflows
@@ -20,7 +21,7 @@ POINTS = sorted(
         for name in re.findall(r'reach\("(service\.\w+)"\)', path.read_text())
     }
 )
-MODULES = (control, deliveries, endings, firing, runs, triggers, workflows)
+MODULES = (catalog_news, control, deliveries, endings, firing, runs, triggers, workflows)
 HOOK = "http://hook.example/"
 WORKFLOW_ARN = "arn:aws:glue:us-east-1:000000000000:workflow/nightly"
 
@@ -39,6 +40,8 @@ class Story:
             monkeypatch.setattr(module, "reach", self.reach)
         monkeypatch.setattr(Deliveries, "_posted", lambda _, one: self.posted.append(json.loads(one.body)) or 200)
         self.deliveries = Deliveries(world.store, world.clock)
+        service = world.service
+        self.news = CatalogNews(world.store, service.environ, service.origin, service.arn, world.clock)
         self.asked = Counter()
 
     def reach(self, name):
@@ -59,6 +62,7 @@ class Story:
         for _ in range(4):
             try:
                 self.world.controller.step()
+                self.news.step()
                 self.deliveries.step()
             except Killed:
                 self.world.controller = self.world.another_controller()
@@ -120,6 +124,8 @@ def test_a_service_killed_at_any_place_does_everything_once(world, monkeypatch, 
     story.call("StartWorkflowRun", Name="nightly")
     story.step()
     story.end_all()
+    story.call("CreateDatabase", DatabaseInput={"Name": "lake"})
+    story.step()
 
     story.step(61)  # a delivery that was begun is repeated after a minute
     assert story.kills == 1, "the story never came to this place"
@@ -136,6 +142,9 @@ def test_a_service_killed_at_any_place_does_everything_once(world, monkeypatch, 
     assert by_trigger == {"after": 1, "start": 1 if undone.get(point) == "workflow" else 2}
     assert len(world.runs("queue")) == (1 if undone.get(point) == "queue" else 2)
     assert {run["JobRunState"] for run in world.runs("second")} == {"SUCCEEDED"}
+    catalog = [one["detail"] for one in story.posted if "databaseName" in one["detail"]]
+    assert catalog == [{"databaseName": "lake", "changedTables": [], "typeOfChange": "CreateDatabase"}]
+    story.posted = [one for one in story.posted if "databaseName" not in one["detail"]]
     told = {(one["detail"]["jobRunId"], one["detail"]["state"], one["detail-type"]) for one in story.posted}
     ends = {
         (run["Id"], run["JobRunState"], "Glue Job State Change")

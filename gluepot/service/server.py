@@ -136,6 +136,7 @@ def client_environment(url: str, region: str, key: KeyPair) -> dict[str, str]:
         "AWS_ENDPOINT_URL_GLUE": url,
         "AWS_ENDPOINT_URL_STS": url,
         "AWS_ENDPOINT_URL_IAM": url,
+        "AWS_ENDPOINT_URL_CLOUDWATCH": url,
         "AWS_ENDPOINT_URL_CLOUDWATCH_LOGS": url,
         "AWS_ENDPOINT_URL_EVENTBRIDGE": url,
         "AWS_DEFAULT_REGION": region,

@@ -27,8 +27,22 @@ from gluepot.service.wire.signature import Request, Signer, verify
 
 MOST_BODY_BYTES = 2_000_000
 _JSON = "application/x-amz-json-1.1"
-SERVICES = {"AWSGlue": "glue", "Logs_20140328": "logs", "AWSEvents": "events"}
+SERVICES = {
+    "AWSGlue": "glue",
+    "Logs_20140328": "logs",
+    "AWSEvents": "events",
+    "GraniteServiceVersion20100801": "cloudwatch",
+}
 """The services by the word that names them in the header `X-Amz-Target`."""
+
+_SERVER_ERROR = 500
+# What all services refuse, by the codes of the older protocol.
+_QUERY_CODES = {
+    "InternalServiceException": "InternalServiceError",
+    "InvalidInputException": "InvalidParameterValue",
+    "UnknownOperationException": "InvalidAction",
+    "ValidationException": "ValidationError",
+}
 
 Answer = Callable[[Mapping[str, Any]], dict[str, Any]]
 
@@ -70,7 +84,7 @@ def make_app(
             code = refused.code
             if http.headers.get("content-type", "").startswith(query.FORM):
                 return _xml(refused.status, query.refusal(refused, request_id), request_id)
-            return _refusal(refused, request_id)
+            return _refusal(refused, request_id, SERVICES.get(_word(http), ""))
         finally:
             target = http.headers.get("x-amz-target", "")
             operation = target.partition(".")[2] if target in operations else "unknown"
@@ -106,8 +120,8 @@ def make_app(
 def _check_scope(signer: Signer, target: str) -> None:
     """Refuse a request that was signed for another service than it is sent to."""
     service = SERVICES.get(target.partition(".")[0])
-    if service is not None and signer.service != service:
-        raise ServiceError("InvalidSignatureException", f"Credential should be scoped to correct service: '{service}'.")
+    if service is not None and signer.service != (name := shapes.model_of(service).signing_name):
+        raise ServiceError("InvalidSignatureException", f"Credential should be scoped to correct service: '{name}'.")
 
 
 def _check_token(http: HttpRequest, token: str) -> None:
@@ -225,12 +239,25 @@ def _signed(http: HttpRequest, body: bytes) -> Request:
     return Request(http.method, f"http://{headers.get('host', '')}{http.url.path}{query}", headers, body)
 
 
-def _refusal(refused: ServiceError, request_id: str) -> Response:
-    return _response(refused.status, {"__type": refused.code, "Message": refused.message}, request_id)
+def _word(http: HttpRequest) -> str:
+    """Return the word that names the service of a request."""
+    return http.headers.get("x-amz-target", "").partition(".")[0]
 
 
-def _response(status: int, body: Mapping[str, Any], request_id: str) -> Response:
-    return Response(json.dumps(body), status, {"x-amzn-RequestId": request_id}, _JSON)
+def _refusal(refused: ServiceError, request_id: str, service: str = "") -> Response:
+    code, headers = refused.code, {}
+    if service and "awsQueryCompatible" in shapes.model_of(service).metadata:
+        # Clients decide by the codes of the service's older protocol, which are not the names of its errors.
+        code = _QUERY_CODES.get(code, code)
+        headers["x-amzn-query-error"] = f"{code};{'Sender' if refused.status < _SERVER_ERROR else 'Receiver'}"
+        code = shapes.error_name(code, service)
+    return _response(refused.status, {"__type": code, "Message": refused.message}, request_id, headers)
+
+
+def _response(
+    status: int, body: Mapping[str, Any], request_id: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    return Response(json.dumps(body), status, {"x-amzn-RequestId": request_id, **(headers or {})}, _JSON)
 
 
 def _xml(status: int, text: str, request_id: str) -> Response:

@@ -217,7 +217,7 @@ class Change:
         operation: the operation of the API that made it.
         database: the database.
         table: the table that was changed; empty for a change of the database.
-        names: the database's tables, or the values of the table's partitions with commas between them, that it concerns.
+        names: the tables that it concerns, or the partitions: their values with commas between them.
     """
 
     id: str

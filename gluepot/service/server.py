@@ -28,6 +28,7 @@ from gluepot.service.controllers.catalog_news import CatalogNews
 from gluepot.service.controllers.control import Controller
 from gluepot.service.controllers.deliveries import Deliveries
 from gluepot.service.controllers.endings import stop_all_runs
+from gluepot.service.controllers.metric_reports import MetricReports
 from gluepot.service.controllers.presence import Presence
 from gluepot.service.controllers.retention import DEFAULT_KEEP_DAYS, Retention
 from gluepot.service.controllers.workers import Worker, working
@@ -244,6 +245,7 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
             "gluepot-runs": controller,
             "gluepot-events": deliveries,
             "gluepot-catalog-news": CatalogNews(store, environ, origin, shared.arn, clock, deliveries.wake),
+            "gluepot-metrics": MetricReports(store, processes.reports, clock),
             "gluepot-presence": Presence(store, processes, place, clock),
             "gluepot-retention": Retention(store, processes, place, clock, options.keep_days),
         }

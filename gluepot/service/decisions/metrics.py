@@ -17,6 +17,7 @@ STATISTICS = ("SampleCount", "Average", "Sum", "Minimum", "Maximum")
 
 _BEFORE_MS, _AHEAD_MS = 14 * 24 * 3600 * 1000, 2 * 3600 * 1000
 _MOST_DATA, _MOST_VALUES = 1000, 150
+_LARGEST = 2.0**360
 # With more different values in a minute, only their statistics are kept.
 _MOST_KEPT_VALUES = 1000
 _PERCENTILE = re.compile(r"p(100|\d{1,2}(\.\d{1,10})?)")
@@ -196,9 +197,7 @@ def first_minute(start_ms: int) -> int:
     return start_ms - start_ms % MINUTE_MS
 
 
-def in_periods(
-    minutes: Iterable[tuple[int, Statistics]], begin_ms: int, period_secs: int
-) -> dict[int, Statistics]:
+def in_periods(minutes: Iterable[tuple[int, Statistics]], begin_ms: int, period_secs: int) -> dict[int, Statistics]:
     """Return the statistics of each period that has data, by its begin, the earliest first.
 
     Args:
@@ -230,6 +229,13 @@ def _minute(namespace: str, datum: Mapping[str, Any], now_ms: int) -> Minute:
 
 
 def _statistics(datum: Mapping[str, Any]) -> Statistics:
+    found = _given(datum)
+    if max(abs(found.least), abs(found.most), abs(found.total), found.samples) > _LARGEST:
+        raise _wrong(f"{datum['MetricName']} has a value beyond -2^360 to 2^360.")
+    return found
+
+
+def _given(datum: Mapping[str, Any]) -> Statistics:
     given = [name for name in ("Value", "Values", "StatisticValues") if datum.get(name) is not None]
     if not given:
         raise ServiceError(
@@ -262,4 +268,3 @@ def _of_values(datum: Mapping[str, Any]) -> Statistics:
 
 def _wrong(message: str) -> ServiceError:
     return ServiceError("InvalidParameterValue", message)
-

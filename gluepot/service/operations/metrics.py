@@ -59,7 +59,9 @@ def get_metric_statistics(service: Service, request: Mapping[str, Any]) -> dict[
     """Return statistics of a metric, the earliest first. Data in different units is not mixed."""
     simple, extended = request.get("Statistics") or (), request.get("ExtendedStatistics") or ()
     if not simple and not extended:
-        raise ServiceError("MissingParameter", "At least one of the parameters Statistics and ExtendedStatistics is required.")
+        raise ServiceError(
+            "MissingParameter", "At least one of the parameters Statistics and ExtendedStatistics is required."
+        )
     for name in extended:
         check_statistic(name)
     begin_ms, end_ms, period_secs = _span(request, "InvalidParameterValue"), _ms(request["EndTime"]), request["Period"]
@@ -86,7 +88,7 @@ def get_metric_statistics(service: Service, request: Mapping[str, Any]) -> dict[
 
 
 def get_metric_data(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a page of series, of metrics and of expressions over them, the latest values first unless told otherwise."""
+    """Return a page of series, of metrics and of expressions over them, the latest values first by default."""
     begin_ms, end_ms = _span(request, "ValidationError"), _ms(request["EndTime"])
     queries = {one["Id"]: one for one in _checked(request["MetricDataQueries"])}
     most = min(request.get("MaxDatapoints") or _MOST_DATAPOINTS, _MOST_DATAPOINTS)
@@ -118,7 +120,9 @@ def _checked(queries: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]
     for query in queries:
         name = query["Id"]
         if not _ID.fullmatch(name) or ids.count(name) > 1:
-            raise _refused(f"The Id {name!r} is given twice, or does not begin with a small letter, or has others than letters, digits and _.")
+            raise _refused(
+                f"The Id {name!r} is wrong; begin it with a small letter, use letters, digits and _, and give it once."
+            )
         if ("MetricStat" in query) == ("Expression" in query):
             raise _refused(f"The query {name} needs either MetricStat or Expression.")
         if (stat := query.get("MetricStat")) is not None:
@@ -133,9 +137,7 @@ def _checked(queries: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]
     return queries
 
 
-def _found(
-    changes: Changes, queries: Mapping[str, Mapping[str, Any]], begin_ms: int, end_ms: int
-) -> dict[str, Series]:
+def _found(changes: Changes, queries: Mapping[str, Mapping[str, Any]], begin_ms: int, end_ms: int) -> dict[str, Series]:
     """Return the series of all queries: those of metrics first, then those of expressions as what they use is known."""
     found: dict[str, Series] = {}
     for name, query in queries.items():

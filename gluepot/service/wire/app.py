@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 import math
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -36,6 +37,7 @@ SERVICES = {
 """The services by the word that names them in the header `X-Amz-Target`."""
 
 _SERVER_ERROR = 500
+_GZIP_BITS = 31  # zlib's way to say that a body has the header of gzip
 # What all services refuse, by the codes of the older protocol.
 _QUERY_CODES = {
     "InternalServiceException": "InternalServiceError",
@@ -78,6 +80,8 @@ def make_app(
             if signer.service in query.SERVICES:
                 return _xml(200, query.answer(signer, body, account, request_id), request_id)
             _check_scope(signer, http.headers.get("x-amz-target", ""))
+            if http.headers.get("content-encoding") == "gzip":
+                body = _unpacked(body)
             found = await run_in_threadpool(called, operations, http.headers.get("x-amz-target", ""), body)
             return _response(200, found, request_id)
         except ServiceError as refused:
@@ -221,14 +225,28 @@ def _without_nulls(value: Any) -> Any:
     return [_without_nulls(one) for one in value] if isinstance(value, list) else value
 
 
+def _unpacked(body: bytes) -> bytes:
+    """Return the content of a compressed body; clients compress larger requests of PutMetricData."""
+    unpacking = zlib.decompressobj(wbits=_GZIP_BITS)
+    try:
+        found = unpacking.decompress(body, MOST_BODY_BYTES + 1)
+    except zlib.error:
+        raise ServiceError("SerializationException", "The body is not in the format gzip.") from None
+    if len(found) > MOST_BODY_BYTES:
+        raise _too_large()
+    return found
+
+
+def _too_large() -> ServiceError:
+    return ServiceError("RequestEntityTooLargeException", f"The request has more than {MOST_BODY_BYTES} bytes.", 413)
+
+
 async def _body(http: HttpRequest) -> bytes:
     parts, size = [], 0
     async for part in http.stream():
         size += len(part)
         if size > MOST_BODY_BYTES:
-            raise ServiceError(
-                "RequestEntityTooLargeException", f"The request has more than {MOST_BODY_BYTES} bytes.", 413
-            )
+            raise _too_large()
         parts.append(part)
     return b"".join(parts)
 

@@ -105,7 +105,7 @@ def test_what_is_refused_or_changes_nothing_is_not_told(world, catalog):
         ("CreateDatabase", {"DatabaseInput": {"Name": "web"}}),
         ("DeletePartition", {**catalog, "PartitionValues": ["2018", "01"]}),
     ):
-        with pytest.raises(Exception, match="exists|not found|Cannot find"):
+        with pytest.raises(Exception, match=r"exists|not found|Cannot find"):
             world.call(operation, **request)
     world.call("UpdateTable", **same)
     assert told(world) == []

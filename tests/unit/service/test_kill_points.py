@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 import gluepot.service
-from gluepot.service.controllers import catalog_news, control, deliveries, endings, firing
+from gluepot.service.controllers import catalog_news, control, deliveries, endings, firing, metric_reports
 from gluepot.service.controllers.catalog_news import CatalogNews
 from gluepot.service.controllers.deliveries import Deliveries
+from gluepot.service.controllers.metric_reports import MetricReports
+from gluepot.service.decisions.metrics import Metric
 from gluepot.service.decisions.states import OPEN
 from gluepot.service.operations import runs, triggers, workflows
 
@@ -21,7 +23,7 @@ POINTS = sorted(
         for name in re.findall(r'reach\("(service\.\w+)"\)', path.read_text())
     }
 )
-MODULES = (catalog_news, control, deliveries, endings, firing, runs, triggers, workflows)
+MODULES = (catalog_news, control, deliveries, endings, firing, metric_reports, runs, triggers, workflows)
 HOOK = "http://hook.example/"
 WORKFLOW_ARN = "arn:aws:glue:us-east-1:000000000000:workflow/nightly"
 
@@ -42,6 +44,8 @@ class Story:
         self.deliveries = Deliveries(world.store, world.clock)
         service = world.service
         self.news = CatalogNews(world.store, service.environ, service.origin, service.arn, world.clock)
+        self.reports = world.script.parent / "metrics"
+        self.metrics = MetricReports(world.store, self.reports, world.clock)
         self.asked = Counter()
 
     def reach(self, name):
@@ -62,10 +66,16 @@ class Story:
         for _ in range(4):
             try:
                 self.world.controller.step()
+                self.metrics.step()
                 self.news.step()
                 self.deliveries.step()
             except Killed:
                 self.world.controller = self.world.another_controller()
+
+    def report(self, run_id):
+        self.reports.mkdir()
+        data = [{"MetricName": "records", "Value": 7}]
+        (self.reports / f"{run_id}.1.json").write_text(json.dumps([{"Namespace": "Glue", "MetricData": data}]))
 
     def end_all(self, code=0, times=2):
         for _ in range(times):
@@ -105,6 +115,7 @@ def test_a_service_killed_at_any_place_does_everything_once(world, monkeypatch, 
     story = Story(world, monkeypatch, point)
     # A schedule fires; the job fails, is tried again, takes long, and starts the next one.
     story.step(5 * 60)
+    story.report(world.runs("first")[0]["Id"])
     story.step(61)
     story.end_all(1, times=1)
     story.end_all()
@@ -134,6 +145,9 @@ def test_a_service_killed_at_any_place_does_everything_once(world, monkeypatch, 
         assert changes.workflows.unfinished() == []
         assert changes.events.due(10**15, 10) == []
         assert changes.events.waiting() == {}
+        minutes = changes.metrics.minutes(Metric("Glue", "records"), 0, 10**15)
+        assert [one.statistics.total for one in minutes] == [7]
+    assert list(story.reports.iterdir()) == []
     first, again = world.runs("first")
     assert (first["JobRunState"], again["JobRunState"]) == ("FAILED", "SUCCEEDED")
     by_trigger = Counter(run.get("TriggerName") for run in world.runs("second"))

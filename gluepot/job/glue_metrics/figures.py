@@ -155,13 +155,15 @@ _Value = tuple[str, str, float | None]
 
 
 def job_data(names: Names, counts: Counts, gauges: Gauges | None) -> list[dict[str, Any]]:
-    """Return the job metrics.
+    """Return the job metrics; none if Spark is not there and nothing was done.
 
     Args:
         names: of the run.
         counts: what was done since the last report.
         gauges: how the run is; None if Spark has not started, or has ended.
     """
+    if gauges is None and counts == Counts():
+        return []
     return [*_data(names, "count", _counted(counts)), *(_data(names, "gauge", _job_gauges(gauges)) if gauges else ())]
 
 

@@ -77,6 +77,18 @@ class Story:
         data = [{"MetricName": "records", "Value": 7}]
         (self.reports / f"{run_id}.1.json").write_text(json.dumps([{"Namespace": "Glue", "MetricData": data}]))
 
+    def reported(self):
+        """Return what is known of the metric of the report, which was removed."""
+        assert list(self.reports.iterdir()) == []
+        with self.world.store.changes() as changes:
+            return [one.statistics.total for one in changes.metrics.minutes(Metric("Glue", "records"), 0, 10**15)]
+
+    def told_of_catalog(self):
+        """Return the events about the catalog, and take them away from the others."""
+        found = [one["detail"] for one in self.posted if "databaseName" in one["detail"]]
+        self.posted = [one for one in self.posted if one["detail"] not in found]
+        return found
+
     def end_all(self, code=0, times=2):
         for _ in range(times):
             for run_id in self.world.processes.commands:
@@ -145,9 +157,7 @@ def test_a_service_killed_at_any_place_does_everything_once(world, monkeypatch, 
         assert changes.workflows.unfinished() == []
         assert changes.events.due(10**15, 10) == []
         assert changes.events.waiting() == {}
-        minutes = changes.metrics.minutes(Metric("Glue", "records"), 0, 10**15)
-        assert [one.statistics.total for one in minutes] == [7]
-    assert list(story.reports.iterdir()) == []
+    assert story.reported() == [7]
     first, again = world.runs("first")
     assert (first["JobRunState"], again["JobRunState"]) == ("FAILED", "SUCCEEDED")
     by_trigger = Counter(run.get("TriggerName") for run in world.runs("second"))
@@ -156,9 +166,7 @@ def test_a_service_killed_at_any_place_does_everything_once(world, monkeypatch, 
     assert by_trigger == {"after": 1, "start": 1 if undone.get(point) == "workflow" else 2}
     assert len(world.runs("queue")) == (1 if undone.get(point) == "queue" else 2)
     assert {run["JobRunState"] for run in world.runs("second")} == {"SUCCEEDED"}
-    catalog = [one["detail"] for one in story.posted if "databaseName" in one["detail"]]
-    assert catalog == [{"databaseName": "lake", "changedTables": [], "typeOfChange": "CreateDatabase"}]
-    story.posted = [one for one in story.posted if "databaseName" not in one["detail"]]
+    assert story.told_of_catalog() == [{"databaseName": "lake", "changedTables": [], "typeOfChange": "CreateDatabase"}]
     told = {(one["detail"]["jobRunId"], one["detail"]["state"], one["detail-type"]) for one in story.posted}
     ends = {
         (run["Id"], run["JobRunState"], "Glue Job State Change")

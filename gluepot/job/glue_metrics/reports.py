@@ -128,18 +128,21 @@ class Reports:
             records, size_bytes = READ_TOTALS.records_and_bytes()
             counts = counts.plus(Counts(bytes_read=size_bytes, records_read=records))
         with self._turn:
-            batches, self._batches = self._batches, []
-            checks, self._checks = self._checks, []
-            written = self._written()
+            batches, checks, written = list(self._batches), list(self._checks), dict(self._streams_written)
             sources = sorted({*self._streams_read, *self.sources()})
-        new, self._before = counts.since(self._before), counts
+        _add(written, self.outputs())
+        new = counts.since(self._before)
         data: list[dict[str, Any]] = []
         if self.job_metrics:
             data += job_data(self.names, new, gauges)
             data += batch_data(self.names, _together(batches)) if batches else []
         if self.observability:
-            data += observability_data(self.names, new, gauges, sources, written)
+            data += observability_data(self.names, new, gauges, sources, _since(written, self._written_before))
         self._write(now_ms / 1000, {NAMESPACE: data, QUALITY_NAMESPACE: checks})
+        # What could not be written is a part of the next report.
+        self._before, self._written_before = counts, written
+        with self._turn:
+            del self._batches[: len(batches)], self._checks[: len(checks)]
 
     def _report_until_end(self) -> None:
         while True:
@@ -150,14 +153,6 @@ class Reports:
                 self.failed("", TASK, error)
             if ends:
                 return
-
-    def _written(self) -> dict[Dataset, Written]:
-        """Return what was written since the last report."""
-        found = dict(self._streams_written)
-        _add(found, self.outputs())
-        new = {name: one.since(self._written_before.get(name, Written())) for name, one in found.items()}
-        self._written_before = found
-        return {name: one for name, one in new.items() if one != Written()}
 
     def _write(self, at_secs: float, data: Mapping[str, list[dict[str, Any]]]) -> None:
         requests = [
@@ -187,6 +182,11 @@ def _add(totals: dict[Dataset, Written], outputs: Iterable[Output]) -> None:
         totals[one.dataset] = Written(
             before.records + one.rows, before.size_bytes + one.size_bytes, before.files + one.files
         )
+
+
+def _since(now: Mapping[Dataset, Written], before: Mapping[Dataset, Written]) -> dict[Dataset, Written]:
+    new = {name: one.since(before.get(name, Written())) for name, one in now.items()}
+    return {name: one for name, one in new.items() if one != Written()}
 
 
 def _together(batches: Sequence[BatchStats]) -> Batches:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from gluepot.core.clock import Clock
@@ -20,6 +21,7 @@ from gluepot.service.store.database import Store
 
 _WAIT_SECS = 2.0
 _AT_ONCE = 20
+_UNFINISHED_MS = 3600 * 1000
 
 log = get_logger(__name__)
 
@@ -41,11 +43,19 @@ class MetricReports(Repeating):
     def step(self) -> bool:
         """Take some reports; return whether there may be more."""
         found = sorted(self._folder.glob("*.json"), key=_place)
+        for path in self._folder.glob("*.part"):
+            self._remove_if_old(path)
         if taken := found[:_AT_ONCE]:
             self._take(taken)
             for path in taken:
                 path.unlink(missing_ok=True)
         return len(found) > _AT_ONCE
+
+    def _remove_if_old(self, path: Path) -> None:
+        """Remove a report that nobody finishes, because its run was killed."""
+        with suppress(FileNotFoundError):  # it was finished at this moment
+            if path.stat().st_mtime * 1000 < self._now_ms() - _UNFINISHED_MS:
+                path.unlink()
 
     def _take(self, paths: Sequence[Path]) -> None:
         read = {path: self._minutes(path) for path in paths}

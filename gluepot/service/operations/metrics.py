@@ -9,6 +9,7 @@ from typing import Any
 from gluepot.service.context import Service, secs
 from gluepot.service.decisions.metric_math import Series, evaluated, ids_in
 from gluepot.service.decisions.metrics import (
+    STATISTICS,
     Metric,
     check_period,
     check_statistic,
@@ -20,7 +21,6 @@ from gluepot.service.decisions.metrics import (
 )
 from gluepot.service.errors import ServiceError
 from gluepot.service.paging import number_of, page_token, scanned
-from gluepot.service.store.database import Changes
 
 _PAGE = 500
 _RECENT_MS = 3 * 3600 * 1000
@@ -74,7 +74,7 @@ def get_metric_statistics(service: Service, request: Mapping[str, Any]) -> dict[
         )
     metric = metric_of(request["Namespace"], request)
     with service.store.changes() as changes:
-        minutes = changes.metrics.minutes(metric, begin_ms, end_ms, request.get("Unit", ""))
+        minutes = changes.metrics.minutes(metric, begin_ms, end_ms, request.get("Unit", ""), with_values=bool(extended))
     points = []
     for unit in dict.fromkeys(one.unit for one in minutes):
         of_unit = ((one.at_ms, one.statistics) for one in minutes if one.unit == unit)
@@ -95,8 +95,7 @@ def get_metric_data(service: Service, request: Mapping[str, Any]) -> dict[str, A
     if most < 1:
         raise _refused(f"MaxDatapoints is {most}; it must be at least 1.")
     first = number_of(_token(request, "InvalidNextToken")) or 0
-    with service.store.changes() as changes:
-        found = _found(changes, queries, begin_ms, end_ms)
+    found = _found(service, queries, begin_ms, end_ms)
     backwards = request.get("ScanBy", "TimestampDescending") == "TimestampDescending"
     results, passed = [], 0
     for name, query in queries.items():
@@ -137,13 +136,17 @@ def _checked(queries: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]
     return queries
 
 
-def _found(changes: Changes, queries: Mapping[str, Mapping[str, Any]], begin_ms: int, end_ms: int) -> dict[str, Series]:
+def _found(service: Service, queries: Mapping[str, Mapping[str, Any]], begin_ms: int, end_ms: int) -> dict[str, Series]:
     """Return the series of all queries: those of metrics first, then those of expressions as what they use is known."""
     found: dict[str, Series] = {}
     for name, query in queries.items():
         if (stat := query.get("MetricStat")) is not None:
             metric = metric_of(stat["Metric"]["Namespace"], stat["Metric"])
-            minutes = changes.metrics.minutes(metric, begin_ms, end_ms, stat.get("Unit", ""))
+            # Each in a transaction of its own, so that others can write in between.
+            with service.store.changes() as changes:
+                minutes = changes.metrics.minutes(
+                    metric, begin_ms, end_ms, stat.get("Unit", ""), with_values=stat["Stat"] not in STATISTICS
+                )
             periods = in_periods(((one.at_ms, one.statistics) for one in minutes), begin_ms, stat["Period"])
             found[name] = series(periods, stat["Stat"])
     left = {name: query["Expression"] for name, query in queries.items() if name not in found}

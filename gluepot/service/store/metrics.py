@@ -6,13 +6,14 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, RowMapping, delete, insert, select, tuple_, update
+from sqlalchemy import Connection, RowMapping, bindparam, delete, insert, select, tuple_, update
 
 from gluepot.service.decisions.metrics import Metric, Minute, Statistics
 from gluepot.service.store.tables import metric_minutes, metric_reports, metrics
 
 # SQLite takes 32,766 values in a statement; a key of a minute has three.
 _AT_ONCE = 1000
+_KEY = ("of_metric", "of_minute", "of_unit")
 
 
 class MetricRows:
@@ -53,7 +54,9 @@ class MetricRows:
         rows = self._connection.execute(query).mappings()
         return [(row["number"], row["newest_ms"], _metric(row)) for row in rows]
 
-    def minutes(self, metric: Metric, begin_ms: int, end_ms: int, unit: str = "") -> list[Minute]:
+    def minutes(
+        self, metric: Metric, begin_ms: int, end_ms: int, unit: str = "", *, with_values: bool = True
+    ) -> list[Minute]:
         """Return the data of a metric, the earliest first.
 
         Args:
@@ -61,6 +64,7 @@ class MetricRows:
             begin_ms: of the first minute.
             end_ms: before which the last minute begins.
             unit: only data in this unit; empty for all.
+            with_values: also read how often each value was reported, which takes most of the time.
         """
         number = select(metrics.c.number).where(metrics.c.digest == _digest(metric)).scalar_subquery()
         rows = metric_minutes.c
@@ -68,7 +72,7 @@ class MetricRows:
         if unit:
             query = query.where(rows.unit == unit)
         found = self._connection.execute(query.order_by(rows.at_ms, rows.unit)).mappings()
-        return [Minute(metric, row["at_ms"], row["unit"], _statistics(row)) for row in found]
+        return [Minute(metric, row["at_ms"], row["unit"], _statistics(row, with_values=with_values)) for row in found]
 
     def reported(self, run_id: str) -> int:
         """Return the number of the last report of a run that was taken; 0 for none."""
@@ -99,16 +103,21 @@ class MetricRows:
             (row["metric"], row["at_ms"], row["unit"]): _statistics(row)
             for row in self._connection.execute(known).mappings()
         }
-        new = []
+        new, changed = [], []
         for key, one in zip(keys, minutes, strict=True):
             if key in before:
                 values = _columns(before[key].with_more(one.statistics))
-                at = tuple_(rows.metric, rows.at_ms, rows.unit) == key
-                self._connection.execute(update(metric_minutes).where(at).values(values))
+                changed.append({**dict(zip(_KEY, key, strict=True)), **values})
             else:
                 new.append({"metric": key[0], "at_ms": key[1], "unit": key[2], **_columns(one.statistics)})
         if new:
             self._connection.execute(insert(metric_minutes), new)
+        if changed:
+            at = [
+                column == bindparam(name)
+                for name, column in zip(_KEY, (rows.metric, rows.at_ms, rows.unit), strict=True)
+            ]
+            self._connection.execute(update(metric_minutes).where(*at), changed)
 
     def _numbers(self, minutes: Sequence[Minute]) -> dict[Metric, int]:
         """Return the numbers of metrics, and note how new their data is; metrics that are not known are added."""
@@ -147,8 +156,8 @@ def _metric(row: RowMapping) -> Metric:
     return Metric(row["namespace"], row["name"], pairs)
 
 
-def _statistics(row: RowMapping) -> Statistics:
-    distribution = dict(json.loads(row["distribution"] or "[]"))
+def _statistics(row: RowMapping, *, with_values: bool = True) -> Statistics:
+    distribution = dict(json.loads(row["distribution"])) if with_values and row["distribution"] else {}
     return Statistics(row["samples"], row["total"], row["least"], row["most"], distribution)
 
 

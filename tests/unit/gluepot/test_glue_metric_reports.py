@@ -156,6 +156,8 @@ def test_what_goes_wrong_is_told_and_the_run_goes_on(run):
     run.reports.end()
     [(_, task, error)] = run.failures
     assert (task, isinstance(error, OSError)) == ("glue_metrics", True)
+    (run.folder / "metrics").unlink()
+    assert run.report()["glue.driver.aggregate.numCompletedStages"] == 1
 
 
 def test_spark_that_cannot_be_read_leaves_the_rest(run):

@@ -244,7 +244,9 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
             "gluepot-api": Listening(server, listening, ended),
             "gluepot-runs": controller,
             "gluepot-events": deliveries,
-            "gluepot-catalog-news": CatalogNews(store, environ, origin, shared.arn, clock, deliveries.wake),
+            "gluepot-catalog-news": CatalogNews(
+                store, environ, origin, shared.arn, clock, [controller.wake, deliveries.wake]
+            ),
             "gluepot-metrics": MetricReports(store, processes.reports, clock),
             "gluepot-presence": Presence(store, processes, place, clock),
             "gluepot-retention": Retention(store, processes, place, clock, options.keep_days),

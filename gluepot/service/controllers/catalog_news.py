@@ -7,7 +7,7 @@ once, wherever the service is killed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from gluepot.catalog.connect import catalog_url, shared_catalog
 from gluepot.core.clock import Clock
@@ -34,7 +34,7 @@ class CatalogNews(Repeating):
         origin: of events.
         arn: returns the ARN of a resource, given its kind and its name.
         clock: tells the time.
-        told: called when there may be events to deliver.
+        told: each is called when there are new events.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class CatalogNews(Repeating):
         origin: Origin,
         arn: Callable[[str, str], str],
         clock: Clock,
-        told: Callable[[], None] = lambda: None,
+        told: Sequence[Callable[[], None]] = (),
     ) -> None:
         super().__init__(clock, 0.0, _WAIT_SECS)
         self._store = store
@@ -77,5 +77,6 @@ class CatalogNews(Repeating):
             reach("service.telling_catalog_changes")
         reach("service.catalog_changes_told")
         catalog.forget_changes(ids)
-        self._told()
+        for one in self._told:
+            one()
         return len(noted) == _AT_ONCE

@@ -20,9 +20,10 @@ from gluepot.service.decisions.metrics import (
     series,
 )
 from gluepot.service.errors import ServiceError
-from gluepot.service.paging import number_of, page_token, scanned
+from gluepot.service.paging import number_of, page_token
 
 _PAGE = 500
+_PIECE, _MOST_PIECES = 1000, 20
 _RECENT_MS = 3 * 3600 * 1000
 _MOST_QUERIES, _MOST_DATAPOINTS, _MOST_STATISTICS = 500, 100_800, 1440
 _ID = re.compile("[a-z][a-zA-Z0-9_]*")
@@ -38,21 +39,26 @@ def put_metric_data(service: Service, request: Mapping[str, Any]) -> dict[str, A
 
 
 def list_metrics(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a page of the metrics that have data, in the order in which they were first reported."""
+    """Return a page of the metrics that have data, in the order in which they were first reported.
+
+    A page may have fewer metrics than there is room for, or none, before the last one: a call reads only so many.
+    """
     wanted = [(one["Name"], one.get("Value")) for one in request.get("Dimensions") or ()]
     since_ms = service.now_ms() - _RECENT_MS if request.get("RecentlyActive") else 0
-    _token(request, "InvalidParameterValue")
-    with service.store.changes() as changes:
-        found, token = scanned(
-            lambda after, most: changes.metrics.after(
-                int(after or 0), most, request.get("Namespace", ""), request.get("MetricName", "")
-            ),
-            lambda one: str(one[0]),
-            lambda one: one[1] >= since_ms and _has(one[2], wanted),
-            request,
-            _PAGE,
-        )
-    return {"Metrics": [_plain(metric) for _, _, metric in found], **token}
+    after = number_of(_token(request, "InvalidParameterValue")) or 0
+    found: list[Metric] = []
+    for _ in range(_MOST_PIECES):
+        with service.store.changes() as changes:
+            piece = changes.metrics.after(after, _PIECE, request.get("Namespace", ""), request.get("MetricName", ""))
+        for number, newest_ms, metric in piece:
+            if newest_ms >= since_ms and _has(metric, wanted):
+                if len(found) == _PAGE:
+                    return _metrics(found, after)
+                found.append(metric)
+            after = number
+        if len(piece) < _PIECE:
+            return _metrics(found, None)
+    return _metrics(found, after)
 
 
 def get_metric_statistics(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,6 +115,11 @@ def get_metric_data(service: Service, request: Mapping[str, Any]) -> dict[str, A
             results.append(_result(query, chosen, status))
     token = {"NextToken": page_token(str(first + most))} if passed > first + most else {}
     return {"MetricDataResults": results, "Messages": [], **token}
+
+
+def _metrics(found: Sequence[Metric], last: int | None) -> dict[str, Any]:
+    token = {} if last is None else {"NextToken": page_token(str(last))}
+    return {"Metrics": [_plain(one) for one in found], **token}
 
 
 def _checked(queries: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:

@@ -11,6 +11,7 @@ from gluepot.service.controllers import metric_reports
 from gluepot.service.controllers.metric_reports import MetricReports
 from gluepot.service.decisions.metrics import KEPT_MS, Statistics
 from gluepot.service.errors import ServiceError
+from gluepot.service.operations import metrics as operations
 from tests.unit.service.test_retention import retention
 from tests.unit.service.world import NOON
 
@@ -141,6 +142,17 @@ def test_metrics_are_pages_of_500(world):
     first = world.call("ListMetrics", of=CLOUDWATCH)
     rest = world.call("ListMetrics", of=CLOUDWATCH, NextToken=first["NextToken"])
     assert ([len(one["Metrics"]) for one in (first, rest)], "NextToken" in rest) == ([500, 1], False)
+
+
+def test_a_call_reads_only_so_many_metrics(world, monkeypatch):
+    monkeypatch.setattr(operations, "_PIECE", 3)
+    monkeypatch.setattr(operations, "_MOST_PIECES", 2)
+    some = [{"MetricName": f"m{number}", "Value": 1} for number in range(6)]
+    world.call("PutMetricData", of=CLOUDWATCH, Namespace="Shop", MetricData=some)
+    put(world, "orders", Value=1)
+    first = world.call("ListMetrics", of=CLOUDWATCH, Dimensions=[{"Name": "Shop"}])
+    assert first["Metrics"] == []
+    assert names(world, Dimensions=[{"Name": "Shop"}], NextToken=first["NextToken"]) == ["orders"]
 
 
 @pytest.mark.parametrize(

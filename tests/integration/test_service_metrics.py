@@ -5,7 +5,10 @@ import os
 import time
 from datetime import UTC, datetime, timedelta
 
+import boto3
 import pytest
+from botocore.exceptions import ClientError
+from botocore.loaders import Loader
 
 from gluepot.core.clock import SystemClock
 from gluepot.service.server import ServeOptions, service
@@ -157,3 +160,37 @@ def test_large_requests_are_compressed_and_errors_are_those_of_the_model(serving
     assert [one["MetricName"] for page in listed for one in page["Metrics"]] == ["sold 399"]
     with pytest.raises(metrics.exceptions.InvalidParameterValueException):
         metrics.put_metric_data(Namespace="AWS/Shop", MetricData=data[:1])
+
+
+def test_an_older_boto3_which_sends_forms_reads_metrics(serving, run_id, tmp_path):
+    loader = Loader(extra_search_paths=[str(tmp_path)])
+    model = loader.load_service_model("cloudwatch", "service-2")
+    model["metadata"] |= {"protocol": "query", "protocols": ["query"]}
+    folder = tmp_path / "cloudwatch" / model["metadata"]["apiVersion"]
+    folder.mkdir(parents=True)
+    (folder / "service-2.json").write_text(json.dumps(model))
+    session = boto3.Session()
+    session._session.get_component("data_loader").search_paths.insert(0, str(tmp_path))
+    metrics = session.client(
+        "cloudwatch",
+        endpoint_url=serving.url,
+        region_name=serving.region,
+        aws_access_key_id=serving.key.id,
+        aws_secret_access_key=serving.key.secret,
+    )
+    assert metrics.meta.service_model.resolved_protocol == "query"
+    now = datetime.now(UTC)
+    points = metrics.get_metric_statistics(
+        Namespace="Glue",
+        MetricName="glue.driver.aggregate.recordsRead",
+        Dimensions=dimensions(JobName="daily", JobRunId=run_id, Type="count"),
+        StartTime=now - timedelta(minutes=30),
+        EndTime=now + timedelta(minutes=5),
+        Period=3600,
+        Statistics=["Sum"],
+    )["Datapoints"]
+    assert [one["Sum"] for one in points] == [ROWS]
+    with pytest.raises(metrics.exceptions.InvalidParameterValueException):
+        metrics.put_metric_data(Namespace="AWS/Shop", MetricData=[{"MetricName": "orders", "Value": 1}])
+    with pytest.raises(ClientError, match=r"InvalidAction.*docs/service.md lists what it has"):
+        metrics.describe_alarms()

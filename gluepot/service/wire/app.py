@@ -23,7 +23,7 @@ from gluepot.core.errors import ConfigError, EtlError
 from gluepot.core.logging import get_logger
 from gluepot.service.errors import ServiceError, invalid
 from gluepot.service.figures import Figures
-from gluepot.service.wire import query, shapes
+from gluepot.service.wire import forms, query, shapes
 from gluepot.service.wire.signature import Request, Signer, verify
 
 MOST_BODY_BYTES = 2_000_000
@@ -36,6 +36,8 @@ SERVICES = {
 }
 """The services by the word that names them in the header `X-Amz-Target`."""
 
+_FORM_WORDS = {"monitoring": "GraniteServiceVersion20100801"}
+"""The services that are also called with forms, by the names with which clients sign."""
 _SERVER_ERROR = 500
 _GZIP_BITS = 31  # zlib's way to say that a body has the header of gzip
 # What all services refuse, by the codes of the older protocol.
@@ -82,11 +84,14 @@ def make_app(
             _check_scope(signer, http.headers.get("x-amz-target", ""))
             if http.headers.get("content-encoding") == "gzip":
                 body = _unpacked(body)
+            if _is_form(http) and signer.service in _FORM_WORDS:
+                return _xml(200, await run_in_threadpool(_of_form, operations, signer, body, request_id), request_id)
             found = await run_in_threadpool(called, operations, http.headers.get("x-amz-target", ""), body)
             return _response(200, found, request_id)
         except ServiceError as refused:
             code = refused.code
-            if http.headers.get("content-type", "").startswith(query.FORM):
+            if _is_form(http):
+                refused.code = code = _QUERY_CODES.get(code, code)
                 return _xml(refused.status, query.refusal(refused, request_id), request_id)
             return _refusal(refused, request_id, SERVICES.get(_word(http), ""))
         finally:
@@ -119,6 +124,21 @@ def make_app(
             Route("/health", health),
         ]
     )
+
+
+def _is_form(http: HttpRequest) -> bool:
+    return http.headers.get("content-type", "").startswith(query.FORM)
+
+
+def _of_form(operations: Mapping[str, Answer], signer: Signer, body: bytes, request_id: str) -> str:
+    """Return the answer to a form, as XML."""
+    form, word = forms.form_of(body), _FORM_WORDS[signer.service]
+    target, service = f"{word}.{form.get('Action', '')}", SERVICES[word]
+    operation = shapes.operation(form.get("Action", ""), service)
+    request = {} if operation is None else forms.request_of(form, operation)
+    answer = call(operations, target, request)
+    assert operation is not None  # the call refuses it
+    return forms.answer_of(answer, operation, shapes.model_of(service).metadata["xmlNamespace"], request_id)
 
 
 def _check_scope(signer: Signer, target: str) -> None:

@@ -23,7 +23,7 @@ from gluepot.core.job_parameters import JobParameters
 from gluepot.core.logging import bind_process, get_logger
 from gluepot.datalake import archives_of, with_formats
 from gluepot.job.endings import AtEnd, lineage_until_end, push_at_end
-from gluepot.job.glue_metrics.places import REPORTS_FOLDER
+from gluepot.job.glue_metrics.starting import reporting
 from gluepot.job.options import DEFAULT_OPTIONS, RunOptions, variables
 from gluepot.job.spark_conf import job_conf, properties_text
 from gluepot.spark import early_jvm
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
     from gluepot.job.custom_transforms import CustomTransform
-    from gluepot.job.glue_metrics.reports import Reports
     from gluepot.ops.start import Opened, OpsSettings
     from gluepot.streaming.advisor import AdviceLog
 
@@ -112,8 +111,7 @@ def run(
             streams.watchers.append(stack.enter_context(watch))
         session.install(streams)
         stack.callback(_stop_spark)
-        if REPORTS_FOLDER in os.environ and (reports := _reports(parameters, streams)):
-            stack.callback(reports.end)
+        stack.callback(reporting(parameters, streams, os.environ))
         if push is not None:
             stack.push(push)
         if parameters.enable_data_lineage and (lineage := lineage_until_end(parameters, streams)):
@@ -193,13 +191,6 @@ def _push(
 
     metrics = registered(_ops(options), parameters, streams) if registry is None else registry
     return push_at_end(options.push_gateway or "", parameters.job_name, metrics, streams.clock)
-
-
-def _reports(parameters: JobParameters, streams: StreamSession) -> Reports | None:
-    """Report Glue's own metrics to the service that has started the run."""
-    from gluepot.job.glue_metrics.reports import reports_of  # noqa: PLC0415  as above
-
-    return reports_of(parameters, streams, os.environ)
 
 
 def _plain(value: object) -> bool | float | str | None:

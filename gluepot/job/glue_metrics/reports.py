@@ -32,7 +32,6 @@ from gluepot.job.glue_metrics.figures import (
     observability_data,
     quality_data,
 )
-from gluepot.job.glue_metrics.places import REPORTS_FOLDER
 from gluepot.job.glue_metrics.spark_status import SparkStatus
 from gluepot.quality.results import Checked
 from gluepot.streaming.observe.first_times import FirstTimes
@@ -42,9 +41,9 @@ from gluepot.streaming.side_tasks import Failed, side_task
 
 REPORT_SECS = 30.0
 """The interval of Glue's reports."""
-TASK = "glue_metrics"
 # A day of reports that nobody took; what follows is not kept.
 _MOST_WAITING = 2880
+_TASK = "glue_metrics"
 _DATA_A_REQUEST = 1000
 _END_SECS = 10.0
 _RUN_WRITER = "gluepot.bookmarks.run_writer"
@@ -100,7 +99,7 @@ class Reports:
         if self._thread is not None:
             self._thread.join(_END_SECS)
 
-    @side_task(TASK)
+    @side_task(_TASK)
     def update(self, stats: BatchStats) -> None:
         """Count a committed batch."""
         with self._turn:
@@ -108,7 +107,6 @@ class Reports:
             _add(self._streams_written, stats.outputs)
             self._streams_read.update(stats.inputs)
 
-    @side_task(TASK)
     def checked(self, checked: Checked) -> None:
         """Count a check of data quality; Glue has metrics of it only if the script asks for them."""
         result = checked.result
@@ -150,7 +148,7 @@ class Reports:
             try:
                 self.report()
             except Exception as error:  # noqa: BLE001  a full disk, or whatever it is: the run goes on
-                self.failed("", TASK, error)
+                self.failed("", _TASK, error)
             if ends:
                 return
 
@@ -198,19 +196,16 @@ def _together(batches: Sequence[BatchStats]) -> Batches:
     )
 
 
-def reports_of(parameters: JobParameters, streams: StreamSession, environ: Mapping[str, str]) -> Reports | None:
-    """Return the reports of a run that has begun; None if the run asks for no metrics, or nobody takes them.
+def begin(folder: Path, parameters: JobParameters, streams: StreamSession) -> Reports:
+    """Return the reports of a run, which have begun.
 
     Args:
+        folder: where the service looks for reports.
         parameters: of the job.
-        streams: the session of the run; this sets its watchers.
-        environ: says where the service looks for reports.
+        streams: the session of the run.
     """
-    folder = environ.get(REPORTS_FOLDER)
-    if not folder or not (parameters.enable_metrics or parameters.enable_observability_metrics):
-        return None
     reports = Reports(
-        Path(folder),
+        folder,
         Names(parameters.job_name, parameters.run_id),
         parameters.enable_metrics,
         parameters.enable_observability_metrics,
@@ -219,8 +214,6 @@ def reports_of(parameters: JobParameters, streams: StreamSession, environ: Mappi
         streams.clock,
         streams.side_task_failed,
     )
-    streams.watchers.append(reports.update)
-    streams.check_watchers.append(reports.checked)
     reports.begin()
     return reports
 

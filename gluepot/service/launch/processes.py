@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gluepot.job.glue_metrics.places import REPORTS_FOLDER
+from gluepot.job.glue_metrics.starting import REPORTS_FOLDER
 from gluepot.service.decisions.states import Ended
 from gluepot.service.launch import runner
 

@@ -9,8 +9,8 @@ from gluepot.core.datasets import Dataset
 from gluepot.core.job_parameters import JobParameters
 from gluepot.engine.write_totals import Output
 from gluepot.job.glue_metrics.figures import Counts, Gauges, Memory, Names, place
-from gluepot.job.glue_metrics.places import REPORTS_FOLDER
-from gluepot.job.glue_metrics.reports import Reports, reports_of
+from gluepot.job.glue_metrics.reports import Reports
+from gluepot.job.glue_metrics.starting import REPORTS_FOLDER, reporting
 from gluepot.quality.outcomes import RuleOutcome
 from gluepot.quality.results import Checked, Result, Source
 from gluepot.streaming.progress import BatchStats
@@ -171,13 +171,23 @@ def test_spark_that_cannot_be_read_leaves_the_rest(run):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "environ"),
-    [([], {REPORTS_FOLDER: "metrics"}), (["--enable-metrics"], {}), (["--enable-observability-metrics", "true"], {})],
+    "arguments", [["--enable-metrics"], ["--enable-observability-metrics", "true"], ["--enable-metrics", "false"]]
 )
-def test_a_run_without_the_service_or_without_a_wish_reports_nothing(arguments, environ):
+def test_a_run_without_the_service_reports_nothing(arguments):
     streams = StreamSession()
-    assert reports_of(JobParameters.parse(["job.py", *arguments]), streams, environ) is None
+    reporting(JobParameters.parse(["job.py", *arguments]), streams, {})()
     assert (streams.watchers, streams.check_watchers) == ([], [])
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_a_check_with_metrics_is_reported_without_any_parameter(tmp_path, asked):
+    streams = StreamSession()
+    end = reporting(JobParameters.parse(["job.py"]), streams, {REPORTS_FOLDER: str(tmp_path)})
+    result = Result(Source("job", "context"), "e1", "jr_1", 0, 5, [RuleOutcome("RowCount > 1", True)])
+    streams.checked(Checked(result, in_cloudwatch=asked))
+    end()
+    found = [json.loads(path.read_text()) for path in tmp_path.iterdir()]
+    assert [request["Namespace"] for report in found for request in report] == ["Glue Data Quality"] * asked
 
 
 def test_names_of_places_are_what_a_dimension_takes():

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 from sqlalchemy import Column as SqlColumn
 from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, delete, insert, select, update
@@ -15,7 +16,7 @@ from sqlalchemy import Table as SqlTable
 from sqlalchemy.dialects import postgresql, sqlite
 
 from gluepot.catalog import tables
-from gluepot.catalog.values import Database, Entry, Partition, Table, catalog_name
+from gluepot.catalog.values import Change, Database, Entry, Partition, Table, catalog_name
 from gluepot.core.clock import Clock
 from gluepot.core.database import transaction
 from gluepot.core.errors import ConfigError, did_you_mean
@@ -46,15 +47,46 @@ class Catalog:
     Args:
         engine: tables are up to date, see `open_catalog`.
         clock: for time stamps.
+        operation: the operation of the API that makes the changes; empty for changes that nobody tells as events.
     """
 
-    def __init__(self, engine: Engine, clock: Clock) -> None:
+    def __init__(self, engine: Engine, clock: Clock, operation: str = "") -> None:
         self._engine = engine
         self._clock = clock
+        self._operation = operation
 
     def close(self) -> None:
         """Give the connections back."""
         self._engine.dispose()
+
+    # -- changes that are told as events
+
+    def noting(self, operation: str) -> Catalog:
+        """Return the same catalog, which notes its changes to databases, tables and partitions.
+
+        A change is noted in its own transaction, so neither exists without the other.
+
+        Args:
+            operation: the operation of the API that makes the changes.
+        """
+        return Catalog(self._engine, self._clock, operation)
+
+    def noted_changes(self, most: int) -> list[Change]:
+        """Return changes that were noted and not forgotten yet, the oldest first."""
+        query = select(tables.changes).order_by(tables.changes.c.number).limit(most)
+        with self._transaction() as connection:
+            return [Change(row["id"], row["at_ms"], **json.loads(row["body"])) for row in _rows(connection, query)]
+
+    def forget_changes(self, ids: Sequence[str]) -> None:
+        """Remove what was noted of changes."""
+        with self._transaction() as connection:
+            connection.execute(delete(tables.changes).where(tables.changes.c.id.in_(ids)))
+
+    def _note(self, connection: Connection, database: str, table: str = "", names: Iterable[str] = ()) -> None:
+        if self._operation:
+            body = {"operation": self._operation, "database": database, "table": table, "names": list(names)}
+            row = {"id": str(uuid4()), "body": _text(body), "at_ms": self._now_ms()}
+            connection.execute(insert(tables.changes).values(row))
 
     # -- databases
 
@@ -87,7 +119,10 @@ class Catalog:
         created_ms = database.created_ms or self._now_ms()
         row = {"name": database.name, "body": _text(database.body), "created_ms": created_ms}
         with self._transaction() as connection:
-            return bool(_insert_new(connection, tables.databases, [row], tables.databases.c.name))
+            added = bool(_insert_new(connection, tables.databases, [row], tables.databases.c.name))
+            if added:
+                self._note(connection, database.name)
+            return added
 
     def change_database(self, database: Database) -> None:
         """Replace what describes a database. Its tables and its time of creation stay.
@@ -111,6 +146,7 @@ class Catalog:
             for sql in (tables.entries, tables.partitions, tables.versions, tables.tables):
                 connection.execute(delete(sql).where(sql.c.database == database))
             connection.execute(delete(tables.databases).where(tables.databases.c.name == database))
+            self._note(connection, database)
 
     # -- tables
 
@@ -180,6 +216,8 @@ class Catalog:
             added = bool(_insert_new(connection, tables.tables, [row], tables.tables.c.name))
             if added and entries:
                 connection.execute(insert(tables.entries), [self._row(entry) for entry in entries])
+            if added:
+                self._note(connection, table.database, names=[table.name])
             return added
 
     def change_table(
@@ -217,6 +255,7 @@ class Catalog:
             after = replace(before, body=wanted.body, version=before.version + 1, updated_ms=self._now_ms())
             changed = {"body": _text(after.body), "version": after.version, "updated_ms": after.updated_ms}
             connection.execute(update(tables.tables).where(_is_table(tables.tables, before)).values(changed))
+            self._note(connection, after.database, after.name)
             return after
 
     def table_versions(self, database: str, name: str) -> list[Table]:
@@ -246,10 +285,24 @@ class Catalog:
         """
         with self._transaction() as connection:
             table = _found_table(connection, database, name)
-            for sql in (tables.partitions, tables.versions, tables.tables):
-                connection.execute(delete(sql).where(_is_table(sql, table)))
-            of_table = (tables.entries.c.database == table.database) & (tables.entries.c.table_name == table.name)
-            connection.execute(delete(tables.entries).where(of_table))
+            _drop_table(connection, table)
+            self._note(connection, table.database, names=[table.name])
+
+    def drop_tables(self, database: str, names: Iterable[str]) -> set[str]:
+        """Remove tables with their versions, partitions and indexes; return those that existed, by their names.
+
+        Raises:
+            NotInCatalog: there is no such database.
+        """
+        with self._transaction() as connection:
+            _found_database(connection, catalog_name(database))
+            wanted = dict.fromkeys(map(catalog_name, names))
+            found = [table for one in wanted if (table := _maybe_table(connection, database, one))]
+            for table in found:
+                _drop_table(connection, table)
+            if found:
+                self._note(connection, catalog_name(database), names=[one.name for one in found])
+        return {one.name for one in found}
 
     # -- partitions
 
@@ -321,9 +374,11 @@ class Catalog:
         ]
         with self._transaction() as connection:
             _found_table(connection, table.database, table.name)
-            added = set(_insert_new(connection, tables.partitions, rows, tables.partitions.c.digest))
-        firsts = {row["digest"]: one for row, one in zip(reversed(rows), reversed(wanted), strict=True)}
-        return [one for digest, one in firsts.items() if digest in added]
+            digests = set(_insert_new(connection, tables.partitions, rows, tables.partitions.c.digest))
+            firsts = {row["digest"]: one for row, one in zip(reversed(rows), reversed(wanted), strict=True)}
+            added = [one for digest, one in firsts.items() if digest in digests]
+            self._note_partitions(connection, table, [one.values for one in reversed(added)])
+        return added
 
     def change_partitions(self, table: Table, partitions: Sequence[Partition]) -> set[tuple[str, ...]]:
         """Replace what describes partitions; return the values of those that exist. The others are not added."""
@@ -333,6 +388,7 @@ class Catalog:
                 is_it = _is_table(tables.partitions, table) & (tables.partitions.c.digest == _digest(one.values))
                 if connection.execute(update(tables.partitions).where(is_it).values(body=_text(one.body))).rowcount:
                     changed.add(one.values)
+            self._note_partitions(connection, table, [one.values for one in partitions if one.values in changed])
         return changed
 
     def drop_partitions(self, table: Table, values: Sequence[tuple[str, ...]]) -> set[tuple[str, ...]]:
@@ -345,7 +401,12 @@ class Catalog:
                 wanted = delete(tables.partitions).where(_is_table(tables.partitions, table), some)
                 gone = connection.execute(wanted.returning(tables.partitions.c.partition_values)).scalars()
                 dropped.update(tuple(json.loads(text)) for text in gone)
+            self._note_partitions(connection, table, [one for one in dict.fromkeys(values) if one in dropped])
         return dropped
+
+    def _note_partitions(self, connection: Connection, table: Table, changed: Sequence[tuple[str, ...]]) -> None:
+        if changed:
+            self._note(connection, table.database, table.name, [",".join(values) for values in changed])
 
     # -- functions, partition indexes and connections
 
@@ -435,6 +496,13 @@ def _found_table(connection: Connection, database: str, name: str) -> Table:
         f"The database {where!r} has no table {name!r}; it has {', '.join(known) or 'none'}."
         f"{did_you_mean(name, known)} `gluepot catalog import` reads one in.",
     )
+
+
+def _drop_table(connection: Connection, table: Table) -> None:
+    for sql in (tables.partitions, tables.versions, tables.tables):
+        connection.execute(delete(sql).where(_is_table(sql, table)))
+    of_table = (tables.entries.c.database == table.database) & (tables.entries.c.table_name == table.name)
+    connection.execute(delete(tables.entries).where(of_table))
 
 
 def _maybe_table(connection: Connection, database: str, name: str) -> Table | None:

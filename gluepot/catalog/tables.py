@@ -62,3 +62,13 @@ entries = Table(
     Column("created_ms", BigInteger, nullable=False),
     Column("updated_ms", BigInteger, nullable=False),
 )
+
+# Changes that have yet to be told as events; each is written in the transaction of the change.
+changes = Table(
+    "catalog_changes",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("id", String(36), nullable=False),
+    Column("body", Text, nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+)

@@ -207,6 +207,27 @@ class Entry:
     updated_ms: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of the catalog that is to be told as an event.
+
+    Args:
+        id: its own, and nothing else's.
+        at_ms: when it was made, in milliseconds since 1970.
+        operation: the operation of the API that made it.
+        database: the database.
+        table: the table that was changed; empty for a change of the database.
+        names: the tables that it concerns, or the partitions: their values with commas between them.
+    """
+
+    id: str
+    at_ms: int
+    operation: str
+    database: str
+    table: str = ""
+    names: Sequence[str] = ()
+
+
 def database_of(plain: Mapping[str, Any]) -> Database:
     """Read what GetDatabase answers.
 

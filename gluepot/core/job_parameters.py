@@ -27,7 +27,6 @@ MEANINGLESS = {
     "python-virtual-env-storage-prefix": _OWN_ENVIRONMENT,
     "python-virtual-env-version": _OWN_ENVIRONMENT,
     "enable-glue-datacatalog": "tables are looked up in Spark's own catalog",
-    "enable-observability-metrics": "metrics are served with --metrics-port",
     "enable-job-insights": _LOGS,
     "enable-continuous-cloudwatch-log": _LOGS,
     "enable-continuous-log-filter": _LOGS,
@@ -80,6 +79,7 @@ class JobParameters:
         extra_files: files for the working folder.
         enable_auto_scaling: whether the number of workers follows the load.
         enable_metrics: whether the flag was given, with any value.
+        enable_observability_metrics: whether the run reports them to the service that has started it.
         enable_data_lineage: whether events of runs and batches go to OpenLineage.
         datalake_formats: formats out of `DATALAKE_FORMATS`.
         spark_event_logs_path: where the Spark UI's event log goes; None if it is not enabled.
@@ -102,6 +102,7 @@ class JobParameters:
     extra_files: tuple[str, ...] = ()
     enable_auto_scaling: bool = False
     enable_metrics: bool = False
+    enable_observability_metrics: bool = False
     enable_data_lineage: bool = False
     datalake_formats: tuple[str, ...] = ()
     spark_event_logs_path: str | None = None
@@ -153,6 +154,7 @@ class JobParameters:
             extra_files=_comma_list(last, "extra-files"),
             enable_auto_scaling=is_true(last.get("enable-auto-scaling")),
             enable_metrics="enable-metrics" in last,
+            enable_observability_metrics=is_true(last.get("enable-observability-metrics")),
             enable_data_lineage=is_true(last.get("enable-data-lineage")),
             datalake_formats=_datalake_formats(_comma_list(last, "datalake-formats")),
             spark_event_logs_path=last.get("spark-event-logs-path") if is_true(last.get("enable-spark-ui")) else None,

@@ -23,6 +23,7 @@ from gluepot.core.failpoints import reach
 from gluepot.core.task_errors import marked
 from gluepot.engine import on_driver, task
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
+from gluepot.engine.read_totals import READ_TOTALS
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.rows import rows as plain_rows
 from gluepot.frames.schema import align, merge_schemas, without_nulls
@@ -316,13 +317,17 @@ def through_spark(
     match pipeline.input:
         case RangeInput() | SplitInput() as whole:
             given = task.projected(whole, steps)
-            loads = task_loads(spark, given)
+            loads, count = task_loads(spark, given), READ_TOTALS.in_tasks(spark.sparkContext)
 
             def read(tasks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 tally = task.Tally()
-                load = [one for batch in tasks for ordinal in batch.column(0).to_pylist() for one in loads[ordinal]]
-                chunks = task.load_chunks(given, load, tally)
-                yield from body(task.through(chunks, steps, tally))
+                ordinals = [ordinal for batch in tasks for ordinal in batch.column(0).to_pylist()]
+                chunks = task.load_chunks(given, [one for ordinal in ordinals for one in loads[ordinal]], tally)
+                try:
+                    yield from body(task.through(chunks, steps, tally))
+                finally:
+                    # Spark counts the ordinals as records.
+                    count(tally.rows_in - len(ordinals), tally.bytes_in)
 
             return _arrow(spark.range(0, len(loads), 1, max(1, len(loads))), read, schema)
         case framed:
@@ -359,16 +364,21 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody, *, in_order: b
     match pipeline.input:
         case RangeInput() | SplitInput() as whole:
             given = task.projected(whole, steps)
+            in_driver = _is_small(given) and on_driver.is_own_work(steps)
+            count = READ_TOTALS.in_driver() if in_driver else READ_TOTALS.in_tasks(spark.sparkContext)
 
             def over_loads(loads: Iterable[Sequence[task.Piece]], place: task.Place) -> Iterator[Any]:
                 for load in loads:
                     tally = task.Tally()
                     chunks = task.through(task.load_chunks(given, load, tally), steps, tally)
                     ranges = tuple(one for one in load if isinstance(one, SourceRange))
-                    yield from body(task.Work(chunks, tally, place, ranges))
+                    try:
+                        yield from body(task.Work(chunks, tally, place, ranges))
+                    finally:
+                        count(tally.rows_in, tally.bytes_in)
 
             loads = task.loads(given, _slots(spark), in_order=in_order)
-            if _is_small(given) and on_driver.is_own_work(steps):
+            if in_driver:
                 return on_driver.run(loads, over_loads)
             return _over_pieces(spark, loads, over_loads)
         case framed:

@@ -23,6 +23,7 @@ from gluepot.core.job_parameters import JobParameters
 from gluepot.core.logging import bind_process, get_logger
 from gluepot.datalake import archives_of, with_formats
 from gluepot.job.endings import AtEnd, lineage_until_end, push_at_end
+from gluepot.job.glue_metrics.starting import reporting
 from gluepot.job.options import DEFAULT_OPTIONS, RunOptions, variables
 from gluepot.job.spark_conf import job_conf, properties_text
 from gluepot.spark import early_jvm
@@ -112,6 +113,7 @@ def run(
             streams.watchers.append(stack.enter_context(watch))
         session.install(streams)
         stack.callback(_stop_spark)
+        stack.callback(reporting(parameters, streams, os.environ))
         if push is not None:
             stack.push(push)
         if parameters.enable_data_lineage and (lineage := lineage_until_end(parameters, streams)):

@@ -17,14 +17,22 @@ _TIMES = ("LastAccessTime", "LastAnalyzedTime")
 
 
 @contextmanager
-def catalog_of(service: Service) -> Iterator[Catalog]:
+def catalog_of(service: Service, changing: str = "") -> Iterator[Catalog]:
     """Yield the catalog that scripts use; what it refuses in the block is refused in the words of AWS.
+
+    Args:
+        service: the service.
+        changing: the operation that changes the catalog, if its changes are told as events.
 
     Raises:
         ServiceError: `EntityNotFoundException` and `InvalidInputException`.
         TransientError: its database does not answer.
     """
     catalog = shared_catalog(catalog_url(service.environ), service.clock)
+    if changing:
+        with service.store.changes() as changes:
+            anyone_listens = changes.events.has_rules()
+        catalog = catalog.noting(changing) if anyone_listens else catalog
     try:
         yield catalog
     except NotInCatalog as missing:

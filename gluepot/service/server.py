@@ -24,9 +24,11 @@ from gluepot.service.console.app import with_console
 from gluepot.service.console.sessions import new_link_token
 from gluepot.service.console.values import url as console_path
 from gluepot.service.context import Service
+from gluepot.service.controllers.catalog_news import CatalogNews
 from gluepot.service.controllers.control import Controller
 from gluepot.service.controllers.deliveries import Deliveries
 from gluepot.service.controllers.endings import stop_all_runs
+from gluepot.service.controllers.metric_reports import MetricReports
 from gluepot.service.controllers.presence import Presence
 from gluepot.service.controllers.retention import DEFAULT_KEEP_DAYS, Retention
 from gluepot.service.controllers.workers import Worker, working
@@ -135,6 +137,7 @@ def client_environment(url: str, region: str, key: KeyPair) -> dict[str, str]:
         "AWS_ENDPOINT_URL_GLUE": url,
         "AWS_ENDPOINT_URL_STS": url,
         "AWS_ENDPOINT_URL_IAM": url,
+        "AWS_ENDPOINT_URL_CLOUDWATCH": url,
         "AWS_ENDPOINT_URL_CLOUDWATCH_LOGS": url,
         "AWS_ENDPOINT_URL_EVENTBRIDGE": url,
         "AWS_DEFAULT_REGION": region,
@@ -241,6 +244,10 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
             "gluepot-api": Listening(server, listening, ended),
             "gluepot-runs": controller,
             "gluepot-events": deliveries,
+            "gluepot-catalog-news": CatalogNews(
+                store, environ, origin, shared.arn, clock, [controller.wake, deliveries.wake]
+            ),
+            "gluepot-metrics": MetricReports(store, processes.reports, clock),
             "gluepot-presence": Presence(store, processes, place, clock),
             "gluepot-retention": Retention(store, processes, place, clock, options.keep_days),
         }

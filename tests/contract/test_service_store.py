@@ -1,9 +1,12 @@
 """The service's database, on SQLite and PostgreSQL: its migrations, and controllers that work on it at the same time."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from gluepot.service.controllers import firing
+from gluepot.service.controllers.catalog_news import CatalogNews
 from gluepot.service.errors import ServiceError
 from gluepot.service.store import database
 from gluepot.service.store.database import HEAD, VERSION_TABLE, open_store
@@ -12,6 +15,7 @@ from tests.unit.service.world import NOON, World
 
 VERSIONS = Path(database.__file__).parent / "migrations" / "versions"
 CONTROLLERS = 4
+CLOUDWATCH = "GraniteServiceVersion20100801"
 
 
 def test_the_migrations_lead_to_the_declared_tables(url):
@@ -97,3 +101,36 @@ def test_controllers_that_race_tell_the_end_of_a_run_once(url, tmp_path):
         world.controller.step()
     with world.store.changes() as changes:
         assert len(changes.events.due(10**15, 100)) == 5
+
+
+def test_services_that_add_to_the_same_metrics_lose_nothing(url, tmp_path):
+    world = World(tmp_path, NOON, url)
+    data = [{"MetricName": f"m{number}", "Value": 1} for number in range(5)]
+
+    def put(_):
+        world.call("PutMetricData", of=CLOUDWATCH, Namespace="Shop", MetricData=data)
+
+    with ThreadPoolExecutor(CONTROLLERS) as pool:
+        list(pool.map(put, range(20)))
+    about = {"Namespace": "Shop", "StartTime": NOON, "EndTime": NOON + 60, "Period": 60}
+    statistics = {"Statistics": ["Sum", "SampleCount"], "ExtendedStatistics": ["p50"]}
+    for number in range(5):
+        found = world.call("GetMetricStatistics", of=CLOUDWATCH, MetricName=f"m{number}", **about, **statistics)
+        [point] = found["Datapoints"]
+        assert (point["Sum"], point["SampleCount"], point["ExtendedStatistics"]) == (20, 20, {"p50": 1})
+
+
+def test_services_that_tell_the_same_changes_of_the_catalog_tell_them_once(url, tmp_path):
+    world = World(tmp_path, NOON, url)
+    world.service = replace(world.service, environ={"GLUEPOT_STATE": str(tmp_path), "GLUEPOT_CATALOG": url})
+    world.call("PutRule", of="AWSEvents", Name="all", EventPattern='{"source": ["aws.glue"]}')
+    world.call("PutTargets", of="AWSEvents", Rule="all", Targets=[{"Id": "1", "Arn": "http://hook.example/"}])
+    for number in range(10):
+        world.call("CreateDatabase", DatabaseInput={"Name": f"d{number}"})
+    of = world.service
+    tellers = [CatalogNews(world.store, of.environ, of.origin, of.arn, world.clock) for _ in range(CONTROLLERS)]
+    with ThreadPoolExecutor(CONTROLLERS) as pool:
+        list(pool.map(CatalogNews.step, tellers))
+    with world.store.changes() as changes:
+        told = [json.loads(one.body)["detail"]["databaseName"] for one in changes.events.due(10**15, 100)]
+    assert sorted(told) == [f"d{number}" for number in range(10)]

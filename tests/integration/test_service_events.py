@@ -89,6 +89,28 @@ def test_a_file_starts_a_workflow_and_its_end_is_posted(serving, hook, tmp_path)
     assert [(one["detail"]["jobName"], one["detail"]["state"]) for one in hook.taken] == [("load", "SUCCEEDED")]
 
 
+def test_changes_of_the_catalog_are_posted(serving, hook):
+    glue, events = client_of(serving), client_of(serving, "events")
+    hook.failures = 0
+    events.put_rule(Name="catalog", EventPattern=json.dumps({"detail-type": [{"prefix": "Glue Data Catalog"}]}))
+    events.put_targets(Rule="catalog", Targets=[{"Id": "1", "Arn": hook.url}])
+    table = {"Name": "clicks", "PartitionKeys": [{"Name": "day", "Type": "string"}]}
+    glue.create_database(DatabaseInput={"Name": "web"})
+    glue.create_table(DatabaseName="web", TableInput=table)
+    days = [{"Values": [f"2026-05-{day:02}"]} for day in (1, 2)]
+    glue.batch_create_partition(DatabaseName="web", TableName="clicks", PartitionInputList=days)
+    until = time.monotonic() + SECS
+    while len(hook.taken) < 3:
+        assert time.monotonic() < until, hook.taken
+        time.sleep(0.1)
+    assert [one["detail"]["typeOfChange"] for one in hook.taken] == [
+        *("CreateDatabase", "CreateTable", "BatchCreatePartition")
+    ]
+    assert hook.taken[2]["detail"]["changedPartitions"] == ["2026-05-01", "2026-05-02"]
+    events.remove_targets(Rule="catalog", Ids=["1"])
+    events.delete_rule(Name="catalog")
+
+
 @pytest.mark.parametrize("header", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Bearer "}])
 def test_events_without_the_token_are_refused(serving, header):
     answer = send(serving, {"source": "shop", "detail-type": "t", "detail": {}}, **header)

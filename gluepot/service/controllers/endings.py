@@ -7,6 +7,7 @@ from collections.abc import Callable
 from gluepot.core.clock import Clock
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
+from gluepot.service.decisions.outcome_metrics import outcome_data
 from gluepot.service.decisions.states import ACTIVE, OPEN, Ended, asked_to_stop, continued, ended
 from gluepot.service.store.database import Store
 
@@ -27,11 +28,13 @@ def end_run(store: Store, run_id: str, place: str, end: Ended, now_ms: int) -> N
     """
     reach("service.ending")
     with store.changes() as changes:
+        changes.alone()  # before any run is locked, as everywhere
         found = changes.run(run_id)
         if found is None or found.state not in ACTIVE or found.place not in {"", place}:
             return
         done = ended(found, end)
         changes.change_run(done)
+        changes.metrics.add(list(outcome_data(done, end.at_ms)))
         reach("service.end_written")
         if (again := continued(done, now_ms)) is not None:
             changes.add_run(again)

@@ -1,4 +1,4 @@
-"""Removes what is old: runs that ended long ago, with their folders, firings and runs of workflows."""
+"""Removes what is old: runs that ended long ago, with their folders, firings, runs of workflows and metrics."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import shutil
 from gluepot.core.clock import Clock
 from gluepot.core.logging import get_logger
 from gluepot.service.controllers.workers import Repeating
+from gluepot.service.decisions.metrics import KEPT_MS
 from gluepot.service.launch.processes import Processes
 from gluepot.service.store.database import Store
 
@@ -51,6 +52,7 @@ class Retention(Repeating):
             changes.delete_runs(old)
             changes.triggers.delete_firings(before_ms, changes.chains_that_go_on())
             changes.workflows.delete_old_runs(before_ms)
+            changes.metrics.forget(self._now_ms() - KEPT_MS)
         if old:
             log.info("old_runs_removed", runs=len(old))
         return len(old) == _AT_ONCE

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gluepot.job.glue_metrics.starting import REPORTS_FOLDER
 from gluepot.service.decisions.states import Ended
 from gluepot.service.launch import runner
 
@@ -62,6 +63,11 @@ class Processes:
         """Return the folder of a run. It need not exist."""
         return self._root / run_id
 
+    @property
+    def reports(self) -> Path:
+        """The folder in which runs report their metrics. It need not exist."""
+        return self._root.with_name("metrics")
+
     def start(self, run_id: str, argv: Sequence[str], files: Mapping[str, bytes], environ: Mapping[str, str]) -> None:
         """Start the process of a run, unless it was started before.
 
@@ -86,7 +92,7 @@ class Processes:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env=dict(environ),
+                env={**environ, REPORTS_FOLDER: str(self.reports)},
                 start_new_session=True,
             )
 

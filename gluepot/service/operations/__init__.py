@@ -17,6 +17,7 @@ from gluepot.service.operations import (
     functions,
     jobs,
     logs,
+    metrics,
     partition_indexes,
     partitions,
     policies,
@@ -180,12 +181,21 @@ EVENT_OPERATIONS: Mapping[str, Operation] = {
 }
 """The operations of EventBridge."""
 
+METRIC_OPERATIONS: Mapping[str, Operation] = {
+    "GetMetricData": metrics.get_metric_data,
+    "GetMetricStatistics": metrics.get_metric_statistics,
+    "ListMetrics": metrics.list_metrics,
+    "PutMetricData": metrics.put_metric_data,
+}
+"""The operations of CloudWatch."""
+
 BY_TARGET: Mapping[str, Operation] = {
     f"{word}.{name}": one
     for word, operations in (
         ("AWSGlue", OPERATIONS),
         ("Logs_20140328", LOG_OPERATIONS),
         ("AWSEvents", EVENT_OPERATIONS),
+        ("GraniteServiceVersion20100801", METRIC_OPERATIONS),
     )
     for name, one in operations.items()
 }

@@ -20,7 +20,7 @@ def create_database(service: Service, request: Mapping[str, Any]) -> dict[str, A
     """Add a database."""
     tags = request.get("Tags") or {}
     check_tags(tags)
-    with catalog_of(service) as catalog:
+    with catalog_of(service, "CreateDatabase") as catalog:
         database = database_of(request["DatabaseInput"])
         if not catalog.add_database(database):
             raise taken("Database already exists.")
@@ -60,7 +60,7 @@ def update_database(service: Service, request: Mapping[str, Any]) -> dict[str, A
 
 def delete_database(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Remove a database with all that it holds. Files stay."""
-    with catalog_of(service) as catalog:
+    with catalog_of(service, "DeleteDatabase") as catalog:
         name = catalog_name(request["Name"])
         arns = [service.arn("database", name)]
         arns += [service.arn("table", f"{name}/{one.name}") for one in catalog.tables(name)]

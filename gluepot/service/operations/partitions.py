@@ -18,7 +18,7 @@ _PAGE = 1000
 
 def create_partition(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Add a partition."""
-    with catalog_of(service) as catalog:
+    with catalog_of(service, "CreatePartition") as catalog:
         if not catalog.add_new_partitions(_table(catalog, request), [partition_of(request["PartitionInput"])]):
             raise _exists()
     return {}
@@ -26,7 +26,7 @@ def create_partition(service: Service, request: Mapping[str, Any]) -> dict[str, 
 
 def batch_create_partition(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Add partitions; those that exist already are told and stay as they are."""
-    with catalog_of(service) as catalog:
+    with catalog_of(service, "BatchCreatePartition") as catalog:
         wanted = list(map(partition_of, request["PartitionInputList"]))
         added = set(map(id, catalog.add_new_partitions(_table(catalog, request), wanted)))
     return {"Errors": [_error(one.values, _exists()) for one in wanted if id(one) not in added]}
@@ -74,14 +74,14 @@ def batch_get_partition(service: Service, request: Mapping[str, Any]) -> dict[st
 
 def update_partition(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Replace what describes a partition."""
-    for refused in _update(service, request, [request]):
+    for refused in _update(service, "UpdatePartition", request, [request]):
         raise refused[1]
     return {}
 
 
 def batch_update_partition(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Replace what describes partitions. Each that cannot be replaced is told with its reason."""
-    refusals = _update(service, request, request["Entries"])
+    refusals = _update(service, "BatchUpdatePartition", request, request["Entries"])
     return {
         "Errors": [{"PartitionValueList": values, "ErrorDetail": error_detail(refused)} for values, refused in refusals]
     }
@@ -89,7 +89,7 @@ def batch_update_partition(service: Service, request: Mapping[str, Any]) -> dict
 
 def delete_partition(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Remove a partition. Its files stay."""
-    with catalog_of(service) as catalog:
+    with catalog_of(service, "DeletePartition") as catalog:
         table = _table(catalog, request)
         if not catalog.drop_partitions(table, [_values(table, request["PartitionValues"])]):
             raise _missing()
@@ -98,7 +98,7 @@ def delete_partition(service: Service, request: Mapping[str, Any]) -> dict[str, 
 
 def batch_delete_partition(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Remove partitions; those that do not exist are told. Files stay."""
-    with catalog_of(service) as catalog:
+    with catalog_of(service, "BatchDeletePartition") as catalog:
         table = _table(catalog, request)
         wanted = [tuple(one["Values"]) for one in request["PartitionsToDelete"]]
         dropped = catalog.drop_partitions(table, wanted)
@@ -117,7 +117,7 @@ def _values(table: Table, given: Sequence[str]) -> tuple[str, ...]:
 
 
 def _update(
-    service: Service, request: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]
+    service: Service, operation: str, request: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]
 ) -> list[tuple[list[str], ServiceError]]:
     changes: list[Partition] = []
     refusals = []
@@ -130,7 +130,7 @@ def _update(
             refusals.append((values, refused))
         else:
             changes.append(Partition(tuple(values), partition_of({**given, "Values": values}).body))
-    with catalog_of(service) as catalog:
+    with catalog_of(service, operation) as catalog:
         changed = catalog.change_partitions(_table(catalog, request), changes)
     return refusals + [(list(one.values), _missing()) for one in changes if one.values not in changed]
 

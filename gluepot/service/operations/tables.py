@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gluepot.catalog.store import Catalog
 from gluepot.catalog.values import Table, catalog_name, table_of
 from gluepot.service.catalog import catalog_id, catalog_of, error_detail, table_answer
 from gluepot.service.context import Service
@@ -24,7 +23,7 @@ _ATTRIBUTES = {"NAME": "Name", "TABLE_TYPE": "TableType"}
 
 def create_table(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Add a table."""
-    with catalog_of(service) as catalog:
+    with catalog_of(service, "CreateTable") as catalog:
         table = _given(request, "OpenTableFormatInput")
         if not catalog.add_table(table, index_entries(table, request.get("PartitionIndexes") or ())):
             raise taken("Table already exists.")
@@ -69,7 +68,7 @@ def update_table(service: Service, request: Mapping[str, Any]) -> dict[str, Any]
             )
         return replace(now, body=table.body)
 
-    with catalog_of(service) as catalog:
+    with catalog_of(service, "UpdateTable") as catalog:
         table = _given(request, "UpdateOpenTableFormatInput")
         catalog.change_table(table.database, table.name, change, keep_version=not request.get("SkipArchive", False))
     return {}
@@ -77,23 +76,26 @@ def update_table(service: Service, request: Mapping[str, Any]) -> dict[str, Any]
 
 def delete_table(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Remove a table with its partitions, versions and indexes. Files stay."""
-    with catalog_of(service) as catalog:
-        _drop(service, catalog, request["DatabaseName"], request["Name"])
+    database, name = request["DatabaseName"], request["Name"]
+    with catalog_of(service, "DeleteTable") as catalog:
+        catalog.drop_table(database, name)
+    _untag(service, database, [name])
     return {}
 
 
 def batch_delete_table(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Remove tables. Each that cannot be removed is told with its reason."""
-    database, errors = request["DatabaseName"], []
-    with catalog_of(service) as catalog:
-        catalog.database(database)
-    for name in request["TablesToDelete"]:
-        try:
-            with catalog_of(service) as catalog:
-                _drop(service, catalog, database, name)
-        except ServiceError as refused:
-            errors.append({"TableName": name, "ErrorDetail": error_detail(refused)})
-    return {"Errors": errors}
+    database, names = request["DatabaseName"], request["TablesToDelete"]
+    with catalog_of(service, "BatchDeleteTable") as catalog:
+        dropped = catalog.drop_tables(database, names)
+    _untag(service, database, dropped)
+    missing = [name for name in names if catalog_name(name) not in dropped]
+    return {
+        "Errors": [
+            {"TableName": name, "ErrorDetail": error_detail(not_found(f"Table {catalog_name(name)} not found."))}
+            for name in missing
+        ]
+    }
 
 
 def get_table_versions(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -155,10 +157,10 @@ def _given(request: Mapping[str, Any], open_format: str) -> Table:
     return table
 
 
-def _drop(service: Service, catalog: Catalog, database: str, name: str) -> None:
-    catalog.drop_table(database, name)
+def _untag(service: Service, database: str, names: Iterable[str]) -> None:
     with service.store.changes() as changes:
-        changes.untag(service.arn("table", f"{catalog_name(database)}/{catalog_name(name)}"))
+        for name in names:
+            changes.untag(service.arn("table", f"{catalog_name(database)}/{catalog_name(name)}"))
 
 
 def _version_answer(table: Table, catalog: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from gluepot.service.decisions.definitions import PYTHON_SHELL
 from gluepot.service.decisions.states import OPEN, Run, State
 from gluepot.service.store.definitions import DefinitionRows
 from gluepot.service.store.events import EventRows
+from gluepot.service.store.metrics import MetricRows
 from gluepot.service.store.places import PlaceRows
 from gluepot.service.store.rows import save_named
 from gluepot.service.store.schemas import SchemaVersionRows
@@ -27,7 +28,7 @@ from gluepot.service.store.workflows import WorkflowRows
 NAME = "service's database"
 VARIABLE = "GLUEPOT_SERVICE"
 VERSION_TABLE = "service_alembic_version"
-HEAD = "0004"
+HEAD = "0005"
 """The newest migration; a test compares it with the scripts."""
 
 _DECISIONS_LOCK = 7_305_002  # an arbitrary number; every service must request the same one from PostgreSQL
@@ -62,6 +63,7 @@ class Changes:
         triggers: triggers and their firings.
         workflows: workflows and their runs.
         events: rules, and events on their way.
+        metrics: metrics and their data.
         places: where services work.
         definitions: what is only kept and returned.
         schema_versions: the versions of schemas.
@@ -72,6 +74,7 @@ class Changes:
         self.triggers = TriggerRows(connection)
         self.workflows = WorkflowRows(connection)
         self.events = EventRows(connection)
+        self.metrics = MetricRows(connection)
         self.places = PlaceRows(connection)
         self.definitions = DefinitionRows(connection)
         self.schema_versions = SchemaVersionRows(connection)
@@ -233,6 +236,7 @@ class Changes:
     def delete_runs(self, ids: Sequence[str]) -> None:
         """Delete runs of jobs."""
         self._connection.execute(delete(runs).where(runs.c.id.in_(ids)))
+        self.metrics.forget_reports(ids)
 
     def runs_of_chain(self, chain: str) -> list[Run]:
         """Return the runs that descend from one firing, the oldest first."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, RowMapping, delete, func, insert, select, update
@@ -12,7 +12,7 @@ from gluepot.service.events.batches import Waiting
 from gluepot.service.events.delivery import Delivery
 from gluepot.service.events.rules import Rule
 from gluepot.service.store.rows import save_named
-from gluepot.service.store.tables import deliveries, rules, waiting_events
+from gluepot.service.store.tables import deliveries, rules, told_changes, waiting_events
 
 
 class EventRows:
@@ -34,6 +34,10 @@ class EventRows:
     def rules(self) -> list[Rule]:
         """Return all rules in the order of their names."""
         return [_rule(row) for row in self._connection.execute(select(rules).order_by(rules.c.name)).mappings()]
+
+    def has_rules(self) -> bool:
+        """Return whether there is any rule."""
+        return self._connection.execute(select(rules.c.name).limit(1)).first() is not None
 
     def save_rule(self, rule: Rule) -> None:
         """Save a rule, in the place of one of the same name."""
@@ -92,6 +96,20 @@ class EventRows:
     def delivered(self, delivery: Delivery) -> None:
         """Remove a delivery that is done, or given up."""
         self._connection.execute(delete(deliveries).where(deliveries.c.number == delivery.number))
+
+    def told(self, ids: Sequence[str]) -> set[str]:
+        """Return which of some changes of the catalog were told."""
+        query = select(told_changes.c.id).where(told_changes.c.id.in_(ids))
+        return set(self._connection.execute(query).scalars())
+
+    def note_told(self, ids: Iterable[str], now_ms: int) -> None:
+        """Note that changes of the catalog were told."""
+        if rows := [{"id": one, "at_ms": now_ms} for one in ids]:
+            self._connection.execute(insert(told_changes), rows)
+
+    def forget_told(self, before_ms: int) -> None:
+        """Forget which changes of the catalog were told before a moment."""
+        self._connection.execute(delete(told_changes).where(told_changes.c.at_ms < before_ms))
 
 
 def _rule(row: RowMapping) -> Rule:

@@ -6,6 +6,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Double,
     Index,
     Integer,
     MetaData,
@@ -169,4 +170,51 @@ schema_versions = Table(
     Column("created_ms", BigInteger, nullable=False),
     UniqueConstraint("schema", "number"),
     Index("service_schema_versions_by_digest", "schema", "digest"),
+)
+
+# Changes of the catalog, which has a database of its own, that were told as events.
+told_changes = Table(
+    "service_told_changes",
+    metadata,
+    Column("id", String(36), primary_key=True),
+    Column("at_ms", BigInteger, nullable=False),
+)
+
+metrics = Table(
+    "service_metrics",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("namespace", _NAME, nullable=False),
+    Column("name", _NAME, nullable=False),
+    # Pairs of name and value, in the order of the names.
+    Column("dimensions", Text, nullable=False),
+    # Of namespace, name and dimensions, which are longer than an index takes.
+    Column("digest", String(64), nullable=False, unique=True),
+    # The minute of its newest data.
+    Column("newest_ms", BigInteger, nullable=False),
+    Index("service_metrics_by_name", "namespace", "name", "number"),
+)
+
+# What was reported of a metric in one minute, in one unit.
+metric_minutes = Table(
+    "service_metric_minutes",
+    metadata,
+    Column("metric", Integer, primary_key=True, autoincrement=False),
+    Column("at_ms", BigInteger, primary_key=True, autoincrement=False),
+    Column("unit", String(20), primary_key=True),
+    Column("samples", Double, nullable=False),
+    Column("total", Double, nullable=False),
+    Column("least", Double, nullable=False),
+    Column("most", Double, nullable=False),
+    # How often each value was reported; empty if that is not known.
+    Column("distribution", Text, nullable=False),
+    Index("service_metric_minutes_by_time", "at_ms"),
+)
+
+# Up to which report the metrics of a run were taken.
+metric_reports = Table(
+    "service_metric_reports",
+    metadata,
+    Column("run", _NAME, primary_key=True),
+    Column("number", Integer, nullable=False),
 )

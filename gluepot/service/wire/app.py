@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 import math
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -22,13 +23,30 @@ from gluepot.core.errors import ConfigError, EtlError
 from gluepot.core.logging import get_logger
 from gluepot.service.errors import ServiceError, invalid
 from gluepot.service.figures import Figures
-from gluepot.service.wire import query, shapes
+from gluepot.service.wire import forms, query, shapes
 from gluepot.service.wire.signature import Request, Signer, verify
 
 MOST_BODY_BYTES = 2_000_000
 _JSON = "application/x-amz-json-1.1"
-SERVICES = {"AWSGlue": "glue", "Logs_20140328": "logs", "AWSEvents": "events"}
+SERVICES = {
+    "AWSGlue": "glue",
+    "Logs_20140328": "logs",
+    "AWSEvents": "events",
+    "GraniteServiceVersion20100801": "cloudwatch",
+}
 """The services by the word that names them in the header `X-Amz-Target`."""
+
+_FORM_WORDS = {"monitoring": "GraniteServiceVersion20100801"}
+"""The services that are also called with forms, by the names with which clients sign."""
+_SERVER_ERROR = 500
+_GZIP_BITS = 31  # zlib's way to say that a body has the header of gzip
+# What all services refuse, by the codes of the older protocol.
+_QUERY_CODES = {
+    "InternalServiceException": "InternalServiceError",
+    "InvalidInputException": "InvalidParameterValue",
+    "UnknownOperationException": "InvalidAction",
+    "ValidationException": "ValidationError",
+}
 
 Answer = Callable[[Mapping[str, Any]], dict[str, Any]]
 
@@ -64,13 +82,18 @@ def make_app(
             if signer.service in query.SERVICES:
                 return _xml(200, query.answer(signer, body, account, request_id), request_id)
             _check_scope(signer, http.headers.get("x-amz-target", ""))
+            if http.headers.get("content-encoding") == "gzip":
+                body = _unpacked(body)
+            if _is_form(http) and signer.service in _FORM_WORDS:
+                return _xml(200, await run_in_threadpool(_of_form, operations, signer, body, request_id), request_id)
             found = await run_in_threadpool(called, operations, http.headers.get("x-amz-target", ""), body)
             return _response(200, found, request_id)
         except ServiceError as refused:
             code = refused.code
-            if http.headers.get("content-type", "").startswith(query.FORM):
+            if _is_form(http):
+                refused.code = code = _QUERY_CODES.get(code, code)
                 return _xml(refused.status, query.refusal(refused, request_id), request_id)
-            return _refusal(refused, request_id)
+            return _refusal(refused, request_id, SERVICES.get(_word(http), ""))
         finally:
             target = http.headers.get("x-amz-target", "")
             operation = target.partition(".")[2] if target in operations else "unknown"
@@ -103,11 +126,26 @@ def make_app(
     )
 
 
+def _is_form(http: HttpRequest) -> bool:
+    return http.headers.get("content-type", "").startswith(query.FORM)
+
+
+def _of_form(operations: Mapping[str, Answer], signer: Signer, body: bytes, request_id: str) -> str:
+    """Return the answer to a form, as XML."""
+    form, word = forms.form_of(body), _FORM_WORDS[signer.service]
+    target, service = f"{word}.{form.get('Action', '')}", SERVICES[word]
+    operation = shapes.operation(form.get("Action", ""), service)
+    request = {} if operation is None else forms.request_of(form, operation)
+    answer = call(operations, target, request)
+    assert operation is not None  # the call refuses it
+    return forms.answer_of(answer, operation, shapes.model_of(service).metadata["xmlNamespace"], request_id)
+
+
 def _check_scope(signer: Signer, target: str) -> None:
     """Refuse a request that was signed for another service than it is sent to."""
     service = SERVICES.get(target.partition(".")[0])
-    if service is not None and signer.service != service:
-        raise ServiceError("InvalidSignatureException", f"Credential should be scoped to correct service: '{service}'.")
+    if service is not None and signer.service != (name := shapes.model_of(service).signing_name):
+        raise ServiceError("InvalidSignatureException", f"Credential should be scoped to correct service: '{name}'.")
 
 
 def _check_token(http: HttpRequest, token: str) -> None:
@@ -207,14 +245,28 @@ def _without_nulls(value: Any) -> Any:
     return [_without_nulls(one) for one in value] if isinstance(value, list) else value
 
 
+def _unpacked(body: bytes) -> bytes:
+    """Return the content of a compressed body; clients compress larger requests of PutMetricData."""
+    unpacking = zlib.decompressobj(wbits=_GZIP_BITS)
+    try:
+        found = unpacking.decompress(body, MOST_BODY_BYTES + 1)
+    except zlib.error:
+        raise ServiceError("SerializationException", "The body is not in the format gzip.") from None
+    if len(found) > MOST_BODY_BYTES:
+        raise _too_large()
+    return found
+
+
+def _too_large() -> ServiceError:
+    return ServiceError("RequestEntityTooLargeException", f"The request has more than {MOST_BODY_BYTES} bytes.", 413)
+
+
 async def _body(http: HttpRequest) -> bytes:
     parts, size = [], 0
     async for part in http.stream():
         size += len(part)
         if size > MOST_BODY_BYTES:
-            raise ServiceError(
-                "RequestEntityTooLargeException", f"The request has more than {MOST_BODY_BYTES} bytes.", 413
-            )
+            raise _too_large()
         parts.append(part)
     return b"".join(parts)
 
@@ -225,12 +277,25 @@ def _signed(http: HttpRequest, body: bytes) -> Request:
     return Request(http.method, f"http://{headers.get('host', '')}{http.url.path}{query}", headers, body)
 
 
-def _refusal(refused: ServiceError, request_id: str) -> Response:
-    return _response(refused.status, {"__type": refused.code, "Message": refused.message}, request_id)
+def _word(http: HttpRequest) -> str:
+    """Return the word that names the service of a request."""
+    return http.headers.get("x-amz-target", "").partition(".")[0]
 
 
-def _response(status: int, body: Mapping[str, Any], request_id: str) -> Response:
-    return Response(json.dumps(body), status, {"x-amzn-RequestId": request_id}, _JSON)
+def _refusal(refused: ServiceError, request_id: str, service: str = "") -> Response:
+    code, headers = refused.code, {}
+    if service and "awsQueryCompatible" in shapes.model_of(service).metadata:
+        # Clients decide by the codes of the service's older protocol, which are not the names of its errors.
+        code = _QUERY_CODES.get(code, code)
+        headers["x-amzn-query-error"] = f"{code};{'Sender' if refused.status < _SERVER_ERROR else 'Receiver'}"
+        code = shapes.error_name(code, service)
+    return _response(refused.status, {"__type": code, "Message": refused.message}, request_id, headers)
+
+
+def _response(
+    status: int, body: Mapping[str, Any], request_id: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    return Response(json.dumps(body), status, {"x-amzn-RequestId": request_id, **(headers or {})}, _JSON)
 
 
 def _xml(status: int, text: str, request_id: str) -> Response:

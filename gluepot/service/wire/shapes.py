@@ -47,6 +47,12 @@ def operation(name: str, service: str = "glue") -> OperationModel | None:
     return model.operation_model(name) if name in model.operation_names else None
 
 
+def error_name(code: str, service: str) -> str:
+    """Return the name of the error that has a code in the model of a service; the code itself if none has it."""
+    shapes = model_of(service).error_shapes
+    return next((one.name for one in shapes if one.error_code == code), code)
+
+
 def check_request(name: str, body: Mapping[str, Any], service: str = "glue") -> None:
     """Check the input of an operation. Members that the model does not know are let pass, as AWS does.
 

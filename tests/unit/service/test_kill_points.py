@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 import gluepot.service
-from gluepot.service.controllers import control, deliveries, endings, firing
+from gluepot.service.controllers import catalog_news, control, deliveries, endings, firing, metric_reports
+from gluepot.service.controllers.catalog_news import CatalogNews
 from gluepot.service.controllers.deliveries import Deliveries
+from gluepot.service.controllers.metric_reports import MetricReports
+from gluepot.service.decisions.metrics import Metric
 from gluepot.service.decisions.states import OPEN
 from gluepot.service.operations import runs, triggers, workflows
 
@@ -20,7 +23,7 @@ POINTS = sorted(
         for name in re.findall(r'reach\("(service\.\w+)"\)', path.read_text())
     }
 )
-MODULES = (control, deliveries, endings, firing, runs, triggers, workflows)
+MODULES = (catalog_news, control, deliveries, endings, firing, metric_reports, runs, triggers, workflows)
 HOOK = "http://hook.example/"
 WORKFLOW_ARN = "arn:aws:glue:us-east-1:000000000000:workflow/nightly"
 
@@ -39,6 +42,10 @@ class Story:
             monkeypatch.setattr(module, "reach", self.reach)
         monkeypatch.setattr(Deliveries, "_posted", lambda _, one: self.posted.append(json.loads(one.body)) or 200)
         self.deliveries = Deliveries(world.store, world.clock)
+        service = world.service
+        self.news = CatalogNews(world.store, service.environ, service.origin, service.arn, world.clock)
+        self.reports = world.script.parent / "metrics"
+        self.metrics = MetricReports(world.store, self.reports, world.clock)
         self.asked = Counter()
 
     def reach(self, name):
@@ -59,9 +66,28 @@ class Story:
         for _ in range(4):
             try:
                 self.world.controller.step()
+                self.metrics.step()
+                self.news.step()
                 self.deliveries.step()
             except Killed:
                 self.world.controller = self.world.another_controller()
+
+    def report(self, run_id):
+        self.reports.mkdir()
+        data = [{"MetricName": "records", "Value": 7}]
+        (self.reports / f"{run_id}.1.json").write_text(json.dumps([{"Namespace": "Glue", "MetricData": data}]))
+
+    def reported(self):
+        """Return what is known of the metric of the report, which was removed."""
+        assert list(self.reports.iterdir()) == []
+        with self.world.store.changes() as changes:
+            return [one.statistics.total for one in changes.metrics.minutes(Metric("Glue", "records"), 0, 10**15)]
+
+    def told_of_catalog(self):
+        """Return the events about the catalog, and take them away from the others."""
+        found = [one["detail"] for one in self.posted if "databaseName" in one["detail"]]
+        self.posted = [one for one in self.posted if one["detail"] not in found]
+        return found
 
     def end_all(self, code=0, times=2):
         for _ in range(times):
@@ -101,6 +127,7 @@ def test_a_service_killed_at_any_place_does_everything_once(world, monkeypatch, 
     story = Story(world, monkeypatch, point)
     # A schedule fires; the job fails, is tried again, takes long, and starts the next one.
     story.step(5 * 60)
+    story.report(world.runs("first")[0]["Id"])
     story.step(61)
     story.end_all(1, times=1)
     story.end_all()
@@ -120,6 +147,8 @@ def test_a_service_killed_at_any_place_does_everything_once(world, monkeypatch, 
     story.call("StartWorkflowRun", Name="nightly")
     story.step()
     story.end_all()
+    story.call("CreateDatabase", DatabaseInput={"Name": "lake"})
+    story.step()
 
     story.step(61)  # a delivery that was begun is repeated after a minute
     assert story.kills == 1, "the story never came to this place"
@@ -128,6 +157,7 @@ def test_a_service_killed_at_any_place_does_everything_once(world, monkeypatch, 
         assert changes.workflows.unfinished() == []
         assert changes.events.due(10**15, 10) == []
         assert changes.events.waiting() == {}
+    assert story.reported() == [7]
     first, again = world.runs("first")
     assert (first["JobRunState"], again["JobRunState"]) == ("FAILED", "SUCCEEDED")
     by_trigger = Counter(run.get("TriggerName") for run in world.runs("second"))
@@ -136,6 +166,7 @@ def test_a_service_killed_at_any_place_does_everything_once(world, monkeypatch, 
     assert by_trigger == {"after": 1, "start": 1 if undone.get(point) == "workflow" else 2}
     assert len(world.runs("queue")) == (1 if undone.get(point) == "queue" else 2)
     assert {run["JobRunState"] for run in world.runs("second")} == {"SUCCEEDED"}
+    assert story.told_of_catalog() == [{"databaseName": "lake", "changedTables": [], "typeOfChange": "CreateDatabase"}]
     told = {(one["detail"]["jobRunId"], one["detail"]["state"], one["detail-type"]) for one in story.posted}
     ends = {
         (run["Id"], run["JobRunState"], "Glue Job State Change")

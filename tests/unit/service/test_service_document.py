@@ -3,7 +3,7 @@
 import re
 import tomllib
 
-from gluepot.service.operations import EVENT_OPERATIONS, LOG_OPERATIONS, OPERATIONS
+from gluepot.service.operations import EVENT_OPERATIONS, LOG_OPERATIONS, METRIC_OPERATIONS, OPERATIONS
 from gluepot.service.wire import query
 from tests.repository import REPOSITORY
 
@@ -19,7 +19,7 @@ def test_the_document_lists_every_operation():
     text = DOCUMENT.read_text().partition("## Operations")[2].partition("## ")[0]
     listed = re.findall(r"\b(?:[A-Z][a-z]+){2,}\b", " ".join(re.findall(r"^(?:- |  ).*", text, re.MULTILINE)))
     in_forms = {name for _, operations in query.SERVICES.values() for name in operations}
-    known = {*OPERATIONS, *LOG_OPERATIONS, *EVENT_OPERATIONS, *in_forms}
+    known = {*OPERATIONS, *LOG_OPERATIONS, *EVENT_OPERATIONS, *METRIC_OPERATIONS, *in_forms}
     assert {name for name in listed if name not in {"CloudWatch", "EventBridge"}} == known
 
 

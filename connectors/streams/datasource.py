@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import pickle
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -37,6 +39,8 @@ SOURCE_OPTION = "gluepot.secret.source"
 # The ranges that a bounded read takes, in place of those from startingOffsets to endingOffsets.
 RANGES_OPTION = "gluepot.ranges"
 REJECTS_OPTION = "gluepot.rejects"
+# The program that Spark starts beside the driver.
+_PLANNER = "pyspark.sql.streaming.python_streaming_source_runner"
 
 
 def to_option(source: StreamSource) -> str:
@@ -60,6 +64,7 @@ class StreamDataSource(DataSource):
         return from_arrow_schema(arrow_schema(self._source().shape), prefer_timestamp_ntz=True)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802, D102
+        _end_with_spark()
         folder = self.options.get(OPTION)
         return RangeStreamReader(self._source(), Handover(Path(folder)) if folder else None)
 
@@ -72,6 +77,19 @@ class StreamDataSource(DataSource):
         # `to_option` wrote these bytes in the driver of the same job; no outside data gets here.
         source: StreamSource = pickle.loads(bytes.fromhex(self.options[SOURCE_OPTION]))  # noqa: S301
         return source
+
+
+def _end_with_spark() -> None:
+    """Let the planner's process end without a traceback when Spark has ended and closed the connection to it."""
+    main = getattr(sys.modules["__main__"], "__spec__", None)
+    if main is None or main.name != _PLANNER:
+        return
+
+    def unless_closed(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if not issubclass(kind, EOFError | ConnectionError):
+            sys.__excepthook__(kind, error, trace)
+
+    sys.excepthook = unless_closed
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The process from which Spark forks its Python workers: pyspark's own daemon, prepared for short tasks.
 
 `spark.python.daemon.module` in our Spark defaults selects it, and Spark starts it as `python -m
-gluepot.engine.worker_daemon pyspark.worker`. It does five things before any fork:
+gluepot.engine.worker_daemon pyspark.worker`. It does six things before any fork:
 
 - It takes pyspark's archives off the path if pyspark is installed as well. Spark puts them there for clusters without
   pyspark, and up to Python 3.12 a worker reads the table of contents of each archive again at the start of every task
@@ -16,17 +16,22 @@ gluepot.engine.worker_daemon pyspark.worker`. It does five things before any for
   the end of the task, when pyspark collects.
 - It lets functions import the modules that lie beside the script, as the driver does. `gluepot run` names the folder.
   On another machine that folder does not exist, and modules come with --extra-py-files.
+- It lets itself and its workers ignore SIGTERM. Whoever signals all processes of a job, as systemd does, means the
+  driver, which finishes its batch with these workers. They end when the JVM closes their connection, or by SIGKILL.
 """
 
 import ctypes
 import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from importlib.machinery import PathFinder
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 MODULES = ("gluepot.engine.task", "gluepot.connectors.files.formats.parquet.sink", "gluepot.connectors.kafka.source")
 SCRIPT_FOLDER = "GLUEPOT_SCRIPT_FOLDER"
@@ -56,6 +61,15 @@ def keep_memory() -> None:
             set_option(name, value)
 
 
+def without_sigterm() -> Any:
+    """Return the module `signal` for pyspark's daemon, whose requests to handle SIGTERM have no effect."""
+
+    def handle(number: int, handler: Any) -> Any:
+        return None if number == signal.SIGTERM else signal.signal(number, handler)
+
+    return SimpleNamespace(**{**vars(signal), "signal": handle})
+
+
 if __name__ == "__main__":
     keep_memory()
     sys.path[:] = without_archives(sys.path)
@@ -65,11 +79,13 @@ if __name__ == "__main__":
     from gluepot.spark import lazy_pandas
 
     lazy_pandas.for_pyarrow()
-    from pyspark.daemon import manager
+    from pyspark import daemon
 
+    daemon.signal = without_sigterm()  # type: ignore[attr-defined]
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     gc.collect()
     gc.freeze()
     if folder := os.environ.get(SCRIPT_FOLDER):
         sys.path.insert(0, folder)
-    manager()  # type: ignore[no-untyped-call]
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    daemon.manager()  # type: ignore[no-untyped-call]

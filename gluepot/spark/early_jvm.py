@@ -145,8 +145,9 @@ class EarlyJvm:
 def start(environ: Mapping[str, str], *, is_local: bool) -> EarlyJvm:
     """Start a JVM as PySpark does.
 
-    The JVM ends with this process, because its standard input closes then. It ignores Ctrl-C, which only the driver
-    handles.
+    The JVM ends with this process, because its standard input closes then. It ignores SIGINT and SIGTERM, and so do the
+    processes that it starts: shells, `timeout` and systemd signal all processes of a job, and what follows is the
+    driver's decision.
 
     Args:
         environ: the environment of the driver, with PYSPARK_SUBMIT_ARGS.
@@ -164,7 +165,7 @@ def start(environ: Mapping[str, str], *, is_local: bool) -> EarlyJvm:
         process = subprocess.Popen(
             [f"{home}/bin/spark-submit", *arguments],
             env={**environ, **own},
-            preexec_fn=_ignore_interrupts,  # noqa: PLW1509  PySpark does so too, and later, with more threads
+            preexec_fn=_leave_signals_to_driver,  # noqa: PLW1509  PySpark does so too, and later, with more threads
             stdin=subprocess.PIPE,
         )
     except OSError:
@@ -173,8 +174,9 @@ def start(environ: Mapping[str, str], *, is_local: bool) -> EarlyJvm:
     return EarlyJvm(process, folder, dict(environ), Surroundings.now(), is_local)
 
 
-def _ignore_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _leave_signals_to_driver() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager
@@ -201,7 +203,8 @@ def handed_over(master: str, clock: Clock) -> Iterator[None]:
         told = jvm.ready(clock) if jvm.suits(settings, os.environ, Surroundings.now()) else None
         if told is None:
             jvm.stop()
-            return launch(conf, popen_kwargs)
+            # PySpark lets its JVM ignore SIGINT only. In a group of its own it gets no signal that is meant for ours.
+            return launch(conf, {"process_group": 0, **(popen_kwargs or {})})
         jvm.forget()
         port, secret = told
         os.environ[_PORT], os.environ[_SECRET] = str(port), secret

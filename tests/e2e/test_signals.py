@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
+import time
 
 import psutil
 import pytest
@@ -44,13 +46,57 @@ def test_a_sigterm_in_mid_batch_ends_the_job_with_0_and_the_next_start_completes
     assert column(tmp_path / "table", "n") == list(range(300))
 
 
-def test_ctrl_c_in_a_terminal_finishes_the_batch_although_every_process_is_told(numbers_job, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_to_the_whole_group_finishes_the_batch(numbers_job, tmp_path, number):
     job = numbers_job(3)
 
-    os.killpg(job.process.pid, signal.SIGINT)
+    os.killpg(job.process.pid, number)
 
     assert job.exit_code() == 0, job.err
+    assert "Traceback" not in job.err
     assert len(column(tmp_path / "table", "n")) == 100
+
+
+def test_a_sigterm_to_every_process_of_the_job_finishes_the_batch(numbers_job, tmp_path):
+    job = numbers_job(3, "--batch-option", "smallBatchRecords=0")
+    job.wait_until((tmp_path / "temp/in-batch-1").exists, "a batch after the first one has started workers")
+    processes = [psutil.Process(job.process.pid), *psutil.Process(job.process.pid).children(recursive=True)]
+    assert any("worker_daemon" in " ".join(one.cmdline()) for one in processes)
+
+    for one in processes:
+        one.terminate()
+
+    assert job.exit_code() == 0, job.err
+    assert "Traceback" not in job.err
+    assert len(column(tmp_path / "table", "n")) == 200
+    _, left = psutil.wait_procs(processes, timeout=20)
+    assert left == []
+
+
+@pytest.mark.long
+def test_signals_to_the_whole_group_at_any_moment_lose_nothing(launch, topic, tmp_path):
+    topic.send_numbers(range(2_000))
+    (tmp_path / "temp").mkdir()
+    seed = random.randrange(1_000_000)
+    chance = random.Random(seed)
+
+    def start(*options: str):
+        return launch.gluepot(
+            "run", SCRIPTS / "number_stream.py", *options, "--master", "local[2]", "--",
+            *arguments(JOB_NAME="numbers", TempDir=tmp_path / "temp", output_path=tmp_path / "table"),
+            *arguments(bootstrap=topic.bootstrap, topic=topic.name, pause=0),
+        )  # fmt: skip
+
+    for _ in range(20):
+        job, number = start(), chance.choice([signal.SIGTERM, signal.SIGINT])
+        time.sleep(chance.uniform(0, 12))
+        os.killpg(job.process.pid, number)
+        # Before the run begins to listen to signals, they end it.
+        assert job.exit_code() in {0, 128 + number, -number}, (seed, job.err)
+        assert "Traceback" not in job.err, (seed, job.err)
+    last = start("--until-caught-up")
+    assert last.exit_code() == 0, (seed, last.err)
+    assert column(tmp_path / "table", "n") == list(range(2_000)), seed
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])

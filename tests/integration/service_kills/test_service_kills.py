@@ -31,8 +31,6 @@ from tests.service_answers import client_with
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC).timestamp()
 KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "not secret"}
 SECS = 120
-LIFE_SECS = 90
-"""Services live for so long at most, by their own clock: for a second and a half of work."""
 JOBS = [f"j{number:02}" for number in range(30)]
 ALONE = ("j09", "j29")
 """Jobs that only calls start, with limits and queues."""
@@ -229,15 +227,25 @@ class Client:
         return answer
 
 
-def play(services, kills, seed):
-    """Kill so many services; return the rules and what was asked for when the last one has nothing left to do."""
+def play(services, kills, life_secs, seed):
+    """Kill services at random moments, while a client asks for this and that.
+
+    Args:
+        services: start one after the other.
+        kills: how many are killed.
+        life_secs: for how long one lives at most by its own clock, of which a minute is a second of work.
+        seed: of what is asked for and of the moments.
+
+    Returns:
+        The rules, and what was asked for, when the last service has nothing left to do.
+    """
     chance = random.Random(seed)
     client = Client(services, chance)
     define(services)
     for _ in range(kills):
         # A tenth of the kills falls into the start of a service.
-        life_secs = chance.uniform(0, 5 if chance.random() < 0.1 else LIFE_SECS)
-        killing = Thread(target=services.kill_at, args=[services.now() + life_secs])
+        at_secs = services.now() + chance.uniform(0, 5 if chance.random() < 0.1 else life_secs)
+        killing = Thread(target=services.kill_at, args=[at_secs])
         killing.start()
         while killing.is_alive():
             client.act()
@@ -257,7 +265,7 @@ def play(services, kills, seed):
 
 
 def test_nothing_is_lost_or_doubled_although_a_service_is_killed(services, tmp_path):
-    rules, asked = play(services, kills=3, seed=7)
+    rules, asked = play(services, kills=3, life_secs=40, seed=7)
     assert list(problems(services.database, services.journal, rules, asked)) == []
     services.kill()
     services.wait_until_killed()
@@ -267,7 +275,7 @@ def test_nothing_is_lost_or_doubled_although_a_service_is_killed(services, tmp_p
 @pytest.mark.long
 def test_nothing_is_lost_or_doubled_over_two_hundred_kills(services):
     began = time.monotonic()
-    rules, asked = play(services, kills=200, seed=20260302)
+    rules, asked = play(services, kills=200, life_secs=90, seed=20260302)
     found = list(problems(services.database, services.journal, rules, asked))
     print(f"{time.monotonic() - began:.0f} s, {len(list(services.journal.iterdir()))} processes, {asked}")
     assert found == []

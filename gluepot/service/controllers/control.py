@@ -38,6 +38,7 @@ from gluepot.service.decisions.states import (
     in_places,
     late,
     out_of_time,
+    with_limit_of,
 )
 from gluepot.service.events.envelopes import Origin, delay_of
 from gluepot.service.launch.processes import Alive, Processes, Unknown
@@ -189,7 +190,9 @@ class Controller(Repeating):
             taken = sum(run.place in {"", self._place} for run in active)
             places = None if self._most_runs is None else self._most_runs - taken
             waiting, counts = changes.runs_in([State.WAITING]), Counter(run.job for run in active)
-            queue = admitted(waiting, counts, places, self._now_ms())
+            jobs = {name: changes.job(name) for name in {run.job for run in waiting}}
+            today = [with_limit_of(run, None if (job := jobs[run.job]) is None else job.definition) for run in waiting]
+            queue = admitted(today, counts, places, self._now_ms())
             for run in (*queue.starting, *queue.given_up):
                 changes.change_run(run)
             for run in queue.starting:

@@ -54,11 +54,12 @@ class World:
         folder: of its files.
         now: seconds since 1970.
         url: of its database; one in the folder if it is empty.
+        store: a store to use instead of a database.
     """
 
-    def __init__(self, folder: Path, now: float, url: str = ""):
+    def __init__(self, folder: Path, now: float, url: str = "", store=None):
         self.clock = FakeClock(now)
-        self.store = open_store(url or f"sqlite:///{folder / 'service.db'}")
+        self.store = store or open_store(url or f"sqlite:///{folder / 'service.db'}")
         self.processes = FakeProcesses()
         self.most_runs = None
         environ = {"GLUEPOT_STATE": str(folder)}

@@ -19,13 +19,17 @@ from gluepot.connectors.lake import AWS, localized
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError
 from gluepot.core.glue_version import DEFAULT as DEFAULT_GLUE_VERSION
+from gluepot.core.glue_workers import WORKER_TYPES
 from gluepot.core.job_parameters import JobParameters
 from gluepot.core.logging import bind_process, get_logger
 from gluepot.datalake import archives_of, with_formats
 from gluepot.job.endings import AtEnd, lineage_until_end, push_at_end
+from gluepot.job.executors import executors_of, with_executors
+from gluepot.job.extra_files import extra_files
 from gluepot.job.options import DEFAULT_OPTIONS, RunOptions, variables
 from gluepot.job.spark_conf import job_conf, properties_text
 from gluepot.spark import early_jvm
+from gluepot.spark.master import require_master
 from gluepot.spark.spark_env import prepare
 from gluepot.streaming.query import session
 from gluepot.streaming.query.session import Drain, StreamSession
@@ -68,7 +72,7 @@ def run(
     if not script.is_file():
         raise ConfigError(f"There is no script {script}; give the path of a Python file.")
     argv = [str(script), *arguments]
-    parameters = JobParameters.parse(argv, options.glue_version or DEFAULT_GLUE_VERSION)
+    parameters = _sized(JobParameters.parse(argv, options.glue_version or DEFAULT_GLUE_VERSION), options)
     bind_process(job=parameters.job_name, run_id=parameters.run_id[:12])
     for ignored in parameters.ignored:
         log.info("parameter_ignored", parameter=ignored.name, reason=ignored.reason)
@@ -85,8 +89,11 @@ def run(
     with ExitStack() as stack:
         files = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gluepot-files-")))
         parameters, transforms = _with_transforms(parameters, options.transforms, files)
+        copies = stack.enter_context(extra_files(parameters.extra_files))
+        parameters = replace(parameters, extra_files=tuple(map(str, copies)))
         stack.enter_context(_environment(parameters, script, options, streams.clock))
         advice = _advice_log(options, parameters, streams)
+        require_master(options.master, streams.clock)
         if advice is not None:
             streams.watchers.append(advice.update)
         registry = None
@@ -124,6 +131,12 @@ def run(
             _finish_checks()
 
 
+def _sized(parameters: JobParameters, options: RunOptions) -> JobParameters:
+    if options.worker_type is None or options.number_of_workers is None or options.master.startswith("local"):
+        return parameters
+    return with_executors(parameters, WORKER_TYPES[options.worker_type], options.number_of_workers)
+
+
 def _finish_checks() -> None:
     """Do what a script without `job.commit()` has left for the end, such as checks of data quality."""
     if "gluepot.bookmarks.run_writer" not in sys.modules:  # nothing was written or checked
@@ -142,6 +155,8 @@ def _advice_log(options: RunOptions, parameters: JobParameters, streams: StreamS
     from gluepot.job.scaling import advisor  # noqa: PLC0415  numpy takes its time to load
 
     chosen, ended = options.advisor_fields, streams.status.ended
+    if options.number_of_workers is not None:
+        chosen = {"max_workers": str(executors_of(options.number_of_workers)), **chosen}
     failed = streams.side_task_failed
     return advisor(options.master, parameters, options.advice_log, chosen, streams.clock, ended, failed)
 

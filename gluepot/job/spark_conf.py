@@ -24,6 +24,8 @@ def job_conf(parameters: JobParameters, master: str) -> dict[str, str]:
         conf |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
     if parameters.extra_py_files:
         conf["spark.submit.pyFiles"] = ",".join(parameters.extra_py_files)
+    if parameters.extra_files:
+        conf["spark.files"] = ",".join(parameters.extra_files)
     if parameters.extra_jars:
         conf["spark.jars"] = ",".join(parameters.extra_jars)
     if parameters.user_jars_first:

@@ -10,41 +10,17 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gluepot.service.decisions.states import Ended
 from gluepot.service.launch import runner
+from gluepot.service.launch.launcher import Alive, Seen, Starting, Unknown
 
 OUTPUT, ERROR = "output.log", "error.log"
 _TOLD = "told-to-stop"
 _TAIL_BYTES = 65_536
 _SAID = "error: "
-
-
-@dataclass(frozen=True, slots=True)
-class Starting:
-    """Its process is being started."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """There is no process, and there never was one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Alive:
-    """Its process runs.
-
-    Args:
-        begun_ms: since when, in milliseconds since 1970.
-    """
-
-    begun_ms: int
-
-
-Seen = Starting | Unknown | Alive | Ended
 
 
 class Processes:

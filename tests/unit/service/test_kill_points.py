@@ -11,6 +11,7 @@ import gluepot.service
 from gluepot.service.controllers import control, deliveries, endings, firing
 from gluepot.service.controllers.deliveries import Deliveries
 from gluepot.service.decisions.states import OPEN
+from gluepot.service.launch import drivers
 from gluepot.service.operations import runs, triggers, workflows
 
 POINTS = sorted(
@@ -20,7 +21,7 @@ POINTS = sorted(
         for name in re.findall(r'reach\("(service\.\w+)"\)', path.read_text())
     }
 )
-MODULES = (control, deliveries, endings, firing, runs, triggers, workflows)
+MODULES = (control, deliveries, drivers, endings, firing, runs, triggers, workflows)
 HOOK = "http://hook.example/"
 WORKFLOW_ARN = "arn:aws:glue:us-east-1:000000000000:workflow/nightly"
 

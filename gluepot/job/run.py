@@ -22,8 +22,10 @@ from gluepot.core.glue_version import DEFAULT as DEFAULT_GLUE_VERSION
 from gluepot.core.glue_workers import WORKER_TYPES
 from gluepot.core.job_parameters import JobParameters
 from gluepot.core.logging import bind_process, get_logger
+from gluepot.core.statedir import event_logs_folder
 from gluepot.datalake import archives_of, with_formats
 from gluepot.job.endings import AtEnd, lineage_until_end, push_at_end
+from gluepot.job.event_logs import event_log
 from gluepot.job.executors import executors_of, with_executors
 from gluepot.job.extra_files import extra_files
 from gluepot.job.options import DEFAULT_OPTIONS, RunOptions, variables
@@ -89,8 +91,7 @@ def run(
     with ExitStack() as stack:
         files = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gluepot-files-")))
         parameters, transforms = _with_transforms(parameters, options.transforms, files)
-        copies = stack.enter_context(extra_files(parameters.extra_files))
-        parameters = replace(parameters, extra_files=tuple(map(str, copies)))
+        parameters = stack.enter_context(_on_this_machine(parameters))
         stack.enter_context(_environment(parameters, script, options, streams.clock))
         advice = _advice_log(options, parameters, streams)
         require_master(options.master, streams.clock)
@@ -231,6 +232,17 @@ def _with_transforms(
     paths = dict.fromkeys([*(str(path) for path, _ in given), *(str(one.module) for one in found)])
     transforms = {one.module: one for one in [*found, *(one for _, one in given if one is not None)]}
     return replace(parameters, extra_py_files=tuple(paths)), list(transforms.values())
+
+
+@contextmanager
+def _on_this_machine(parameters: JobParameters) -> Iterator[JobParameters]:
+    """Yield the parameters with extra files and the event log where Spark reads and writes them."""
+    with ExitStack() as stack:
+        copies = stack.enter_context(extra_files(parameters.extra_files))
+        logs = parameters.spark_event_logs_path
+        if logs is not None:
+            logs = stack.enter_context(event_log(logs or str(event_logs_folder(os.environ))))
+        yield replace(parameters, extra_files=tuple(map(str, copies)), spark_event_logs_path=logs)
 
 
 def _attached(transforms: Sequence[CustomTransform]) -> AbstractContextManager[None]:

@@ -52,7 +52,7 @@ class Launcher(Protocol):
         """Return what the driver of a run does."""
 
     def stop(self, run_id: str) -> None:
-        """Ask the driver of a run to end. It is asked once: a stream then ends between two batches, else at once."""
+        """Ask the driver of a run to end. It is asked once; a stream then ends between two batches."""
 
     def kill(self, run_id: str) -> None:
         """End the driver of a run, and all that it started, at once."""

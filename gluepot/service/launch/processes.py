@@ -92,7 +92,7 @@ class Processes:
         return Alive(begun["at_ms"]) if alive else Ended(now_ms, None)
 
     def stop(self, run_id: str) -> None:
-        """Ask the process of a run to end. It is asked once: a stream then ends between two batches, else at once."""
+        """Ask the process of a run to end. It is asked once; a stream then ends between two batches."""
         folder = self.folder(run_id)
         child = _read(folder / "child.json")
         if child is not None and not (folder / _TOLD).exists() and _is_locked(folder / "lock"):

@@ -72,9 +72,8 @@ def down(*, others: bool = False) -> None:
     running = _all_running()
     for state in running:
         if not others and state.installation != sys.prefix:
-            print(
-                f"{state.server} was started by {state.installation or 'an older version'}; `gluepot down --others` stops it, too."
-            )
+            owner = state.installation or "an older version"
+            print(f"{state.server} was started by {owner}; `gluepot down --others` stops it, too.")
             continue
         terminate(state.process, STOP_SECS, SystemClock())
         forget_state(server_folder(os.environ, state.server))

@@ -13,10 +13,12 @@ from gluepot.core.sockets import LOOPBACK
 from gluepot.core.storage.urls import LocalRoot, parse_url
 from gluepot.servers import log_mirror
 from gluepot.servers.embedded import HttpServer
+from gluepot.spark.class_archive import archive_path, with_archive
 from gluepot.spark.java import ensure_java
 from gluepot.spark.spark_env import spark_home
 
 _CLASS = "org.apache.spark.deploy.history.HistoryServer"
+_JVM_OPTIONS = "SPARK_DAEMON_JAVA_OPTS"
 _LOOK_EVERY_SECS = 5
 
 
@@ -53,7 +55,9 @@ class HistoryServer(HttpServer):
                 local = self.folder / "logs"
                 command = [sys.executable, "-m", log_mirror.__name__, self._logs, str(local), *command]
                 local.mkdir(exist_ok=True)
-        return command, settings(local, self._port, ensure_java(os.environ).home)
+        java = ensure_java(os.environ)
+        options = with_archive(os.environ.get(_JVM_OPTIONS, ""), archive_path(java.version))
+        return command, {**settings(local, self._port, java.home), _JVM_OPTIONS: options}
 
 
 def settings(logs: Path, port: int, java_home: Path) -> dict[str, str]:

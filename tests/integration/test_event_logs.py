@@ -17,6 +17,7 @@ from gluepot.servers.ports import is_free
 from gluepot.servers.s3 import S3Server
 from gluepot.service.server import ServeOptions, service
 from tests.service_answers import client_of
+from tests.spark_cluster import JAVA
 
 SECS = 120
 SCRIPT = """
@@ -42,6 +43,7 @@ def bucket(tmp_path, monkeypatch, aws_credentials):
 def history(bucket, tmp_path, monkeypatch, capsys):
     """The URL of the history server that `gluepot up` starts."""
     monkeypatch.setenv("GLUEPOT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("SPARK_DAEMON_JAVA_OPTS", JAVA)
     up("history", logs=bucket)
     try:
         capsys.readouterr()

@@ -9,7 +9,6 @@ from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.glue_prices import USD_PER_DPU_HOUR
 from gluepot.core.glue_workers import WORKER_TYPES, WorkerType
 
-
 # The R types are billed by a unit of their own (M-DPU).
 PRICED = {name: one for name, one in WORKER_TYPES.items() if name.startswith("G.")}
 
@@ -31,8 +30,7 @@ def worker_type(name: str) -> WorkerType:
     """Return a worker type by its name; raise ConfigError if it has no price here."""
     if name not in PRICED:
         raise ConfigError(
-            f"--worker-type {name} has no price here; use one of {', '.join(PRICED)}."
-            f"{did_you_mean(name, PRICED)}"
+            f"--worker-type {name} has no price here; use one of {', '.join(PRICED)}.{did_you_mean(name, PRICED)}"
         )
     return PRICED[name]
 

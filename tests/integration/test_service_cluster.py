@@ -15,6 +15,7 @@ from tests.spark_cluster import spark_cluster
 SECS = 120
 SIZE = {"WorkerType": "G.1X", "NumberOfWorkers": 3}
 FITS = {"--executor-cores": "1", "--conf": "spark.executor.memory=512m"}
+ALL_AT_ONCE = " --conf spark.scheduler.minRegisteredResourcesRatio=1.0 --conf spark.task.maxFailures=1"
 ON_EXECUTORS = """
 import sys
 import words
@@ -29,7 +30,7 @@ def told(number):
 
 found = sorted(set(sc.parallelize(range(40), 4).map(told).collect()))
 print(len(found), open("greeting.txt").read(), found)
-print({name: value for name, value in sc.getConf().getAll() if name in ("spark.master", "spark.cores.max")})
+print(sc.getConf().get("spark.master"), sc.getConf().get("spark.cores.max"))
 sc.parallelize([0], 1).map(lambda number: 1 // number).collect()
 """
 
@@ -116,14 +117,14 @@ def test_files_and_modules_reach_the_executors_and_what_fails_there_is_told(serv
     with zipfile.ZipFile(tmp_path / "modules.zip", "w") as made:
         made.writestr("words.py", "word = 'own'\n")
     given = {"--extra-files": str(tmp_path / "greeting.txt"), "--extra-py-files": str(tmp_path / "modules.zip")}
-    run_id = serving.define("spread", tmp_path / "job.py", **given)
+    run_id = serving.define("spread", tmp_path / "job.py", **given, **{"--conf": FITS["--conf"] + ALL_AT_ONCE})
     assert serving.awaited("spread", run_id, "FAILED")["ErrorMessage"].startswith("Py4JJavaError: ")
     assert any("ZeroDivisionError" in line for line in serving.log(run_id, "error"))
     found, conf = serving.log(run_id)
     assert re.match(r"2 hello \[", found), "two executors"
     assert found.count(str(folder / "spark" / "work-")) == 2, "each in a folder of its own"
     assert found.count("'own', './modules.zip/words.py'") == 2
-    assert conf == str({"spark.master": master, "spark.cores.max": "2"})
+    assert conf == f"{master} 2"
 
 
 @pytest.mark.long

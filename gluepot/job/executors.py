@@ -8,6 +8,7 @@ from gluepot.core.glue_workers import WorkerType
 from gluepot.core.job_parameters import JobParameters
 
 SLOTS = "spark.executor.cores"
+_INSTANCES = "spark.executor.instances"
 # Glue gives the heap of an executor 10 of the 16 GB that a worker has; Python and what is off the heap get the rest.
 _HEAP_MIB_PER_GIB = 640
 
@@ -26,12 +27,9 @@ def with_executors(parameters: JobParameters, kind: WorkerType, workers: int) ->
         workers: their number, with that of the driver.
     """
     cores = parameters.conf.get(SLOTS) or str(parameters.executor_cores or kind.vcpus)
-    executors = executors_of(workers)
-    sized = {
-        SLOTS: cores,
-        "spark.executor.memory": f"{kind.memory_gib * _HEAP_MIB_PER_GIB}m",
-        "spark.executor.instances": str(executors),
-    }
-    if cores.isdecimal():
-        sized["spark.cores.max"] = str(executors * int(cores))  # a standalone master counts cores
+    executors = parameters.conf.get(_INSTANCES) or str(executors_of(workers))
+    memory = f"{kind.memory_gib * _HEAP_MIB_PER_GIB}m"
+    sized = {SLOTS: cores, "spark.executor.memory": memory, _INSTANCES: executors}
+    if cores.isdecimal() and executors.isdecimal():
+        sized["spark.cores.max"] = str(int(executors) * int(cores))  # a standalone master counts cores
     return replace(parameters, conf={**sized, **parameters.conf})

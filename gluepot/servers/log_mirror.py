@@ -61,22 +61,23 @@ class Mirror:
 
 def run(url: str, folder: Path, command: list[str]) -> int:
     """Run the command until it ends or a SIGTERM arrives, and keep the copy fresh; return its exit code."""
-    mirror, child, asked_to_end = Mirror(open_source(url), folder), None, False
+    source, asked_to_end = open_source(url), False
+    mirror = Mirror(source, folder)
 
     def on_sigterm(_signal: int, _frame: object) -> None:
         nonlocal asked_to_end
         asked_to_end = True
 
     signal.signal(signal.SIGTERM, on_sigterm)
-    mirror.refresh()  # an error of the first look ends the server, and is in its log
+    source.level("")  # if the storage refuses, the server ends, and its log tells why
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent)  # noqa: PLW1509  one thread
     while not asked_to_end:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return child.wait(timeout=EVERY_SECS)
         try:
             mirror.refresh()
         except EtlError as error:
             log.warning("event_logs_not_copied", url=url, reason=str(error))
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return child.wait(timeout=EVERY_SECS)
     return end(child)
 
 

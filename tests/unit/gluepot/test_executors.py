@@ -29,6 +29,7 @@ def test_one_worker_is_the_drivers_and_each_other_one_is_an_executor_of_its_size
 
 def test_what_the_job_says_of_its_executors_wins():
     assert conf("G.1X", 3, "--executor-cores", "2") == ("4", "2", "2", "10240m")
+    assert conf("G.1X", 3, "--conf", "spark.executor.instances=5") == ("20", "4", "5", "10240m")
     sized = "spark.executor.memory=1g --conf spark.executor.cores=3"
     assert conf("G.1X", 3, "--executor-cores", "2", "--conf", sized) == ("6", "3", "2", "1g")
 

@@ -11,7 +11,7 @@ import pytest
 
 from gluepot.cli.servers import down, status, up
 from gluepot.core.clock import SystemClock
-from gluepot.core.errors import ConfigError
+from gluepot.core.errors import ConfigError, PermanentError
 from gluepot.core.sockets import LOOPBACK
 from gluepot.servers.ports import is_free
 from gluepot.servers.s3 import S3Server
@@ -101,3 +101,9 @@ def test_what_up_cannot_show_is_refused(tmp_path, monkeypatch):
         up("kafka", logs="/logs")
     with pytest.raises(ConfigError, match=r"There is no folder /nowhere with event logs"):
         up("history", logs="/nowhere")
+
+
+def test_a_bucket_that_does_not_exist_is_told(bucket, tmp_path, monkeypatch):
+    monkeypatch.setenv("GLUEPOT_HOME", str(tmp_path / "home"))
+    with pytest.raises(PermanentError, match="no-such-bucket"):
+        up("history", logs="s3://no-such-bucket/logs")

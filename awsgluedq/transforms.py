@@ -16,7 +16,7 @@ from awsgluedq.options import evaluation_options, publication
 from awsgluedq.subject import subject_of
 from gluepot.engine.pipeline import FrameInput, Pipeline
 from gluepot.evaluation.check import Check, plain_outcome
-from gluepot.quality.dqdl import parse
+from gluepot.quality.dqdl.parser import parse
 from gluepot.streaming.query import session
 
 __all__ = ["EvaluateDataQuality"]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
-
-from pydantic import BaseModel, ConfigDict, Field
 
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.logging import get_logger
@@ -53,26 +52,33 @@ class RetryCountError(ConfigError, ValueError):
     """`batchMaxRetries` is out of range. It is also a ValueError, because Glue raises that."""
 
 
-class StreamSettings(BaseModel):
-    """The settings of one query of a job."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamSettings:
+    """The settings of one query of a job.
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    Args:
+        window_size_secs: time between two batch starts; 0 starts the next batch at once.
+        checkpoint_location: folder or URI that holds the query's progress.
+        batch_max_retries: retries of one batch, in a row.
+        persist: keep the batch's rows while the batch function runs.
+        storage_level: where persisted rows are kept.
+        rejects_path: folder of rejected records; None: beside the table.
+        allow_overlap: accept records that are twice in a table, or left out, because the checkpoint is new.
+        on_batch_failure: what follows when retries are used up.
+        quarantine_limit: most records of one batch that become dead letters.
+        small_batch_records: batches up to so many records run on the driver; 0: none.
+    """
 
-    window_size_secs: float = Field(ge=0, description="Time between two batch starts; 0 starts the next batch at once.")
-    checkpoint_location: str = Field(min_length=1, description="Folder or URI that holds the query's progress.")
-    batch_max_retries: int = Field(default=3, ge=0, le=MAX_RETRIES, description="Retries of one batch, in a row.")
-    persist: bool = Field(default=True, description="Keep the batch's rows while the batch function runs.")
-    storage_level: StorageLevelName = Field(default="MEMORY_AND_DISK", description="Where persisted rows are kept.")
-    rejects_path: str | None = Field(default=None, description="Folder of rejected records; None: beside the table.")
-    allow_overlap: bool = Field(
-        default=False,
-        description="Accept records that are twice in a table, or left out, because the checkpoint is new.",
-    )
-    on_batch_failure: OnBatchFailure = Field(default="fail", description="What follows when retries are used up.")
-    quarantine_limit: int = Field(default=1000, ge=1, description="Most records of one batch that become dead letters.")
-    small_batch_records: int = Field(
-        default=SMALL_BATCH_RECORDS, ge=0, description="Batches up to so many records run on the driver; 0: none."
-    )
+    window_size_secs: float
+    checkpoint_location: str
+    batch_max_retries: int = 3
+    persist: bool = True
+    storage_level: StorageLevelName = "MEMORY_AND_DISK"
+    rejects_path: str | None = None
+    allow_overlap: bool = False
+    on_batch_failure: OnBatchFailure = "fail"
+    quarantine_limit: int = 1000
+    small_batch_records: int = SMALL_BATCH_RECORDS
 
     @property
     def query_name(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
@@ -82,7 +82,7 @@ class Scene:
             window_secs=WINDOW_SECS,
             lease="held",
             source_reached=True,
-            settings=settings.model_dump(),
+            settings=asdict(settings),
         )
 
     def batch(self, batch_id: int, query: str = "clicks", **changes: object) -> BatchStats:

@@ -11,7 +11,8 @@ from importlib.util import find_spec
 from gluepot.check.calls import GLUE_PACKAGES, Call, Script
 from gluepot.check.finding import Finding, Level
 from gluepot.core.errors import ConfigError
-from gluepot.quality.dqdl import DqdlError, parse
+from gluepot.quality.dqdl import DqdlError
+from gluepot.quality.dqdl.parser import parse
 from gluepot.streaming.interval import parse_interval
 
 _WITH_CTX = frozenset(

@@ -20,7 +20,8 @@ from gluepot.entities import parameters
 from gluepot.entities.entity_types import ENTITY_TYPES
 from gluepot.entities.missing_types import MISSING_TYPES
 from gluepot.frames.transforms import ApplyMapping, CompareRows, ResolveChoice
-from gluepot.quality.dqdl import DqdlError, parse
+from gluepot.quality.dqdl import DqdlError
+from gluepot.quality.dqdl.parser import parse
 
 _A_MODEL = "it runs a model that only AWS has; compare the columns that tell records apart with a join"
 # Facades and transforms that have the name but refuse the call.

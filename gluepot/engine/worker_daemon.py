@@ -62,10 +62,11 @@ if __name__ == "__main__":
     sys.path_importer_cache.clear()
     for name in MODULES:
         import_module(name)
-    import pyarrow as pa
+    from gluepot.spark import lazy_pandas
+
+    lazy_pandas.for_pyarrow()
     from pyspark.daemon import manager
 
-    pa.scalar(0)  # pyarrow looks for pandas when it makes its first value
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     gc.collect()
     gc.freeze()

@@ -277,6 +277,10 @@ def _environment(parameters: JobParameters, script: Path, options: RunOptions, c
     try:
         prepare(os.environ, properties)
         with early_jvm.handed_over(conf["spark.master"], clock):
+            from gluepot.spark import lazy_pandas  # noqa: PLC0415  the JVM starts while this loads pyarrow
+
+            lazy_pandas.for_pyarrow()
+            lazy_pandas.for_pyspark()
             yield
     finally:
         os.environ.clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -536,7 +536,7 @@ class Query:
     @contextmanager
     def _told(self) -> Iterator[None]:
         """Report the query to the job's status when this opens, and its end when this closes."""
-        settings = self._settings.model_dump()
+        settings = asdict(self._settings)
         self._tell(window_secs=self._settings.window_size_secs, settings=settings, ended=False)
         try:
             yield

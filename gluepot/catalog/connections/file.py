@@ -1,4 +1,4 @@
-"""The connections file: where it is found, and what it may hold.
+"""The connections file: where it is found, and how it is read.
 
 ```yaml
 connections:
@@ -25,13 +25,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from gluepot.catalog.connections.catalogued import connection_of_catalog
-from gluepot.catalog.connections.connection import FILE_NAME, VARIABLE, Connection, Connections
-from gluepot.catalog.connections.kinds import check
+from gluepot.catalog.connections.connection import FILE_NAME, VARIABLE, Connections
 from gluepot.core.errors import ConfigError
 from gluepot.core.logging import get_logger
 
@@ -68,6 +64,8 @@ def load(path: Path | None = None, environ: Mapping[str, str] = os.environ) -> C
     status = found.stat()
     if remedy := tightening(status.st_mode, status.st_uid, os.geteuid()):
         get_logger(__name__).warning("connections_file_writable_by_others", file=str(found), hint=remedy)
+    from gluepot.catalog.connections.content import parse  # noqa: PLC0415  pydantic takes its time to load
+
     return replace(parse(_read_yaml(found), found), elsewhere=elsewhere)
 
 
@@ -86,46 +84,6 @@ def tightening(mode: int, owner_uid: int, own_uid: int) -> str | None:
     return None
 
 
-def parse(plain: object, source: Path) -> Connections:
-    """Check the plain content of a connections file. Values are never quoted in an error: they may be secrets.
-
-    Raises:
-        ConfigError: an unknown key, type or property, or a value of the wrong kind.
-    """
-    try:
-        entries = _Content.model_validate({} if plain is None else plain).connections
-    except ValidationError as error:
-        raise ConfigError(f"{source}: {_first_problem(error)}") from None
-    connections = {name: Connection(name, entry.type, entry.properties) for name, entry in entries.items()}
-    for connection in connections.values():
-        check(connection, source)
-    return Connections(connections, source)
-
-
-def _as_text(value: object) -> object:
-    """Glue's property values are strings; YAML reads an unquoted `false` or `9092` as something else."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value) if isinstance(value, int | float) else value
-
-
-def _lower(value: object) -> object:
-    return value.lower() if isinstance(value, str) else value
-
-
-class _Entry(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    type: Annotated[str, BeforeValidator(_lower)]
-    properties: dict[str, Annotated[str, BeforeValidator(_as_text)]]
-
-
-class _Content(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    connections: dict[str, _Entry] = Field(default_factory=dict)
-
-
 def _read_yaml(path: Path) -> object:
     import yaml  # noqa: PLC0415  most jobs have no connections file
 
@@ -141,9 +99,3 @@ def _read_yaml(path: Path) -> object:
 def _line_of(error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
     return "" if mark is None else f" at line {mark.line + 1}"
-
-
-def _first_problem(error: ValidationError) -> str:
-    first = error.errors(include_input=False)[0]
-    where = ".".join(str(part) for part in first["loc"]) or "the file"
-    return f"{where}: {first['msg']}; write connections: {{name: {{type: kafka, properties: {{NAME: value}}}}}}"

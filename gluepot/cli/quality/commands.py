@@ -12,7 +12,8 @@ from cyclopts import App, Parameter
 from gluepot.cli.output import show, time_of
 from gluepot.cli.quality import report
 from gluepot.core.errors import ConfigError
-from gluepot.quality.dqdl import DqdlError, Ruleset, parse
+from gluepot.quality.dqdl import DqdlError, Ruleset
+from gluepot.quality.dqdl.parser import parse
 from gluepot.quality.results import Result
 
 FAILED_RULES = 3

@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from gluepot.core.database import transaction
 from gluepot.evaluation.history.connect import NAME, shared_engine
 from gluepot.evaluation.history.tables import rulesets
-from gluepot.quality.dqdl import parse
+from gluepot.quality.dqdl.parser import parse
 from gluepot.quality.results import CatalogTable
 
 

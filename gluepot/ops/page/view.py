@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from itertools import islice
 from typing import Any
 
@@ -27,7 +27,7 @@ SHOWN_POSITIONS = 16
 SHOWN_LINES = 40
 PHASES = ("plan", "fetch", "parse", "transform", "write", "publish", "commit")
 
-_QUERY_DEFAULTS = {name: one.default for name, one in StreamSettings.model_fields.items() if not one.is_required()}
+_QUERY_DEFAULTS = {one.name: one.default for one in fields(StreamSettings) if one.default is not MISSING}
 
 
 @dataclass(frozen=True, slots=True)

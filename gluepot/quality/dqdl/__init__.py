@@ -1,6 +1,8 @@
-"""DQDL, the language of AWS Glue's data quality rules (docs/glue 12): text to rules and back, without Spark."""
+"""DQDL, the language of AWS Glue's data quality rules (docs/glue 12): text to rules and back, without Spark.
 
-from gluepot.quality.dqdl.parser import parse
+`parser.parse` reads a text. The parser is not loaded here: every job loads this package, and few have a text to read.
+"""
+
 from gluepot.quality.dqdl.ruleset import DqdlError, Ruleset
 
-__all__ = ["DqdlError", "Ruleset", "parse"]
+__all__ = ["DqdlError", "Ruleset"]

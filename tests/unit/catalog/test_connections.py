@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from gluepot.catalog.connect import open_catalog
 from gluepot.catalog.connections import Connection, Connections, kafka_options, load
 from gluepot.catalog.connections.catalogued import connection_of_catalog
-from gluepot.catalog.connections.file import find, parse, tightening
+from gluepot.catalog.connections.content import parse
+from gluepot.catalog.connections.file import find, tightening
 from gluepot.catalog.connections.kafka import REFUSED
 from gluepot.catalog.values import Entry
 from gluepot.core.clock import FakeClock

@@ -9,7 +9,7 @@ import pytest
 
 from gluepot.frames.schema import choice_field
 from gluepot.quality.checks import Facts, Setting
-from gluepot.quality.dqdl import parse
+from gluepot.quality.dqdl.parser import parse
 from gluepot.quality.evaluation import Examination
 from gluepot.quality.measures import OWN, Measured, measure
 from gluepot.quality.numbers import Moment

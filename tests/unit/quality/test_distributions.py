@@ -16,7 +16,8 @@ from gluepot.frames.schema import choice_field
 from gluepot.quality import distributions, measures
 from gluepot.quality.checks import Facts, Setting
 from gluepot.quality.distributions import ValueCounts, binned, cells_of
-from gluepot.quality.dqdl import DqdlError, parse
+from gluepot.quality.dqdl import DqdlError
+from gluepot.quality.dqdl.parser import parse
 from gluepot.quality.evaluation import Examination
 from gluepot.quality.measures import Measured, measure
 from gluepot.quality.numbers import Moment

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gluepot.quality.dqdl import DqdlError, parse
+from gluepot.quality.dqdl import DqdlError
 from gluepot.quality.dqdl.conditions import condition_of
+from gluepot.quality.dqdl.parser import parse
 from gluepot.quality.dqdl.rule_types import TYPES, Kind
 from gluepot.quality.dqdl.ruleset import (
     Arithmetic,

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from gluepot.quality.dqdl import parse
+from gluepot.quality.dqdl.parser import parse
 from gluepot.quality.files import CheckedFile, chosen, file_metrics
 from gluepot.quality.numbers import Moment, RuleError, comparison_of
 

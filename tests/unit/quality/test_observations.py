@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gluepot.quality.checks import Facts, Setting
 from gluepot.quality.distributions import ValueCounts
-from gluepot.quality.dqdl import parse
+from gluepot.quality.dqdl.parser import parse
 from gluepot.quality.dqdl.ruleset import Rule, numeral
 from gluepot.quality.evaluation import Examination
 from gluepot.quality.measures import measure

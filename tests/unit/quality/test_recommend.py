@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from gluepot.quality.checks import Facts, Setting
-from gluepot.quality.dqdl import parse
+from gluepot.quality.dqdl.parser import parse
 from gluepot.quality.evaluation import Examination
 from gluepot.quality.measures import ALL_COLUMNS, Statistics, measure
 from gluepot.quality.numbers import Moment

@@ -6,7 +6,7 @@ import pytest
 from gluepot.evaluation.row_outcomes import RowOutcomes
 from gluepot.frames.chunk import Chunk, ErrorRecord
 from gluepot.quality.checks import Setting
-from gluepot.quality.dqdl import parse
+from gluepot.quality.dqdl.parser import parse
 from gluepot.quality.measures import OWN
 from gluepot.quality.numbers import Moment
 from gluepot.quality.row_tests import RowTests

@@ -4,7 +4,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from gluepot.quality.dqdl import parse
+from gluepot.quality.dqdl.parser import parse
 from gluepot.quality.numbers import Moment, RuleError, comparison_of
 from gluepot.quality.values import castable, check_pattern, fulfilled, has_match, lengths
 

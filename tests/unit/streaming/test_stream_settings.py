@@ -1,5 +1,6 @@
+from dataclasses import FrozenInstanceError
+
 import pytest
-from pydantic import ValidationError
 from pyspark import StorageLevel
 from structlog.testing import capture_logs
 
@@ -91,5 +92,5 @@ def test_an_option_near_nothing_is_answered_with_all_that_is_known():
 
 def test_settings_cannot_be_changed_after_the_check():
     settings = StreamSettings.from_glue(REQUIRED)
-    with pytest.raises(ValidationError):
+    with pytest.raises(FrozenInstanceError):
         settings.batch_max_retries = 7

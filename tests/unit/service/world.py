@@ -6,8 +6,10 @@ from pathlib import Path
 from gluepot.core.clock import FakeClock
 from gluepot.service.context import Service
 from gluepot.service.controllers.control import Controller
+from gluepot.service.decisions.commands import command_of
 from gluepot.service.decisions.states import Ended
-from gluepot.service.launch.processes import Alive, Unknown
+from gluepot.service.launch import drivers
+from gluepot.service.launch.launcher import Alive, Unknown
 from gluepot.service.operations import BY_TARGET
 from gluepot.service.store.database import open_store
 from gluepot.service.wire import shapes
@@ -29,9 +31,11 @@ class FakeProcesses:
         self.ends = {}
         self.stopped = set()
 
-    def start(self, run_id, argv, files, environ):
-        assert run_id not in self.commands, "a run was started twice"
-        self.commands[run_id] = argv
+    def launch(self, run):
+        assert run.id not in self.commands, "a run was started twice"
+        argv = command_of(run, drivers.fetched).argv
+        drivers.reach("service.starting")
+        self.commands[run.id] = argv
 
     def look(self, run_id, now_ms):
         if run_id not in self.commands:
@@ -72,7 +76,7 @@ class World:
 
     def another_controller(self, place="here"):
         """Return a controller of the same database."""
-        return Controller(self.store, self.processes, {}, place, self.clock, self.service.origin, self.most_runs)
+        return Controller(self.store, self.processes, place, self.clock, self.service.origin, self.most_runs)
 
     def call(self, operation, *, of="AWSGlue", **request):
         """Call an operation; its request and its answer have the shapes of AWS's model."""

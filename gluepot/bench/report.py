@@ -9,7 +9,8 @@ from typing import Any
 from gluepot.bench.conclude import CONFIDENCE, Between, Fit, Goal, Impossible, Settings
 from gluepot.bench.hold import Held
 from gluepot.core.glue_prices import PRICE_SOURCE
-from gluepot.streaming.advisor.glue_cost import WorkerType, glue_cost
+from gluepot.core.glue_workers import WorkerType
+from gluepot.streaming.advisor.glue_cost import glue_cost
 from gluepot.streaming.advisor.model import CLOSE, BatchModel
 
 BAR = 40

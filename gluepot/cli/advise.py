@@ -12,9 +12,10 @@ from typing import Any
 from gluepot.cli.output import Output, Row, show, time_of
 from gluepot.core.errors import ConfigError
 from gluepot.core.glue_prices import PRICE_SOURCE
+from gluepot.core.glue_workers import WorkerType
 from gluepot.streaming.advisor import Advice, AdvisorSettings, Observation, advise
 from gluepot.streaming.advisor.advise import RECENT_BATCHES
-from gluepot.streaming.advisor.glue_cost import WorkerType, glue_cost, worker_type
+from gluepot.streaming.advisor.glue_cost import glue_cost, worker_type
 from gluepot.streaming.advisor.log import recorded
 
 

@@ -17,6 +17,7 @@ from gluepot.core.clock import SystemClock
 from gluepot.core.sockets import LOOPBACK
 from gluepot.job.options import PORTS
 from gluepot.service.controllers.retention import DEFAULT_KEEP_DAYS
+from gluepot.service.launch.drivers import LauncherName, master_of
 from gluepot.service.server import (
     DEFAULT_PORT,
     DEFAULT_REGION,
@@ -40,6 +41,8 @@ def serve(
     region: str = DEFAULT_REGION,
     max_runs: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
     keep_days: Annotated[int, Parameter(validator=Number(gte=1))] = DEFAULT_KEEP_DAYS,
+    launcher: Annotated[LauncherName, Parameter(env_var="GLUEPOT_LAUNCHER")] = "process",
+    master: Annotated[str | None, Parameter(env_var="GLUEPOT_MASTER")] = None,
     dev: bool = False,
     demo: bool = False,
 ) -> None:
@@ -51,10 +54,14 @@ def serve(
         region: region in the names of resources.
         max_runs: how many runs may be active at a time; others wait. Without it there is no limit.
         keep_days: for how long runs and their logs are kept after their end.
+        launcher: process runs jobs on this machine. spark-submit runs their drivers here, in client mode, and a cluster
+            gives them executors, as many and as large as the workers of the job.
+        master: of that cluster, as spark-submit takes it: spark://host:port, yarn, k8s://...
         dev: with an S3 of its own, whose bucket `gluepot` is in memory; the runs end with the service.
         demo: as --dev, in a new folder below .gluepot/demo-service, with a workflow and a stream that run.
     """
-    options, clock = ServeOptions(host, port, region, max_runs, keep_days), SystemClock()
+    options = ServeOptions(host, port, region, max_runs, keep_days, master_of(launcher, master))
+    clock = SystemClock()
     with ExitStack() as stack:
         if dev or demo:
             # Plain services need none of what these import.

@@ -82,7 +82,7 @@ class JobParameters:
         enable_observability_metrics: whether the run reports them to the service that has started it.
         enable_data_lineage: whether events of runs and batches go to OpenLineage.
         datalake_formats: formats out of `DATALAKE_FORMATS`.
-        spark_event_logs_path: where the Spark UI's event log goes; None if it is not enabled.
+        spark_event_logs_path: where Spark's event log goes, empty for our own folder; None if it is not enabled.
         executor_cores: task slots of an executor, or None.
         driver_env_vars: environment variables of the driver; their names begin with `CUSTOMER_`.
         executor_env_vars: environment variables of the executors; their names begin with `CUSTOMER_`, too.
@@ -157,7 +157,7 @@ class JobParameters:
             enable_observability_metrics=is_true(last.get("enable-observability-metrics")),
             enable_data_lineage=is_true(last.get("enable-data-lineage")),
             datalake_formats=_datalake_formats(_comma_list(last, "datalake-formats")),
-            spark_event_logs_path=last.get("spark-event-logs-path") if is_true(last.get("enable-spark-ui")) else None,
+            spark_event_logs_path=_event_logs(last),
             executor_cores=_executor_cores(last.get("executor-cores")),
             driver_env_vars=_env_vars(last.get("customer-driver-env-vars", "")),
             executor_env_vars=_env_vars(last.get("customer-executor-env-vars", "")),
@@ -215,6 +215,10 @@ def _datalake_formats(names: tuple[str, ...]) -> tuple[str, ...]:
             hint = did_you_mean(name, DATALAKE_FORMATS)
             raise ConfigError(f"--datalake-formats has {name!r}; use {', '.join(DATALAKE_FORMATS)}.{hint}")
     return names
+
+
+def _event_logs(given: Mapping[str, str]) -> str | None:
+    return given.get("spark-event-logs-path", "") if is_true(given.get("enable-spark-ui")) else None
 
 
 def _executor_cores(text: str | None) -> int | None:

@@ -20,3 +20,8 @@ def state_root(environ: Mapping[str, str]) -> Path:
     if xdg := environ.get("XDG_STATE_HOME"):
         return Path(xdg).expanduser().absolute() / "gluepot"
     return Path.home() / ".local" / "state" / "gluepot"
+
+
+def event_logs_folder(environ: Mapping[str, str]) -> Path:
+    """Return where Spark's event logs go if a job names no place for them; it need not exist yet."""
+    return state_root(environ) / "event-logs"

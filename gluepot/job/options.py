@@ -12,6 +12,7 @@ from cyclopts.validators import Number
 
 from gluepot.connectors.lake import AWS
 from gluepot.core.errors import ConfigError
+from gluepot.core.glue_workers import WORKER_TYPES
 from gluepot.core.leases import TTL_SECS
 
 PORTS = Number(gte=0, lte=65_535)
@@ -24,6 +25,8 @@ class RunOptions:
 
     Args:
         master: Spark master: local[*], spark://host:port, k8s://...
+        worker_type: on a cluster, executors get the cores and the memory of this worker type of AWS Glue, such as G.1X.
+        number_of_workers: how many of them; one is the driver's, as on AWS Glue, and the others are executors.
         until_caught_up: end when everything the source held at the start is committed.
         max_batches: end after so many batches.
         metrics_port: serve the job's page, Prometheus metrics and health on this port; 0 takes a free one.
@@ -56,10 +59,12 @@ class RunOptions:
             ones, as `gluepot table compact` does.
 
     Raises:
-        ConfigError: a number is too small, or a pair is not NAME=VALUE.
+        ConfigError: a number is too small, a pair is not NAME=VALUE, or there is no such worker type.
     """
 
     master: str = "local[*]"
+    worker_type: str | None = None
+    number_of_workers: int | None = None
     until_caught_up: bool = False
     max_batches: int | None = None
     metrics_port: Annotated[int | None, Parameter(env_var="GLUEPOT_METRICS_PORT", validator=PORTS)] = None
@@ -87,11 +92,16 @@ class RunOptions:
     def __post_init__(self) -> None:
         for name, value in (
             ("max-batches", self.max_batches),
+            ("number-of-workers", self.number_of_workers),
             ("lease-secs", self.lease_secs),
             ("compact-every", self.compact_every),
         ):
             if value is not None and value < 1:
                 raise ConfigError(f"--{name} is {value}; use 1 or more.")
+        if (self.worker_type is None) != (self.number_of_workers is None):
+            raise ConfigError("--worker-type and --number-of-workers belong together; give both or neither.")
+        if self.worker_type is not None and self.worker_type not in WORKER_TYPES:
+            raise ConfigError(f"--worker-type is {self.worker_type!r}; use one of {', '.join(WORKER_TYPES)}.")
         for name, texts, example in (
             ("stream-option", self.stream_option, "maxOffsetsPerTrigger=50000"),
             ("batch-option", self.batch_option, 'windowSize="10 seconds"'),

@@ -19,14 +19,20 @@ from gluepot.connectors.lake import AWS, localized
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError
 from gluepot.core.glue_version import DEFAULT as DEFAULT_GLUE_VERSION
+from gluepot.core.glue_workers import WORKER_TYPES
 from gluepot.core.job_parameters import JobParameters
 from gluepot.core.logging import bind_process, get_logger
+from gluepot.core.statedir import event_logs_folder
 from gluepot.datalake import archives_of, with_formats
 from gluepot.job.endings import AtEnd, lineage_until_end, push_at_end
+from gluepot.job.event_logs import event_log
+from gluepot.job.executors import executors_of, with_executors
+from gluepot.job.extra_files import extra_files
 from gluepot.job.glue_metrics.starting import reporting
 from gluepot.job.options import DEFAULT_OPTIONS, RunOptions, variables
 from gluepot.job.spark_conf import job_conf, properties_text
 from gluepot.spark import early_jvm
+from gluepot.spark.master import require_master
 from gluepot.spark.spark_env import prepare
 from gluepot.streaming.query import session
 from gluepot.streaming.query.session import Drain, StreamSession
@@ -71,7 +77,7 @@ def run(
     if options.connections is not None and not options.connections.is_file():
         raise ConfigError(f"There is no connections file {options.connections}; correct --connections.")
     argv = [str(script), *arguments]
-    parameters = JobParameters.parse(argv, options.glue_version or DEFAULT_GLUE_VERSION)
+    parameters = _sized(JobParameters.parse(argv, options.glue_version or DEFAULT_GLUE_VERSION), options)
     bind_process(job=parameters.job_name, run_id=parameters.run_id[:12])
     for ignored in parameters.ignored:
         log.info("parameter_ignored", parameter=ignored.name, reason=ignored.reason)
@@ -88,8 +94,10 @@ def run(
     with ExitStack() as stack:
         files = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gluepot-files-")))
         parameters, transforms = _with_transforms(parameters, options.transforms, files)
+        parameters = stack.enter_context(_on_this_machine(parameters))
         stack.enter_context(_environment(parameters, script, options, streams.clock))
         advice = _advice_log(options, parameters, streams)
+        require_master(options.master, streams.clock)
         if advice is not None:
             streams.watchers.append(advice.update)
         registry = None
@@ -128,6 +136,12 @@ def run(
             _finish_checks()
 
 
+def _sized(parameters: JobParameters, options: RunOptions) -> JobParameters:
+    if options.worker_type is None or options.number_of_workers is None or options.master.startswith("local"):
+        return parameters
+    return with_executors(parameters, WORKER_TYPES[options.worker_type], options.number_of_workers)
+
+
 def _finish_checks() -> None:
     """Do what a script without `job.commit()` has left for the end, such as checks of data quality."""
     if "gluepot.bookmarks.run_writer" not in sys.modules:  # nothing was written or checked
@@ -146,6 +160,8 @@ def _advice_log(options: RunOptions, parameters: JobParameters, streams: StreamS
     from gluepot.job.scaling import advisor  # noqa: PLC0415  numpy takes its time to load
 
     chosen, ended = options.advisor_fields, streams.status.ended
+    if options.number_of_workers is not None:
+        chosen = {"max_workers": str(executors_of(options.number_of_workers)), **chosen}
     failed = streams.side_task_failed
     return advisor(options.master, parameters, options.advice_log, chosen, streams.clock, ended, failed)
 
@@ -220,6 +236,17 @@ def _with_transforms(
     paths = dict.fromkeys([*(str(path) for path, _ in given), *(str(one.module) for one in found)])
     transforms = {one.module: one for one in [*found, *(one for _, one in given if one is not None)]}
     return replace(parameters, extra_py_files=tuple(paths)), list(transforms.values())
+
+
+@contextmanager
+def _on_this_machine(parameters: JobParameters) -> Iterator[JobParameters]:
+    """Yield the parameters with extra files and the event log where Spark reads and writes them."""
+    with ExitStack() as stack:
+        copies = stack.enter_context(extra_files(parameters.extra_files))
+        logs = parameters.spark_event_logs_path
+        if logs is not None:
+            logs = stack.enter_context(event_log(logs or str(event_logs_folder(os.environ))))
+        yield replace(parameters, extra_files=tuple(map(str, copies)), spark_event_logs_path=logs)
 
 
 def _attached(transforms: Sequence[CustomTransform]) -> AbstractContextManager[None]:

@@ -13,14 +13,13 @@ from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError
 from gluepot.core.job_parameters import JobParameters
 from gluepot.core.logging import get_logger
+from gluepot.job.executors import SLOTS
 from gluepot.streaming.advisor import AdviceLog, AdvisorSettings
 from gluepot.streaming.observe.capacity import local_slots
 from gluepot.streaming.side_tasks import Failed, warn
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
-
-SLOTS = "spark.executor.cores"
 
 log = get_logger(__name__)
 

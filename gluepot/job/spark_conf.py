@@ -24,6 +24,8 @@ def job_conf(parameters: JobParameters, master: str) -> dict[str, str]:
         conf |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
     if parameters.extra_py_files:
         conf["spark.submit.pyFiles"] = ",".join(parameters.extra_py_files)
+    if parameters.extra_files:
+        conf["spark.files"] = ",".join(parameters.extra_files)
     if parameters.extra_jars:
         conf["spark.jars"] = ",".join(parameters.extra_jars)
     if parameters.user_jars_first:
@@ -33,6 +35,8 @@ def job_conf(parameters: JobParameters, master: str) -> dict[str, str]:
             "spark.ui.enabled": "true",
             "spark.eventLog.enabled": "true",
             "spark.eventLog.dir": parameters.spark_event_logs_path,
+            # Each run on a machine has a page on a port of its own, from 4040 on. By default, the 18th cannot start.
+            "spark.port.maxRetries": "1000",
         }
     if parameters.executor_cores:
         conf["spark.executor.cores"] = str(parameters.executor_cores)

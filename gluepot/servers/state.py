@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gluepot.core.cachedir import cache_root
 from gluepot.core.sockets import LOOPBACK
-from gluepot.servers.process import ProcessId
+from gluepot.servers.process import ProcessId, is_alive
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +21,14 @@ class ServerState:
         process: the process to stop; its start time protects another process that has got the same number since.
         port: port on loopback to which clients connect.
         log: path of its log file.
+        installation: folder of the Python environment that started it.
     """
 
     server: str
     process: ProcessId
     port: int
     log: str
+    installation: str = ""
 
     @property
     def bootstrap(self) -> str:
@@ -36,7 +38,7 @@ class ServerState:
     @property
     def address(self) -> str:
         """The address for clients: `host:port` of a broker, or the URL of a server that speaks HTTP."""
-        return f"http://{self.bootstrap}" if self.server == "kinesis" else self.bootstrap
+        return self.bootstrap if self.server == "kafka" else f"http://{self.bootstrap}"
 
 
 def dump_state(state: ServerState) -> str:
@@ -48,7 +50,9 @@ def parse_state(text: str) -> ServerState | None:
     """Read a state file; return None if it is damaged, e.g. half written at a power cut, when no server can be left."""
     try:
         plain = json.loads(text)
-        return ServerState(plain["server"], ProcessId(**plain["process"]), plain["port"], plain["log"])
+        return ServerState(
+            plain["server"], ProcessId(**plain["process"]), plain["port"], plain["log"], plain.get("installation", "")
+        )
     except (ValueError, TypeError, KeyError):
         return None
 
@@ -64,6 +68,12 @@ def read_state(folder: Path) -> ServerState | None:
         return parse_state((folder / "state.json").read_text())
     except FileNotFoundError:
         return None
+
+
+def running_server(environ: Mapping[str, str], server: str) -> ServerState | None:
+    """Return the state of a server that runs; None if it does not."""
+    state = read_state(server_folder(environ, server))
+    return state if state and is_alive(state.process) else None
 
 
 def write_state(folder: Path, state: ServerState) -> None:

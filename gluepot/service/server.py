@@ -35,7 +35,7 @@ from gluepot.service.controllers.workers import Worker, working
 from gluepot.service.events.envelopes import Origin
 from gluepot.service.figures import Figures
 from gluepot.service.keys import KeyPair, keys_of, own_key, own_token
-from gluepot.service.launch.processes import Processes
+from gluepot.service.launch.drivers import Drivers
 from gluepot.service.operations import operations_of
 from gluepot.service.operations.events import receive
 from gluepot.service.store.database import open_store, store_url
@@ -64,6 +64,7 @@ class ServeOptions:
         region: in names of resources; the default of clients and runs.
         most_runs: how many runs may have a process at a time; None for any number.
         keep_days: for how long runs and their logs are kept after their end.
+        master: of the Spark cluster that has the executors of runs; None for this machine.
         ends_runs: stop all runs when the service ends, because what they need ends, too.
         shell: further environment variables that a shell needs.
     """
@@ -73,6 +74,7 @@ class ServeOptions:
     region: str = DEFAULT_REGION
     most_runs: int | None = None
     keep_days: int = DEFAULT_KEEP_DAYS
+    master: str | None = None
     ends_runs: bool = False
     shell: Mapping[str, str] = field(default_factory=dict)
 
@@ -225,13 +227,13 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         store = open_store(store_url(environ))
         listening = _listen(options)
         url = origin_of(options.host, listening.getsockname()[1])
-        processes = Processes(folder / "runs")
         origin = Origin(ACCOUNT, options.region)
         deliveries = Deliveries(store, clock)
         of_runs = run_environment(environ, url, options.region, key)
+        launcher = Drivers(folder / "runs", of_runs, options.master)
         place = own_place(folder / _PLACE)
-        controller = Controller(store, processes, of_runs, place, clock, origin, options.most_runs, deliveries.wake)
-        shared = Service(store, clock, controller.wake, processes.folder, environ, ACCOUNT, options.region)
+        controller = Controller(store, launcher, place, clock, origin, options.most_runs, deliveries.wake)
+        shared = Service(store, clock, controller.wake, launcher.folder, environ, ACCOUNT, options.region)
         operations = operations_of(shared)
         token, secret_of = own_token(folder / _EVENTS_TOKEN), keys_of(key, environ).get
         figures = Figures(store, lambda: controller.looked_secs, clock)
@@ -247,9 +249,9 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
             "gluepot-catalog-news": CatalogNews(
                 store, environ, origin, shared.arn, clock, [controller.wake, deliveries.wake]
             ),
-            "gluepot-metrics": MetricReports(store, processes.reports, clock),
-            "gluepot-presence": Presence(store, processes, place, clock),
-            "gluepot-retention": Retention(store, processes, place, clock, options.keep_days),
+            "gluepot-metrics": MetricReports(store, launcher.reports, clock),
+            "gluepot-presence": Presence(store, launcher, place, clock),
+            "gluepot-retention": Retention(store, launcher, place, clock, options.keep_days),
         }
         where = {"url": url, "region": options.region, "shell": dict(options.shell)}
         with working(workers):

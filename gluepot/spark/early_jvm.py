@@ -18,11 +18,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from gluepot.core.clock import Clock
+from gluepot.core.errors import ConfigError
+from gluepot.spark.spark_env import spark_home
 
 _POLL_SECS = 0.01
 _TOLD = "gateway"
@@ -154,10 +155,9 @@ def start(environ: Mapping[str, str], *, is_local: bool) -> EarlyJvm:
         is_local: the master is local.
 
     Raises:
-        OSError: `spark-submit` could not be started; nothing of the attempt is left.
+        ConfigError: `spark-submit` cannot be started; nothing of the attempt is left.
     """
-    pyspark = find_spec("pyspark")
-    home = environ.get("SPARK_HOME") or str(Path((pyspark and pyspark.origin) or ".").parent)
+    home = spark_home(environ)
     folder = Path(tempfile.mkdtemp(prefix="gluepot-jvm-"))
     own = {"SPARK_CONNECT_MODE": "0", "_PYSPARK_DRIVER_CONN_INFO_PATH": str(folder / _TOLD)}
     arguments = shlex.split(environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
@@ -168,9 +168,12 @@ def start(environ: Mapping[str, str], *, is_local: bool) -> EarlyJvm:
             preexec_fn=_leave_signals_to_driver,  # noqa: PLW1509  PySpark does so too, and later, with more threads
             stdin=subprocess.PIPE,
         )
-    except OSError:
+    except OSError as error:
         shutil.rmtree(folder, ignore_errors=True)
-        raise
+        raise ConfigError(
+            f"{home}/bin/spark-submit cannot be started: {error.strerror}. Unset SPARK_HOME, or let it name the folder"
+            " of a Spark."
+        ) from error
     return EarlyJvm(process, folder, dict(environ), Surroundings.now(), is_local)
 
 

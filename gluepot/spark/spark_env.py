@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
+from importlib.util import find_spec
 from pathlib import Path
 
 from gluepot.spark import class_archive
@@ -72,6 +73,12 @@ def prepare(environ: MutableMapping[str, str], properties: Path | None = None) -
     if not any(own in options for own in _OWN_COMPILATION):
         options = f"{options} {LATER_OPTIMISATION}".strip()
     environ["SPARK_SUBMIT_OPTS"] = class_archive.with_archive(options, class_archive.archive_path(java.version))
+
+
+def spark_home(environ: Mapping[str, str]) -> Path:
+    """Return the folder of the Spark whose programs are run: SPARK_HOME, otherwise that of PySpark."""
+    pyspark = find_spec("pyspark")
+    return Path(environ.get("SPARK_HOME") or Path((pyspark and pyspark.origin) or ".").parent)
 
 
 def with_properties(arguments: str, properties: Path) -> str:

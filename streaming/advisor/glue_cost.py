@@ -7,36 +7,10 @@ from dataclasses import dataclass
 
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.core.glue_prices import USD_PER_DPU_HOUR
+from gluepot.core.glue_workers import WORKER_TYPES, WorkerType
 
-
-@dataclass(frozen=True, slots=True)
-class WorkerType:
-    """A kind of Glue worker (AWS Glue guide, worker types; Glue 3.0 and later).
-
-    Args:
-        name: name of the type, as in `WorkerType` of a job.
-        dpu: number of data processing units that it is billed as.
-        slots: number of tasks that it runs at a time; one for each vCPU.
-    """
-
-    name: str
-    dpu: float
-    slots: int
-
-
-# The worker types without the R types, which are billed by a unit of their own (M-DPU).
-WORKER_TYPES = {
-    one.name: one
-    for one in (
-        WorkerType("G.025X", 0.25, 2),
-        WorkerType("G.1X", 1, 4),
-        WorkerType("G.2X", 2, 8),
-        WorkerType("G.4X", 4, 16),
-        WorkerType("G.8X", 8, 32),
-        WorkerType("G.12X", 12, 48),
-        WorkerType("G.16X", 16, 64),
-    )
-}
+# The R types are billed by a unit of their own (M-DPU).
+PRICED = {name: one for name, one in WORKER_TYPES.items() if name.startswith("G.")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +27,15 @@ class GlueCost:
 
 
 def worker_type(name: str) -> WorkerType:
-    """Return a worker type by its name; raise ConfigError if there is none."""
-    if name not in WORKER_TYPES:
+    """Return a worker type by its name; raise ConfigError if it has no price here."""
+    if name not in PRICED:
         raise ConfigError(
-            f"--worker-type {name} has no price here; use one of {', '.join(WORKER_TYPES)}."
-            f"{did_you_mean(name, WORKER_TYPES)}"
+            f"--worker-type {name} has no price here; use one of {', '.join(PRICED)}.{did_you_mean(name, PRICED)}"
         )
-    return WORKER_TYPES[name]
+    return PRICED[name]
 
 
 def glue_cost(slots: int, kind: WorkerType) -> GlueCost:
     """Return the Glue job that can run this number of tasks at a time."""
-    workers = 1 + math.ceil(slots / kind.slots)
-    return GlueCost(workers, workers * kind.dpu * USD_PER_DPU_HOUR * 24)
+    workers = 1 + math.ceil(slots / kind.vcpus)
+    return GlueCost(workers, workers * kind.dpus * USD_PER_DPU_HOUR * 24)

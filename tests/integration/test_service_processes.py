@@ -9,7 +9,8 @@ import time
 import pytest
 
 from gluepot.service.decisions.states import Ended
-from gluepot.service.launch.processes import Alive, Processes, Starting, Unknown
+from gluepot.service.launch.launcher import Alive, Starting, Unknown
+from gluepot.service.launch.processes import Processes
 
 SECS = 20
 PYTHON = [sys.executable, "-c"]

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from gluepot.core.masking import mask, mask_text
+from gluepot.core.option_values import is_true
+from gluepot.servers.state import running_server
 from gluepot.service.console.log_lines import LogPiece, first_lines, newest_lines
 from gluepot.service.console.values import (
     RUN_FILTERS,
@@ -32,7 +34,7 @@ from gluepot.service.console.values import (
 )
 from gluepot.service.context import Service
 from gluepot.service.decisions.prices import dpu_secs, usd_on_glue
-from gluepot.service.decisions.states import ACTIVE, OPEN, Run, State, first_id
+from gluepot.service.decisions.states import ACTIVE, OPEN, Run, State, effective_arguments, first_id
 from gluepot.service.errors import MISSING, ServiceError, not_found
 from gluepot.service.launch.processes import ERROR, OUTPUT
 from gluepot.service.log_events import read_events, tail_offset
@@ -232,12 +234,21 @@ def run(reader: Reader, query: Query) -> Page:
         "previous": None if found.previous_id in {"", *(one.id for one in attempts)} else found.previous_id,
         "cost": f"{dpu_secs(found, now_ms):,.0f} DPU seconds, ${usd_on_glue(found, now_ms):,.2f} on AWS Glue",
         "stopping": found.state is State.STOPPING,
+        "spark_ui": _spark_ui(reader, found),
         # Another service of the same database has the logs of the runs that it started.
         "has_logs": goes_on or reader.service.run_folder(found.id).exists(),
         "log_group": log_group(found),
         "logs": [(stream, _tail(reader, found, stream), goes_on) for stream in STREAMS],
     }
     return Page("run.html", short_id(found.id), "runs", values, goes_on, [_JOBS, (name, url("job", name=name))])
+
+
+def _spark_ui(reader: Reader, run: Run) -> str:
+    """Return the address of the history server if it runs and the run has an event log for it, otherwise nothing."""
+    if not is_true(effective_arguments(run).get("--enable-spark-ui")):
+        return ""
+    history = running_server(reader.service.environ, "history")
+    return "" if history is None else history.address
 
 
 def log(reader: Reader, query: Query) -> Page:

@@ -9,7 +9,7 @@ was killed goes on where it stopped.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -17,12 +17,11 @@ from gluepot.core.clock import Clock
 from gluepot.core.errors import EtlError
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
-from gluepot.core.storage import open_storage
 from gluepot.service.controllers.endings import end_run
 from gluepot.service.controllers.firing import move_on
 from gluepot.service.controllers.publishing import publish
 from gluepot.service.controllers.workers import Repeating
-from gluepot.service.decisions.commands import Command, command_of, script_location
+from gluepot.service.decisions.commands import script_location
 from gluepot.service.decisions.states import (
     ACTIVE,
     OPEN,
@@ -38,9 +37,10 @@ from gluepot.service.decisions.states import (
     in_places,
     late,
     out_of_time,
+    with_limit_of,
 )
 from gluepot.service.events.envelopes import Origin, delay_of
-from gluepot.service.launch.processes import Alive, Processes, Unknown
+from gluepot.service.launch.launcher import Alive, Launcher, Unknown
 from gluepot.service.store.database import Store
 
 KILL_AFTER_SECS = 60.0
@@ -54,8 +54,7 @@ class Controller(Repeating):
 
     Args:
         store: what runs there are.
-        processes: what runs on this machine.
-        environ: the environment that runs get.
+        launcher: starts and stops the drivers of runs.
         place: the name of this machine, or state folder.
         clock: tells the time.
         origin: of the events that tell what became of runs.
@@ -69,8 +68,7 @@ class Controller(Repeating):
     def __init__(
         self,
         store: Store,
-        processes: Processes,
-        environ: Mapping[str, str],
+        launcher: Launcher,
         place: str,
         clock: Clock,
         origin: Origin,
@@ -79,8 +77,7 @@ class Controller(Repeating):
     ) -> None:
         super().__init__(clock, _BUSY_WAIT_SECS, _IDLE_WAIT_SECS)
         self._store = store
-        self._processes = processes
-        self._environ = environ
+        self._launcher = launcher
         self._place = place
         self._origin = origin
         self._most_runs = most_runs
@@ -111,7 +108,7 @@ class Controller(Repeating):
 
     def _move_on(self, run: Run) -> bool:
         """Follow what the process of a run does; return False if it has none yet."""
-        match self._processes.look(run.id, self._now_ms()):
+        match self._launcher.look(run.id, self._now_ms()):
             case Unknown() if run.state is not State.STARTING:
                 # It was told to stop before it had a process, or its folder is gone.
                 self._finish(run, Ended(self._now_ms(), None))
@@ -132,9 +129,7 @@ class Controller(Repeating):
                 return
         reach("service.taken")
         try:
-            command = self._command(run)
-            reach("service.starting")
-            self._processes.start(run.id, command.argv, command.files, self._environ)
+            self._launcher.launch(run)
             reach("service.started")
         except FileNotFoundError:
             self._finish(run, self._refused(f"There is no script {script_location(run)}; correct ScriptLocation."))
@@ -142,9 +137,6 @@ class Controller(Repeating):
             self._finish(run, self._refused(f"The run could not be started: {error}"))
         else:
             log.info("run_started", job=run.job, run=run.id)
-
-    def _command(self, run: Run) -> Command:
-        return command_of(run, fetched)
 
     def _refused(self, why: str) -> Ended:
         return Ended(self._now_ms(), 1, why)
@@ -159,9 +151,9 @@ class Controller(Repeating):
             self._change(run.id, partial(expiring, now_ms=now_ms))
         elif run.state is State.STOPPING:
             if now_ms - run.modified_ms > KILL_AFTER_SECS * 1000:
-                self._processes.kill(run.id)
+                self._launcher.kill(run.id)
             else:
-                self._processes.stop(run.id)
+                self._launcher.stop(run.id)
                 reach("service.told_to_stop")
 
     def _finish(self, run: Run, end: Ended) -> None:
@@ -189,21 +181,12 @@ class Controller(Repeating):
             taken = sum(run.place in {"", self._place} for run in active)
             places = None if self._most_runs is None else self._most_runs - taken
             waiting, counts = changes.runs_in([State.WAITING]), Counter(run.job for run in active)
-            queue = admitted(waiting, counts, places, self._now_ms())
+            jobs = {name: changes.job(name) for name in {run.job for run in waiting}}
+            today = [with_limit_of(run, None if (job := jobs[run.job]) is None else job.definition) for run in waiting]
+            queue = admitted(today, counts, places, self._now_ms())
             for run in (*queue.starting, *queue.given_up):
                 changes.change_run(run)
             for run in queue.starting:
                 changes.take_run(run.id, self._place)
             reach("service.admitting")
         reach("service.admitted")
-
-
-def fetched(location: str) -> bytes:
-    """Return the content of a file, given its path or S3 location.
-
-    Raises:
-        EtlError: the location has no form that we know, or the storage does not answer.
-        FileNotFoundError: there is no such file.
-    """
-    folder, _, name = location.rpartition("/")
-    return open_storage(folder or "/").get(name)

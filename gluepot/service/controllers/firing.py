@@ -15,7 +15,15 @@ from gluepot.core.logging import get_logger
 from gluepot.service.context import new_id
 from gluepot.service.controllers.publishing import publish
 from gluepot.service.decisions.states import ACTIVE, OPEN, Run, asked_to_stop, settled
-from gluepot.service.decisions.triggers import FiredBy, Trigger, missed, scheduled, to_fire, triggered
+from gluepot.service.decisions.triggers import (
+    FiredBy,
+    Trigger,
+    missed,
+    scheduled,
+    takes_events,
+    to_fire,
+    triggered,
+)
 from gluepot.service.decisions.workflows import (
     JOB,
     Status,
@@ -108,6 +116,9 @@ def fire_by_call(changes: Changes, trigger: Trigger, now_ms: int) -> None:
 def fire_by_events(changes: Changes, name: str, waiting: Sequence[Waiting], now_ms: int) -> bool:
     """Fire a trigger for which enough events have come, or have waited long enough; return whether it fired.
 
+    An event fires a trigger once, because it is removed in the same transaction. A trigger that was deleted or stopped
+    meanwhile, or whose workflow was deleted, loses its events.
+
     Args:
         changes: the transaction.
         name: the trigger's name.
@@ -115,17 +126,16 @@ def fire_by_events(changes: Changes, name: str, waiting: Sequence[Waiting], now_
         now_ms: milliseconds since 1970.
     """
     trigger = changes.triggers.get(name)
-    if trigger is None or changes.workflows.get(trigger.workflow) is None:
-        log.warning("trigger_of_events_not_found", trigger=name, events=len(waiting))
+    if trigger is None or not takes_events(trigger) or changes.workflows.get(trigger.workflow) is None:
+        log.warning("events_dropped", trigger=name, events=len(waiting))
         changes.events.forget(waiting)
         return False
     rest = list(waiting)
     while batch := batch_of(trigger.definition.get("EventBatchingCondition"), rest, now_ms):
         changes.events.forget(batch.events)
         rest = rest[len(batch.events) :]
-        if changes.triggers.note_firing(name, f"event {batch.events[0].number}", now_ms):
-            log.info("trigger_fired", trigger=name, events=len(batch.events))
-            _start_by_itself(changes, trigger.workflow, now_ms, batch)
+        log.info("trigger_fired", trigger=name, events=len(batch.events))
+        _start_by_itself(changes, trigger.workflow, now_ms, batch)
     return len(rest) < len(waiting)
 
 
@@ -215,6 +225,8 @@ def resume_workflow_run(
     starter = {one.job: one.trigger for one in before}
     for job in wanted.restarted:
         trigger = next(one for one in run.triggers if one.name == starter[job])
+        # It has fired in this run, too: jobs that follow from each other in a circle do not fire it again.
+        changes.triggers.note_firing(trigger.name, resumed.id, now_ms)
         actions = [action for action in trigger.actions if action.get("JobName") == job]
         _start_actions(changes, actions, FiredBy(trigger.name, resumed.id, run.workflow), now_ms)
     return resumed, [node_id(run.workflow, JOB, job) for job in wanted.restarted]

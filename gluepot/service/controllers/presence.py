@@ -8,7 +8,7 @@ from gluepot.service.controllers.endings import end_run
 from gluepot.service.controllers.workers import Repeating
 from gluepot.service.decisions.places import LOST_AFTER_SECS, NOTED_EVERY_SECS, Watched, lost, watched
 from gluepot.service.decisions.states import ACTIVE, Ended
-from gluepot.service.launch.processes import Processes
+from gluepot.service.launch.launcher import Launcher
 from gluepot.service.store.database import Store
 
 log = get_logger(__name__)
@@ -19,15 +19,15 @@ class Presence(Repeating):
 
     Args:
         store: the database.
-        processes: what runs at this place.
+        launcher: has the drivers of runs at this place.
         place: the name of this place.
         clock: tells the time.
     """
 
-    def __init__(self, store: Store, processes: Processes, place: str, clock: Clock) -> None:
+    def __init__(self, store: Store, launcher: Launcher, place: str, clock: Clock) -> None:
         super().__init__(clock, NOTED_EVERY_SECS, NOTED_EVERY_SECS)
         self._store = store
-        self._processes = processes
+        self._launcher = launcher
         self._place = place
         self._known: dict[str, Watched] = {}
         self._noted_secs: float | None = None
@@ -63,9 +63,9 @@ class Presence(Repeating):
 
     def _kill_what_was_given_up(self) -> None:
         """End the processes of runs that others took for lost while this service was away."""
-        for run_id in self._processes.alive():
+        for run_id in self._launcher.alive():
             with self._store.changes() as changes:
                 run = changes.run(run_id)
             if run is not None and run.state not in ACTIVE:
                 log.error("run_was_given_up", run=run_id)
-                self._processes.kill(run_id)
+                self._launcher.kill(run_id)

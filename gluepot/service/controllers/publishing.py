@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from gluepot.service.decisions.triggers import EVENT, TriggerState
+from gluepot.service.decisions.triggers import takes_events
 from gluepot.service.decisions.workflows import first_trigger
 from gluepot.service.events.envelopes import News, Origin, envelope
 from gluepot.service.events.rules import routed
@@ -43,7 +43,7 @@ def take(changes: Changes, events: Sequence[Mapping[str, Any]], now_ms: int) -> 
         where = routed(rules, event)
         for workflow in where.workflows:
             trigger = first_trigger(changes.triggers.of_workflow(workflow))
-            if trigger is not None and trigger.type == EVENT and trigger.state is not TriggerState.DEACTIVATED:
+            if trigger is not None and takes_events(trigger):
                 changes.events.keep_for(trigger.name, event, now_ms)
         for url in where.urls:
             changes.events.deliver(url, event, now_ms)

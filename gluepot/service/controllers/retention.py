@@ -8,7 +8,7 @@ from gluepot.core.clock import Clock
 from gluepot.core.logging import get_logger
 from gluepot.service.controllers.workers import Repeating
 from gluepot.service.decisions.metrics import KEPT_MS
-from gluepot.service.launch.processes import Processes
+from gluepot.service.launch.launcher import Launcher
 from gluepot.service.store.database import Store
 
 DEFAULT_KEEP_DAYS = 90
@@ -25,16 +25,16 @@ class Retention(Repeating):
 
     Args:
         store: the database.
-        processes: the folders of runs at this place.
+        launcher: has the folders of runs at this place.
         place: the name of this place; runs of others are left to them.
         clock: tells the time.
         keep_days: for how long runs are kept after their end.
     """
 
-    def __init__(self, store: Store, processes: Processes, place: str, clock: Clock, keep_days: int) -> None:
+    def __init__(self, store: Store, launcher: Launcher, place: str, clock: Clock, keep_days: int) -> None:
         super().__init__(clock, 0.0, _EVERY_SECS)
         self._store = store
-        self._processes = processes
+        self._launcher = launcher
         self._place = place
         self._keep_days = keep_days
 
@@ -47,7 +47,7 @@ class Retention(Repeating):
         with self._store.changes() as changes:
             old = changes.old_runs(self._place, before_ms, _AT_ONCE)
         for run_id in old:
-            shutil.rmtree(self._processes.folder(run_id), ignore_errors=True)
+            shutil.rmtree(self._launcher.folder(run_id), ignore_errors=True)
         with self._store.changes() as changes:
             changes.delete_runs(old)
             changes.triggers.delete_firings(before_ms, changes.chains_that_go_on())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import PurePosixPath
 
-from gluepot.service.decisions.definitions import is_python_shell
+from gluepot.service.decisions.definitions import is_python_shell, workers_of
 from gluepot.service.decisions.states import Run, effective_arguments
 
 MODULES = "--additional-python-modules"
@@ -33,30 +33,39 @@ def script_location(run: Run) -> str:
     return effective_arguments(run).get(_LOCATION) or str(run.definition["Command"]["ScriptLocation"])
 
 
-def command_of(run: Run, fetch: Callable[[str], bytes]) -> Command:
+def command_of(run: Run, fetch: Callable[[str], bytes], master: str | None = None) -> Command:
     """Return the command of a run.
 
     Args:
         run: the run.
         fetch: returns the content of a file, given its path or S3 location.
+        master: of the Spark cluster that has the executors; None for this machine. Python shell jobs have none.
 
     Raises:
         EtlError: the script cannot be fetched.
     """
     location = script_location(run)
     name = PurePosixPath(location).name
-    words = _for_shell(run, name) if is_python_shell(run.definition) else _for_spark(run, name)
+    words = _for_shell(run, name) if is_python_shell(run.definition) else _for_spark(run, name, master)
     return Command([sys.executable, "-m", *words], {name: fetch(location)})
 
 
-def _for_spark(run: Run, script: str) -> list[str]:
+def _for_spark(run: Run, script: str, master: str | None) -> list[str]:
     own = {
         "--JOB_NAME": run.job,
         "--JOB_RUN_ID": run.id,
         "--JOB_ID": f"j_{sha256(run.job.encode()).hexdigest()}",
         **_of_workflow(run),
     }
-    return ["gluepot", "run", "--glue-version", run.definition["GlueVersion"], script, "--", *_words(run, own)]
+    options = ["--glue-version", run.definition["GlueVersion"], *_on_cluster(run, master)]
+    return ["gluepot", "run", *options, script, "--", *_words(run, own)]
+
+
+def _on_cluster(run: Run, master: str | None) -> list[str]:
+    if master is None:
+        return []
+    kind, workers = workers_of(run.definition)
+    return ["--master", master, "--worker-type", kind, "--number-of-workers", str(workers)]
 
 
 def _for_shell(run: Run, script: str) -> list[str]:

@@ -6,23 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from gluepot.core.glue_version import DEFAULT, PROFILES
+from gluepot.core.glue_workers import WORKER_TYPES
 from gluepot.service.errors import invalid
 
-DPUS: Mapping[str, float] = {
-    "Standard": 1,
-    "G.025X": 0.25,
-    "G.1X": 1,
-    "G.2X": 2,
-    "G.4X": 4,
-    "G.8X": 8,
-    "G.12X": 12,
-    "G.16X": 16,
-    "R.1X": 1,
-    "R.2X": 2,
-    "R.4X": 4,
-    "R.8X": 8,
-}
-"""Data processing units of a worker, by its type."""
 _STREAMING, PYTHON_SHELL = "gluestreaming", "pythonshell"
 COMMANDS = ("glueetl", _STREAMING, PYTHON_SHELL)
 _SHELL_DPUS = (0.0625, 1.0)
@@ -41,6 +27,7 @@ _NOT_HERE = {
     "glueray": "Ray jobs cannot run here; make it a glueetl job, or run it on a Ray cluster.",
 }
 _DEFAULT_DPUS = 10.0
+_WORKER_OF_A_DPU = "G.1X"
 _MOST_RETRIES = 10
 _MOST_MINUTES = 7 * 24 * 60
 _MINUTES_BEFORE_GLUE_5, _MINUTES = 2880, 480
@@ -127,13 +114,20 @@ def capacity(definition: Mapping[str, Any]) -> dict[str, Any]:
         usual = _SHELL_DPUS[0] if is_python_shell(definition) else _DEFAULT_DPUS
         dpus = float(definition.get("MaxCapacity", usual))
         return {"MaxCapacity": dpus, "AllocatedCapacity": int(dpus)}
-    dpus = workers * DPUS[definition["WorkerType"]]
+    dpus = workers * WORKER_TYPES[definition["WorkerType"]].dpus
     return {
         "MaxCapacity": float(dpus),
         "AllocatedCapacity": int(dpus),
         "WorkerType": definition["WorkerType"],
         "NumberOfWorkers": workers,
     }
+
+
+def workers_of(definition: Mapping[str, Any]) -> tuple[str, int]:
+    """Return type and number of the workers of a Spark job. One that has a capacity only has workers of one DPU."""
+    if "NumberOfWorkers" in definition:
+        return definition["WorkerType"], definition["NumberOfWorkers"]
+    return _WORKER_OF_A_DPU, max(1, round(capacity(definition)["MaxCapacity"]))
 
 
 def _default_timeout(given: Mapping[str, Any], kind: str, version: str) -> dict[str, int]:
@@ -169,7 +163,7 @@ def _check_capacity(given: Mapping[str, Any]) -> None:
         raise invalid("Please do not set Max Capacity if using Worker Type and Number of Workers.")
     if (kind is None) != (workers is None):
         raise invalid("WorkerType and NumberOfWorkers belong together; give both or neither.")
-    if kind is not None and kind not in DPUS:
-        raise invalid(f"WorkerType is {kind!r}; use one of {', '.join(DPUS)}.")
+    if kind is not None and kind not in WORKER_TYPES:
+        raise invalid(f"WorkerType is {kind!r}; use one of {', '.join(WORKER_TYPES)}.")
     if workers is not None and workers < 1:
         raise invalid(f"NumberOfWorkers is {workers}; use 1 or more.")

@@ -325,6 +325,13 @@ def _is_patient(run: Run, now_ms: int) -> bool:
     return is_flex(run.definition) and now_ms - run.started_ms < _FLEX_IS_FORCED_MS
 
 
+def with_limit_of(run: Run, definition: Mapping[str, Any] | None) -> Run:
+    """Return a run that waits for the limit that its job has now; None if there is no such job any more."""
+    if definition is None:
+        return run
+    return replace(run, definition={**run.definition, "ExecutionProperty": definition["ExecutionProperty"]})
+
+
 def most_concurrent(definition: Mapping[str, Any]) -> int:
     """Return how many runs of a job may be active at a time."""
     return int(definition.get("ExecutionProperty", {}).get("MaxConcurrentRuns", 1))

@@ -164,6 +164,19 @@ def stopped(trigger: Trigger) -> Trigger:
     return replace(trigger, state=TriggerState.DEACTIVATED, next_ms=None)
 
 
+def takes_events(trigger: Trigger) -> bool:
+    """Return whether events fire a trigger: one of the type EVENT that nobody has stopped."""
+    return trigger.type == EVENT and trigger.state is not TriggerState.DEACTIVATED
+
+
+def redefined(trigger: Trigger, definition: Mapping[str, Any], now_ms: int) -> Trigger:
+    """Return a trigger with another definition. A time that is due is not skipped if the schedule stays."""
+    changed = replace(trigger, definition=definition, modified_ms=now_ms)
+    if definition.get("Schedule") == trigger.definition.get("Schedule"):
+        return changed
+    return scheduled(changed, now_ms)
+
+
 def scheduled(trigger: Trigger, now_ms: int) -> Trigger:
     """Return a trigger that knows when it fires next."""
     if trigger.type != SCHEDULED or trigger.state is not TriggerState.ACTIVATED:

@@ -246,4 +246,7 @@ def resumption(run: WorkflowRun, runs: Sequence[Run], node_ids: Collection[str])
         job for job in selected if job not in downstream(run.triggers, [other for other in selected if other != job])
     ]
     # Jobs that follow from each other in a circle are started from where the caller named the first one.
-    return Resumption(first or selected[:1], [one for one in runs if one.job not in repeated])
+    for job in selected:
+        if job not in first and job not in downstream(run.triggers, first):
+            first.append(job)
+    return Resumption(first, [one for one in runs if one.job not in repeated])

@@ -10,42 +10,18 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gluepot.job.glue_metrics.starting import REPORTS_FOLDER
 from gluepot.service.decisions.states import Ended
 from gluepot.service.launch import runner
+from gluepot.service.launch.launcher import Alive, Seen, Starting, Unknown
 
 OUTPUT, ERROR = "output.log", "error.log"
 _TOLD = "told-to-stop"
 _TAIL_BYTES = 65_536
 _SAID = "error: "
-
-
-@dataclass(frozen=True, slots=True)
-class Starting:
-    """Its process is being started."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """There is no process, and there never was one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Alive:
-    """Its process runs.
-
-    Args:
-        begun_ms: since when, in milliseconds since 1970.
-    """
-
-    begun_ms: int
-
-
-Seen = Starting | Unknown | Alive | Ended
 
 
 class Processes:
@@ -122,7 +98,7 @@ class Processes:
         return Alive(begun["at_ms"]) if alive else Ended(now_ms, None)
 
     def stop(self, run_id: str) -> None:
-        """Ask the process of a run to end. It is asked once: a stream then ends between two batches, else at once."""
+        """Ask the process of a run to end. It is asked once; a stream then ends between two batches."""
         folder = self.folder(run_id)
         child = _read(folder / "child.json")
         if child is not None and not (folder / _TOLD).exists() and _is_locked(folder / "lock"):

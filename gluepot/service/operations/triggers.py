@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from gluepot.core.failpoints import reach
@@ -15,7 +14,7 @@ from gluepot.service.decisions.triggers import (
     Trigger,
     TriggerState,
     check_definition,
-    scheduled,
+    redefined,
     started,
     stopped,
 )
@@ -66,7 +65,7 @@ def update_trigger(service: Service, request: Mapping[str, Any]) -> dict[str, An
         there = trigger_of(changes, request["Name"])
         definition = {"Type": there.type, **_definition(request["TriggerUpdate"])}
         check_definition(definition, there.workflow, now_ms)
-        trigger = scheduled(replace(there, definition=definition, modified_ms=now_ms), now_ms)
+        trigger = redefined(there, definition, now_ms)
         _check_references(changes, trigger)
         changes.triggers.save(trigger)
     service.wake()

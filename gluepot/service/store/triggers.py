@@ -68,9 +68,8 @@ class TriggerRows:
         save_named(self._connection, triggers, trigger.name, _columns(trigger))
 
     def delete(self, name: str) -> None:
-        """Delete a trigger, and forget when it fired."""
+        """Delete a trigger. Its firings stay: runs of its workflow that have begun go on with it."""
         self._connection.execute(delete(triggers).where(triggers.c.name == name))
-        self._connection.execute(delete(firings).where(firings.c.trigger == name))
 
     def delete_firings(self, before_ms: int, but: Collection[str]) -> None:
         """Forget firings before a moment, in milliseconds since 1970, but for some occasions."""

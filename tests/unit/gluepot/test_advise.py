@@ -6,10 +6,11 @@ import pytest
 
 from gluepot.cli.advise import advise_from
 from gluepot.core.errors import ConfigError
+from gluepot.core.glue_workers import WORKER_TYPES
 from gluepot.job.options import RunOptions
 from gluepot.job.run import run
 from gluepot.streaming.advisor import AdviceLog, AdvisorSettings
-from gluepot.streaming.advisor.glue_cost import USD_PER_DPU_HOUR, WORKER_TYPES, glue_cost, worker_type
+from gluepot.streaming.advisor.glue_cost import USD_PER_DPU_HOUR, glue_cost, worker_type
 from gluepot.streaming.advisor.log import recorded
 from gluepot.streaming.progress import BatchStats
 

@@ -132,6 +132,10 @@ def test_event_logs_are_written_only_with_the_spark_ui(enabled, path):
     assert parameters.spark_event_logs_path == path
 
 
+def test_event_logs_go_to_our_own_folder_if_no_other_is_named():
+    assert parse("--enable-spark-ui", "true").spark_event_logs_path == ""
+
+
 def test_executor_cores_are_a_number():
     assert parse("--executor-cores", "4").executor_cores == 4
 

@@ -4,6 +4,7 @@ import sqlite3
 import pytest
 
 from gluepot.service.store.database import open_store
+from tests.unit.service.memory_store import MemoryStore
 from tests.unit.service.world import NOON, World
 
 
@@ -23,3 +24,9 @@ def empty_database(tmp_path_factory):
 def world(tmp_path, empty_database):
     shutil.copy(empty_database, tmp_path / "service.db")
     return World(tmp_path, NOON)
+
+
+@pytest.fixture
+def quick_world(tmp_path):
+    """A service whose database is in memory; its tests take milliseconds."""
+    return World(tmp_path, NOON, store=MemoryStore())

@@ -1,177 +1,301 @@
-"""Random workflows and chains, in which the service dies at any moment: each trigger fires once if its conditions are met.
+"""Random histories of triggers and workflows, beside a model of the reference's rules; and wrong versions of the service.
 
-What should have happened is computed at the end, from the outcomes of the runs and the definitions of the triggers.
+The service's own operations, controllers and decisions play them. Most do so with a store in memory, some with SQLite.
 """
 
-import random
-import shutil
-from collections import Counter
-from contextlib import contextmanager, suppress
+from dataclasses import replace
+from itertools import count
 
 import pytest
-from sqlalchemy import select
 
-from gluepot.service.decisions.states import OPEN, Ended, settled
-from gluepot.service.decisions.workflows import UNFINISHED, Status
-from gluepot.service.errors import ServiceError
-from gluepot.service.store.tables import firings
-from tests.unit.service.world import NOON, FakeProcesses, World
+from gluepot.core import logging
+from gluepot.service.controllers import control, endings, firing
+from gluepot.service.decisions import states, triggers, workflows
+from gluepot.service.decisions.states import OPEN, State
+from gluepot.service.events.batches import Batch
+from gluepot.service.operations import triggers as trigger_operations
+from gluepot.service.store.database import open_store
+from gluepot.service.store.tables import metadata
+from tests.unit.service import memory_store
+from tests.unit.service.histories import KINDS, History, play
+from tests.unit.service.memory_store import MemoryStore
 
-HISTORIES = 30
-STEPS = 40
-JOBS = "abcdef"
-STATES = ("SUCCEEDED", "FAILED", "STOPPED")
-SCHEDULE = "cron(0/10 * * * ? *)"
-
-
-class Killed(BaseException):
-    """The service is killed at this point."""
-
-
-class RandomProcesses(FakeProcesses):
-    """Processes that end by themselves, one way or another."""
-
-    def __init__(self, chance):
-        super().__init__()
-        self.chance = chance
-
-    def look(self, run_id, now_ms):
-        if run_id in self.commands and run_id not in self.ends and self.chance.random() < 0.5:
-            self.ends[run_id] = Ended(now_ms, self.chance.choice([0, 0, 0, 1, None]))
-        return super().look(run_id, now_ms)
+SHORT, SHORT_ON_SQLITE = 300, 10
+THOUSANDS, LONG_ON_SQLITE = 100, 2_000
+MOST = 3_000
+"""In so many histories each wrong version has to be noticed."""
 
 
-class MortalWorld(World):
-    """A service that dies now and then, before, in and after transactions."""
-
-    def __init__(self, folder, chance):
-        super().__init__(folder, NOON)
-        self.chance, self.dies = chance, 0.0
-        self.processes = RandomProcesses(chance)
-        self.controller = self.another_controller()
-        transactions = self.store.changes
-
-        @contextmanager
-        def deadly():
-            self.maybe_die()
-            with transactions() as changes:
-                yield changes
-                self.maybe_die()
-            self.maybe_die()
-
-        self.store.changes = deadly
-
-    def maybe_die(self):
-        if self.chance.random() < self.dies:
-            raise Killed
-
-    def define(self):
-        """Define jobs, chains outside of workflows, and two workflows."""
-        for name in JOBS:
-            self.job(
-                name,
-                MaxRetries=self.chance.randrange(2),
-                ExecutionProperty={"MaxConcurrentRuns": self.chance.choice([1, 2, 20])},
-                JobRunQueuingEnabled=self.chance.random() < 0.5,
-            )
-        for workflow in ("", "w1", "w2"):
-            more = {"WorkflowName": workflow} if workflow else {}
-            if workflow:
-                self.call("CreateWorkflow", Name=workflow, **self.chance.choice([{}, {"MaxConcurrentRuns": 1}]))
-            first = {"Type": "SCHEDULED", "Schedule": SCHEDULE, "StartOnCreation": True}
-            first = self.chance.choice([first, {"Type": "ON_DEMAND"}])
-            self.call("CreateTrigger", Name=f"{workflow}first", Actions=self.actions(), **first, **more)
-            for number in range(self.chance.randint(1, 4)):
-                conditions = [
-                    {
-                        "JobName": self.chance.choice(JOBS),
-                        "State": self.chance.choice(STATES[:2]),
-                        "LogicalOperator": "EQUALS",
-                    }
-                    for _ in range(self.chance.randint(1, 2))
-                ]
-                self.call(
-                    "CreateTrigger",
-                    Name=f"{workflow}then{number}",
-                    Type="CONDITIONAL",
-                    Predicate={"Logical": self.chance.choice(["AND", "ANY"]), "Conditions": conditions},
-                    Actions=self.actions(),
-                    StartOnCreation=True,
-                    **more,
-                )
-
-    def actions(self):
-        return [{"JobName": name} for name in self.chance.sample(JOBS, self.chance.randint(1, 2))]
-
-    def act(self):
-        self.clock.now += self.chance.choice([0, 1, 30, 120])
-        workflow = self.chance.choice(["w1", "w2"])
-        match self.chance.randrange(8):
-            case 0:
-                with suppress(ServiceError):  # it has as many runs as it may
-                    self.call("StartWorkflowRun", Name=workflow)
-            case 1:
-                with suppress(ServiceError):
-                    self.call("StartTrigger", Name=self.chance.choice(["first", "w1first", "w2first"]))
-            case 2:
-                self.call("StartJobRun", JobName=self.chance.choice(JOBS), JobRunQueuingEnabled=True)
-            case 3:
-                runs = self.call("GetWorkflowRuns", Name=workflow)["Runs"]
-                if runs and self.chance.random() < 0.3:
-                    with suppress(ServiceError):  # it has ended
-                        self.call("StopWorkflowRun", Name=workflow, RunId=runs[0]["WorkflowRunId"])
-            case _:
-                self.controller.step()
-
-    def everything(self):
-        with self.store.changes() as changes:
-            runs = [run for name in JOBS for run in changes.runs(name, most=10_000)]
-            workflow_runs = [one for name in ("w1", "w2") for one in changes.workflows.runs(name, most=10_000)]
-            fired = changes._connection.execute(select(firings.c.trigger, firings.c.occasion)).all()
-            return runs, workflow_runs, changes.triggers.all(), {tuple(row) for row in fired}
+@pytest.fixture(autouse=True)
+def _without_logs(_logs_as_in_a_job):
+    logging.configure(json=True, level="CRITICAL")
 
 
-def reached(trigger, outcomes):
-    """Return whether conditions are met; this is not the code that the service decides by."""
-    hits = [any(run == (one["JobName"], one["State"]) for run in outcomes) for one in trigger.conditions]
-    return {"AND": min(hits), "ANY": max(hits)}[trigger.definition["Predicate"]["Logical"]]
+@pytest.fixture
+def emptied():
+    """Return a function that empties a database on SQLite; making one takes longer than a history."""
+    store = open_store("sqlite:///:memory:")
+
+    def again():
+        with store.changes() as changes:
+            for table in metadata.sorted_tables:
+                changes._connection.execute(table.delete())
+        return store
+
+    return again
 
 
-@pytest.mark.parametrize("seed", range(HISTORIES))
-def test_each_trigger_of_a_chain_fires_once_if_its_conditions_are_met(tmp_path, empty_database, seed):
-    shutil.copy(empty_database, tmp_path / "service.db")
-    world = MortalWorld(tmp_path, random.Random(seed))
-    world.define()
-    for _ in range(STEPS):
+def test_the_service_does_what_the_reference_says():
+    play(MemoryStore, range(SHORT))
+
+
+def test_it_does_so_on_a_database(emptied):
+    play(emptied, range(SHORT_ON_SQLITE))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("thousand", range(THOUSANDS))
+def test_it_does_so_in_a_hundred_thousand_histories(thousand):
+    play(MemoryStore, range(1_000 * thousand, 1_000 * (thousand + 1)))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("thousand", range(LONG_ON_SQLITE // 1_000))
+def test_it_does_so_in_thousands_of_histories_on_a_database(emptied, thousand):
+    play(emptied, range(1_000 * thousand, 1_000 * (thousand + 1)))
+
+
+def test_the_histories_come_to_all_that_there_is():
+    met = set()
+    for seed in range(SHORT):
+        history = History(MemoryStore(), seed)
+        history.play(history.groups())
+        model = history.model
+        met |= {history.kind, *(run.state for run in model.runs), *(chain.status for chain in model.chains)}
+        met |= {word for line in history.log for word in line if isinstance(word, str)}
+        met |= {f"carried {bool(chain.carried)}" for chain in model.chains}
+        met |= {f"attempt {run.attempt}" for run in model.runs}
+        met |= {f"events {chain.properties}" for chain in model.chains}
+    assert met >= {*KINDS, "SUCCEEDED", "FAILED", "STOPPED", "TIMEOUT", "ERROR", "WAITING", "COMPLETED"}
+    assert met >= {"killed", "step of the other", "carried True", "attempt 2", "events 3"}
+    assert met >= {"ConcurrentRunsExceededException", "IllegalWorkflowStateException", "EntityNotFoundException"}
+
+
+WRONG = {}
+
+
+def wrong(version):
+    """Note a wrong version of the service, by what it does."""
+    WRONG[version.__name__.replace("_", " ")] = version
+    return version
+
+
+@wrong
+def a_trigger_fires_again_in_a_chain(patch):
+    patch(memory_store.TriggerRows, "note_firing", lambda *_: True)
+
+
+@wrong
+def one_condition_is_enough(patch):
+    patch(triggers, "met", lambda predicate, outcomes: right_met({**predicate, "Logical": "ANY"}, outcomes))
+
+
+right_met = triggers.met
+
+
+@wrong
+def an_attempt_that_failed_counts(patch):
+    for module in (triggers, firing):
+        patch(module, "settled", lambda run: run.state not in OPEN)
+
+
+@wrong
+def what_was_stopped_is_tried_again(patch):
+    def continued(run, now_ms):
+        return right_continued(replace(run, state=State.FAILED) if run.state is State.STOPPED else run, now_ms)
+
+    right_continued = states.continued
+    patch(endings, "continued", continued)
+
+
+@wrong
+def the_next_attempt_has_a_transaction_of_its_own(patch):
+    def end_run(store, run_id, place, end, now_ms):
+        with store.changes() as changes:
+            if (run := changes.run(run_id)).state not in states.ACTIVE or run.place not in {"", place}:
+                return
+            changes.change_run(done := states.ended(run, end))
+        if (again := states.continued(done, now_ms)) is not None:
+            with store.changes() as changes:
+                changes.add_run(again)
+
+    patch(control, "end_run", end_run)
+
+
+@wrong
+def an_end_counts_as_followed_before_triggers_have_fired(patch):
+    def move_on(store, origin, now_ms):
+        with store.changes() as changes:
+            ended = changes.runs_to_follow()
+            for run in ended:
+                changes.mark_followed(run.id)
+        with store.changes() as changes:
+            for run in ended:
+                firing.follow(changes, run, origin, now_ms)
+        return right(store, origin, now_ms)
+
+    right = firing.move_on
+    patch(control, "move_on", move_on)
+
+
+@wrong
+def a_schedule_goes_on_before_it_has_fired(patch):
+    def move_on(store, origin, now_ms):
+        with store.changes() as changes:
+            due = changes.triggers.due(now_ms)
+            for one in due:
+                changes.triggers.save(triggers.scheduled(one, now_ms))
+        for one in due:
+            with store.changes() as changes:
+                changes.triggers.save(one)
+                firing.fire_by_schedule(changes, one.name, now_ms)
+        return right(store, origin, now_ms)
+
+    right = firing.move_on
+    patch(control, "move_on", move_on)
+
+
+@wrong
+def times_that_were_missed_are_made_up_for(patch):
+    patch(firing, "missed", lambda *_: False)
+
+
+@wrong
+def starting_a_trigger_again_skips_a_time(patch):
+    def started(trigger, now_ms):
+        return triggers.scheduled(right(trigger, now_ms), now_ms)
+
+    right = triggers.started
+    patch(trigger_operations, "started", started)
+
+
+@wrong
+def changing_a_trigger_skips_a_time(patch):
+    def redefined(trigger, definition, now_ms):
+        return triggers.scheduled(replace(trigger, definition=definition), now_ms)
+
+    patch(trigger_operations, "redefined", redefined)
+
+
+@wrong
+def deleting_a_trigger_forgets_its_firings(patch):
+    def delete(self, name):
+        self._drop("triggers", name)
+        for key in [key for key in self._tables.firings if key[0] == name]:
+            self._drop("firings", key)
+
+    patch(memory_store.TriggerRows, "delete", delete)
+
+
+@wrong
+def a_firing_is_known_by_the_number_of_its_first_event(patch):
+    def start_by_itself(changes, workflow, now_ms, batch=None):
+        first = workflows.first_trigger(changes.triggers.of_workflow(workflow))
+        if batch is None or changes.triggers.note_firing(first.name, f"event {batch.events[0].number}", now_ms):
+            right(changes, workflow, now_ms, batch)
+
+    right = firing._start_by_itself
+    patch(firing, "_start_by_itself", start_by_itself)
+
+
+@wrong
+def all_events_that_wait_are_one_batch(patch):
+    def batch_of(*given):
+        return (found := right(*given)) and Batch(given[1], found.condition)
+
+    right = firing.batch_of
+    patch(firing, "batch_of", batch_of)
+
+
+@wrong
+def only_the_first_event_of_a_batch_is_removed(patch):
+    def forget(self, events):
+        for one in events[:1]:
+            self._drop("waiting", one.number)
+
+    patch(memory_store.EventRows, "forget", forget)
+
+
+@wrong
+def a_stopped_trigger_keeps_its_events(patch):
+    patch(firing, "takes_events", lambda _: True)
+
+
+@wrong
+def triggers_do_not_heed_the_limit_of_a_job(patch):
+    def triggered(action, definition, active, *rest):
+        return right(action, definition, 0, *rest)
+
+    right = triggers.triggered
+    patch(firing, "triggered", triggered)
+
+
+@wrong
+def the_last_run_that_waits_starts_first(patch):
+    def admitted(waiting, *rest):
+        return right(waiting[::-1], *rest)
+
+    right = states.admitted
+    patch(control, "admitted", admitted)
+
+
+def of_run(self, run_id, more):
+    found = self._tables.workflow_runs.get(run_id)
+    return found and replace(found, triggers=more(found, memory_store.TriggerRows(self._tables)))
+
+
+@wrong
+def a_run_of_a_workflow_has_the_triggers_of_today(patch):
+    def run(self, run_id):
+        return of_run(self, run_id, lambda found, rows: rows.of_workflow(found.workflow))
+
+    patch(memory_store.WorkflowRows, "run", run)
+
+
+@wrong
+def triggers_outside_fire_for_runs_inside(patch):
+    def run(self, run_id):
+        return of_run(self, run_id, lambda found, rows: [*found.triggers, *rows.of_workflow("")])
+
+    patch(memory_store.WorkflowRows, "run", run)
+
+
+@wrong
+def a_run_that_is_stopped_is_completed(patch):
+    def over(run, now_ms):
+        return replace(run, status=workflows.Status.COMPLETED, completed_ms=now_ms)
+
+    patch(firing, "over", over)
+
+
+@wrong
+def a_resumed_run_repeats_only_what_was_named(patch):
+    patch(workflows, "downstream", lambda *_: set())
+
+
+@wrong
+def two_places_start_a_run(patch):
+    patch(memory_store.MemoryChanges, "take_run", lambda *_: True)
+
+
+@pytest.mark.parametrize("version", WRONG.values(), ids=WRONG)
+def test_a_wrong_version_is_noticed(monkeypatch, version):
+    version(monkeypatch.setattr)
+    for seed in count():
+        assert seed < MOST
+        history = History(MemoryStore(), seed)
         try:
-            world.dies = 0.05
-            world.act()
-        except Killed:
-            world.controller = world.another_controller()
-        finally:
-            world.dies = 0.0
-    for name in ("first", "w1first", "w2first"):
-        world.call("StopTrigger", Name=name)
-    for _ in range(200):
-        world.clock.now += 10
-        world.controller.step()
-    runs, workflow_runs, triggers, fired = world.everything()
-    assert not [run for run in runs if run.state in OPEN]
-    assert not [run for run in workflow_runs if run.status in UNFINISHED]
-    stopped = {run.id for run in workflow_runs if run.status is Status.STOPPED}
-    for chain in {run.chain for run in runs if run.chain}:
-        of_chain = [run for run in runs if run.chain == chain]
-        [workflow] = {run.workflow for run in of_chain}
-        outcomes = {(run.job, run.state.value) for run in of_chain if settled(run)}
-        first_attempts = Counter((run.trigger, run.job) for run in of_chain if not run.attempt)
-        assert max(first_attempts.values()) == 1
-        for trigger in triggers:
-            if trigger.type == "CONDITIONAL" and trigger.workflow == workflow:
-                started = {job for name, job in first_attempts if name == trigger.name}
-                assert started in (set(), {one["JobName"] for one in trigger.actions})
-                assert bool(started) == ((trigger.name, chain) in fired)
-                if chain not in stopped:
-                    assert bool(started) == reached(trigger, outcomes), (trigger, outcomes)
-            elif trigger.workflow != workflow:
-                assert trigger.name not in {name for name, _ in first_attempts}
-    assert not {run.trigger for run in runs if not run.chain} - {""}
+            history.play(history.groups())
+        except AssertionError:
+            print(f"noticed in history {seed}: {history.kind}")
+            return

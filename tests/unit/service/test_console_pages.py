@@ -1,5 +1,6 @@
 """The console, asked in this process without a socket: login, forged requests, escaping, headers, secrets."""
 
+import os
 import re
 import shutil
 from html import unescape
@@ -8,10 +9,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from gluepot.bookmarks.ledger import Change, Owner, RunStart, open_ledger
+from gluepot.servers.process import identify
+from gluepot.servers.state import ServerState, server_folder, write_state
 from gluepot.service.console.app import ACTIONS
 from gluepot.service.console.pages import PAGES, Reader
 from gluepot.service.console.sessions import SESSION_SECS
 from gluepot.service.console.values import url
+from gluepot.service.operations import operations_of
 from gluepot.web.render import HEADERS
 from tests.console_scene import CANARY, EVIL, KEY, WORKFLOW, Scene
 from tests.unit.service.world import World
@@ -408,3 +412,16 @@ def test_static_files_are_there_without_a_login_and_the_api_stays(scene):
     assert client.get("/console/static/htmx-LICENSE.txt").status_code == 404
     assert client.get("/console/static/..%2fapp.py").status_code == 404
     assert client.post("/", json={}).json()["__type"] == "MissingAuthenticationTokenException"
+
+
+def test_a_run_with_an_event_log_links_to_the_history_server_that_runs(world, monkeypatch):
+    world.job("shown", DefaultArguments={"--enable-spark-ui": "true"})
+    run_id = world.call("StartJobRun", JobName="shown")["JobRunId"]
+    environ = {"GLUEPOT_HOME": str(world.script.parent)}
+    world.service.environ.update(environ)
+    reader, query = Reader(world.service, operations_of(world.service)), {"job": "shown", "id": run_id}
+    assert PAGES["run"](reader, query).values["spark_ui"] == ""
+    folder = server_folder(environ, "history")
+    folder.mkdir(parents=True)
+    write_state(folder, ServerState("history", identify(os.getpid()), 20001, "/log"))
+    assert PAGES["run"](reader, query).values["spark_ui"] == "http://127.0.0.1:20001"

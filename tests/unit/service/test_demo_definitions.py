@@ -14,7 +14,7 @@ from tests.unit.service.world import NOON
 def test_the_schedule_fires_within_a_minute_and_its_jobs_follow_each_other(world, monkeypatch, minutes, seconds):
     world.clock.now = NOON + 60 * (53 + minutes) + seconds
     world.service.environ["GLUEPOT_CATALOG"] = f"sqlite:///{world.script.parent / 'catalog.db'}"
-    monkeypatch.setattr("gluepot.service.controllers.control.fetched", lambda _: b"")
+    monkeypatch.setattr("gluepot.service.launch.drivers.fetched", lambda _: b"")
     for operation, request in definitions("127.0.0.1:9092", Path("/demo"), now(world)):
         world.call(operation, **request)
     world.steps(60)

@@ -14,6 +14,7 @@ from gluepot.service.controllers.deliveries import Deliveries
 from gluepot.service.controllers.metric_reports import MetricReports
 from gluepot.service.decisions.metrics import Metric
 from gluepot.service.decisions.states import OPEN
+from gluepot.service.launch import drivers
 from gluepot.service.operations import runs, triggers, workflows
 
 POINTS = sorted(
@@ -23,7 +24,7 @@ POINTS = sorted(
         for name in re.findall(r'reach\("(service\.\w+)"\)', path.read_text())
     }
 )
-MODULES = (catalog_news, control, deliveries, endings, firing, metric_reports, runs, triggers, workflows)
+MODULES = (catalog_news, control, deliveries, drivers, endings, firing, metric_reports, runs, triggers, workflows)
 HOOK = "http://hook.example/"
 WORKFLOW_ARN = "arn:aws:glue:us-east-1:000000000000:workflow/nightly"
 

@@ -49,9 +49,9 @@ class LastingProcesses(FakeProcesses):
     def alive(self):
         return [one for one in self.commands if one not in self.stopped and one not in self.ends]
 
-    def start(self, run_id, argv, files, environ):
-        if run_id not in self.commands:
-            super().start(run_id, argv, files, environ)
+    def launch(self, run):
+        if run.id not in self.commands:
+            super().launch(run)
 
 
 class Place:

@@ -17,7 +17,7 @@ from gluepot.service.controllers.control import Controller
 from gluepot.service.decisions.states import ACTIVE, OPEN, Ended, State
 from gluepot.service.errors import ServiceError
 from gluepot.service.events.envelopes import Origin
-from gluepot.service.launch.processes import Alive, Starting, Unknown
+from gluepot.service.launch.launcher import Alive, Starting, Unknown
 from gluepot.service.operations import jobs, runs
 from gluepot.service.store.database import open_store
 
@@ -50,7 +50,8 @@ class Machine:
     processes: dict[str, Process] = field(default_factory=dict)
     started_by_this_service: set = field(default_factory=set)
 
-    def start(self, run_id, *_):
+    def launch(self, run):
+        run_id = run.id
         self.started_by_this_service.add(run_id)
         if run_id in self.processes:  # the second runner finds the first one's lock
             return
@@ -132,7 +133,7 @@ class World:
 
     def restart(self):
         self.machine.started_by_this_service = set()
-        self.controller = Controller(self.store, self.machine, {}, "here", self.clock, Origin("0" * 12, "us-east-1"))
+        self.controller = Controller(self.store, self.machine, "here", self.clock, Origin("0" * 12, "us-east-1"))
 
     def act(self):
         self.clock.now += self.chance.choice([0, 0.2, 1, 30])

@@ -2,9 +2,13 @@
 
 import sys
 
+import pytest
+
+from gluepot.core.errors import ConfigError
 from gluepot.service.decisions.commands import command_of
 from gluepot.service.decisions.states import Run, State
 from gluepot.service.keys import KeyPair
+from gluepot.service.launch.drivers import master_of
 from gluepot.service.launch.processes import said
 from gluepot.service.server import run_environment
 
@@ -53,3 +57,33 @@ def test_a_run_finds_the_service_and_keeps_the_keys_of_the_data():
     assert (found["AWS_ENDPOINT_URL_GLUE"], found["AWS_ACCESS_KEY_ID"]) == ("http://here", "data")
     assert found["GLUEPOT_METRICS_PORT"] == "0"
     assert "GLUEPOT_METRICS_PORT" not in run_environment({}, "http://here", "us-east-1", KeyPair("own", "secret"))
+
+
+def test_on_a_cluster_a_run_asks_for_the_workers_of_its_job():
+    definition = {"GlueVersion": "4.0", "Command": {"Name": "glueetl", "ScriptLocation": "/daily.py"}}
+    for size, kind, workers in (
+        ({"WorkerType": "G.2X", "NumberOfWorkers": 5}, "G.2X", "5"),
+        ({"MaxCapacity": 3.0}, "G.1X", "3"),
+        ({}, "G.1X", "10"),
+    ):
+        run = Run(1, "jr_1", "daily", State.STARTING, {**definition, **size}, {})
+        options = command_of(run, str.encode, "spark://a:7077").argv[6:12]
+        assert options == ["--master", "spark://a:7077", "--worker-type", kind, "--number-of-workers", workers]
+
+
+def test_a_shell_job_runs_here_whatever_the_master():
+    definition = {"Command": {"Name": "pythonshell", "ScriptLocation": "/daily.py"}}
+    run = Run(1, "jr_1", "daily", State.STARTING, definition, {})
+    assert command_of(run, str.encode, "spark://a:7077") == command_of(run, str.encode)
+
+
+def test_launcher_and_master_fit_together():
+    assert master_of("process", None) is None
+    assert master_of("spark-submit", "yarn") == "yarn"
+    for launcher, master, reason in (
+        ("process", "yarn", "add --launcher spark-submit"),
+        ("spark-submit", None, "needs --master"),
+        ("spark-submit", "spark://a", "write spark://HOST:PORT"),
+    ):
+        with pytest.raises(ConfigError, match=reason):
+            master_of(launcher, master)

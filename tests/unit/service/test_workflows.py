@@ -98,6 +98,24 @@ def test_a_run_keeps_the_triggers_that_it_began_with(nightly):
     assert set(nodes(shown(nightly, run_id, graph=True))) >= {"both", "load"}
 
 
+def test_a_trigger_that_is_deleted_after_it_fired_does_not_fire_again_in_the_same_run(nightly):
+    when(
+        nightly,
+        "first-one",
+        {"load": "SUCCEEDED", "count": "SUCCEEDED"},
+        "report",
+        logical="ANY",
+        WorkflowName="nightly",
+    )
+    nightly.call("DeleteTrigger", Name="last")
+    start(nightly)
+    nightly.end("extract")
+    nightly.end("load")
+    nightly.call("DeleteTrigger", Name="first-one")
+    nightly.end("count")
+    assert len(nightly.runs("report")) == 1
+
+
 def test_triggers_inside_and_outside_do_not_mix(nightly):
     nightly.job("outside")
     when(nightly, "watcher", {"extract": "SUCCEEDED"}, "outside")

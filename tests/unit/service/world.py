@@ -6,8 +6,10 @@ from pathlib import Path
 from gluepot.core.clock import FakeClock
 from gluepot.service.context import Service
 from gluepot.service.controllers.control import Controller
+from gluepot.service.decisions.commands import command_of
 from gluepot.service.decisions.states import Ended
-from gluepot.service.launch.processes import Alive, Unknown
+from gluepot.service.launch import drivers
+from gluepot.service.launch.launcher import Alive, Unknown
 from gluepot.service.operations import BY_TARGET
 from gluepot.service.store.database import open_store
 from gluepot.service.wire import shapes
@@ -29,9 +31,11 @@ class FakeProcesses:
         self.ends = {}
         self.stopped = set()
 
-    def start(self, run_id, argv, files, environ):
-        assert run_id not in self.commands, "a run was started twice"
-        self.commands[run_id] = argv
+    def launch(self, run):
+        assert run.id not in self.commands, "a run was started twice"
+        argv = command_of(run, drivers.fetched).argv
+        drivers.reach("service.starting")
+        self.commands[run.id] = argv
 
     def look(self, run_id, now_ms):
         if run_id not in self.commands:
@@ -54,11 +58,12 @@ class World:
         folder: of its files.
         now: seconds since 1970.
         url: of its database; one in the folder if it is empty.
+        store: a store to use instead of a database.
     """
 
-    def __init__(self, folder: Path, now: float, url: str = ""):
+    def __init__(self, folder: Path, now: float, url: str = "", store=None):
         self.clock = FakeClock(now)
-        self.store = open_store(url or f"sqlite:///{folder / 'service.db'}")
+        self.store = store or open_store(url or f"sqlite:///{folder / 'service.db'}")
         self.processes = FakeProcesses()
         self.most_runs = None
         environ = {"GLUEPOT_STATE": str(folder)}
@@ -71,7 +76,7 @@ class World:
 
     def another_controller(self, place="here"):
         """Return a controller of the same database."""
-        return Controller(self.store, self.processes, {}, place, self.clock, self.service.origin, self.most_runs)
+        return Controller(self.store, self.processes, place, self.clock, self.service.origin, self.most_runs)
 
     def call(self, operation, *, of="AWSGlue", **request):
         """Call an operation; its request and its answer have the shapes of AWS's model."""

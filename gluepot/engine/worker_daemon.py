@@ -30,8 +30,6 @@ from contextlib import suppress
 from importlib import import_module
 from importlib.machinery import PathFinder
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 MODULES = ("gluepot.engine.task", "gluepot.connectors.files.formats.parquet.sink", "gluepot.connectors.kafka.source")
 SCRIPT_FOLDER = "GLUEPOT_SCRIPT_FOLDER"
@@ -61,15 +59,6 @@ def keep_memory() -> None:
             set_option(name, value)
 
 
-def without_sigterm() -> Any:
-    """Return the module `signal` for pyspark's daemon, whose requests to handle SIGTERM have no effect."""
-
-    def handle(number: int, handler: Any) -> Any:
-        return None if number == signal.SIGTERM else signal.signal(number, handler)
-
-    return SimpleNamespace(**{**vars(signal), "signal": handle})
-
-
 if __name__ == "__main__":
     keep_memory()
     sys.path[:] = without_archives(sys.path)
@@ -81,7 +70,9 @@ if __name__ == "__main__":
     lazy_pandas.for_pyarrow()
     from pyspark import daemon
 
-    daemon.signal = without_sigterm()  # type: ignore[attr-defined]
+    from gluepot.core.signals import without
+
+    daemon.signal = without(signal.SIGTERM)  # type: ignore[attr-defined]
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     gc.collect()
     gc.freeze()

@@ -13,6 +13,7 @@ from gluepot.core.errors import ConfigError
 @pytest.fixture(autouse=True)
 def _restored():
     before = {name: (log.handlers, log.level, log.propagate) for name, log in foreign_loggers()}
+    logs._process_context.clear()  # a test before may have begun a run
     yield
     structlog.reset_defaults()
     logs._process_context.clear()

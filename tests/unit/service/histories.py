@@ -18,12 +18,11 @@ from dataclasses import dataclass
 from gluepot.core.clock import FakeClock
 from gluepot.service.context import Service
 from gluepot.service.controllers.control import Controller
-from gluepot.service.decisions.commands import Command
 from gluepot.service.decisions.states import Ended, State
 from gluepot.service.decisions.workflows import node_id
 from gluepot.service.errors import ServiceError
 from gluepot.service.events.envelopes import Origin
-from gluepot.service.launch.processes import Alive, Unknown
+from gluepot.service.launch.launcher import Alive, Unknown
 from gluepot.service.operations import events, jobs, runs, triggers, workflows
 from tests.unit.service import trigger_model as rules
 
@@ -88,8 +87,8 @@ class Place:
     def __init__(self, machine, name):
         self.machine, self.name = machine, name
 
-    def start(self, run_id, *_):
-        assert self.machine.begun.setdefault(run_id, self.name) == self.name, "a run was started at two places"
+    def launch(self, run):
+        assert self.machine.begun.setdefault(run.id, self.name) == self.name, "a run was started at two places"
         self.machine.acts += 1
 
     def look(self, run_id, now_ms):
@@ -103,13 +102,6 @@ class Place:
         self.machine.acts += 1
 
     kill = stop
-
-
-class WithoutScripts(Controller):
-    """A controller for which jobs need no scripts."""
-
-    def _command(self, run):
-        return Command([], {})
 
 
 class History:
@@ -404,7 +396,7 @@ class History:
 
     def _controller(self, store, place):
         origin = Origin("0" * 12, "us-east-1")
-        return WithoutScripts(store, Place(self.machine, place), {}, place, self.clock, origin)
+        return Controller(store, Place(self.machine, place), place, self.clock, origin)
 
     def _kill(self, where):
         self.log.append(("killed", where))

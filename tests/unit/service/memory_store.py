@@ -131,12 +131,20 @@ class EventRows(Rows):
         self._tables.deliveries.append((url, event))
 
 
+class MetricRows:
+    """Keeps no metrics: no history looks at them."""
+
+    def add(self, minutes):
+        pass
+
+
 class MemoryChanges(Rows):
     """What `Changes` of the real store offers."""
 
     def __init__(self, tables):
         super().__init__(tables)
         self.triggers, self.workflows, self.events = TriggerRows(tables), WorkflowRows(tables), EventRows(tables)
+        self.metrics = MetricRows()
 
     def alone(self):
         pass

@@ -129,7 +129,7 @@ def run(
         with (
             stop_on_signals(streams),
             _arguments(parameters.argv),
-            _import_path(script, parameters.extra_py_files),
+            _import_path(script, parameters.extra_py_files, files / "modules"),
             _attached(transforms),
         ):
             runpy.run_path(str(script), run_name="__main__")
@@ -303,10 +303,15 @@ def _arguments(argv: Sequence[str]) -> Iterator[None]:
 
 
 @contextmanager
-def _import_path(script: Path, extra_py_files: Sequence[str]) -> Iterator[None]:
+def _import_path(script: Path, extra_py_files: Sequence[str], modules: Path) -> Iterator[None]:
     """Let the script import its neighbours, as `python SCRIPT` does, and then what --extra-py-files names.
 
     Only Glue's own packages and ours stay what they are: a module of one of these names is hidden, with a warning.
+
+    Args:
+        script: the script.
+        extra_py_files: archives and modules on this machine.
+        modules: a new folder that links to the modules. Their own folders may hold others, which are not meant.
     """
     for name in OWN_PACKAGES:
         import_module(name)  # what is loaded is not searched for again
@@ -316,7 +321,11 @@ def _import_path(script: Path, extra_py_files: Sequence[str]) -> Iterator[None]:
             log.warning(
                 "module_shadowed", module=name, folder=str(folder), hint="rename it; Gluepot has one of that name"
             )
-    added = [str(folder), *extra_py_files]
+    modules.mkdir()
+    for path in (Path(one) for one in reversed(extra_py_files) if one.endswith(".py")):
+        (modules / path.name).unlink(missing_ok=True)  # of two modules of one name the first counts, as on any path
+        (modules / path.name).symlink_to(path.absolute())
+    added = [str(folder), str(modules), *(one for one in extra_py_files if not one.endswith(".py"))]
     sys.path[:0] = added
     try:
         yield

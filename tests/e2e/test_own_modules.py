@@ -68,13 +68,17 @@ def beside(tmp_path):
     return script
 
 
+def archive_of(names, path):
+    with zipfile.ZipFile(path, "w") as made:
+        for name in names:
+            made.writestr(name, MODULES[name])
+    return path
+
+
 @pytest.fixture
 def archive(tmp_path):
     """The modules in an archive."""
-    with zipfile.ZipFile(tmp_path / "modules.zip", "w") as made:
-        for name, text in MODULES.items():
-            made.writestr(name, text)
-    return tmp_path / "modules.zip"
+    return archive_of(MODULES, tmp_path / "modules.zip")
 
 
 @pytest.fixture
@@ -102,10 +106,14 @@ def test_run_with_modules_beside_the_script(launch, beside, tmp_path):
     )
 
 
-def test_run_with_extra_py_files(launch, alone, archive, tmp_path):
+def test_run_with_extra_py_files(launch, alone, tmp_path):
+    module = tmp_path / "batch.py"
+    module.write_text(MODULES[module.name])
+    archive = archive_of(MODULES.keys() - {module.name}, tmp_path / "others.zip")
     job = launch.gluepot(
-        "run", alone(), "--master", "local[2]", "--", "--table", tmp_path / "table", "--extra-py-files", archive
-    )
+        "run", alone(), "--master", "local[2]", "--", "--table", tmp_path / "table",
+        "--extra-py-files", f"{archive},{module}",
+    )  # fmt: skip
     assert_own(job, tmp_path / "table")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from gluepot.check.calls import read_script
@@ -20,15 +20,16 @@ def check_scripts(scripts: Iterable[Path]) -> list[Report]:
     Raises:
         ConfigError: a file cannot be read, or is not Python.
     """
-    return [check_script(str(script), _source(script)) for script in scripts]
+    return [check_script(str(script), _source(script), _beside(script)) for script in scripts]
 
 
-def check_script(name: str, source: str) -> Report:
+def check_script(name: str, source: str, beside: Collection[str] = ()) -> Report:
     """Return the findings about a script, in the order of its lines.
 
     Args:
         name: name of the script, for messages.
         source: text of the script.
+        beside: the names of modules that lie beside the script.
 
     Raises:
         ConfigError: the text is not Python.
@@ -37,8 +38,13 @@ def check_script(name: str, source: str) -> Report:
         script = read_script(source)
     except SyntaxError as wrong:
         raise ConfigError(f"{name} is not a Python script: line {wrong.lineno}: {wrong.msg}.") from wrong
-    findings = [*map(verdict_on, script.calls), *warnings_of(script)]
+    findings = [*map(verdict_on, script.calls), *warnings_of(script, beside)]
     return Report(name, tuple(sorted(findings, key=lambda one: (one.line, one.level is Level.WARNING))))
+
+
+def _beside(script: Path) -> Collection[str]:
+    folder = script.absolute().parent
+    return {path.stem for path in folder.glob("*.py")} | {path.parent.name for path in folder.glob("*/*.py")}
 
 
 def _source(script: Path) -> str:

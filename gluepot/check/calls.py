@@ -20,6 +20,8 @@ _FACADES = {
     ("DynamicFrameWriter", "from_options"): GlueContext.write_dynamic_frame_from_options,
 }
 GLUE_PACKAGES = ("awsglue", "awsglueml", "awsgluedq")
+_CHANGES = frozenset({"append", "clear", "extend", "insert", "pop", "popitem", "remove", "setdefault", "update"})
+_NO_SUCH_MODULE = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +50,17 @@ class Script:
     Args:
         tree: the syntax tree of the script.
         calls: calls into Glue's library.
-        imports: imported modules, and names from Glue's packages, with their lines.
+        imports: imported modules, and names from Glue's packages, with their lines. Modules that the script can do
+            without are left out.
         row_writes: lines in batch functions at which Spark writes a DataFrame.
+        formats: what Spark's own readers and writers are told by `format`, with their lines.
     """
 
     tree: ast.Module
     calls: tuple[Call, ...]
     imports: tuple[tuple[str, int], ...]
     row_writes: tuple[int, ...]
+    formats: tuple[tuple[str, int], ...]
 
 
 def read_script(source: str) -> Script:
@@ -65,9 +70,9 @@ def read_script(source: str) -> Script:
         SyntaxError: the text is not Python.
     """
     tree = ast.parse(source)
-    reader = _Reader(_batch_functions(tree), _texts(tree))
+    reader = _Reader(_batch_functions(tree), _literals(tree))
     reader.visit(tree)
-    return Script(tree, tuple(reader.calls), tuple(reader.imports), tuple(reader.row_writes))
+    return Script(tree, tuple(reader.calls), tuple(reader.imports), tuple(reader.row_writes), tuple(reader.formats))
 
 
 def _batch_functions(tree: ast.Module) -> frozenset[str]:
@@ -80,18 +85,27 @@ def _batch_functions(tree: ast.Module) -> frozenset[str]:
     return frozenset(found)
 
 
-def _texts(tree: ast.Module) -> Mapping[str, ast.Constant]:
-    """Return the texts of names that are bound once in the whole script, such as the rulesets that Studio writes."""
-    bound = Counter(
-        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    )
-    bound.update(node.arg for node in ast.walk(tree) if isinstance(node, ast.arg))
-    found = {}
+def _literals(tree: ast.Module) -> Mapping[str, ast.expr]:
+    """Return the values of names that are bound once in the whole script and not changed, if they are written there.
+
+    These are texts, such as the rulesets that Studio writes, and dicts and lists, such as options.
+    """
+    bound: Counter[str] = Counter()
+    found: dict[str, ast.expr] = {}
     for node in ast.walk(tree):
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str()) as text) if bound[name] == 1:
-                found[name] = text
-    return found
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                bound[name] += 1
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
+                bound[name] += 1
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)) if attr in _CHANGES:
+                bound[name] += 1
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str()) as value):
+                found[name] = value
+            case ast.Assign(targets=[ast.Name(id=name)], value=(ast.Dict() | ast.List()) as value):
+                found[name] = value
+    return {name: value for name, value in found.items() if bound[name] == 1}
 
 
 @dataclass(slots=True)
@@ -103,21 +117,47 @@ class _Reader(ast.NodeVisitor):
     """
 
     batch_functions: frozenset[str]
-    texts: Mapping[str, ast.Constant]
+    literals: Mapping[str, ast.expr]
     names: Names = field(default_factory=Names)
     calls: list[Call] = field(default_factory=list)
     imports: list[tuple[str, int]] = field(default_factory=list)
     row_writes: list[int] = field(default_factory=list)
+    formats: list[tuple[str, int]] = field(default_factory=list)
+    asked_for: Counter[str] = field(default_factory=Counter)
+    can_do_without: bool = False
     added: set[str] = field(default_factory=set)
     in_batch: bool = False
 
+    def visit_Try(self, node: ast.Try) -> None:
+        before = self.can_do_without
+        self.can_do_without = before or any(_catches_imports(handler) for handler in node.handlers)
+        for statement in node.body:
+            self.visit(statement)
+        self.can_do_without = before
+        for part in (*node.handlers, *node.orelse, *node.finalbody):
+            self.visit(part)
+
+    def visit_If(self, node: ast.If) -> None:
+        """Leave methods alone that the script calls only if they are there: `if hasattr(frame, "name")`."""
+        self.visit(node.test)
+        asked = [name for one in ast.walk(node.test) if (name := _asked_for(one)) is not None]
+        self.asked_for.update(asked)
+        for statement in node.body:
+            self.visit(statement)
+        self.asked_for.subtract(asked)
+        for statement in node.orelse:
+            self.visit(statement)
+
     def visit_Import(self, node: ast.Import) -> None:
-        self.imports += [(alias.name, node.lineno) for alias in node.names]
+        if not self.can_do_without:
+            self.imports += [(alias.name, node.lineno) for alias in node.names]
         self.added |= {alias.name for alias in node.names if not hasattr(CLASSES["DynamicFrame"], alias.name)}
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         package = (node.module or "").partition(".")[0]
         if package not in GLUE_PACKAGES:
+            if not node.level and not self.can_do_without:
+                self.imports.append((str(node.module), node.lineno))
             return
         for alias in node.names:
             if alias.name == "*":
@@ -139,10 +179,10 @@ class _Reader(ast.NodeVisitor):
                 self.added.add(target.attr)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        before = self.in_batch
+        before, kinds = self.in_batch, dict(self.names.kinds)
         for argument in node.args.args:
             annotated = None if argument.annotation is None else self.names.class_of(argument.annotation)
-            if annotated is not None:
+            if argument.annotation is not None:
                 self._bind(argument.arg, annotated)
             elif argument.arg in {"glueContext", "glue_context"}:
                 self._bind(argument.arg, "GlueContext")
@@ -154,6 +194,8 @@ class _Reader(ast.NodeVisitor):
                 self._bind(node.args.args[0].arg, "DataFrame")
         self.generic_visit(node)
         self.in_batch = before
+        for argument in node.args.args:  # outside of the function, the name means what it meant before
+            self._bind(argument.arg, kinds.get(argument.arg))
 
     def visit_Call(self, node: ast.Call) -> None:
         self.generic_visit(node)
@@ -172,7 +214,11 @@ class _Reader(ast.NodeVisitor):
                 self._add(TRANSFORM, named, node, inspect.getattr_static(TRANSFORMS[named], name, None))
             return
         owner = named or self.names.kind_of(value)
-        if owner in CLASSES and name not in self.added:
+        if name == "format" and node.args:
+            given = self._literal(node.args[0])
+            if isinstance(given, ast.Constant) and _is_of_spark(value):
+                self.formats.append((str(given.value), node.lineno))
+        if owner in CLASSES and name not in self.added and not self.asked_for[name]:
             method = _FACADES.get((owner, name)) or inspect.getattr_static(CLASSES[owner], name, None)
             self._add(owner, name, node, method)
         elif self.in_batch and _writes_rows(node):
@@ -183,16 +229,41 @@ class _Reader(ast.NodeVisitor):
         parameters = list(inspect.signature(plain).parameters)[1:] if callable(plain) else []  # without `self` or `cls`
         given = dict(zip(parameters, node.args, strict=False))
         given |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
-        ruleset = given.get("ruleset")
-        if isinstance(ruleset, ast.Name) and ruleset.id in self.texts:
-            given["ruleset"] = self.texts[ruleset.id]
+        given = {parameter: self._literal(value) for parameter, value in given.items()}
         self.calls.append(Call(owner, name, node.lineno, given, self.in_batch))
+
+    def _literal(self, node: ast.expr) -> ast.expr:
+        return self.literals.get(node.id, node) if isinstance(node, ast.Name) else node
 
     def _bind(self, name: str, kind: str | None) -> None:
         if kind is None:
             self.names.kinds.pop(name, None)
         else:
             self.names.kinds[name] = kind
+
+
+def _catches_imports(handler: ast.ExceptHandler) -> bool:
+    """Tell whether a handler catches the error of an import."""
+    return handler.type is None or any(
+        isinstance(one, ast.Name) and one.id in _NO_SUCH_MODULE for one in ast.walk(handler.type)
+    )
+
+
+def _asked_for(node: ast.AST) -> str | None:
+    """Return the name for which an expression asks by `hasattr`; None if it does something else."""
+    match node:
+        case ast.Call(func=ast.Name(id="hasattr"), args=[_, ast.Constant(value=str() as name)]):
+            return name
+    return None
+
+
+def _is_of_spark(node: ast.expr) -> bool:
+    """Tell whether an expression is a chain from one of Spark's readers or writers: `spark.read`, `df.writeStream`."""
+    while isinstance(node, ast.Call | ast.Attribute):
+        if isinstance(node, ast.Attribute) and node.attr in {"read", "readStream", "write", "writeStream"}:
+            return True
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return False
 
 
 _WRITER_ENDS = frozenset(

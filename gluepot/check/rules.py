@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 
 from gluepot.check.calls import GLUE_PACKAGES, Call, Script
 from gluepot.check.finding import Finding, Level
+from gluepot.check.verdict import OTHER_DATABASES
 from gluepot.core.errors import ConfigError
 from gluepot.quality.dqdl import DqdlError
 from gluepot.quality.dqdl.parser import parse
@@ -31,6 +32,29 @@ _WITH_CTX = frozenset(
         "GlueContext.write_dynamic_frame_from_options",
     }
 )
+_READS = frozenset(
+    {
+        "DataFrameReader.from_options",
+        "DynamicFrameReader.from_options",
+        "GlueContext.create_data_frame_from_options",
+        "GlueContext.create_dynamic_frame_from_options",
+        "GlueContext.getSource",
+    }
+)
+# What names of formats contain whose connectors AWS Glue ships, or users bring, and the connectors.
+_SPARK_FORMATS = {
+    "kafka": "spark-sql-kafka-0-10",
+    "kinesis": "spark-sql-kinesis-connector",
+    "hudi": "hudi-spark-bundle",
+    "snowflake": "spark-snowflake",
+    "redshift": "spark-redshift",
+    "mongo": "mongo-spark-connector",
+    "dynamodb": "emr-dynamodb-hadoop",
+    "bigquery": "spark-bigquery",
+    "opensearch": "opensearch-hadoop",
+    "elasticsearch": "elasticsearch-spark",
+    "cassandra": "spark-cassandra-connector",
+}
 _SHORT_WINDOW_SECS = 60
 _MANY_KEYS = 2
 # Methods that Spark 4 no longer has, and whose names are not used by anything else.
@@ -41,8 +65,13 @@ _SPARK_4 = {
 }
 
 
-def warnings_of(script: Script) -> Iterator[Finding]:
-    """Yield the warnings about a script."""
+def warnings_of(script: Script, beside: Collection[str] = ()) -> Iterator[Finding]:
+    """Yield the warnings about a script.
+
+    Args:
+        script: the script.
+        beside: the names of modules that lie beside it.
+    """
     yield from _job_without_commit(script)
     yield from _without_ctx(script)
     yield from _repeated_writes(script)
@@ -50,6 +79,9 @@ def warnings_of(script: Script) -> Iterator[Finding]:
     yield from _ruleset_notes(script)
     yield from _gone_in_spark_4(script)
     yield from _unknown_names(script)
+    yield from _modules_not_here(script, beside)
+    yield from _drivers_not_here(script)
+    yield from _formats_not_here(script)
 
 
 def _job_without_commit(script: Script) -> Iterator[Finding]:
@@ -116,6 +148,35 @@ def _unknown_names(script: Script) -> Iterator[Finding]:
         package = path.partition(".")[0]
         if (package in GLUE_PACKAGES or package.startswith("gs_")) and not _is_importable(path):
             yield Finding(line, Level.NOT_SUPPORTED, path, "not there yet")
+
+
+def _modules_not_here(script: Script, beside: Collection[str]) -> Iterator[Finding]:
+    for path, line in script.imports:
+        package = path.partition(".")[0]
+        if package in GLUE_PACKAGES or package.startswith("gs_") or package in beside:
+            continue
+        if not _is_importable(package):
+            message = (
+                f"there is no module {package} here; install it, or bring it with --extra-py-files or "
+                "--additional-python-modules"
+            )
+            yield _warning(line, "no-module", message)
+
+
+def _drivers_not_here(script: Script) -> Iterator[Finding]:
+    for call in script.calls:
+        kind = _plain(call.arguments["connection_type"]) if "connection_type" in call.arguments else None
+        if f"{call.owner}.{call.name}" in _READS and isinstance(kind, str) and kind.lower() in OTHER_DATABASES:
+            message = f"the JDBC driver of {kind} is not shipped with Gluepot; bring it with --extra-jars"
+            yield _warning(call.line, "no-driver", message)
+
+
+def _formats_not_here(script: Script) -> Iterator[Finding]:
+    for name, line in script.formats:
+        found = next((archive for word, archive in _SPARK_FORMATS.items() if word in name.lower()), None)
+        if found is not None:
+            message = f"Spark finds format({name!r}) only with its connector, {found}; bring it with --extra-jars"
+            yield _warning(line, "no-format", message)
 
 
 def _is_importable(path: str) -> bool:

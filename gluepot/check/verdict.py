@@ -37,6 +37,8 @@ READS: Mapping[str, Callable[[Connector], object]] = {
 }
 
 _ONLY_THE_RUN = "?"
+OTHER_DATABASES = frozenset({"mysql", "oracle", "redshift", "sqlserver"})
+"""What JDBC URLs and connection types name, besides PostgreSQL."""
 _TABLES = "the tables are in Spark's storage, not below staging_path, and their ids start anew each run"
 _JOIN_ERRORS = "error records stay with the two inputs"
 
@@ -45,7 +47,12 @@ _TYPES = (
     "docs/sensitive-data.md lists them"
 )
 
+_POSTGRESQL_ONLY = "to databases of PostgreSQL only"
+
 PARTLY = {
+    "DynamicFrameWriter.from_jdbc_conf": _POSTGRESQL_ONLY,
+    "GlueContext.write_dynamic_frame_from_jdbc_conf": _POSTGRESQL_ONLY,
+    "GlueContext.write_from_jdbc_conf": _POSTGRESQL_ONLY,
     "EntityDetector.classify_columns": _TYPES,
     "EntityDetector.detect": _TYPES,
     "DynamicFrame.relationalize": _TABLES,
@@ -160,8 +167,19 @@ def _write(call: Call) -> None:
         if options.get("className") == _ONLY_THE_RUN:
             raise _Unknown
         lake_tables.of_options(kind, options)
-    elif writes is not Access.DATABASE:
+    elif writes is Access.DATABASE:
+        _writable(kind, options)
+    else:
         file_target(kind, given, literal(call, "format"), {})
+
+
+def _writable(kind: str, options: Mapping[str, Any]) -> None:
+    url = options.get("url")
+    vendor = url.split(":")[1].lower() if isinstance(url, str) and url.startswith("jdbc:") else kind.lower()
+    if vendor in OTHER_DATABASES:
+        raise NotSupported(f"writing to {vendor}")
+    if options.get("customJdbcDriverS3Path"):
+        raise NotSupported("writing through a JDBC driver of the script's own")
 
 
 def _sink(call: Call) -> None:

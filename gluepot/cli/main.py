@@ -16,8 +16,9 @@ from typing import Annotated, Literal
 from cyclopts import App, CycloptsError, MissingArgumentError, Parameter, UnknownOptionError, UnusedCliTokensError
 
 from gluepot.cli import servers
+from gluepot.cli.failures import told
 from gluepot.core import logging
-from gluepot.core.errors import ConfigError, EtlError, LeaseHeld
+from gluepot.core.errors import ConfigError, LeaseHeld
 from gluepot.job.options import DEFAULT_OPTIONS, RunOptions
 
 DONE, FAILED, USAGE, UNSUPPORTED, OTHER_DRIVER, CLOSED_PIPE = 0, 1, 2, 3, 4, 141
@@ -239,9 +240,12 @@ def outcome(command: App, tokens: list[str] | None = None, *, verbose: bool = Fa
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
     except Exception as error:  # noqa: BLE001  the last place that can turn an error into a sentence
+        lines, sentence = told(error)
         if verbose:
             traceback.print_exc()
-        _say(_sentence(error))
+        else:
+            sys.stderr.writelines(f"{line}\n" for line in lines)
+        _say(sentence)
         if isinstance(error, ConfigError):
             return USAGE
         if isinstance(error, LeaseHeld):
@@ -265,14 +269,6 @@ def _reason(wrong: CycloptsError) -> str:
 
 def _name(wrong: CycloptsError) -> str:
     return " ".join(("gluepot", *(wrong.command_chain or ())))
-
-
-def _sentence(error: Exception) -> str:
-    if isinstance(error, EtlError):
-        return str(error)
-    if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return f"{error.filename} cannot be used: {error.strerror}."
-    return f"{type(error).__name__}: {error}"
 
 
 def _say(sentence: str) -> int:

@@ -62,8 +62,8 @@ class Job:
         return [line for line in self.log() if line["msg"] == msg]
 
     def sentences(self) -> list[str]:
-        """What stderr has for a person: neither log lines nor Java's notice about modules it was told to load."""
-        notices = re.compile(r"\{|WARNING: Using incubator modules|Run again with -v")
+        """What stderr has for a person: no log lines, no lines of the script, and not Java's notice about modules."""
+        notices = re.compile(r"\{|  |WARNING: Using incubator modules|Run again with -v")
         return [line for line in self.err.splitlines() if line and not notices.match(line)]
 
     def runs(self) -> bool:

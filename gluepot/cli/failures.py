@@ -1,0 +1,80 @@
+"""Tells a failure: the lines of the user's own code that led to it, and one sentence."""
+
+from __future__ import annotations
+
+import re
+import sysconfig
+import traceback
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+import gluepot
+from gluepot.core.errors import EtlError
+
+_MOST_FRAMES = 5
+_PACKAGES = Path(gluepot.__file__).parents[1]
+_LIBRARIES = (
+    *(str(_PACKAGES / name) for name in ("awsglue", "awsgluedq", "awsglueml", "gluepot", "connectors", "streaming")),
+    *{sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")},
+)
+_TRACEBACK = "Traceback (most recent call last):\n"
+_FRAME = re.compile(r'  File "(?P<file>[^"]+)", line \d+')
+_CAUSE = re.compile(r"^(?:Caused by: |: )(?:[\w$]+\.)+(?P<what>[\w$]+(?:: .*)?)$", re.MULTILINE)
+_OF_SPARK = ("py4j.", "pyspark.")
+
+
+def told(error: BaseException) -> tuple[list[str], str]:
+    """Return the lines of the user's own code that led to an error, and what happened.
+
+    Frames of Python, of installed packages and of Gluepot are left out. An error that happened in a task of Spark has
+    the lines of both, the script and the task.
+    """
+    frames = own_frames(traceback.extract_tb(error.__traceback__), _LIBRARIES)
+    lines = "".join(traceback.format_list(frames)).splitlines()
+    if isinstance(error, EtlError):
+        return lines, str(error)
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return lines, f"{error.filename} cannot be used: {error.strerror}."
+    if type(error).__module__.startswith(_OF_SPARK):
+        in_task, what = of_spark(str(error), _LIBRARIES)
+        return [*lines, *in_task], what or f"{type(error).__name__}: {error}"
+    return lines, f"{type(error).__name__}: {error}"
+
+
+def own_frames(frames: Iterable[traceback.FrameSummary], libraries: Collection[str]) -> list[traceback.FrameSummary]:
+    """Return the innermost frames that are of none of the libraries.
+
+    Args:
+        frames: the outermost first.
+        libraries: the folders of the libraries.
+    """
+    return [one for one in frames if not _is_of(one.filename, libraries)][-_MOST_FRAMES:]
+
+
+def of_spark(text: str, libraries: Collection[str]) -> tuple[list[str], str]:
+    """Return what matters in the text of an error of Spark: own lines of a task, and what happened there.
+
+    If it happened in a task's Python code, that is the last line of its traceback; otherwise it is the innermost cause
+    that Java names. Empty if the text has neither.
+
+    Args:
+        text: what Py4J or PySpark says, with stack traces of Java and of tasks.
+        libraries: the folders whose frames are left out.
+    """
+    _, found, last = text.rpartition(_TRACEBACK)
+    if not found:
+        causes = [one["what"] for one in _CAUSE.finditer(text)]
+        return [], causes[-1] if causes else ""
+    lines, is_own = [], False
+    for line in last.splitlines():
+        if not line.startswith(" "):
+            return lines, line
+        if frame := _FRAME.match(line):
+            is_own = not _is_of(frame["file"], libraries)
+        if is_own:
+            lines.append(line)
+    return lines, ""
+
+
+def _is_of(file: str, libraries: Collection[str]) -> bool:
+    return file.startswith(("<", *(f"{folder}/" for folder in libraries)))

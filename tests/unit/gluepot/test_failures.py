@@ -1,0 +1,78 @@
+"""What a person reads about a failure: lines of the own code, and one sentence."""
+
+import traceback
+
+import pytest
+
+from gluepot.cli.failures import of_spark, own_frames, told
+from gluepot.core.errors import ConfigError
+
+LIBRARIES = ("/python/lib", "/python/site-packages")
+IN_A_TASK = """An error occurred while calling z:org.apache.spark.api.python.PythonRDD.collectAndServe.
+: org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 1.0 failed 1 times
+Traceback (most recent call last):
+  File "/python/site-packages/pyspark/worker.py", line 3386, in main
+    process()
+  File "/jobs/daily.py", line 9, in rate
+    return row["clicks"] / row["views"]
+           ~~~~~~~~~~~~~~^~~~~~~~~~~~~
+ZeroDivisionError: division by zero
+
+\tat org.apache.spark.api.python.BasePythonRunner$ReaderIterator.handlePythonException(PythonRunner.scala:645)
+\t... 1 more
+"""
+IN_JAVA = """An error occurred while calling o87.load.
+: java.util.concurrent.ExecutionException: org.postgresql.util.PSQLException: it failed
+\tat java.base/java.lang.Thread.run(Thread.java:840)
+Caused by: org.postgresql.util.PSQLException: FATAL: password authentication failed for user "glue"
+\tat org.postgresql.core.v3.ConnectionFactoryImpl.doAuthentication(ConnectionFactoryImpl.java:693)
+\t... 21 more
+"""
+
+
+def frames(*files):
+    return [traceback.FrameSummary(file, 1, "f") for file in files]
+
+
+def test_frames_of_libraries_are_left_out():
+    given = frames("<frozen runpy>", "/jobs/daily.py", "/python/site-packages/awsglue/context.py", "/jobs/rates.py")
+    assert [one.filename for one in own_frames(given, LIBRARIES)] == ["/jobs/daily.py", "/jobs/rates.py"]
+
+
+def test_of_many_frames_the_innermost_are_told():
+    given = frames(*(f"/jobs/{number}.py" for number in range(9)))
+    assert [one.filename for one in own_frames(given, LIBRARIES)] == [f"/jobs/{number}.py" for number in range(4, 9)]
+
+
+def test_an_error_in_a_task_is_told_with_the_lines_of_the_task():
+    lines = [
+        '  File "/jobs/daily.py", line 9, in rate',
+        '    return row["clicks"] / row["views"]',
+        "           ~~~~~~~~~~~~~~^~~~~~~~~~~~~",
+    ]
+    assert of_spark(IN_A_TASK, LIBRARIES) == (lines, "ZeroDivisionError: division by zero")
+
+
+def test_of_errors_in_java_the_innermost_cause_is_told():
+    sentence = 'PSQLException: FATAL: password authentication failed for user "glue"'
+    assert of_spark(IN_JAVA, LIBRARIES) == ([], sentence)
+
+
+def test_a_text_without_a_cause_is_left_as_it_is():
+    assert of_spark("An error occurred while calling o23.sc", LIBRARIES) == ([], "")
+
+
+def test_an_error_of_ours_keeps_its_sentence_and_gets_the_line_that_led_to_it(tmp_path):
+    script = tmp_path / "job.py"
+    script.write_text("def read(refuse):\n    refuse()\n")
+    names: dict = {}
+    exec(compile(script.read_text(), str(script), "exec"), names)
+
+    def refuse():
+        raise ConfigError("windowSize is missing")
+
+    with pytest.raises(ConfigError) as raised:
+        names["read"](refuse)
+    lines, sentence = told(raised.value)
+    at = lines.index(f'  File "{script}", line 2, in read')
+    assert (lines[at + 1], sentence) == ("    refuse()", "windowSize is missing")

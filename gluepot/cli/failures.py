@@ -65,7 +65,8 @@ def of_spark(text: str, libraries: Collection[str]) -> tuple[list[str], str]:
     if not found:
         causes = [one["what"] for one in _CAUSE.finditer(text)]
         return [], causes[-1] if causes else ""
-    lines, is_own = [], False
+    lines: list[str] = []
+    is_own = False
     for line in last.splitlines():
         if not line.startswith(" "):
             return lines, line

@@ -322,9 +322,9 @@ def _import_path(script: Path, extra_py_files: Sequence[str], modules: Path) -> 
                 "module_shadowed", module=name, folder=str(folder), hint="rename it; Gluepot has one of that name"
             )
     modules.mkdir()
-    for path in (Path(one) for one in reversed(extra_py_files) if one.endswith(".py")):
-        (modules / path.name).unlink(missing_ok=True)  # of two modules of one name the first counts, as on any path
-        (modules / path.name).symlink_to(path.absolute())
+    for module in (Path(one) for one in reversed(extra_py_files) if one.endswith(".py")):
+        (modules / module.name).unlink(missing_ok=True)  # of two modules of one name the first counts, as on any path
+        (modules / module.name).symlink_to(module.absolute())
     added = [str(folder), str(modules), *(one for one in extra_py_files if not one.endswith(".py"))]
     sys.path[:0] = added
     try:

@@ -73,7 +73,7 @@ def checked(descriptor: Descriptor, function: Callable[..., Any]) -> Callable[..
 
 def _import(file: Path) -> ModuleType:
     there = importlib.util.find_spec(file.stem)
-    if there is not None and there.origin != str(file):
+    if there is not None and Path(there.origin or "").resolve() != file.resolve():
         raise ConfigError(f"{file.name} has the name of another module; rename it and its descriptor.")
     spec = importlib.util.spec_from_file_location(file.stem, file)
     assert spec is not None

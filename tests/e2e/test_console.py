@@ -95,6 +95,7 @@ def test_axe_has_no_serious_finding_and_nothing_is_wider_than_the_screen(chrome,
 
 def test_a_key_logs_in_from_the_keyboard_and_the_wanted_page_opens(chrome, server):
     one = Visit.of(chrome.new_context(), at(server, url("job", name=EVIL)))
+    expect(one.page.get_by_label("Access key")).to_be_focused()
     one.page.keyboard.type(KEY.id)
     one.page.keyboard.press("Tab")
     one.page.keyboard.type(KEY.secret)

@@ -66,6 +66,7 @@ def awaited(look):
     return found
 
 
+@pytest.mark.long
 def test_a_run_of_the_service_leaves_a_log_that_the_history_server_lists(bucket, history, tmp_path):
     assert httpx.get(f"{history}/api/v1/applications").json() == []
     (tmp_path / "job.py").write_text(SCRIPT)

@@ -18,6 +18,7 @@ from pathlib import Path
 from gluepot.core import logging
 from gluepot.service.controllers import control
 from gluepot.service.decisions.commands import Command
+from gluepot.service.launch import drivers
 from gluepot.service.server import ServeOptions, service
 
 SPEED = 60.0
@@ -54,7 +55,7 @@ def serve(folder, port):
     logging.configure(json=True)
     # The clock runs fast, but workers wait by that of the machine.
     control._BUSY_WAIT_SECS = control._IDLE_WAIT_SECS = WAIT_SECS
-    control.command_of = lambda run, _: Command(["/bin/sh", str(folder / "job.sh"), run.id], {})
+    drivers.command_of = lambda run, *_: Command(["/bin/sh", str(folder / "job.sh"), run.id], {})
     environ = {**os.environ, "GLUEPOT_STATE": str(folder / "state")}
     with service(ServeOptions(port=port), environ, FastClock(folder / "clock")) as serving:
         signal.signal(signal.SIGTERM, lambda *_: serving.stop())

@@ -16,22 +16,6 @@ from gluepot.quality.dqdl import DqdlError
 from gluepot.quality.dqdl.parser import parse
 from gluepot.streaming.interval import parse_interval
 
-_WITH_CTX = frozenset(
-    {
-        "DataFrameReader.from_options",
-        "DynamicFrameReader.from_options",
-        "DynamicFrameReader.from_catalog",
-        "DynamicFrameWriter.from_options",
-        "DynamicFrameWriter.from_catalog",
-        "GlueContext.create_data_frame_from_options",
-        "GlueContext.create_dynamic_frame_from_catalog",
-        "GlueContext.create_dynamic_frame_from_options",
-        "GlueContext.getSink",
-        "GlueContext.getSource",
-        "GlueContext.write_dynamic_frame_from_catalog",
-        "GlueContext.write_dynamic_frame_from_options",
-    }
-)
 _READS = frozenset(
     {
         "DataFrameReader.from_options",
@@ -39,6 +23,17 @@ _READS = frozenset(
         "GlueContext.create_data_frame_from_options",
         "GlueContext.create_dynamic_frame_from_options",
         "GlueContext.getSource",
+    }
+)
+_WITH_CTX = _READS | frozenset(
+    {
+        "DynamicFrameReader.from_catalog",
+        "DynamicFrameWriter.from_options",
+        "DynamicFrameWriter.from_catalog",
+        "GlueContext.create_dynamic_frame_from_catalog",
+        "GlueContext.getSink",
+        "GlueContext.write_dynamic_frame_from_catalog",
+        "GlueContext.write_dynamic_frame_from_options",
     }
 )
 # What names of formats contain whose connectors AWS Glue ships, or users bring, and the connectors.
@@ -166,6 +161,8 @@ def _modules_not_here(script: Script, beside: Collection[str]) -> Iterator[Findi
 def _drivers_not_here(script: Script) -> Iterator[Finding]:
     for call in script.calls:
         kind = _plain(call.arguments["connection_type"]) if "connection_type" in call.arguments else None
+        if _given(call, "customJdbcDriverS3Path") is not None:
+            continue
         if f"{call.owner}.{call.name}" in _READS and isinstance(kind, str) and kind.lower() in OTHER_DATABASES:
             message = f"the JDBC driver of {kind} is not shipped with Gluepot; bring it with --extra-jars"
             yield _warning(call.line, "no-driver", message)
@@ -199,14 +196,20 @@ def _window_secs(call: Call) -> float | None:
 
 
 def _option(call: Call, name: str) -> object:
-    """Return a literal option of a call, wherever Glue's calls take options; None if there is none."""
+    """Return a literal option of a call; None if there is none."""
+    given = _given(call, name)
+    return None if given is None else _plain(given)
+
+
+def _given(call: Call, name: str) -> ast.expr | None:
+    """Return the expression of an option, wherever Glue's calls take options; None if the call does not give it."""
     for options in ("options", "connection_options"):
         given = call.arguments.get(options)
         if isinstance(given, ast.Dict):
             for key, value in zip(given.keys, given.values, strict=True):
                 if isinstance(key, ast.Constant) and key.value == name:
-                    return _plain(value)
-    return _plain(call.arguments[name]) if name in call.arguments else None
+                    return value
+    return call.arguments.get(name)
 
 
 def _plain(node: ast.expr) -> object:

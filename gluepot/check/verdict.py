@@ -14,6 +14,7 @@ from awsglue.unsupported import GLUE_CONTEXT
 from gluepot.check.calls import TRANSFORM, Call
 from gluepot.check.finding import Finding, Level
 from gluepot.check.kinds import CLASSES
+from gluepot.connectors.jdbc.endpoint import JdbcEndpoint
 from gluepot.connectors.registry import Access, Connector, connector
 from gluepot.core.errors import ConfigError, NotSupported
 from gluepot.entities import parameters
@@ -175,7 +176,7 @@ def _write(call: Call) -> None:
 
 def _writable(kind: str, options: Mapping[str, Any]) -> None:
     url = options.get("url")
-    vendor = url.split(":")[1].lower() if isinstance(url, str) and url.startswith("jdbc:") else kind.lower()
+    vendor = JdbcEndpoint(url).vendor if isinstance(url, str) and url.startswith("jdbc:") else kind.lower()
     if vendor in OTHER_DATABASES:
         raise NotSupported(f"writing to {vendor}")
     if options.get("customJdbcDriverS3Path"):

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import gluepot
 from gluepot.core.errors import EtlError
+from gluepot.core.python_traceback import last_traceback
 
 _MOST_FRAMES = 5
 _PACKAGES = Path(gluepot.__file__).parents[1]
 _LIBRARIES = (
-    *(str(_PACKAGES / name) for name in ("awsglue", "awsgluedq", "awsglueml", "gluepot", "connectors", "streaming")),
+    *(str(_PACKAGES / name) for name in ("awsglue", "awsgluedq", "awsglueml", "gluepot")),
     *{sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")},
 )
-_TRACEBACK = "Traceback (most recent call last):\n"
 _FRAME = re.compile(r'  File "(?P<file>[^"]+)", line \d+')
 _CAUSE = re.compile(r"^(?:Caused by: |: )(?:[\w$]+\.)+(?P<what>[\w$]+(?:: .*)?)$", re.MULTILINE)
 _OF_SPARK = ("py4j.", "pyspark.")
@@ -61,20 +61,19 @@ def of_spark(text: str, libraries: Collection[str]) -> tuple[list[str], str]:
         text: what Py4J or PySpark says, with stack traces of Java and of tasks.
         libraries: the folders whose frames are left out.
     """
-    _, found, last = text.rpartition(_TRACEBACK)
-    if not found:
+    in_task = last_traceback(text)
+    if in_task is None:
         causes = [one["what"] for one in _CAUSE.finditer(text)]
         return [], causes[-1] if causes else ""
+    frames, what = in_task
     lines: list[str] = []
     is_own = False
-    for line in last.splitlines():
-        if not line.startswith(" "):
-            return lines, line
+    for line in frames:
         if frame := _FRAME.match(line):
             is_own = not _is_of(frame["file"], libraries)
         if is_own:
             lines.append(line)
-    return lines, ""
+    return lines, what
 
 
 def _is_of(file: str, libraries: Collection[str]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import sys
 import traceback
 from pathlib import Path
@@ -16,12 +17,12 @@ from typing import Annotated, Literal
 from cyclopts import App, CycloptsError, MissingArgumentError, Parameter, UnknownOptionError, UnusedCliTokensError
 
 from gluepot.cli import servers
-from gluepot.cli.failures import told
 from gluepot.core import logging
 from gluepot.core.errors import ConfigError, LeaseHeld
 from gluepot.job.options import DEFAULT_OPTIONS, RunOptions
 
 DONE, FAILED, USAGE, UNSUPPORTED, OTHER_DRIVER, CLOSED_PIPE = 0, 1, 2, 3, 4, 141
+_STDOUT = 1
 
 BENCH_HELP = """\
 Find the settings that a script of a Kafka stream needs: workers, partitions, window, batch limit, and the cost.
@@ -235,11 +236,13 @@ def outcome(command: App, tokens: list[str] | None = None, *, verbose: bool = Fa
         return ended.code if isinstance(ended.code, int) else DONE if ended.code is None else _say(str(ended.code))
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        # Whoever read our output, such as `head`, has seen enough. Python must not try to write the rest at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return CLOSED_PIPE
     except Exception as error:  # noqa: BLE001  the last place that can turn an error into a sentence
+        if isinstance(error, BrokenPipeError) and _nobody_reads():
+            # Whoever read our output, such as `head`, has seen enough. Python must not write the rest when it ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
+            return CLOSED_PIPE
+        from gluepot.cli.failures import told  # noqa: PLC0415  only a failure needs it
+
         lines, sentence = told(error)
         if verbose:
             traceback.print_exc()
@@ -254,6 +257,13 @@ def outcome(command: App, tokens: list[str] | None = None, *, verbose: bool = Fa
             print("Run again with -v for the stack trace.", file=sys.stderr)
         return FAILED
     return DONE
+
+
+def _nobody_reads() -> bool:
+    """Tell whether standard output is a pipe whose other end is closed; other connections break in the same way."""
+    asked = select.poll()
+    asked.register(_STDOUT, 0)
+    return any(event & select.POLLERR for _, event in asked.poll(0))
 
 
 def _reason(wrong: CycloptsError) -> str:

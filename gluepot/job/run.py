@@ -25,9 +25,7 @@ from gluepot.core.logging import bind_process, get_logger
 from gluepot.core.statedir import event_logs_folder
 from gluepot.datalake import archives_of, with_formats
 from gluepot.job.endings import AtEnd, lineage_until_end, push_at_end
-from gluepot.job.event_logs import event_log
 from gluepot.job.executors import executors_of, with_executors
-from gluepot.job.extra_files import extra_files
 from gluepot.job.glue_metrics.starting import reporting
 from gluepot.job.options import DEFAULT_OPTIONS, RunOptions, variables
 from gluepot.job.spark_conf import job_conf, properties_text
@@ -241,9 +239,15 @@ def _with_transforms(
 @contextmanager
 def _on_this_machine(parameters: JobParameters) -> Iterator[JobParameters]:
     """Yield the parameters with extra files and the event log where Spark reads and writes them."""
+    logs = parameters.spark_event_logs_path
+    if not parameters.extra_files and logs is None:
+        yield parameters
+        return
+    from gluepot.job.event_logs import event_log  # noqa: PLC0415  most jobs have neither
+    from gluepot.job.extra_files import extra_files  # noqa: PLC0415  as above
+
     with ExitStack() as stack:
         copies = stack.enter_context(extra_files(parameters.extra_files))
-        logs = parameters.spark_event_logs_path
         if logs is not None:
             logs = stack.enter_context(event_log(logs or str(event_logs_folder(os.environ))))
         yield replace(parameters, extra_files=tuple(map(str, copies)), spark_event_logs_path=logs)

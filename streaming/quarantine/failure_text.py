@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-_TRACEBACK = "Traceback (most recent call last):"
+from gluepot.core.python_traceback import last_traceback
+
 LONGEST_CHARS = 2_000
 
 
@@ -12,17 +13,9 @@ def failure_text(error: BaseException) -> str:
     Args:
         error: the error of the batch function.
     """
-    text = _from_worker(str(error)) or f"{type(error).__name__}: {_first_line(str(error))}"
+    in_worker = last_traceback(str(error))
+    text = in_worker[1] if in_worker else f"{type(error).__name__}: {_first_line(str(error))}"
     return text[:LONGEST_CHARS]
-
-
-def _from_worker(text: str) -> str | None:
-    """Return the exception line after the last Python traceback in a text; None if there is none."""
-    _, found, trace = text.rpartition(_TRACEBACK)
-    if not found:
-        return None
-    lines = trace.splitlines()
-    return next((line.strip() for line in lines if line and not line[0].isspace()), None)
 
 
 def _first_line(text: str) -> str:

@@ -174,8 +174,8 @@ class Query:
             self._own() as self._lease,
             ExitStack() as watching,
         ):
-            self._session.running.add(self._name)
-            watching.callback(self._session.running.discard, self._name)
+            self._session.running.add(self)
+            watching.callback(self._session.running.discard, self)
             watching.callback(self._beside, "ledger_positions", self._ledger_positions.note)
             self._tell(lease="held")
             self._before_first_start()

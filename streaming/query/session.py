@@ -59,7 +59,7 @@ class StreamSession:
         batch_options: override the options that scripts give to `forEachBatch`.
         stand_in: in a test, makes a script's streams from connection type and options; None for real streams.
         stop: set to end every query after its running batch.
-        running: the names of the queries that run; a signal handler reads it, which may wait for no lock.
+        running: the queries that run; a signal handler reads it, which may wait for no lock.
         pauses: which queries are asked to pause.
         read: the datasets that were read outside of streams, by their lineage names.
         arguments: all arguments of the job that the script has asked for so far.
@@ -78,7 +78,7 @@ class StreamSession:
     batch_options: Mapping[str, str] = field(default_factory=dict)
     stand_in: Callable[[SparkSession, str, Mapping[str, Any]], DataFrame] | None = None
     stop: threading.Event = field(default_factory=threading.Event)
-    running: set[str] = field(default_factory=set)
+    running: set[object] = field(default_factory=set)
     pauses: Pauses = field(default_factory=Pauses)
     read: set[Dataset] = field(default_factory=set)
     arguments: dict[str, str | None] = field(default_factory=dict)

@@ -16,7 +16,7 @@ from botocore.model import ListShape, MapShape, OperationModel, Shape, Structure
 
 from gluepot.service.errors import ServiceError
 
-_ANSWER = """<{name}Response xmlns="{namespace}">{result}
+_ANSWER = """<{name}Response xmlns="{namespace}">{content}
 <ResponseMetadata><RequestId>{id}</RequestId></ResponseMetadata></{name}Response>"""
 
 Tree = dict[str, Any]
@@ -62,8 +62,20 @@ def answer_of(answer: Mapping[str, Any], operation: OperationModel, namespace: s
         request_id: of the call.
     """
     shape = operation.output_shape
-    result = "" if shape is None else f"<{operation.name}Result>{_xml(shape, answer)}</{operation.name}Result>"
-    return _ANSWER.format(name=operation.name, namespace=namespace, result=result, id=request_id)
+    return enveloped(operation.name, None if shape is None else _xml(shape, answer), namespace, request_id)
+
+
+def enveloped(name: str, result: str | None, namespace: str, request_id: str) -> str:
+    """Return the XML of an answer.
+
+    Args:
+        name: of the operation.
+        result: the XML of its members; None for an operation that answers nothing.
+        namespace: of the service.
+        request_id: of the call.
+    """
+    content = "" if result is None else f"<{name}Result>{result}</{name}Result>"
+    return _ANSWER.format(name=name, namespace=namespace, content=content, id=request_id)
 
 
 def _value(shape: Shape, given: Any) -> Any:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from urllib.parse import parse_qsl
 from xml.sax.saxutils import escape
 
 from gluepot.service.errors import ServiceError
+from gluepot.service.wire.forms import enveloped, form_of
 from gluepot.service.wire.signature import Signer
 
 FORM = "application/x-www-form-urlencoded"
 """The content type of requests."""
 
 _STS, _IAM = "https://sts.amazonaws.com/doc/2011-06-15/", "https://iam.amazonaws.com/doc/2010-05-08/"
-_ANSWER = """<{action}Response xmlns="{namespace}"><{action}Result>{result}</{action}Result>
-<ResponseMetadata><RequestId>{id}</RequestId></ResponseMetadata></{action}Response>"""
 _REFUSAL = """<ErrorResponse><Error><Type>Sender</Type><Code>{code}</Code><Message>{message}</Message></Error>
 <RequestId>{id}</RequestId></ErrorResponse>"""
 
@@ -31,14 +29,14 @@ def answer(signer: Signer, body: bytes, account: str, request_id: str) -> str:
     Raises:
         ServiceError: there is no such operation here, or the form lacks something.
     """
-    form = dict(parse_qsl(body.decode(errors="replace")))
+    form = form_of(body)
     action, (namespace, operations) = form.get("Action", ""), SERVICES[signer.service]
     if action not in operations:
         raise ServiceError(
             "InvalidAction", f"{signer.service.upper()} has no {action!r} here; it has only {', '.join(operations)}."
         )
     result = operations[action](form, signer, account)
-    return _ANSWER.format(action=action, namespace=namespace, result=result, id=request_id)
+    return enveloped(action, result, namespace, request_id)
 
 
 def refusal(refused: ServiceError, request_id: str) -> str:

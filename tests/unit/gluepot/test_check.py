@@ -195,6 +195,8 @@ def test_what_often_goes_wrong_is_a_warning(script, rule):
         "frame.toDF().write.parquet('p')",
         "try:\n    import no_such_package\nexcept ImportError:\n    no_such_package = None",
         "from . import part\nimport boto3, json.decoder",
+        "glueContext.getSource('mysql', customJdbcDriverS3Path='s3://j/d.jar', transformation_ctx='r')",
+        "o = {'customJdbcDriverS3Path': j}\nglueContext.create_dynamic_frame.from_options('mysql', o, transformation_ctx='r')",
         "spark.read.format('parquet').load(p)\n'{} of kafka'.format('kafka')",
     ],
 )

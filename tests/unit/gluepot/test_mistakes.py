@@ -74,6 +74,12 @@ def test_a_mistake_is_answered_in_one_sentence(mistaken, tmp_path, tokens, sente
     assert mistaken(*tokens) == (2, f"error: {sentence.format(here=tmp_path)}\n")
 
 
+def test_a_connection_that_breaks_is_no_reader_that_has_seen_enough(mistaken, tmp_path):
+    Path(SCRIPT).write_text("raise BrokenPipeError(32, 'Broken pipe')")
+    code, said = mistaken("run", SCRIPT)
+    assert (code, said.splitlines()[-2]) == (1, "error: BrokenPipeError: [Errno 32] Broken pipe")
+
+
 def test_the_root_of_tables_is_no_place_of_dead_letters(mistaken, tmp_path):
     for table in ("clicks", "orders"):
         (tmp_path / "lake" / table / "_rejects").mkdir(parents=True)

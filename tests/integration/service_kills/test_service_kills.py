@@ -188,6 +188,15 @@ def define(services):
         )
 
 
+def is_whole(answer):
+    """Tell whether an answer was received to its end.
+
+    If a service is killed after it has sent the header of an answer, botocore takes the body for empty, and the call
+    for answered.
+    """
+    return len(answer) > 1  # more than `ResponseMetadata`; each operation that is called here answers with a member
+
+
 class Client:
     """A client that notes what it asked for, and whether there was an answer."""
 
@@ -216,14 +225,16 @@ class Client:
                 job, run_id = self.runs.pop()
                 with suppress(BotoCoreError, ClientError):
                     answer = self.glue.batch_stop_job_run(JobName=job, JobRunIds=[run_id])
-                    self.asked.stops[run_id] = not answer["Errors"]
+                    if is_whole(answer):
+                        self.asked.stops[run_id] = not answer["Errors"]
 
     def _ask(self, asked, operation, **request):
         asked[self.number] = False
         answer = None
         with suppress(BotoCoreError, ClientError):
-            answer = operation(**request)
-            asked[self.number] = True
+            found = operation(**request)
+            if is_whole(found):
+                asked[self.number], answer = True, found
         return answer
 
 

@@ -87,6 +87,12 @@ def _open_and_staged(world: World) -> bool:
     return _batch_open(world) and any("/staging/" in key for key in world.unpublished_files())
 
 
+def _open_and_writing(world: World) -> bool:
+    # An object is there once it is complete, and a task's files are sent by threads while it writes on: in S3 there may
+    # be none yet.
+    return _batch_open(world) if world.lane.name == "s3" else _open_and_staged(world)
+
+
 def _open_with_intent(world: World) -> bool:
     return _batch_open(world) and any("/intents/" in key for key in world.unpublished_files())
 
@@ -132,7 +138,7 @@ POINTS = [
         nearest="the first line of ours that Spark calls after it wrote offsets/N",
     ),
     Point(3, "in the function, before any action", "batch.entered", (1, 3), _batch_open),
-    Point(4, "tasks writing", "task.written", (1, 4), _open_and_staged, in_worker=True, lanes=FILES, in_storage=True),
+    Point(4, "tasks writing", "task.written", (1, 4), _open_and_writing, in_worker=True, lanes=FILES, in_storage=True),
     Point(5, "files closed, not published", "batch.staged", (1, 2), _open_and_staged, lanes=FILES, in_storage=True),
     Point(6, "after the move of file i", "storage.moved", (1, 12), _open_with_intent, lanes=FILES, in_storage=True),
     Point(

@@ -29,7 +29,7 @@ from gluepot.job.executors import executors_of, with_executors
 from gluepot.job.glue_metrics.starting import reporting
 from gluepot.job.options import DEFAULT_OPTIONS, RunOptions, variables
 from gluepot.job.spark_conf import job_conf, properties_text
-from gluepot.spark import early_jvm
+from gluepot.spark import early_jvm, fork_server
 from gluepot.spark.master import require_master
 from gluepot.spark.spark_env import prepare
 from gluepot.streaming.query import session
@@ -282,6 +282,9 @@ def _environment(parameters: JobParameters, script: Path, options: RunOptions, c
     if options.connections:
         os.environ["GLUEPOT_CONNECTIONS"] = str(options.connections)
     os.environ.update(parameters.driver_env_vars)
+    forks = fork_server.is_possible(conf["spark.master"], os.environ)
+    if forks:
+        os.environ["PYSPARK_PYTHON"] = str(fork_server.program(folder))
     try:
         prepare(os.environ, properties)
         with early_jvm.handed_over(conf["spark.master"], clock):
@@ -289,7 +292,8 @@ def _environment(parameters: JobParameters, script: Path, options: RunOptions, c
 
             lazy_pandas.for_pyarrow()
             lazy_pandas.for_pyspark()
-            yield
+            with fork_server.serving(folder) if forks else nullcontext():
+                yield
     finally:
         os.environ.clear()
         os.environ.update(before)

@@ -24,7 +24,7 @@ from gluepot.core.job_parameters import JobParameters
 from gluepot.core.logging import bind_process, get_logger
 from gluepot.core.statedir import event_logs_folder
 from gluepot.datalake import archives_of, with_formats
-from gluepot.job.endings import AtEnd, lineage_until_end, push_at_end
+from gluepot.job.endings import AtEnd, lineage_until_end, push_at_end, summary_at_end
 from gluepot.job.executors import executors_of, with_executors
 from gluepot.job.glue_metrics.starting import reporting
 from gluepot.job.options import DEFAULT_OPTIONS, RunOptions, variables
@@ -106,12 +106,9 @@ def run(
         push = None if options.push_gateway is None else _push(options, parameters, streams, registry)
         if advice is not None and streams.metrics is not None:
             advice.followers.append(streams.metrics.advise)
+        stack.push(summary_at_end(streams, live=live))
         if live:
-            from rich.console import Console  # noqa: PLC0415  nothing else needs it, and it takes its time to load
-
-            from gluepot.job.live import LiveView  # noqa: PLC0415
-
-            streams.watchers.append(stack.enter_context(LiveView(Console(stderr=True))).update)
+            stack.enter_context(_live_view(streams))
         if options.compact_every is not None:
             from gluepot.job.compacting import compacting  # noqa: PLC0415  most jobs do not
 
@@ -132,6 +129,17 @@ def run(
         ):
             runpy.run_path(str(script), run_name="__main__")
             _finish_checks()
+
+
+@contextmanager
+def _live_view(streams: StreamSession) -> Iterator[None]:
+    from rich.console import Console  # noqa: PLC0415  nothing else needs it, and it takes its time to load
+
+    from gluepot.job.live import LiveView  # noqa: PLC0415
+
+    with LiveView(Console(stderr=True), streams.clock) as view:
+        streams.watchers.append(view.update)
+        yield
 
 
 def _sized(parameters: JobParameters, options: RunOptions) -> JobParameters:

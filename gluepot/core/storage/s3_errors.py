@@ -1,7 +1,7 @@
 """Says what an error of S3 means: which of credentials, region, endpoint, right or server is the cause, and what to do.
 
-obstore puts all it knows into one text: the request, and the status with the body of S3's answer. The codes are those of
-S3's error responses.
+obstore puts all it knows into one text: the request, and the status with the body of S3's answer. The codes are those
+of S3's error responses.
 """
 
 from __future__ import annotations

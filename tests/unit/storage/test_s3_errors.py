@@ -29,8 +29,7 @@ def forbidden(code):
     ("text", "said"),
     [
         (
-            "Generic S3 error: Error performing PUT http://169.254.169.254/latest/api/token in 101ms, after 10 retries"
-            " - HTTP error: error sending request",
+            "Generic S3 error: Error performing PUT http://169.254.169.254/latest/api/token in 101ms - HTTP error: any",
             "no AWS credentials were found for s3://lake/orders; set AWS_ACCESS_KEY_ID",
         ),
         (forbidden("InvalidAccessKeyId"), "(InvalidAccessKeyId): the server does not know the access key; correct AWS"),
@@ -48,8 +47,7 @@ def forbidden(code):
             "the bucket of s3://lake/orders is in another region than the request; set AWS_REGION to eu-central-1",
         ),
         (
-            f"Generic S3 error: {GET} - Received redirect without LOCATION, this normally indicates an incorrectly"
-            " configured region",
+            f"Generic S3 error: {GET} - Received redirect without LOCATION, this normally indicates something",
             "set AWS_REGION to that of the bucket",
         ),
         (answer("404 Not Found", "NoSuchBucket"), "the bucket of s3://lake/orders does not exist; create it"),

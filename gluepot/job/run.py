@@ -285,11 +285,13 @@ def _environment(parameters: JobParameters, script: Path, options: RunOptions, c
     try:
         prepare(os.environ, properties)
         with early_jvm.handed_over(conf["spark.master"], clock):
-            from gluepot.spark import lazy_pandas  # noqa: PLC0415  the JVM starts while this loads pyarrow
+            from gluepot.job import spark_kafka  # noqa: PLC0415  the JVM starts while these load PySpark and pyarrow
+            from gluepot.spark import lazy_pandas  # noqa: PLC0415  as above
 
             lazy_pandas.for_pyarrow()
             lazy_pandas.for_pyspark()
-            yield
+            with spark_kafka.on_demand(options.jars_dir):
+                yield
     finally:
         os.environ.clear()
         os.environ.update(before)

@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gluepot.connectors.lake import AWS, localized
+from gluepot.connectors.lake import AWS, localized, warehouse
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError
 from gluepot.core.glue_version import DEFAULT as DEFAULT_GLUE_VERSION
@@ -267,6 +267,7 @@ def _environment(parameters: JobParameters, script: Path, options: RunOptions, c
     conf = job_conf(parameters, options.master)
     formats = parameters.datalake_formats
     conf = with_formats(conf, formats, archives_of(formats, parameters.extra_jars, options.jars_dir))
+    conf.setdefault("spark.sql.warehouse.dir", str(warehouse(os.environ)))
     own = {AWS: "true"} if options.aws else {}
     conf |= localized(conf, {**os.environ, **own})
     before = dict(os.environ)

@@ -25,7 +25,6 @@ from awsglue.sources import DataSource, StreamingDataSource
 from awsglue.unsupported import GLUE_CONTEXT, NotSupportedHere, missing
 from awsglue.writing import current_writer
 from gluepot.catalog.connections import jdbc_connection, load
-from gluepot.catalog.sql_tables import use_data_catalog
 from gluepot.connectors.registry import Access, connector, types_that
 from gluepot.core.logging import get_logger
 from gluepot.engine.pipeline import Pipeline, SplitInput
@@ -36,6 +35,7 @@ from gluepot.streaming.settings import StreamSettings
 from gluepot.tables import purge
 from gluepot.tables.purge import PurgeOptions
 from gluepot.tables.spark import register as register_tables
+from gluepot.tables.sql_catalog import use_data_catalog
 
 __all__ = ["GlueContext"]
 

@@ -80,7 +80,7 @@ class JobParameters:
         enable_metrics: whether the flag was given, with any value.
         enable_observability_metrics: whether the run reports them to the service that has started it.
         enable_data_lineage: whether events of runs and batches go to OpenLineage.
-        data_catalog: whether the databases and tables of Spark SQL are those of the Data Catalog, as they are unless the
+        data_catalog: whether the databases and tables of Spark SQL are those of the Data Catalog; False only if the
             parameter is `false`. In Glue they are only if it is given, which the console does for each new job.
         datalake_formats: formats out of `DATALAKE_FORMATS`.
         spark_event_logs_path: where Spark's event log goes, empty for our own folder; None if it is not enabled.

@@ -286,12 +286,13 @@ def _environment(parameters: JobParameters, script: Path, options: RunOptions, c
     try:
         prepare(os.environ, properties)
         with early_jvm.handed_over(conf["spark.master"], clock):
-            from gluepot.job import spark_kafka  # noqa: PLC0415  the JVM starts while these load PySpark and pyarrow
+            from gluepot.job import hive_support, spark_kafka  # noqa: PLC0415  the JVM starts while these load PySpark
             from gluepot.spark import lazy_pandas  # noqa: PLC0415  as above
 
             lazy_pandas.for_pyarrow()
             lazy_pandas.for_pyspark()
-            with spark_kafka.on_demand(options.jars_dir):
+            hive = hive_support.of_data_catalog() if parameters.data_catalog else nullcontext()
+            with spark_kafka.on_demand(options.jars_dir), hive:
                 yield
     finally:
         os.environ.clear()

@@ -1,8 +1,7 @@
 """Gives Spark its own connector for Kafka when a script first names the format `kafka`, as Glue ships it.
 
-The connector is Spark's, and so are its options, rate limits and checkpoints
-([0042](docs/decisions/0042-sparks-catalog-is-the-data-catalog.md) explains why it is not ours). Most scripts do not
-need its archives, and adding them takes 0.15 s; so they are added to the running JVM, not to each start.
+The connector is Spark's, and so are its options, rate limits and checkpoints (docs/decisions/0042). Most scripts do
+not need its archives, and adding them takes 0.15 s; so they are added to the running JVM, not to each start.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ def add_connector(spark: Any, jars_dir: Path | None) -> None:
 
 def _knows(jvm: Any, loader: Any) -> bool:
     try:
-        jvm.java.lang.Class.forName(_PROVIDER, False, loader)  # noqa: FBT003  Java's signature
+        jvm.java.lang.Class.forName(_PROVIDER, False, loader)
     except Py4JJavaError:
         return False
     return True

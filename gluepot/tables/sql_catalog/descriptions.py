@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import (
     ArrayType,
@@ -23,8 +24,6 @@ from pyspark.sql.types import (
     TimestampNTZType,
     TimestampType,
 )
-
-import pyarrow as pa
 
 from gluepot.catalog.databases import is_of_database
 from gluepot.catalog.formats import HIVE_FORMATS, HiveFormat, table_format
@@ -43,7 +42,7 @@ _PROVIDER, _SCHEMA = f"{_SOURCES}provider", f"{_SOURCES}schema"
 _PARTS = f"{_SCHEMA}.numParts"
 _PART_CHARACTERS = 4000  # Spark's own limit of one parameter, `spark.sql.sources.schemaStringLengthThreshold`
 _OWN_PARAMETERS = frozenset({"EXTERNAL", "classification", "table_type", "skip.header.line.count", "field.delim"})
-_OWN_OPTIONS = frozenset({"path", "serialization.format", "field.delim"})
+_OWN_OPTIONS = frozenset({"path", "serialization.format", "field.delim", "quoteChar", "escapeChar"})
 _ORC = "org.apache.hadoop.hive.ql.io.orc."
 _FORMATS: Mapping[str, HiveFormat] = {
     **HIVE_FORMATS,
@@ -112,7 +111,9 @@ def glue_table(one: SparkTable, before: Mapping[str, Any] | None = None) -> Tabl
     before = before or {}
     provider = (one.provider or "").lower()
     names = set(one.partition_columns)
-    columns = [] if provider in _WITHOUT_COLUMNS else [_glue_column(each) for each in one.schema if each.name not in names]
+    columns = (
+        [] if provider in _WITHOUT_COLUMNS else [_glue_column(each) for each in one.schema if each.name not in names]
+    )
     body = {
         **before,
         "TableType": _GLUE_KINDS[one.kind],
@@ -129,6 +130,11 @@ def glue_table(one: SparkTable, before: Mapping[str, Any] | None = None) -> Tabl
     return Table(catalog_name(one.database), catalog_name(one.name), body, created_ms=one.created_ms)
 
 
+def is_of_spark(table: Table) -> bool:
+    """Tell whether Spark created a table."""
+    return _PROVIDER in table.parameters
+
+
 def spark_table(table: Table) -> SparkTable:
     """Return an entry of the Data Catalog as Spark describes tables.
 
@@ -138,8 +144,9 @@ def spark_table(table: Table) -> SparkTable:
     body, provider = table.body, table.parameters.get(_PROVIDER)
     is_view = body.get("TableType") == _GLUE_KINDS[VIEW]
     storage = table.storage
+    options: Mapping[str, str] = {}
     if is_view:
-        provider, options = None, {}
+        provider = None
     elif provider is None:
         provider, options = _format(table)
     else:
@@ -156,7 +163,7 @@ def spark_table(table: Table) -> SparkTable:
         location=storage.location,
         options=options,
         properties={name: value for name, value in table.parameters.items() if not _is_internal(name)},
-        buckets=Buckets(number, *_bucket_columns(storage.body)) if number > 0 and table.parameters.get(_PROVIDER) else None,
+        buckets=Buckets(number, *_bucket_columns(storage.body)) if number > 0 and is_of_spark(table) else None,
         view_text=body.get("ViewOriginalText") if is_view else None,
         comment=body.get("Description"),
         owner=str(body.get("Owner") or ""),
@@ -195,7 +202,10 @@ def _storage(one: SparkTable, provider: str) -> dict[str, Any]:
         return {}
     serde_parameters = {**one.options, "serialization.format": "1", "path": one.location}
     if provider == "csv":
+        # As Spark writes the files, whatever the SerDe's own defaults are.
         serde_parameters["field.delim"] = _option(one, "sep") or _option(one, "delimiter") or ","
+        serde_parameters["quoteChar"] = _option(one, "quote") or '"'
+        serde_parameters["escapeChar"] = _option(one, "escape") or "\\"
     storage: dict[str, Any] = {"Location": one.location, "SerdeInfo": {"Parameters": serde_parameters}}
     if (hive := _FORMATS.get(provider)) is not None:
         storage |= {"InputFormat": hive.input, "OutputFormat": hive.output}

@@ -9,10 +9,10 @@ from py4j.protocol import Py4JError
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
-from gluepot.catalog.sql_tables.external import DataCatalog
-from gluepot.catalog.sql_tables.java_values import JavaValues
 from gluepot.core.logging import get_logger
 from gluepot.spark.spark_env import DATA_CATALOG
+from gluepot.tables.sql_catalog.external import DataCatalog
+from gluepot.tables.sql_catalog.java_values import JavaValues
 
 if TYPE_CHECKING:
     from gluepot.catalog.store import Catalog
@@ -26,8 +26,8 @@ def use_data_catalog(spark: SparkSession, find: Callable[[], Catalog]) -> None:
     """Let SQL find and create its tables in the Data Catalog.
 
     Spark chooses its catalog from a list of two names and has no other way in. So the catalog in memory, to which all
-    sessions of a driver lead, is exchanged for ours. If Spark's internal classes differ from those of 4.1, or the script
-    has brought a Hive metastore, nothing is exchanged.
+    sessions of a driver lead, is exchanged for ours. If Spark's internal classes differ from those of 4.1, or the
+    script has brought a Hive metastore, nothing is exchanged.
 
     Args:
         spark: the session.
@@ -40,11 +40,11 @@ def use_data_catalog(spark: SparkSession, find: Callable[[], Catalog]) -> None:
     try:
         shared = session.sharedState().externalCatalog()
         inner = shared.getClass().getDeclaredField("delegate")
-        inner.setAccessible(True)  # noqa: FBT003  Java's signature
+        inner.setAccessible(True)
         own = inner.get(shared)
         if own.getClass().getName() != _REPLACED:
             return
-        ensure_callback_server_started(spark.sparkContext._gateway)  # noqa: SLF001
+        ensure_callback_server_started(spark.sparkContext._gateway)  # type: ignore[no-untyped-call]  # noqa: SLF001
         java = JavaValues(jvm, spark.sparkContext._jsc.hadoopConfiguration())  # noqa: SLF001
         inner.set(shared, DataCatalog(java, own, spark.conf.get("spark.sql.warehouse.dir") or "", find))
     except Py4JError as error:

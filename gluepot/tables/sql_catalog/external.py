@@ -11,14 +11,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gluepot.catalog.sql_tables.descriptions import MANAGED, VIEW, SparkTable, glue_table, spark_table
 from gluepot.catalog.values import Database, Partition, Table, catalog_name
 from gluepot.connectors.files.partition_folders import partition_path
 from gluepot.core.errors import ConfigError
+from gluepot.tables.sql_catalog.descriptions import MANAGED, VIEW, SparkTable, glue_table, is_of_spark, spark_table
+from gluepot.tables.sql_catalog.json_names import first_records, spelled
 
 if TYPE_CHECKING:
-    from gluepot.catalog.sql_tables.java_values import JavaValues
     from gluepot.catalog.store import Catalog
+    from gluepot.tables.sql_catalog.java_values import JavaValues
 
 DEFAULT = "default"
 """The database of names without one. As in Glue, it is there from the first use on."""
@@ -50,66 +51,72 @@ class DataCatalog:
 
     # -- databases
 
-    def databaseExists(self, db: str) -> bool:  # noqa: D102
+    def databaseExists(self, db: str) -> bool:
         return db == DEFAULT or self._database(db) is not None
 
-    def getDatabase(self, db: str) -> Any:  # noqa: D102
+    def getDatabase(self, db: str) -> Any:
         found = self._database(db) or (Database(DEFAULT) if db == DEFAULT else self._find().database(db))
         return self._java.database(found, self._default_location(found.name))
 
-    def listDatabases(self, pattern: str = "*") -> Any:  # noqa: D102
+    def listDatabases(self, pattern: str = "*") -> Any:
         names = {DEFAULT, *(one.name for one in self._find().databases())}
         return self._java.seq(matching(names, pattern))
 
-    def setCurrentDatabase(self, db: str) -> None:  # noqa: D102
+    def setCurrentDatabase(self, db: str) -> None:
         pass  # Spark's sessions remember it
 
-    def createDatabase(self, definition: Any, ignore_if_exists: bool) -> None:  # noqa: D102, FBT001
+    def createDatabase(self, definition: Any, ignore_if_exists: bool) -> None:
         database = self._java.read_database(definition)
         if not self._find().add_database(database) and not ignore_if_exists:
             raise ConfigError(f"The database {database.name} exists already.")
 
-    def alterDatabase(self, definition: Any) -> None:  # noqa: D102
+    def alterDatabase(self, definition: Any) -> None:
         wanted = self._java.read_database(definition)
         self._existing(wanted.name)
         self._find().change_database(wanted)
 
-    def dropDatabase(self, db: str, ignore_if_not_exists: bool, cascade: bool) -> None:  # noqa: D102, FBT001
+    def dropDatabase(self, db: str, ignore_if_not_exists: bool, cascade: bool) -> None:
         catalog = self._find()
         if self._database(db) is None and ignore_if_not_exists:
             return
         held = catalog.tables(catalog_name(db))
         if held and not cascade:
-            raise ConfigError(f"The database {db} holds {len(held)} tables; drop them, or use DROP DATABASE ... CASCADE.")
+            raise ConfigError(
+                f"The database {db} holds {len(held)} tables; drop them, or use DROP DATABASE ... CASCADE."
+            )
         for table in held:
             self._delete_files(spark_table(table))
         catalog.drop_database(db)
 
     # -- tables
 
-    def tableExists(self, db: str, table: str) -> bool:  # noqa: D102
+    def tableExists(self, db: str, table: str) -> bool:
         return self._table(db, table) is not None
 
-    def getTable(self, db: str, table: str) -> Any:  # noqa: D102
+    def getTable(self, db: str, table: str) -> Any:
         found = self._find().table(db, table)
+        described = spark_table(found)
+        if described.provider == "json" and not is_of_spark(found):
+            named = spelled(described.schema, first_records(described.location))
+            return self._java.table(replace(described, schema=named))
         kept = self._made.get((found.database, found.name))
         if kept is None or kept[0] != found:
-            kept = found, self._java.table(spark_table(found))
+            kept = found, self._java.table(described)
             self._made[found.database, found.name] = kept
         return kept[1]
 
-    def getTablesByName(self, db: str, tables: Any) -> Any:  # noqa: D102
+    def getTablesByName(self, db: str, tables: Any) -> Any:
         names = self._java.texts(tables)
         return self._java.seq(self.getTable(db, name) for name in names if self.tableExists(db, name))
 
-    def listTables(self, db: str, pattern: str = "*") -> Any:  # noqa: D102
+    def listTables(self, db: str, pattern: str = "*") -> Any:
         return self._java.seq(matching((one.name for one in self._tables(db)), pattern))
 
-    def listViews(self, db: str, pattern: str) -> Any:  # noqa: D102
+    def listViews(self, db: str, pattern: str) -> Any:
         views = (one.name for one in self._tables(db) if spark_table(one).kind == VIEW)
         return self._java.seq(matching(views, pattern))
 
-    def createTable(self, definition: Any, ignore_if_exists: bool) -> None:  # noqa: D102, FBT001
+    def createTable(self, definition: Any, ignore_if_exists: bool) -> None:
         wanted = self._java.read_table(definition)
         if wanted.kind == MANAGED and not wanted.location:
             wanted = replace(wanted, location=f"{self._location(wanted.database)}/{wanted.name}")
@@ -118,7 +125,7 @@ class DataCatalog:
         if not self._find().add_table(glue_table(wanted)) and not ignore_if_exists:
             raise ConfigError(f"The table {wanted.database}.{wanted.name} exists already.")
 
-    def dropTable(self, db: str, table: str, ignore_if_not_exists: bool, purge: bool) -> None:  # noqa: ARG002, D102, FBT001
+    def dropTable(self, db: str, table: str, ignore_if_not_exists: bool, purge: bool) -> None:
         found = self._table(db, table)
         if found is None and ignore_if_not_exists:
             return
@@ -136,15 +143,15 @@ class DataCatalog:
         catalog.add_partitions(after, catalog.partitions(before))
         catalog.drop_table(db, old_name)
 
-    def alterTable(self, definition: Any) -> None:  # noqa: D102
+    def alterTable(self, definition: Any) -> None:
         wanted = self._java.read_table(definition)
         self._change(wanted.database, wanted.name, lambda _: wanted)
 
-    def alterTableSchema(self, db: str, table: str, schema: Any) -> None:  # noqa: D102
+    def alterTableSchema(self, db: str, table: str, schema: Any) -> None:
         columns = self._java.read_schema(schema)
         self._change(db, table, lambda before: replace(before, schema=columns))
 
-    def alterTableDataSchema(self, db: str, table: str, schema: Any) -> None:  # noqa: D102
+    def alterTableDataSchema(self, db: str, table: str, schema: Any) -> None:
         columns = self._java.read_schema(schema)
 
         def changed(before: SparkTable) -> SparkTable:
@@ -158,21 +165,21 @@ class DataCatalog:
 
     # -- partitions
 
-    def createPartitions(self, db: str, table: str, partitions: Any, ignore_if_exists: bool) -> None:  # noqa: D102, FBT001
+    def createPartitions(self, db: str, table: str, partitions: Any, ignore_if_exists: bool) -> None:
         found, described = self._described(db, table)
         wanted = self._read_partitions(found, described, partitions)
         added = self._find().add_partitions(found, wanted)
         if added < len(wanted) and not ignore_if_exists:
             raise ConfigError(f"{len(wanted) - added} of the partitions of {found.title} exist already.")
 
-    def dropPartitions(  # noqa: D102
+    def dropPartitions(
         self,
         db: str,
         table: str,
         specs: Any,
-        ignore_if_not_exists: bool,  # noqa: ARG002, FBT001
-        purge: bool,  # noqa: ARG002, FBT001
-        retain_data: bool,  # noqa: FBT001
+        ignore_if_not_exists: bool,
+        purge: bool,
+        retain_data: bool,
     ) -> None:
         found, described = self._described(db, table)
         values = [self._values(described, spec) for spec in self._java.objects(specs)]
@@ -182,7 +189,7 @@ class DataCatalog:
             for one in before.values():
                 self._java.delete_folder(one.location)
 
-    def alterPartitions(self, db: str, table: str, partitions: Any) -> None:  # noqa: D102
+    def alterPartitions(self, db: str, table: str, partitions: Any) -> None:
         found, described = self._described(db, table)
         self._find().change_partitions(found, self._read_partitions(found, described, partitions))
 
@@ -197,39 +204,39 @@ class DataCatalog:
         )
         self._find().drop_partitions(found, old)
 
-    def getPartition(self, db: str, table: str, spec: Any) -> Any:  # noqa: D102
+    def getPartition(self, db: str, table: str, spec: Any) -> Any:
         return self.getPartitionOption(db, table, spec).get()
 
-    def getPartitionOption(self, db: str, table: str, spec: Any) -> Any:  # noqa: D102
+    def getPartitionOption(self, db: str, table: str, spec: Any) -> Any:
         found, described = self._described(db, table)
         partition = next(iter(self._find().find_partitions(found, [self._values(described, spec)]).values()), None)
         return self._java.option(partition and self._java.partition(described, partition))
 
-    def listPartitionNames(self, db: str, table: str, spec: Any) -> Any:  # noqa: D102
+    def listPartitionNames(self, db: str, table: str, spec: Any) -> Any:
         _, described = self._described(db, table)
         found = self._partitions(db, table, spec)
         return self._java.seq(sorted(partition_path(described.partition_columns, one.values) for one in found))
 
-    def listPartitions(self, db: str, table: str, spec: Any) -> Any:  # noqa: D102
+    def listPartitions(self, db: str, table: str, spec: Any) -> Any:
         _, described = self._described(db, table)
         found = self._partitions(db, table, spec)
         return self._java.seq(self._java.partition(described, one) for one in found)
 
-    def listPartitionsByFilter(self, db: str, table: str, predicates: Any, time_zone: str) -> Any:  # noqa: D102
+    def listPartitionsByFilter(self, db: str, table: str, predicates: Any, time_zone: str) -> Any:
         every = self.listPartitions(db, table, self._java.option(None))
         prune = self._java.jvm.org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils.prunePartitionsByFilter
         return prune(self.getTable(db, table), every, predicates, time_zone)
 
     # -- functions
 
-    def functionExists(self, db: str, name: str) -> bool:  # noqa: D102
-        return self._own.databaseExists(db) and self._own.functionExists(db, name)
+    def functionExists(self, db: str, name: str) -> bool:
+        return bool(self._own.databaseExists(db) and self._own.functionExists(db, name))
 
-    def listFunctions(self, db: str, pattern: str) -> Any:  # noqa: D102
+    def listFunctions(self, db: str, pattern: str) -> Any:
         return self._own.listFunctions(db, pattern) if self._own.databaseExists(db) else self._java.seq(())
 
-    def createFunction(self, db: str, function: Any) -> None:  # noqa: D102
-        self._own.createDatabase(self.getDatabase(db), True)  # noqa: FBT003  Java's signature
+    def createFunction(self, db: str, function: Any) -> None:
+        self._own.createDatabase(self.getDatabase(db), True)
         self._own.createFunction(db, function)
 
     def __getattr__(self, name: str) -> Any:
@@ -237,7 +244,9 @@ class DataCatalog:
         if name in {"getFunction", "alterFunction", "dropFunction", "renameFunction"}:
             return getattr(self._own, name)
         if name in {"loadTable", "loadPartition", "loadDynamicPartitions"}:
-            raise ConfigError(f"{name} is for tables in formats of Hive; create the table with USING parquet, for example.")
+            raise ConfigError(
+                f"{name} is for tables in formats of Hive; create the table with USING parquet, for example."
+            )
         raise AttributeError(name)
 
     # -- what the methods share

@@ -8,10 +8,10 @@ from typing import Any
 
 from pyspark.sql.types import StructType
 
-from gluepot.catalog.sql_tables.descriptions import Buckets, SparkTable
 from gluepot.catalog.values import Database, Partition, Table, database_of
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import canonical_url
+from gluepot.tables.sql_catalog.descriptions import Buckets, SparkTable
 
 _CATALOG = "org.apache.spark.sql.catalyst.catalog"
 
@@ -104,7 +104,7 @@ class JavaValues:
         body = {"Name": java.name(), "Parameters": self.mapping(java.properties())}
         if description := java.description():
             body["Description"] = description
-        if (location := self._url(java.locationUri())) :
+        if location := self._url(java.locationUri()):
             body["LocationUri"] = location
         return database_of(body)
 
@@ -155,7 +155,7 @@ class JavaValues:
     def delete_folder(self, url: str) -> None:
         """Delete a folder with what it holds."""
         path = self.path(url)
-        path.getFileSystem(self._hadoop_conf).delete(path, True)  # noqa: FBT003  Java's signature
+        path.getFileSystem(self._hadoop_conf).delete(path, True)
 
     def _made(self, name: str, **given: Any) -> Any:
         """Make an instance of a Scala case class; members that are not given have their defaults."""
@@ -167,8 +167,8 @@ class JavaValues:
         return kind(*(given[one] if one in given else getattr(kind, f"apply$default${at}")() for at, one in members))
 
     def _storage(self, location: str, options: Mapping[str, str]) -> Any:
-        uri, none = self.option(location and self.path(location).toUri() or None), self.option(None)
-        return self._package.CatalogStorageFormat(uri, none, none, none, False, self.scala_map(options))  # noqa: FBT003
+        uri, none = self.option((location and self.path(location).toUri()) or None), self.option(None)
+        return self._package.CatalogStorageFormat(uri, none, none, none, False, self.scala_map(options))
 
     def _buckets(self, buckets: Buckets) -> Any:
         return self._package.BucketSpec(buckets.number, self.seq(buckets.columns), self.seq(buckets.sort_columns))

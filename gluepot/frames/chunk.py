@@ -163,7 +163,7 @@ class Chunk:
 def with_columns(chunk: Chunk, positions: Sequence[int], beside: pa.RecordBatch) -> Chunk:
     """Return a chunk with further columns of the records that it was decoded from, without the records of its errors.
 
-    A further column takes the place of a field of the same name: records have each name once, and the last value counts.
+    A further column takes the place of a field of the same name: records have each name once, and the last counts.
 
     Args:
         chunk: its errors carry the positions of the records that are missing in its rows.

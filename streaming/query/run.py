@@ -403,6 +403,12 @@ class Query:
         if stats is not None:
             self._report(stats)
 
+    def _rows_in(self, totals: WriteTotals, positions: Sequence[StreamPositions[Any]]) -> int:
+        """Return how many records the batch held. Rows that a write got from a DataFrame may be more or fewer."""
+        if totals.records_read:
+            return totals.records_read + totals.rows_aside
+        return self._inputs.holds_records(positions) if self._inputs else totals.rows_in
+
     def _stats(
         self,
         positions: Sequence[StreamPositions[Any]],
@@ -424,7 +430,7 @@ class Query:
             duration_secs=duration_secs,
             previous_started_epoch=self._run.last_started_epoch,
             phase_secs=dict(totals.phase_secs),
-            rows_in=totals.rows_in + totals.rows_aside if totals.rows_in else self._inputs.holds_records(positions),
+            rows_in=self._rows_in(totals, positions),
             rows_out=totals.rows_out,
             bytes_in=totals.bytes_in,
             bytes_out=totals.bytes_out,

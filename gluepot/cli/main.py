@@ -65,6 +65,7 @@ app.command(
     name="produce",
     help="Send records to a topic or stream, at a rate that has a shape, until Ctrl-C, --seconds or --count.",
 )
+app.command("gluepot.cli.topic:app", name="topic", help="Topics of Kafka: create, list, describe, consume.")
 app.command("gluepot.cli.bench:bench_script", name="bench", help=BENCH_HELP)
 
 

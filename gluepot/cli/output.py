@@ -7,11 +7,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from rich.box import SIMPLE
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 Output = Literal["text", "json"]
 Row = dict[str, Any]
 
@@ -27,6 +22,11 @@ def show(rows: Sequence[Row], output: Output, nothing: str) -> None:
     if output == "json":
         print(json.dumps(rows, ensure_ascii=False))
     elif rows:
+        from rich.box import SIMPLE  # noqa: PLC0415  every command imports this module
+        from rich.console import Console  # noqa: PLC0415  as above
+        from rich.table import Table  # noqa: PLC0415  as above
+        from rich.text import Text  # noqa: PLC0415  as above
+
         table = Table(box=SIMPLE, show_edge=False)
         for name in rows[0]:
             table.add_column(name.replace("_", " "), overflow="fold")
@@ -41,6 +41,11 @@ def show(rows: Sequence[Row], output: Output, nothing: str) -> None:
 def time_of(epoch_ms: int | None) -> str | None:
     """Return a time stamp as ISO text in UTC."""
     return None if epoch_ms is None else datetime.fromtimestamp(epoch_ms / 1000, UTC).isoformat(timespec="milliseconds")
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 shard`, `2 shards`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _text(value: object) -> str:

@@ -15,6 +15,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from gluepot.cli.output import counted
+from gluepot.cli.project import current_project
 from gluepot.core.clock import SystemClock
 from gluepot.core.environment import environment
 from gluepot.core.errors import ConfigError, PermanentError
@@ -51,7 +52,7 @@ class Wanted:
 
 
 def up(
-    server: Name = "kafka",
+    server: Name | None = None,
     *,
     port: Annotated[int, Parameter(validator=PORTS)] = 0,
     logs: str | None = None,
@@ -62,7 +63,7 @@ def up(
     bucket: Sequence[str] = (),
     output: Literal["text", "json"] = "text",
 ) -> None:
-    """Start a development server and leave it running.
+    """Start a development server and leave it running. Without a name: those that gluepot.toml names, or else Kafka.
 
     It listens on this machine only. Topics of Kafka and their records are still there after the next start; streams of
     Kinesis and buckets of S3 are lost when the server ends. The history server is Spark's own. It shows the event logs
@@ -79,8 +80,17 @@ def up(
         stream: create this stream of Kinesis, unless it is there. May be repeated.
         shards: number of shards of a new stream.
         bucket: create this bucket of S3, unless it is there. May be repeated.
-        output: text for people; json for one object, as in `gluepot status`.
+        output: text for people; json for one object, as in `gluepot status`, or for a list if gluepot.toml names them.
     """
+    told = port or logs or topic or stream or bucket
+    if server is None and not told and (named := _named()):
+        started = [_up(one) for one in named]
+        if output == "json":
+            print(json.dumps([_plain(state) for state, _ in started]))
+        else:
+            print("\n".join(line for _, lines in started for line in lines))
+        return
+    server = server or "kafka"
     for option, given, owner in (
         ("logs", logs, "history"),
         ("topic", topic, "kafka"),
@@ -130,6 +140,23 @@ def down(*, others: bool = False) -> None:
         print(f"{state.server} is stopped.")
     if not running:
         print("No server runs.")
+
+
+def _named() -> list[Wanted]:
+    """Return the servers that the project file names."""
+    project = current_project()
+    if project is None:
+        return []
+    servers, wanted = project.project.servers, []
+    if servers.kafka is not None:
+        wanted.append(Wanted("kafka", servers.kafka.port, topics=servers.kafka.topics))
+    if servers.kinesis is not None:
+        wanted.append(Wanted("kinesis", servers.kinesis.port, streams=servers.kinesis.streams))
+    if servers.s3 is not None:
+        wanted.append(Wanted("s3", servers.s3.port, buckets=servers.s3.buckets))
+    if servers.history is not None:
+        wanted.append(Wanted("history", servers.history.port, servers.history.logs))
+    return wanted
 
 
 def _up(wanted: Wanted) -> tuple[ServerState, list[str]]:

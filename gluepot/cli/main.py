@@ -73,6 +73,7 @@ app.command(
     help="Send records to a topic or stream, at a rate that has a shape, until Ctrl-C, --seconds or --count.",
 )
 app.command("gluepot.cli.topic:app", name="topic", help="Topics of Kafka: create, list, describe, consume.")
+app.command("gluepot.cli.init:init", name="init", help="Write a project that runs: script, gluepot.toml, data, test.")
 app.command("gluepot.cli.config:app", name="config", help="The project file gluepot.toml: show, schema.")
 app.command("gluepot.cli.bench:bench_script", name="bench", help=BENCH_HELP)
 

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 from cyclopts import App, ArgumentCollection, Token
 from cyclopts.argument import Argument
 
+from gluepot.core.errors import ConfigError
+from gluepot.job.options import PROJECT_FILE, PROJECT_VARIABLE
+
 if TYPE_CHECKING:
     from gluepot.job.project import ProjectFile
 
@@ -20,12 +23,29 @@ def current_project() -> ProjectFile | None:
     Raises:
         ConfigError: the file cannot be read.
     """
-    if not os.environ.get("GLUEPOT_PROJECT") and not Path("gluepot.toml").is_file():
+    path = find_project(os.environ)
+    if path is None:
         return None
-    from gluepot.job.project import find_project, read_project  # noqa: PLC0415  most commands need no project
+    from gluepot.job.project import read_project  # noqa: PLC0415  most commands have no project
 
-    path = find_project(os.environ, Path())
-    return None if path is None else read_project(path)
+    return read_project(path)
+
+
+def find_project(environ: Mapping[str, str]) -> Path | None:
+    """Return the project file: that which the environment names, or the one in this folder; None if there is none.
+
+    Raises:
+        ConfigError: the environment names a file that is not there.
+    """
+    named = environ.get(PROJECT_VARIABLE)
+    if named is None:
+        return Path(PROJECT_FILE) if Path(PROJECT_FILE).is_file() else None
+    if not named:
+        return None
+    path = Path(named) / PROJECT_FILE if Path(named).is_dir() else Path(named)
+    if path.is_file():
+        return path
+    raise ConfigError(f"There is no project file {path}; correct {PROJECT_VARIABLE}, or write one with `gluepot init`.")
 
 
 class ProjectConfig:

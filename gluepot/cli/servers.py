@@ -165,6 +165,11 @@ def _up(wanted: Wanted) -> tuple[ServerState, list[str]]:
     if running is None:
         state = _started(wanted)
         lines = [f"{state.server} runs at {state.address}; stop it with `gluepot down`. Its log is {state.log}"]
+    elif wanted.port not in {0, running.port}:
+        raise ConfigError(
+            f"{running.server} already runs at {running.address}, and not at the port {wanted.port}; stop it with"
+            " `gluepot down`, or leave the port out."
+        )
     else:
         state = running
         lines = [f"{state.server} already runs at {state.address}; its log is {state.log}"]

@@ -18,8 +18,6 @@ from pydantic import Field as Described
 from gluepot.core.errors import ConfigError, did_you_mean
 from gluepot.job.options import DEFAULT_OPTIONS, RunOptions
 
-FILE = "gluepot.toml"
-VARIABLE = "GLUEPOT_PROJECT"
 SCHEMA_URL = "https://raw.githubusercontent.com/gluepot/gluepot/main/docs/gluepot.schema.json"
 
 Value = str | bool | int | float
@@ -177,21 +175,6 @@ class ProjectFile:
 def text_of(value: str | float) -> str:
     """Return a value as an argument or an option has it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def find_project(environ: Mapping[str, str], folder: Path) -> Path | None:
-    """Return the project file: that which the environment names, or the one in a folder; None if there is none.
-
-    Raises:
-        ConfigError: the environment names a file that is not there.
-    """
-    if named := environ.get(VARIABLE):
-        path = Path(named) / FILE if Path(named).is_dir() else Path(named)
-        if not path.is_file():
-            raise ConfigError(f"There is no project file {path}; correct {VARIABLE}, or write one with `gluepot init`.")
-        return path
-    path = folder / FILE
-    return path if path.is_file() else None
 
 
 def read_project(path: Path) -> ProjectFile:

@@ -117,6 +117,9 @@ def test_a_file_of_another_folder_is_named_by_a_variable_and_its_paths_lie_besid
         monkeypatch.setenv("GLUEPOT_PROJECT", str(named))
         script, _, options = run_with()
         assert (Path(script), options.connections) == (tmp_path / "job.py", tmp_path / "broker.yaml")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GLUEPOT_PROJECT", "")
+    assert run_with("job.py")[1] == ()
     monkeypatch.setenv("GLUEPOT_PROJECT", "/nowhere/gluepot.toml")
     with pytest.raises(ConfigError, match=r"There is no project file /nowhere/gluepot\.toml; correct GLUEPOT_PROJECT"):
         run_with()

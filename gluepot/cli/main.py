@@ -75,6 +75,8 @@ app.command(
 app.command("gluepot.cli.topic:app", name="topic", help="Topics of Kafka: create, list, describe, consume.")
 app.command("gluepot.cli.init:init", name="init", help="Write a project that runs: script, gluepot.toml, data, test.")
 app.command("gluepot.cli.config:app", name="config", help="The project file gluepot.toml: show, schema.")
+app.command("gluepot.cli.doctor.command:doctor", name="doctor", help="Check what jobs need here, and say what to do.")
+app.command("gluepot.cli.version:version_", name="version", help="Say which parts are there, in which versions.")
 app.command("gluepot.cli.bench:bench_script", name="bench", help=BENCH_HELP)
 
 

@@ -76,6 +76,12 @@ def mistaken(tmp_path, monkeypatch, capsys):
         ),
         (["catalog", "create-table", "web"], "'web' is not the name of a table; write database.table."),
         (["catalog", "drop", "web"], "The catalog has no database 'web'; it has none. {catalog_import}"),
+        (["doctor", "now"], "`gluepot doctor` does not take 'now'. See `gluepot doctor --help`."),
+        (["init", "."], "job.py exists already; give a new folder, as in `gluepot init my-project`."),
+        (
+            ["config", "show", "--max-batchs", "3"],
+            ("Unknown option: --max-batchs. Did you mean --max-batches? Put the script's own arguments after `--`."),
+        ),
         (["serve", "--port", "-1"], 'Invalid value "-1" for --port. Must be >= 0. See `gluepot serve --help`.'),
         (["status", "all", "now"], "`gluepot status` does not take 'all' 'now'. See `gluepot status --help`."),
         (["quality", "check"], "`gluepot quality check` needs DATA. See `gluepot quality check --help`."),
@@ -104,6 +110,13 @@ def mistaken(tmp_path, monkeypatch, capsys):
 )
 def test_a_mistake_is_answered_in_one_sentence(mistaken, tmp_path, tokens, sentence):
     assert mistaken(*tokens) == (2, f"error: {sentence.format(here=tmp_path, catalog_import=CATALOG_IMPORT)}\n")
+
+
+@pytest.mark.parametrize("tokens", [["run"], ["up"], ["config", "show"]], ids=" ".join)
+def test_a_project_file_with_an_unknown_key_is_refused_by_all_that_read_it(mistaken, tokens):
+    Path("gluepot.toml").write_text("[run]\nscrip = 'job.py'\n")
+    sentence = "gluepot.toml has an unknown key run.scrip. Did you mean 'script'?"
+    assert mistaken(*tokens) == (2, f"error: {sentence}\n")
 
 
 def test_a_connection_that_breaks_is_no_reader_that_has_seen_enough(mistaken, tmp_path):

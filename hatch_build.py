@@ -42,7 +42,14 @@ def compile_kernel(root: Path) -> str | None:
     compiler = shlex.split(os.environ.get("CC", "cc"))
     if shutil.which(compiler[0]) is None:
         return f"there is no C compiler '{compiler[0]}'; install one, or set CC."
-    command = [*compiler, *flags(sys.platform, os.environ), f"-I{headers}", str(root / SOURCE), "-o", str(root / COMPILED)]
+    command = [
+        *compiler,
+        *flags(sys.platform, os.environ),
+        f"-I{headers}",
+        str(root / SOURCE),
+        "-o",
+        str(root / COMPILED),
+    ]
     ended = subprocess.run(command, capture_output=True, check=False, text=True)
     return None if ended.returncode == 0 else f"{shlex.join(command)} failed:\n{ended.stderr}"
 

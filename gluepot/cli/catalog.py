@@ -82,7 +82,7 @@ def show_(name: str, *, versions: bool = False, output: Output = "text") -> None
 
 
 @app.command(name="import")
-def import_(*files: Path, replace: bool = False, dry_run: bool = False) -> None:
+def import_(*files: Path, replace: bool = False, dry_run: bool = False, output: Output = "text") -> None:
     """Import the output of `aws glue get-databases`, `get-tables`, `get-partitions` or `gluepot catalog export`.
 
     Entries that the catalog already has stay as they are.
@@ -91,6 +91,7 @@ def import_(*files: Path, replace: bool = False, dry_run: bool = False) -> None:
         files: JSON documents, in any order.
         replace: overwrite entries that the catalog already has; old versions of tables are kept.
         dry_run: say what would happen and do nothing.
+        output: text for people; json for a list of objects.
     """
     if not files:
         raise ConfigError("import needs files; make one with `aws glue get-tables --database-name NAME > tables.json`.")
@@ -102,7 +103,7 @@ def import_(*files: Path, replace: bool = False, dry_run: bool = False) -> None:
     rows: list[Row] = [
         {"kind": one.kind, "name": one.name, "action": one.action, "entries": one.count} for one in steps
     ]
-    show(rows, "text", "The documents contain no entries.")
+    show(rows, output, "The documents contain no entries.")
 
 
 @app.command(name="export")

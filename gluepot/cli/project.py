@@ -11,6 +11,7 @@ from cyclopts import App, ArgumentCollection, Token
 from cyclopts.argument import Argument
 
 from gluepot.core.errors import ConfigError
+from gluepot.core.logging import get_logger
 from gluepot.job.options import PROJECT_FILE, PROJECT_VARIABLE
 
 if TYPE_CHECKING:
@@ -26,8 +27,12 @@ def current_project() -> ProjectFile | None:
     path = find_project(os.environ)
     if path is None:
         return None
-    from gluepot.job.project import read_project  # noqa: PLC0415  most commands have no project
+    from gluepot.catalog.connections.file import tightening  # noqa: PLC0415  most commands have no project
+    from gluepot.job.project import read_project  # noqa: PLC0415  as above
 
+    status = path.stat()
+    if remedy := tightening(status.st_mode, status.st_uid, os.geteuid()):
+        get_logger(__name__).warning("project_file_writable_by_others", file=str(path), hint=remedy)
     return read_project(path)
 
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, get_args
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from gluepot.cli.output import counted
+from gluepot.cli.output import Row, counted
 from gluepot.cli.project import current_project
 from gluepot.core.clock import SystemClock
 from gluepot.core.environment import environment
@@ -123,22 +123,29 @@ def status(*, output: Literal["text", "json", "env"] = "text") -> None:
         print("No server runs; start one with `gluepot up kafka`, `kinesis`, `s3` or `history`.")
 
 
-def down(*, others: bool = False) -> None:
+def down(*, others: bool = False, output: Literal["text", "json"] = "text") -> None:
     """Stop the development servers; Kafka's data is kept for the next start.
 
     Args:
         others: stop also what another installation of Gluepot started, such as another checkout.
+        output: text for people; json for a list of the servers that ran, with whether they are stopped.
     """
     running = _all_running()
+    rows: list[Row] = []
     for state in running:
-        if not others and state.installation != sys.prefix:
+        stops = others or state.installation == sys.prefix
+        if stops:
+            terminate(state.process, STOP_SECS, SystemClock())
+            forget_state(server_folder(os.environ, state.server))
+        rows.append({"server": state.server, "stopped": stops})
+        if output == "text" and stops:
+            print(f"{state.server} is stopped.")
+        elif output == "text":
             owner = state.installation or "an older version"
             print(f"{state.server} was started by {owner}; `gluepot down --others` stops it, too.")
-            continue
-        terminate(state.process, STOP_SECS, SystemClock())
-        forget_state(server_folder(os.environ, state.server))
-        print(f"{state.server} is stopped.")
-    if not running:
+    if output == "json":
+        print(json.dumps(rows))
+    elif not running:
         print("No server runs.")
 
 

@@ -187,7 +187,9 @@ def read_project(path: Path) -> ProjectFile:
         plain = tomllib.loads(path.read_text(encoding="utf-8"))
     except ValueError as wrong:
         raise ConfigError(f"{path} is not TOML ({wrong}); correct it.") from wrong
-    return ProjectFile(path, parsed(plain, path.name))
+    file = ProjectFile(path, parsed(plain, path.name))
+    _check_ranges(file)
+    return file
 
 
 def parsed(plain: Mapping[str, Any], where: str) -> Project:
@@ -212,6 +214,22 @@ def parsed(plain: Mapping[str, Any], where: str) -> Project:
         key = ".".join(_of_file(place, plain))
         rule = f"Write it as a table, [{key}]" if first["type"] == "model_type" else first["msg"]
         raise ConfigError(f"{where} sets {key} to {first['input']!r}. {rule}.") from wrong
+
+
+def _check_ranges(file: ProjectFile) -> None:
+    """Let `RunOptions` judge the values, so that an error names the file and no flag that nobody gave.
+
+    Raises:
+        ConfigError: one of them is out of its range.
+    """
+    given = file.options()
+    if ("worker_type" in given) != ("number_of_workers" in given):  # a flag may give the other one
+        given.pop("worker_type", None), given.pop("number_of_workers", None)
+    pairs = {name: [f"{key}={text_of(value)}" for key, value in given[name].items()] for name in PAIRS if name in given}
+    try:
+        RunOptions(**{**given, **pairs})
+    except ConfigError as wrong:
+        raise ConfigError(f"{file.path.name}: {str(wrong).removeprefix('--')}") from wrong
 
 
 def _of_file(place: Sequence[str], plain: Any) -> Iterator[str]:

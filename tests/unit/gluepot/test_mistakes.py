@@ -76,6 +76,13 @@ def mistaken(tmp_path, monkeypatch, capsys):
         ),
         (["catalog", "create-table", "web"], "'web' is not the name of a table; write database.table."),
         (["catalog", "drop", "web"], "The catalog has no database 'web'; it has none. {catalog_import}"),
+        (
+            ["--install-completion", "--shell", "tcsh"],
+            (
+                'Invalid value "tcsh" for --shell. Choose from: "zsh", "bash", "fish", "powershell". See `gluepot'
+                " --install-completion --help`."
+            ),
+        ),
         (["doctor", "now"], "`gluepot doctor` does not take 'now'. See `gluepot doctor --help`."),
         (["init", "."], "job.py exists already; give a new folder, as in `gluepot init my-project`."),
         (

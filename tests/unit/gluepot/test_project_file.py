@@ -6,6 +6,7 @@ import json
 import tomllib
 from dataclasses import fields, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import jsonschema
 import pytest
@@ -187,6 +188,35 @@ def test_a_file_that_is_not_toml_is_a_usage_error(project, capsys):
     project("[run\n")
     assert outcome(app, ["run"]) == 2
     assert capsys.readouterr().err.startswith("error: gluepot.toml is not TOML (Expected ']'")
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("max-batches = 0", "gluepot.toml: max-batches is 0; use 1 or more."),
+        ("worker-type = 'G.9X'\nnumber-of-workers = 2", "gluepot.toml: worker-type is 'G.9X'; use one of "),
+    ],
+)
+def test_a_value_out_of_its_range_names_the_file(project, capsys, line, sentence):
+    project(f"[run]\nscript = 'job.py'\n{line}\n")
+    assert outcome(app, ["run"]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {sentence}")
+
+
+def test_half_of_a_pair_of_options_may_be_a_flag(project):
+    project("[run]\nscript = 'job.py'\nworker-type = 'G.1X'\n")
+    assert run_with("--number-of-workers", "3")[2].worker_type == "G.1X"
+
+
+def test_a_file_that_others_may_change_is_warned_about(project, monkeypatch):
+    project().chmod(0o666)
+    told = []
+    monkeypatch.setattr(
+        "gluepot.cli.project.get_logger", lambda _: SimpleNamespace(warning=lambda *a, **k: told.append((a, k)))
+    )
+    run_with()
+    ((event,), about), *_ = told
+    assert (event, "chmod" in about["hint"]) == ("project_file_writable_by_others", True)
 
 
 def test_each_option_of_a_run_is_a_key_with_a_description():

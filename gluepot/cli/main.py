@@ -39,7 +39,11 @@ app = App(
     version_flags=["--version"],
     config=[project_config],
 )
-app.register_install_completion_command(help="Complete commands, options and their values in your shell.")
+app.command(
+    "gluepot.cli.completion:install",
+    name="--install-completion",
+    help="Complete commands, options and their values in your shell.",
+)
 app.command(servers.up)
 app.command(servers.status)
 app.command(servers.down)

@@ -79,7 +79,7 @@ def mistaken(tmp_path, monkeypatch, capsys):
         (
             ["--install-completion", "--shell", "tcsh"],
             (
-                'Invalid value "tcsh" for --shell. Choose from: "zsh", "bash", "fish", "powershell". See `gluepot'
+                'Invalid value "tcsh" for --shell. Choose from: "bash", "zsh", "fish". See `gluepot'
                 " --install-completion --help`."
             ),
         ),

@@ -110,7 +110,7 @@ def main() -> None:
     run("fetch Iceberg and Delta", VENV / "bin" / "gluepot", "jars", "fetch")
     if shutil.which("npm"):  # no Node.js, no emulator: nothing but tests and demo of Kinesis needs it
         run("fetch the Kinesis emulator", VENV / "bin" / "python", "-m", "gluepot.servers.npm")
-    run("make an archive of Spark's classes", VENV / "bin" / "gluepot", "prepare", "--again")
+    run("make archives of Spark's and Kafka's classes", VENV / "bin" / "gluepot", "prepare", "--again")
     STAMP.write_text(stamp)
 
 

@@ -94,21 +94,21 @@ def measured(entity: EntityType, sensitivity: Sensitivity) -> Quality:
 
 
 @cache
-def positives(entity: EntityType) -> list[str]:
-    """Return values of a type."""
+def positives(entity: EntityType, number: int = VALUES) -> list[str]:
+    """Return values of a type, always the same ones."""
     if made := FAKED.get(entity.name):
         locale, method = made
         fake = Faker(locale)
         fake.seed_instance(SEED)
         name, _, argument = method.partition(":")
         maker: Callable[..., str] = getattr(fake, name)
-        return [str(maker(*([argument] if argument else []))) for _ in range(VALUES)]
+        return [str(maker(*([argument] if argument else []))) for _ in range(number)]
     valid, drawn = validator(entity.validator), _drawn(entity, "positives")
     found = []
     for _ in range(_TRIES):
         if valid(text := next(drawn)):
             found.append(text)
-            if len(found) == VALUES:
+            if len(found) == number:
                 return found
     raise AssertionError(f"{entity.name}: only {len(found)} valid values in {_TRIES} tries")
 

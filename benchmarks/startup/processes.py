@@ -9,7 +9,12 @@ from typing import Self
 
 import psutil
 
+from gluepot.spark.fork_server import PLANNER_NAME, SERVER_NAME
+
 SAMPLE_SECS = 0.025
+
+_ROLES_BY_NAME = {SERVER_NAME: "server of forks", PLANNER_NAME: "planner: offsets"}
+"""Forks bear the command line of the driver."""
 
 _ROLES = (
     ("org.apache.spark.deploy.SparkSubmit", "JVM"),
@@ -41,14 +46,16 @@ class Seen:
     cpu_secs: float
 
 
-def role(command: Sequence[str]) -> str:
-    """Return what a process is there for, by its command line.
+def role(command: Sequence[str], name: str = "") -> str:
+    """Return what a process is there for, by its command line and its name.
 
     >>> role(["python", "-m", "pyspark.daemon", "pyspark.sql.worker.create_data_source"])
     'planner: source made'
     """
+    if name in _ROLES_BY_NAME:
+        return _ROLES_BY_NAME[name]
     text = " ".join(command)
-    found = next((name for word, name in _ROLES if word in text), None)
+    found = next((role for word, role in _ROLES if word in text), None)
     return found or (command[0].rsplit("/", 1)[-1] if command else "?")
 
 
@@ -85,7 +92,7 @@ class Watch:
                     cpu, known = one.cpu_times(), self._seen.get(one.pid)
                     # What a process is shows in its command line only once it has been replaced after the fork.
                     command = one.cmdline()  # empty when it has ended
-                    name = role(command) if command or not known else known.role
+                    name = role(command, one.name()) if command or not known else known.role
                     began = known.began_secs if known else one.create_time()
                     self._seen[one.pid] = Seen(one.pid, name, began, cpu.user + cpu.system)
                 except psutil.Error:

@@ -59,7 +59,7 @@ class KafkaTaskReader:
         )
         if self.settings.fail_on_data_loss:
             raise DataLoss(f"{happened} To go on from what is there, set failOnDataLoss to false.")
-        raise TransientError(f"{happened} The batch is tried again without them.")
+        raise TransientError(f"{happened} The batch goes on without them.")
 
     def _replaced(self, load: Sequence[SourceRange]) -> list[SourceRange]:
         topics = {one.stream for one in load if one.stream_id}

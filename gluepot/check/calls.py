@@ -75,6 +75,23 @@ def read_script(source: str) -> Script:
     return Script(tree, tuple(reader.calls), tuple(reader.imports), tuple(reader.row_writes), tuple(reader.formats))
 
 
+def imported_modules(source: str) -> frozenset[str]:
+    """Return the dotted names of the modules that a script imports, and of what it imports from them.
+
+    Raises:
+        SyntaxError: the text is not Python.
+    """
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Import(names=names):
+                found |= {alias.name for alias in names}
+            case ast.ImportFrom(module=module, names=names):
+                inside = f"{module}." if module else ""
+                found |= {inside.rstrip("."), *(f"{inside}{alias.name}" for alias in names)}
+    return frozenset(found)
+
+
 def _batch_functions(tree: ast.Module) -> frozenset[str]:
     """Return the names of the functions that are passed to forEachBatch."""
     found = set()

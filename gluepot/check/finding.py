@@ -16,12 +16,28 @@ class Level(StrEnum):
     WARNING = "warning"
 
 
+class Outcome(StrEnum):
+    """What a whole script or job needs before it runs here."""
+
+    UNCHANGED = "runs unchanged"
+    NOTES = "runs, with notes"
+    LACKING = "runs once something is brought"
+    CHANGES = "needs changes"
+    UNKNOWN = "script not found"
+
+
+NOT_FOUND = "no-script"
+"""The rule about a job whose script is not there."""
+LACKING = frozenset({"no-module", "no-driver", "no-format", "no-connection"})
+"""Rules about what a script needs and this machine has not."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A finding about one line.
 
     Args:
-        line: number of the line, from 1.
+        line: number of the line, from 1; 0 for what the definition of the job says.
         level: severity of the finding.
         name: the call as Glue names it, or the name of a rule.
         message: an explanation; empty for a call that is fully supported.
@@ -35,15 +51,42 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The findings about one script.
+    """The findings about one script, or about one job and its script.
 
     Args:
         script: name of the script.
         findings: the findings, sorted by line.
+        job: name of the job, if it comes from the definition of one.
     """
 
     script: str
     findings: tuple[Finding, ...]
+    job: str = ""
+
+    @property
+    def outcome(self) -> Outcome:
+        """What must be done before it runs."""
+        rules = {finding.name for finding in self.findings}
+        if self.at(Level.NOT_SUPPORTED):
+            return Outcome.CHANGES
+        if NOT_FOUND in rules:
+            return Outcome.UNKNOWN
+        if rules & LACKING:
+            return Outcome.LACKING
+        return Outcome.NOTES if self.at(Level.PARTLY) or self.at(Level.WARNING) else Outcome.UNCHANGED
+
+    @property
+    def effort(self) -> str:
+        """What there is to do, in words."""
+        changes = {(one.line, one.name) for one in self.at(Level.NOT_SUPPORTED)}
+        brought = {(one.name, one.message) for one in self.findings if one.name in LACKING}
+        notes = {(one.name, one.message) for one in self.findings if one.level in {Level.PARTLY, Level.WARNING}}
+        parts = (
+            _counted(len(changes), "place to change", "places to change"),
+            _counted(len(brought), "thing to bring", "things to bring"),
+            _counted(len(notes - brought), "note to read", "notes to read"),
+        )
+        return ", ".join(part for part in parts if part) or "nothing"
 
     def at(self, level: Level) -> list[Finding]:
         """Return the findings of a level."""
@@ -52,7 +95,9 @@ class Report:
     def lines(self) -> list[str]:
         """Return the report as text: one line for each finding, and a last line with their numbers."""
         lines = [
-            f"{self.script}:{one.line}: {one.level.value}: {one.name}" + (f": {one.message}" if one.message else "")
+            (f"{self.script}:{one.line}" if one.line else f"job {self.job}")
+            + f": {one.level.value}: {one.name}"
+            + (f": {one.message}" if one.message else "")
             for one in self.findings
         ]
         counts = ", ".join(f"{len(self.at(level))} {level.value}" for level in Level)
@@ -60,4 +105,8 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as plain values."""
-        return asdict(self)
+        return {**asdict(self), "outcome": self.outcome, "effort": self.effort}
+
+
+def _counted(number: int, one: str, several: str) -> str:
+    return "" if number == 0 else f"{number} {one if number == 1 else several}"

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 
 from gluepot.check.calls import GLUE_PACKAGES, Call, Script
 from gluepot.check.finding import Finding, Level
+from gluepot.check.option_names import ignored_options
 from gluepot.check.verdict import OTHER_DATABASES
 from gluepot.core.errors import ConfigError
 from gluepot.quality.dqdl import DqdlError
@@ -77,6 +78,7 @@ def warnings_of(script: Script, beside: Collection[str] = ()) -> Iterator[Findin
     yield from _modules_not_here(script, beside)
     yield from _drivers_not_here(script)
     yield from _formats_not_here(script)
+    yield from _options_in_vain(script)
 
 
 def _job_without_commit(script: Script) -> Iterator[Finding]:
@@ -174,6 +176,12 @@ def _formats_not_here(script: Script) -> Iterator[Finding]:
         if found is not None:
             message = f"Spark finds format({name!r}) only with its connector, {found}; bring it with --extra-jars"
             yield _warning(line, "no-format", message)
+
+
+def _options_in_vain(script: Script) -> Iterator[Finding]:
+    for call in script.calls:
+        for name, hint in ignored_options(call):
+            yield _warning(call.line, "option-ignored", f"the option {name!r} means nothing here. {hint}".strip())
 
 
 def _is_importable(path: str) -> bool:

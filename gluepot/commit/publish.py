@@ -214,7 +214,7 @@ def _move(target: Target, manifest: Manifest, generation: int) -> None:
             storage.move([(file.staged, published_name(file.final, generation, manifest.token)) for file in files])
         except FileNotFoundError as error:
             raise TransientError(
-                f"a staged file of batch {manifest.key.batch_id} in {storage.url} is gone; the batch is tried again",
+                f"a staged file of batch {manifest.key.batch_id} in {storage.url} is gone",
             ) from error
         reach("publish.moved")
 
@@ -233,9 +233,7 @@ def _create(target: Target, record: CommitRecord) -> CommitRecord:
 def _overtaken(target: Target, manifest: Manifest, winner: CommitRecord) -> LeaseHeld | TransientError:
     if winner.token > manifest.token:
         return _fenced(target, manifest, winner)
-    return TransientError(
-        f"batch {manifest.key.batch_id} was published by an earlier driver at the same moment; the batch is tried again"
-    )
+    return TransientError(f"batch {manifest.key.batch_id} was published by an earlier driver at the same moment")
 
 
 def _fenced(target: Target, manifest: Manifest, record: CommitRecord) -> LeaseHeld:

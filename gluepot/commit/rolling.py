@@ -170,10 +170,10 @@ def _rolled_up(
     storage.put(key, _to_parquet(records, summary))
     later_index = Index(index.query_id, number, token, {**index.files, first: key}, index.summary.and_then(summary))
     if not _created(storage, later_index):
-        raise TransientError(f"somebody else changed the index of rollups in {storage.url}; it is tried again")
+        raise TransientError(f"somebody else changed the index of rollups in {storage.url}")
     if newest_generations(storage.list(commits_from(index.query_id, first))) != newest:
         unroll(storage, index.query_id, first, first)
-        raise TransientError(f"a batch from {first} on was published again in {storage.url}; it is tried again")
+        raise TransientError(f"a batch from {first} on was published again in {storage.url}")
     return later_index
 
 

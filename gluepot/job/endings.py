@@ -1,13 +1,15 @@
-"""Reports the end of a run to a push gateway and to OpenLineage, while Spark still runs."""
+"""Reports the end of a run: to a push gateway and to OpenLineage while Spark still runs, and last to the user."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gluepot.core.clock import Clock
 from gluepot.core.job_parameters import JobParameters
 from gluepot.core.logging import get_logger
+from gluepot.job.summary import Summary, lines
 from gluepot.streaming.query.session import StreamSession
 
 if TYPE_CHECKING:
@@ -63,6 +65,32 @@ def lineage_until_end(parameters: JobParameters, streams: StreamSession) -> AtEn
         from gluepot.bookmarks.run_writer import WRITERS  # noqa: PLC0415  not before the environment is ready
 
         lineage.ended(streams.read, WRITERS.outputs(), _failure(error), WRITERS.checks())
+
+    return at_end
+
+
+def summary_at_end(streams: StreamSession, *, live: bool) -> AtEnd:
+    """Add up what a run does from now on; return what tells it if the run succeeds.
+
+    Args:
+        streams: the session of the run.
+        live: tell it as lines for a person; else as a line of the log.
+    """
+    summary, began = Summary(), streams.clock.monotonic()
+    streams.watchers.append(summary.update)
+
+    def at_end(_: object, error: BaseException | None, __: object) -> None:
+        if _failure(error) is not None:
+            return
+        if "gluepot.bookmarks.run_writer" in sys.modules:  # else nothing was written outside of streams
+            from gluepot.bookmarks.run_writer import WRITERS  # noqa: PLC0415  not before the environment is ready
+
+            summary.add(WRITERS.outputs())
+        secs = streams.clock.monotonic() - began
+        if live:
+            print(*lines(secs, summary.queries, summary.written), sep="\n", file=sys.stderr)
+        else:
+            log.info("job_done", **summary.values(secs))
 
     return at_end
 

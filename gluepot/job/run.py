@@ -24,12 +24,12 @@ from gluepot.core.job_parameters import JobParameters
 from gluepot.core.logging import bind_process, get_logger
 from gluepot.core.statedir import event_logs_folder
 from gluepot.datalake import archives_of, with_formats
-from gluepot.job.endings import AtEnd, lineage_until_end, push_at_end
+from gluepot.job.endings import AtEnd, lineage_until_end, push_at_end, summary_at_end
 from gluepot.job.executors import executors_of, with_executors
 from gluepot.job.glue_metrics.starting import reporting
 from gluepot.job.options import DEFAULT_OPTIONS, RunOptions, variables
 from gluepot.job.spark_conf import job_conf, properties_text
-from gluepot.spark import early_jvm
+from gluepot.spark import early_jvm, fork_server
 from gluepot.spark.master import require_master
 from gluepot.spark.spark_env import prepare
 from gluepot.streaming.query import session
@@ -108,12 +108,9 @@ def run(
         push = None if options.push_gateway is None else _push(options, parameters, streams, registry)
         if advice is not None and streams.metrics is not None:
             advice.followers.append(streams.metrics.advise)
+        stack.push(summary_at_end(streams, live=live))
         if live:
-            from rich.console import Console  # noqa: PLC0415  nothing else needs it, and it takes its time to load
-
-            from gluepot.job.live import LiveView  # noqa: PLC0415
-
-            streams.watchers.append(stack.enter_context(LiveView(Console(stderr=True))).update)
+            stack.enter_context(_live_view(streams))
         if options.compact_every is not None:
             from gluepot.job.compacting import compacting  # noqa: PLC0415  most jobs do not
 
@@ -134,6 +131,17 @@ def run(
         ):
             runpy.run_path(str(script), run_name="__main__")
             _finish_checks()
+
+
+@contextmanager
+def _live_view(streams: StreamSession) -> Iterator[None]:
+    from rich.console import Console  # noqa: PLC0415  nothing else needs it, and it takes its time to load
+
+    from gluepot.job.live import LiveView  # noqa: PLC0415
+
+    with LiveView(Console(stderr=True), streams.clock) as view:
+        streams.watchers.append(view.update)
+        yield
 
 
 def _sized(parameters: JobParameters, options: RunOptions) -> JobParameters:
@@ -289,6 +297,9 @@ def _environment(parameters: JobParameters, script: Path, options: RunOptions, c
     if options.connections:
         os.environ["GLUEPOT_CONNECTIONS"] = str(options.connections)
     os.environ.update(parameters.driver_env_vars)
+    forks = fork_server.is_possible(conf["spark.master"], os.environ)
+    if forks:
+        os.environ["PYSPARK_PYTHON"] = str(fork_server.program(folder))
     try:
         prepare(os.environ, properties)
         with early_jvm.handed_over(conf["spark.master"], clock):
@@ -296,7 +307,8 @@ def _environment(parameters: JobParameters, script: Path, options: RunOptions, c
 
             lazy_pandas.for_pyarrow()
             lazy_pandas.for_pyspark()
-            yield
+            with fork_server.serving(folder) if forks else nullcontext():
+                yield
     finally:
         os.environ.clear()
         os.environ.update(before)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from gluepot.spark.fork_server import SERVER_NAME
+
 Role = Literal["driver", "jvm", "workers"]
 PROC = Path("/proc")
 
@@ -53,7 +55,8 @@ def usage_by_role(driver_pid: int, proc: Path = PROC) -> Mapping[Role, Usage]:
     for pid in _family(processes, driver_pid):
         one = processes[pid]
         role: Role = "driver" if pid == driver_pid else "jvm" if one.name == "java" else "workers"
-        found[role] = _with(found[role], pid, one)
+        if one.name != SERVER_NAME:  # it only forks planners; its pages are those of the driver
+            found[role] = _with(found[role], pid, one)
         # A process also reports the time of children that have ended. The driver's child is Java, Java's are workers.
         below: Role = "jvm" if role == "driver" else "workers"
         found[below] = replace(found[below], cpu_secs=found[below].cpu_secs + one.ended_cpu_secs)

@@ -19,6 +19,7 @@ from gluepot.core.disk import GIB_BYTES
 from gluepot.servers import jars, ports
 from gluepot.servers.embedded import READY_SECS, EmbeddedServer
 from gluepot.servers.kafka_settings import LOG4J2, broker_settings, java_command, properties
+from gluepot.spark.class_archive import archive_path, with_archive
 from gluepot.spark.java import ensure_java
 
 JAR_SET = "kafka-broker"
@@ -35,13 +36,16 @@ class KafkaBroker(EmbeddedServer):
     """Properties of the broker that a subclass wants to differ from `broker_settings`."""
 
     def _prepared(self) -> tuple[list[str], dict[str, str]]:
-        java, archives = ensure_java(os.environ).java, jars.ensure(JAR_SET)
+        java, archives = ensure_java(os.environ), jars.ensure(JAR_SET)
         settings, log4j2 = self._write_settings()
-        options = shlex.split(os.environ.get(JVM_OPTIONS, ""))
+        options = shlex.split(with_archive(self._jvm_options(), archive_path(java.version, archives)))
         if not (self.folder / "data" / "meta.properties").exists():
-            formats = java_command(java, archives, log4j2, "kafka.tools.StorageTool", "format", options=options)
+            formats = java_command(java.java, archives, log4j2, "kafka.tools.StorageTool", "format", options=options)
             self._format(formats, settings)
-        return java_command(java, archives, log4j2, "kafka.Kafka", str(settings), options=options), {}
+        return java_command(java.java, archives, log4j2, "kafka.Kafka", str(settings), options=options), {}
+
+    def _jvm_options(self) -> str:
+        return os.environ.get(JVM_OPTIONS, "")
 
     def _answers(self) -> bool:
         # librdkafka would write every refused connection to stderr; the broker's log tells more.

@@ -40,6 +40,7 @@ from gluepot.service.operations import operations_of
 from gluepot.service.operations.events import receive
 from gluepot.service.store.database import open_store, store_url
 from gluepot.service.wire.app import call, make_app
+from gluepot.service.wire.whole_answers import WholeAnswers
 
 DEFAULT_PORT = 4590
 DEFAULT_REGION = "us-east-1"
@@ -239,7 +240,8 @@ def service(options: ServeOptions, environ: Mapping[str, str], clock: Clock) -> 
         figures = Figures(store, lambda: controller.looked_secs, clock)
         api = make_app(operations, partial(receive, shared), secret_of, token, ACCOUNT, figures, clock)
         app = with_console(api, shared, operations, secret_of, key, loopback=is_loopback(options.host))
-        server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="off"))
+        http = uvicorn.Config(app, http=WholeAnswers, log_config=None, access_log=False, lifespan="off")
+        server = uvicorn.Server(http)
         ended = threading.Event()
 
         workers: dict[str, Worker] = {

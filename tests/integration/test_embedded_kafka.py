@@ -11,6 +11,7 @@ import uuid
 from pathlib import Path
 from typing import ClassVar
 
+import psutil
 import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
@@ -20,9 +21,12 @@ from gluepot.core.cachedir import cache_root
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import ConfigError, PermanentError
 from gluepot.core.sockets import LOOPBACK
-from gluepot.servers.kafka import KafkaBroker
+from gluepot.servers.jars.fetch import locked_archives
+from gluepot.servers.kafka import JAR_SET, KafkaBroker
 from gluepot.servers.kafka_settings import NODE_ID
 from gluepot.servers.ports import is_free
+from gluepot.spark.class_archive import archive_path
+from gluepot.spark.java import ensure_java
 
 CLOCK = SystemClock()
 DEADLINE_SECS = 20.0
@@ -97,7 +101,10 @@ def test_stopped_broker_leaves_port_free_and_log_kept(own_kafka):
     assert "Kafka Server started" in own_kafka.log.read_text()
 
 
-def test_broker_listens_on_loopback_alone(own_kafka):
+def test_broker_listens_on_loopback_alone_and_uses_its_archive_of_classes(own_kafka):
+    (java,) = psutil.Process(own_kafka.process.pid).children()
+    archive = archive_path(ensure_java(os.environ).version, locked_archives(JAR_SET))
+    assert not archive.exists() or archive in {Path(one.path) for one in java.memory_maps()}
     listening = subprocess.run(
         [sys.executable, "-c", LISTENERS, str(own_kafka.process.pid)],
         capture_output=True,

@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from gluepot.connectors.files.source.listing import ListingOptions, ListingStats, Root, list_files
 from gluepot.connectors.files.source.predicate import parse_predicate
-from gluepot.core.errors import TransientError
+from gluepot.core.errors import ConfigError
 from gluepot.core.storage import VersionGone, open_source
 from gluepot.core.storage.source import SMALL_BYTES
 from tests.unit.files.reading import records
@@ -127,7 +127,7 @@ def test_compressed_text_and_parquet_are_read(client):
 
 
 def test_a_missing_bucket_is_named(client):
-    with pytest.raises(TransientError, match="trouble with s3://no-such-bucket/in"):
+    with pytest.raises(ConfigError, match="bucket of s3://no-such-bucket/in does not exist"):
         list(list_files(ListingOptions(["s3://no-such-bucket/in"], recurse=True), ListingStats()))
 
 

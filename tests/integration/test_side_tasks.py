@@ -230,7 +230,7 @@ def _watch(streams, folder, stack):
     lineage = Lineage(Listener().hear, Names("gluepot", "test", "jr_1"), Versions("1", "4"), clock, failed)
     lineage.began()
     stack.callback(lineage.ended, [], [], None)
-    live = stack.enter_context(LiveView(Console(file=io.StringIO())))
+    live = stack.enter_context(LiveView(Console(file=io.StringIO()), SystemClock()))
     compaction = stack.enter_context(compacting(1, clock, failed))
     names = GlueNames("test", "jr_1", clock.epoch)
     watchers = [advice.update, lineage.update, live.update, compaction, names.update, History().update, Watcher().hear]

@@ -18,6 +18,7 @@ from gluepot.spark.java import (
     parse_java_version,
     shim_script,
 )
+from gluepot.spark.spark_env import prepare
 
 JAVA_17 = """\
 Property settings:
@@ -84,10 +85,14 @@ def test_java_on_path_is_returned_with_its_real_home(tmp_path):
     assert ensure_java({"PATH": str(java.parent)}) == JavaHome(Path("/elsewhere"), 21, "PATH")
 
 
-def test_unsupported_java_home_gives_way_to_path(tmp_path):
-    fake_java(tmp_path / "old", "1.8.0_1")
-    java = fake_java(tmp_path / "new", "17.0.1")
-    assert ensure_java({"JAVA_HOME": str(tmp_path / "old"), "PATH": str(java.parent)}).origin == "PATH"
+@pytest.mark.parametrize("version", ["1.8.0_1", "25.0.1"])
+def test_unsupported_java_home_gives_way_to_path_for_all_processes_of_a_job(tmp_path, version):
+    fake_java(tmp_path / "other", version)
+    java = fake_java(tmp_path / "good", "17.0.1")
+    environ = {"JAVA_HOME": str(tmp_path / "other"), "PATH": str(java.parent)}
+    assert ensure_java(environ).origin == "PATH"
+    prepare(environ)
+    assert environ["JAVA_HOME"] == "/elsewhere"
 
 
 @given(st.lists(st.sampled_from([MISSING_MODULE_FLAG, "--add-modules=other", "-cp", "a b", "", "$HOME", "'", "*"])))

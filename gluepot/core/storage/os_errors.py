@@ -30,11 +30,11 @@ def explained(place: str) -> Iterator[None]:
     except OSError as error:
         what = f"{error.filename or place}: {error.strerror}"
         if error.errno in _FULL:
-            raise TransientError(f"no room left for {what}; free some space, the batch is tried again", 5.0) from error
+            raise TransientError(f"no room left for {what}; free some space", 5.0) from error
         if error.errno in _FORBIDDEN:
             raise ConfigError(f"no right to use {what}; let this user write there or choose another path") from error
         if error.errno in _MISPLACED:
             raise ConfigError(f"cannot make {what}; choose a path below a folder") from error
         if error.errno == errno.ENXIO:
             raise ConfigError(f"cannot open {what}; remove it or choose another path") from error
-        raise TransientError(f"trouble with {what}; the batch is tried again") from error
+        raise TransientError(f"trouble with {what}") from error

@@ -18,13 +18,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO
 
 import obstore
-from obstore.exceptions import AlreadyExistsError, BaseError, GenericError, PermissionDeniedError, UnauthenticatedError
+from obstore.exceptions import AlreadyExistsError, BaseError, GenericError
 from obstore.store import S3Store
 
 from gluepot.core.errors import ConfigError, TransientError
 from gluepot.core.failpoints import reach
 from gluepot.core.storage.os_errors import explained
 from gluepot.core.storage.port import checked, past, stretch_with
+from gluepot.core.storage.s3_errors import s3_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -126,7 +127,7 @@ class S3Storage:
                 next(iter(obstore.list(self._store)), None)
             except GenericError:  # obstore's error for "no such bucket" here
                 raise ConfigError(f"bucket {self.bucket!r} does not exist; create it or correct the path") from error
-            raise TransientError(f"an upload to {self.url} got lost; the batch is tried again") from error
+            raise TransientError(f"an upload to {self.url} got lost") from error
 
     @property
     def _store(self) -> S3Store:
@@ -226,7 +227,5 @@ def explained_s3(url: str) -> Iterator[None]:
     """Turn obstore's errors into our own; a missing file stays FileNotFoundError."""
     try:
         yield
-    except (PermissionDeniedError, UnauthenticatedError) as error:
-        raise ConfigError(f"no right to use {url}; check the AWS credentials and the bucket's policy") from error
     except BaseError as error:
-        raise TransientError(f"trouble with {url} ({type(error).__name__}); the batch is tried again") from error
+        raise s3_error(url, str(error)) from error

@@ -188,15 +188,6 @@ def define(services):
         )
 
 
-def is_whole(answer):
-    """Tell whether an answer was received to its end.
-
-    If a service is killed after it has sent the header of an answer, botocore takes the body for empty, and the call
-    for answered.
-    """
-    return len(answer) > 1  # more than `ResponseMetadata`; each operation that is called here answers with a member
-
-
 class Client:
     """A client that notes what it asked for, and whether there was an answer."""
 
@@ -225,16 +216,14 @@ class Client:
                 job, run_id = self.runs.pop()
                 with suppress(BotoCoreError, ClientError):
                     answer = self.glue.batch_stop_job_run(JobName=job, JobRunIds=[run_id])
-                    if is_whole(answer):
-                        self.asked.stops[run_id] = not answer["Errors"]
+                    self.asked.stops[run_id] = not answer["Errors"]
 
     def _ask(self, asked, operation, **request):
         asked[self.number] = False
         answer = None
         with suppress(BotoCoreError, ClientError):
-            found = operation(**request)
-            if is_whole(found):
-                asked[self.number], answer = True, found
+            answer = operation(**request)
+            asked[self.number] = True
         return answer
 
 

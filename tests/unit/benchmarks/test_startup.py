@@ -23,6 +23,10 @@ def test_a_process_is_known_by_its_command(command, name):
     assert role(command) == name
 
 
+def test_a_fork_of_the_driver_is_known_by_its_name():
+    assert role(["python3", "-m", "gluepot", "run", "job.py"], "gluepot-planner") == "planner: offsets"
+
+
 def test_processes_of_one_role_are_added_up_from_the_first_of_them():
     seen = [Seen(3, "worker daemon", 5.0, 0.5), Seen(1, "driver", 1.0, 2.0), Seen(2, "worker daemon", 4.0, 1.0)]
     assert by_role(seen) == [Seen(1, "driver", 1.0, 2.0), Seen(2, "worker daemon", 4.0, 1.5)]

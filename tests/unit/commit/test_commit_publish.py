@@ -102,7 +102,7 @@ def test_a_reply_that_got_lost_is_recognised_by_the_manifest_itself(target):
     ("other", "error", "message"),
     [
         (2, LeaseHeld, "batch 7 of query query-1 was published by a later driver"),
-        (0, TransientError, "batch 7 was published by an earlier driver at the same moment; the batch is tried again"),
+        (0, TransientError, "batch 7 was published by an earlier driver at the same moment"),
     ],
 )
 def test_a_driver_that_is_overtaken_between_looking_and_creating_is_told(target, other, error, message):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gluepot.spark.class_archive import recording, with_archive
+from gluepot.spark.class_archive import archive_path, recording, with_archive
 from gluepot.spark.spark_env import DEFAULTS, LATER_OPTIMISATION, LAUNCHER_OPTIONS, prepare, with_properties
 
 OURS = Path("/our folder/spark.properties")
@@ -64,6 +64,13 @@ def test_a_configuration_folder_of_the_users_own_is_left_alone():
     prepare(environ)
     assert "PYSPARK_SUBMIT_ARGS" not in environ
     assert "log4j2" not in environ["SPARK_SUBMIT_OPTS"]
+
+
+def test_each_class_path_and_java_has_an_archive_of_its_own():
+    paths = [archive_path(17), archive_path(21)]
+    paths += [archive_path(17, [Path("a.jar")]), archive_path(17, [Path("a.jar"), Path("b.jar")])]
+    assert len(set(paths)) == 4
+    assert archive_path(17, [Path("a.jar")]) == archive_path(17, [Path("a.jar")])
 
 
 def test_an_archive_is_used_where_it_has_been_made(tmp_path):

@@ -79,7 +79,7 @@ def test_what_only_looks_like_a_value_is_left_alone(entity, value):
 @pytest.mark.parametrize("entity", sorted(ENTITY_TYPES))
 def test_each_type_finds_its_values_in_a_column_that_is_named_after_them(entity):
     word = next(iter(ENTITY_TYPES[entity].words), "value").replace(" ", "_")
-    values = positives(ENTITY_TYPES[entity])[:10]
+    values = positives(ENTITY_TYPES[entity], 10)
 
     found = find(pa.array(values), f"customer_{word}", [entity], LOW)
 

@@ -9,7 +9,7 @@ import pytest
 from scripts.sensitive_data import document
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_page_is_that_of_the_code():
     written = (Path(__file__).parents[3] / "docs" / "sensitive-data.md").read_text(encoding="utf-8")
 

@@ -9,7 +9,7 @@ import awsglueml.transforms
 from awsglue.context import GlueContext
 from awsglue.readers import DataFrameReader, DynamicFrameReader
 from awsglue.sinks import DynamicFrameWriter
-from gluepot.check import Level, check_script, check_scripts
+from gluepot.check import Level, check_paths, check_script
 from gluepot.check.calls import TRANSFORM
 from gluepot.check.verdict import NOT_THERE, READS
 from gluepot.cli.main import UNSUPPORTED, main
@@ -327,5 +327,5 @@ def test_modules_beside_a_script_are_there(tmp_path):
     (tmp_path / "own_module.py").touch()
     (tmp_path / "own_package").mkdir()
     (tmp_path / "own_package" / "part.py").touch()
-    (report,) = check_scripts([tmp_path / "job.py"])
+    (report,) = check_paths([tmp_path / "job.py"])
     assert [one.message.partition(";")[0] for one in report.findings] == ["there is no module no_such_package here"]

@@ -4,6 +4,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from gluepot.core.clock import SystemClock
 from gluepot.job.live import LiveView, render
 from gluepot.streaming.progress import BatchStats
 
@@ -19,16 +20,18 @@ CLICKS = BatchStats(
     lag_records={"events-0": 1_500, "events-1": 500},
     lag_secs={"events-0": 2.0, "events-1": 7.4},
 )
+NOW = CLICKS.committed_epoch
 
 
 def shown(*stats):
     console = Console(file=io.StringIO(), width=160)
-    console.print(render({one.query: one for one in stats}))
+    console.print(render({one.query: one for one in stats}, NOW))
     return [line.split("  ") for line in console.file.getvalue().splitlines()]
 
 
 def cells(line):
-    return [cell.strip() for cell in line if cell.strip()]
+    """What stands behind the clock."""
+    return [cell.strip() for cell in line if cell.strip()][1:]
 
 
 def test_a_query_is_one_line_with_batch_rows_rates_time_and_lag():
@@ -56,14 +59,14 @@ def test_what_is_not_known_is_left_out():
 
 def test_a_query_stays_on_one_line_of_a_narrow_terminal():
     console = Console(file=io.StringIO(), width=60)
-    console.print(render({"clicks": CLICKS}))
+    console.print(render({"clicks": CLICKS}, NOW))
     assert len(console.file.getvalue().splitlines()) == 1
 
 
 @pytest.mark.parametrize(("secs", "colour"), [(8.0, "\x1b[32m"), (8.1, "\x1b[33m"), (10.1, "\x1b[31m")])
 def test_batch_time_is_green_then_yellow_near_the_window_and_red_beyond(secs, colour):
     console = Console(file=io.StringIO(), width=160, force_terminal=True, color_system="standard", no_color=False)
-    console.print(render({"clicks": replace(CLICKS, duration_secs=secs)}))
+    console.print(render({"clicks": replace(CLICKS, duration_secs=secs)}, NOW))
     assert f"{colour}{secs} of 10 s" in console.file.getvalue()
 
 
@@ -74,7 +77,7 @@ def test_markup_in_a_query_name_is_shown_as_it_is():
 
 def test_the_live_view_shows_the_newest_batch_of_each_query():
     console = Console(file=io.StringIO(), width=160, force_terminal=True)
-    with LiveView(console) as view:
+    with LiveView(console, SystemClock()) as view:
         view.update(CLICKS)
         view.update(replace(CLICKS, batch_id=13))
         view.update(replace(CLICKS, query="orders", batch_id=2))
@@ -82,3 +85,21 @@ def test_the_live_view_shows_the_newest_batch_of_each_query():
     screen = console.file.getvalue()
     assert screen.rindex("batch 13") > screen.rindex("batch 12")
     assert "batch 2" in last_frame
+
+
+@pytest.mark.parametrize(
+    ("window_secs", "after_secs", "said"),
+    [
+        (10.0, 19.0, []),
+        (10.0, 21.0, ["idle 21 s"]),
+        (0.0, 9.0, []),
+        (0.0, 11.0, ["idle 11 s"]),
+        (0.0, 600.0, ["idle 10 min"]),
+        (0.0, 5400.0, ["idle 1.5 h"]),
+    ],
+)
+def test_a_stream_without_batches_says_for_how_long(window_secs, after_secs, said):
+    console = Console(file=io.StringIO(), width=160)
+    stats = replace(CLICKS, window_secs=window_secs, lag_records={})
+    console.print(render({"clicks": stats}, NOW + after_secs))
+    assert cells(console.file.getvalue().split("  "))[6:] == said

@@ -27,11 +27,13 @@ def test_processes_below_the_driver_are_told_apart_by_role(proc):
     proc(11, 10, "java", 1_000)
     proc(12, 11, "python3", 50)
     proc(13, 12, "python3 (a) b", 60)
+    proc(14, 10, "gluepot-forks", 100)  # shares the driver's memory
+    proc(15, 14, "gluepot-planner", 30)
     proc(20, 1, "java", 9_999)
     assert usage_by_role(10, proc.folder) == {
         "driver": Usage(1, 100 * PAGE),
         "jvm": Usage(1, 1_000 * PAGE),
-        "workers": Usage(2, 110 * PAGE),
+        "workers": Usage(3, 140 * PAGE),
     }
 
 

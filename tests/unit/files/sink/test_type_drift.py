@@ -388,10 +388,9 @@ def test_after_a_change_of_type_every_value_is_there_once_and_readers_merge_the_
 @pytest.mark.parametrize("first", SAMPLES)
 def test_all_pairs_of_types_in_both_orders_lose_nothing(tmp_path, policy, first):
     for second in SAMPLES:
-        for in_one_batch in (False, True):
-            assert_nothing_is_lost(
-                tmp_path / f"{second}{in_one_batch}", policy, first, second, in_one_batch=in_one_batch
-            )
+        assert_nothing_is_lost(tmp_path / f"{second} later", policy, first, second, in_one_batch=False)
+        if first <= second:  # tasks of one batch have no order
+            assert_nothing_is_lost(tmp_path / f"{second} beside", policy, first, second, in_one_batch=True)
 
 
 def test_a_longer_history_reads_only_what_was_added_to_a_known_one(monkeypatch):

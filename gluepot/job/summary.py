@@ -1,0 +1,115 @@
+"""The last lines of a run: what was done, where it is, and how to look at it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from gluepot.core.datasets import Dataset
+from gluepot.streaming.side_tasks import side_task
+
+if TYPE_CHECKING:  # most runs end before they need these
+    from gluepot.engine.write_totals import Output
+    from gluepot.streaming.progress import BatchStats
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTotals:
+    """What one query has done in this run.
+
+    Args:
+        batches: committed ones.
+        records: records read.
+        rejected: records that were diverted.
+    """
+
+    batches: int = 0
+    records: int = 0
+    rejected: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written to one folder or table.
+
+    Args:
+        rows: of all writes.
+        files: published ones; 0 where the target is no folder of files.
+    """
+
+    rows: int = 0
+    files: int = 0
+
+
+@dataclass(slots=True)
+class Summary:
+    """Adds up the batches of a run's queries."""
+
+    queries: dict[str, QueryTotals] = field(default_factory=dict)
+    written: dict[Dataset, Written] = field(default_factory=dict)
+
+    @side_task("summary")
+    def update(self, stats: BatchStats) -> None:
+        """Add a committed batch."""
+        before = self.queries.get(stats.query, QueryTotals())
+        self.queries[stats.query] = replace(
+            before,
+            batches=before.batches + 1,
+            records=before.records + stats.rows_in,
+            rejected=before.rejected + sum(stats.rejected.values()),
+        )
+        self.add(stats.outputs)
+
+    def add(self, outputs: Iterable[Output]) -> None:
+        """Add what was written outside of streams."""
+        for one in outputs:
+            before = self.written.get(one.dataset, Written())
+            self.written[one.dataset] = Written(before.rows + one.rows, before.files + one.files)
+
+    def values(self, secs: float) -> dict[str, Any]:
+        """Return all as plain values, for the log."""
+        return {
+            "secs": round(secs, 1),
+            "queries": {
+                name: {"batches": one.batches, "records": one.records, "rejected": one.rejected}
+                for name, one in self.queries.items()
+            },
+            "written": [
+                {"where": url_of(dataset), "rows": one.rows, "files": one.files}
+                for dataset, one in sorted(self.written.items())
+            ],
+        }
+
+
+def lines(secs: float, queries: Mapping[str, QueryTotals], written: Mapping[Dataset, Written]) -> Sequence[str]:
+    """Return the lines for a person. Pure.
+
+    Args:
+        secs: how long the run took.
+        queries: by name.
+        written: by folder or table.
+    """
+    found = []
+    for name, one in queries.items():
+        rejected = f", {one.rejected:,} of them rejected" if one.rejected else ""
+        found.append(f"{name}: {_counted(one.batches, 'batch', 'batches')}, {one.records:,} records read{rejected}.")
+    for dataset, target in sorted(written.items()):
+        where = url_of(dataset)
+        if target.files:
+            files = _counted(target.files, "file", "files")
+            found.append(f"{where}: {target.rows:,} rows in {files}; see them with `gluepot table files {where}`.")
+        else:
+            found.append(f"{where}: {target.rows:,} rows.")
+    if any(one.rejected for one in queries.values()) and written:
+        found.append("Rejected records are listed by `gluepot dlq list` and the folder of the table.")
+    return [*found, f"Done in {secs:,.0f} s."]
+
+
+def url_of(dataset: Dataset) -> str:
+    """Return a dataset as its reader would write it."""
+    return dataset.name if dataset.namespace == "file" else f"{dataset.namespace}/{dataset.name}"
+
+
+def _counted(number: int, one: str, several: str) -> str:
+    return f"{number:,} {one if number == 1 else several}"

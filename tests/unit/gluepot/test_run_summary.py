@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from gluepot.core.datasets import Dataset
+from gluepot.engine.write_totals import Output
+from gluepot.job.summary import QueryTotals, Summary, Written, lines, url_of
+from gluepot.streaming.progress import BatchStats
+
+ORDERS, LAKE = Dataset("file", "/data/orders"), Dataset("s3://lake", "orders")
+
+
+def batch(number, rows, rejected=0, outputs=()):
+    return BatchStats(
+        query="orders",
+        batch_id=number,
+        window_secs=0.0,
+        started_epoch=0.0,
+        duration_secs=1.0,
+        rows_in=rows,
+        rejected={"malformed_json": rejected} if rejected else {},
+        outputs=outputs,
+    )
+
+
+def test_batches_and_outputs_are_added_up():
+    summary = Summary()
+    summary.update(batch(0, 100, 2, [Output(ORDERS, 98, files=2)]))
+    summary.update(batch(1, 50, 0, [Output(ORDERS, 50, files=1), Output(LAKE, 50, files=1)]))
+    summary.add([Output(ORDERS, 1, files=1)])
+
+    assert summary.queries == {"orders": QueryTotals(2, 150, 2)}
+    assert summary.written == {ORDERS: Written(149, 4), LAKE: Written(50, 1)}
+    assert summary.values(12.34) == {
+        "secs": 12.3,
+        "queries": {"orders": {"batches": 2, "records": 150, "rejected": 2}},
+        "written": [
+            {"where": "/data/orders", "rows": 149, "files": 4},
+            {"where": "s3://lake/orders", "rows": 50, "files": 1},
+        ],
+    }
+
+
+def test_a_person_is_told_what_was_done_where_it_is_and_how_to_look_at_it():
+    told = lines(75.0, {"orders": QueryTotals(2, 1500, 2)}, {ORDERS: Written(1498, 1)})
+
+    assert told == [
+        "orders: 2 batches, 1,500 records read, 2 of them rejected.",
+        "/data/orders: 1,498 rows in 1 file; see them with `gluepot table files /data/orders`.",
+        "Rejected records are listed by `gluepot dlq list` and the folder of the table.",
+        "Done in 75 s.",
+    ]
+
+
+def test_a_run_that_did_nothing_only_says_how_long_it_took():
+    assert lines(3.0, {}, {}) == ["Done in 3 s."]
+
+
+def test_a_table_of_a_database_has_no_files_to_look_at():
+    table = Dataset("postgres://host:5432", "shop.public.orders")
+    assert lines(1.0, {}, {table: Written(3, 0)})[0] == "postgres://host:5432/shop.public.orders: 3 rows."
+    assert url_of(LAKE) == "s3://lake/orders"

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,18 @@ def compile_kernel(root: Path) -> str | None:
     compiler = shlex.split(os.environ.get("CC", "cc"))
     if shutil.which(compiler[0]) is None:
         return f"there is no C compiler '{compiler[0]}'; install one, or set CC."
-    flags = (*FLAGS, *(MAC_FLAGS if sys.platform == "darwin" else ()))
-    command = [*compiler, *flags, f"-I{headers}", str(root / SOURCE), "-o", str(root / COMPILED)]
+    command = [
+        *compiler,
+        *flags(sys.platform, os.environ),
+        f"-I{headers}",
+        str(root / SOURCE),
+        "-o",
+        str(root / COMPILED),
+    ]
     ended = subprocess.run(command, capture_output=True, check=False, text=True)
     return None if ended.returncode == 0 else f"{shlex.join(command)} failed:\n{ended.stderr}"
+
+
+def flags(platform: str, environ: Mapping[str, str]) -> list[str]:
+    """Return the compiler's flags on a platform; on macOS, ARCHFLAGS says for which processor a wheel is."""
+    return [*FLAGS, *MAC_FLAGS, *shlex.split(environ.get("ARCHFLAGS", ""))] if platform == "darwin" else [*FLAGS]

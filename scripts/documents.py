@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+from gluepot.job.project import schema
 from gluepot.streaming.observe.metric_names import document
 from scripts.dashboards import BOARDS, FOLDER, rendered
 
-METRICS = Path(__file__).parent.parent / "docs" / "metrics.md"
+DOCUMENTS = Path(__file__).parent.parent / "docs"
+METRICS = DOCUMENTS / "metrics.md"
+SCHEMA = DOCUMENTS / "gluepot.schema.json"
 
 if __name__ == "__main__":
+    SCHEMA.write_text(json.dumps(schema(), indent=2) + "\n", encoding="utf-8")
     METRICS.write_text(document(), encoding="utf-8")
     for board in BOARDS:
         (FOLDER / f"{board.uid}.json").write_text(rendered(board), encoding="utf-8")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from confluent_kafka import (
@@ -42,6 +43,27 @@ ADMIN_KEYS = ("bootstrap.servers", "security.protocol", "client.", "socket.", "s
 EARLIEST_SPEC, LATEST_SPEC = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]
 
 
+def admin_config(client: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those properties of a client that an admin client takes."""
+    # Gluepot reports an unreachable broker once, in words; librdkafka would print each attempt.
+    return {k: v for k, v in with_callbacks(client).items() if k.startswith(ADMIN_KEYS)} | {"log_level": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Replicas:
+    """The brokers that hold a partition, by their ids.
+
+    Args:
+        leader: the one that clients talk to; None while there is none.
+        all: every broker that has a copy.
+        in_sync: those whose copies are complete.
+    """
+
+    leader: int | None
+    all: Sequence[int]
+    in_sync: Sequence[int]
+
+
 class Broker:
     """Lookups at one cluster about the partitions of one subscription.
 
@@ -53,9 +75,7 @@ class Broker:
     def __init__(self, settings: KafkaReadSettings, timeout_secs: float = 10.0) -> None:
         self._settings = settings
         self._timeout_secs = timeout_secs
-        config = with_callbacks(settings.client)
-        # Gluepot reports an unreachable broker once, in words; librdkafka would print each attempt.
-        self._admin = AdminClient({k: v for k, v in config.items() if k.startswith(ADMIN_KEYS)} | {"log_level": 0})
+        self._admin = AdminClient(admin_config(settings.client))
 
     def partitions(self) -> tuple[dict[str, str], list[tuple[str, int]]]:
         """Return the present topic ids and the partitions that the subscription now covers.
@@ -79,6 +99,23 @@ class Broker:
             TransientError: the broker cannot be reached.
         """
         return _ids(self._described(names))
+
+    def replicas(self) -> dict[tuple[str, int], Replicas]:
+        """Return where the partitions of the subscription are.
+
+        Raises:
+            TransientError: the broker cannot be reached.
+        """
+        _, covered = self.partitions()
+        described = self._described({topic for topic, _ in covered})
+        return {
+            (topic, one.id): Replicas(
+                one.leader.id if one.leader else None, [at.id for at in one.replicas], [at.id for at in one.isr]
+            )
+            for topic, about in described.items()
+            for one in about.partitions
+            if (topic, one.id) in covered
+        }
 
     def require_topics(self) -> None:
         """Make sure that every named topic and partition exists.

@@ -123,6 +123,7 @@ def _credentials(session: Any, role: Role | None, region: str) -> Credentials:
     if found is None:
         raise ConfigError(
             "There are no AWS credentials for Kinesis; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE."
+            " For the emulator of `gluepot up kinesis`, export what `gluepot status --output env` prints."
         )
     if role is None:
         return cast("Credentials", found)

@@ -16,6 +16,7 @@ from gluepot.bench.measured import Measured, Run
 from gluepot.bench.plan import BATCHES, WARM_UP_BATCHES, is_enough
 from gluepot.core.clock import Clock
 from gluepot.core.errors import PermanentError
+from gluepot.job.options import PROJECT_VARIABLE
 from gluepot.produce import Record, Steady, Target, Unpaced, produce
 from gluepot.streaming.advisor.history import Observation
 from gluepot.streaming.advisor.log import recorded
@@ -195,7 +196,7 @@ class Job:
         with log.open("wb") as output:
             process = subprocess.Popen(
                 command,
-                env={**os.environ, "GLUEPOT_STATE": str(folder / "state")},
+                env={**os.environ, "GLUEPOT_STATE": str(folder / "state"), PROJECT_VARIABLE: ""},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -479,7 +479,7 @@ def _found_database(connection: Connection, name: str) -> Database:
         "Database",
         name,
         f"The catalog has no database {name!r}; it has {', '.join(known) or 'none'}.{did_you_mean(name, known)}"
-        " `gluepot catalog import` reads one in.",
+        " `gluepot catalog import` reads one in, and `gluepot catalog create-database` makes one.",
     )
 
 
@@ -494,7 +494,8 @@ def _found_table(connection: Connection, database: str, name: str) -> Table:
         "Table",
         catalog_name(name),
         f"The database {where!r} has no table {name!r}; it has {', '.join(known) or 'none'}."
-        f"{did_you_mean(name, known)} `gluepot catalog import` reads one in.",
+        f"{did_you_mean(name, known)} `gluepot catalog import` reads one in, and `gluepot catalog create-table` makes"
+        " one.",
     )
 
 

@@ -1,20 +1,24 @@
-"""`gluepot catalog`: lists and shows tables, imports the output of AWS's command line, and exports the catalog."""
+"""`gluepot catalog`: lists, shows, creates and drops tables, and reads and writes what the AWS command line prints."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Annotated
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
 from gluepot.catalog.connect import catalog_url, open_catalog
 from gluepot.catalog.portable import export, plan_import, read_dump, run_import
 from gluepot.catalog.store import Catalog
-from gluepot.catalog.values import Table, iso_time
-from gluepot.cli.output import Output, Row, show
+from gluepot.catalog.values import Table, database_of, iso_time, table_of
+from gluepot.cli.confirm import agreed
+from gluepot.cli.output import Output, Row, counted, show
+from gluepot.cli.pairs import pair
+from gluepot.cli.table_input import TableDescription, TableFormatName, checked, column_of, input_of
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import ConfigError
 
@@ -49,9 +53,7 @@ def show_(name: str, *, versions: bool = False, output: Output = "text") -> None
         versions: list the versions of the table instead.
         output: text for people; json as in the response of GetTable, or of GetTableVersions.
     """
-    database, dot, table_name = name.partition(".")
-    if not dot:
-        raise ConfigError(f"{name!r} is not the name of a table; write database.table.")
+    database, table_name = _names(name)
     with _catalog() as catalog:
         if versions:
             found = catalog.table_versions(database, table_name)
@@ -80,7 +82,7 @@ def show_(name: str, *, versions: bool = False, output: Output = "text") -> None
 
 
 @app.command(name="import")
-def import_(*files: Path, replace: bool = False, dry_run: bool = False) -> None:
+def import_(*files: Path, replace: bool = False, dry_run: bool = False, output: Output = "text") -> None:
     """Import the output of `aws glue get-databases`, `get-tables`, `get-partitions` or `gluepot catalog export`.
 
     Entries that the catalog already has stay as they are.
@@ -89,6 +91,7 @@ def import_(*files: Path, replace: bool = False, dry_run: bool = False) -> None:
         files: JSON documents, in any order.
         replace: overwrite entries that the catalog already has; old versions of tables are kept.
         dry_run: say what would happen and do nothing.
+        output: text for people; json for a list of objects.
     """
     if not files:
         raise ConfigError("import needs files; make one with `aws glue get-tables --database-name NAME > tables.json`.")
@@ -100,7 +103,7 @@ def import_(*files: Path, replace: bool = False, dry_run: bool = False) -> None:
     rows: list[Row] = [
         {"kind": one.kind, "name": one.name, "action": one.action, "entries": one.count} for one in steps
     ]
-    show(rows, "text", "The documents contain no entries.")
+    show(rows, output, "The documents contain no entries.")
 
 
 @app.command(name="export")
@@ -118,6 +121,125 @@ def export_(name: str | None = None, file: Path | None = None) -> None:
         file.write_text(text + "\n", encoding="utf-8")
     else:
         print(text)
+
+
+@app.command(name="create-database")
+def create_database(
+    name: str, *, description: str | None = None, location: str | None = None, if_missing: bool = False
+) -> None:
+    """Create a database.
+
+    Args:
+        name: its name; the catalog keeps it in lower case.
+        description: for people.
+        location: URL of the folder of its tables.
+        if_missing: do nothing if there is a database of this name already.
+    """
+    body = {"Name": name, "Description": description, "LocationUri": location}
+    told = {member: value for member, value in body.items() if value is not None}
+    database = database_of(checked("CreateDatabase", {"DatabaseInput": told})["DatabaseInput"])
+    with _catalog() as catalog:
+        added = catalog.add_database(database)
+    if not added and not if_missing:
+        raise ConfigError(
+            f"The catalog has a database {database.name} already; add --if-missing, or take another name."
+        )
+    print(f"Database {database.name} {'is created' if added else 'exists already'}.")
+
+
+@app.command(name="create-table")
+def create_table(
+    name: str,
+    *,
+    column: Sequence[str] = (),
+    partition_key: Sequence[str] = (),
+    format_: Annotated[TableFormatName, Parameter(name="--format")] = "parquet",
+    location: str | None = None,
+    parameter: Sequence[str] = (),
+    topic: str | None = None,
+    stream: str | None = None,
+    connection: str | None = None,
+    bootstrap: str | None = None,
+    table_input: Path | None = None,
+    if_missing: bool = False,
+) -> None:
+    """Create a table of files, or one that stands for a topic or a stream.
+
+    Examples: `create-table web.clicks --column id:bigint --column at:timestamp --partition-key day:string --location
+    s3://lake/clicks/`, `create-table web.orders --topic orders --connection broker --column id:bigint`,
+    `create-table web.orders --table-input orders.json`.
+
+    Args:
+        name: database.table.
+        column: NAME:TYPE with a type of Hive, such as bigint, decimal(10,2), array<struct<a:int>>. May be repeated.
+        partition_key: NAME:TYPE of a partition key, outermost first. May be repeated.
+        format_: format of the files or of the records.
+        location: URL of the folder of files.
+        parameter: NAME=VALUE of a parameter of the table. May be repeated.
+        topic: the topic of Kafka that the table stands for.
+        stream: name or ARN of the Kinesis stream that the table stands for.
+        connection: the connection that names the brokers of the topic.
+        bootstrap: a broker of the topic, host:port, instead of --connection.
+        table_input: a JSON file with the TableInput of AWS's CreateTable, instead of all the options above.
+        if_missing: do nothing if there is a table of this name already.
+    """
+    database, table_name = _names(name)
+    if table_input is None:
+        described = TableDescription(
+            table_name,
+            columns=[column_of("column", one) for one in column],
+            partition_keys=[column_of("partition-key", one) for one in partition_key],
+            format=format_,
+            location=location,
+            parameters=dict(pair("parameter", one) for one in parameter),
+            topic=topic,
+            stream=stream,
+            connection=connection,
+            bootstrap=bootstrap,
+        )
+        plain = described.table_input()
+    else:
+        options = ("column", column), ("partition-key", partition_key), ("location", location), ("topic", topic)
+        given = next((option for option, value in (*options, ("stream", stream)) if value), None)
+        if given:
+            raise ConfigError(f"--table-input {table_input} describes the whole table; leave --{given} out.")
+        plain = input_of(_read(table_input), table_name, str(table_input))
+    checked("CreateTable", {"DatabaseName": database, "TableInput": plain})
+    table = table_of(plain, database)
+    with _catalog() as catalog:
+        added = catalog.add_table(table)
+    if not added and not if_missing:
+        raise ConfigError(f"The catalog has a table {table.title} already; add --if-missing, or take another name.")
+    print(f"Table {table.title} {'is created' if added else 'exists already'}; `gluepot catalog show {table.title}`.")
+
+
+@app.command
+def drop(name: str, *, yes: bool = False) -> None:
+    """Remove a table, or a database with all its tables, from the catalog. Files stay where they are.
+
+    Args:
+        name: a database, or database.table.
+        yes: do not ask.
+    """
+    database, _, table = name.partition(".")
+    with _catalog() as catalog:
+        if table:
+            title = catalog.table(database, table).title
+            if agreed(f"Remove the table {title} from the catalog?", yes=yes, has_dry_run=False):
+                catalog.drop_table(database, table)
+                print(f"Table {title} is removed; its files are still there.")
+            return
+        title, tables = catalog.database(database).name, counted(len(catalog.tables(database)), "table")
+        if agreed(f"Remove the database {title} with {tables} from the catalog?", yes=yes, has_dry_run=False):
+            catalog.drop_database(database)
+            print(f"Database {title} with {tables} is removed; files are still there.")
+
+
+def _names(name: str) -> tuple[str, str]:
+    database, dot, table = name.partition(".")
+    if not (database and dot and table):
+        raise ConfigError(f"{name!r} is not the name of a table; write database.table.")
+    return database, table
 
 
 @contextmanager

@@ -7,12 +7,14 @@ import sys
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import App, Parameter
 
 from awsglue.options import kafka_read_settings
 from gluepot.cli.confirm import agreed
+from gluepot.cli.output import Output
+from gluepot.cli.output import show as show_rows
 from gluepot.connectors.kafka.sender import KafkaSender
 from gluepot.core.errors import ConfigError
 from gluepot.dead_letters.folder import LetterFolder, open_folder
@@ -20,12 +22,11 @@ from gluepot.dead_letters.ledger import Ledger
 from gluepot.dead_letters.letters import Wanted, read_letters
 from gluepot.dead_letters.purge import purge as purge_letters
 from gluepot.dead_letters.replay import replay as replay_letters
-from gluepot.dead_letters.show import counts, counts_text, letter_json, letters_text
+from gluepot.dead_letters.show import counts, letter_json, letters_text
 
 app = App(name="dlq", help="Show dead letters (records that a job could not process), send them again, delete them.")
 
 Rejects = Annotated[str | None, Parameter(help="The job's rejectsPath, if the rejected records are not below PATH.")]
-Output = Literal["text", "json"]
 
 
 @app.command(name="list")
@@ -39,7 +40,9 @@ def list_(path: str, *, rejects: Rejects = None, output: Output = "text") -> Non
     """
     folder = _folder(path, rejects)
     found = counts(folder)
-    print(json.dumps([asdict(one) for one in found]) if output == "json" else counts_text(found))
+    show_rows([asdict(one) for one in found], output, "No dead letters.")
+    if output == "text" and found:
+        print(f"{sum(one.records for one in found):,} in all")
 
 
 @app.command
@@ -77,6 +80,7 @@ def replay(
     reason: str | None = None,
     batch: int | None = None,
     rejects: Rejects = None,
+    output: Output = "text",
 ) -> None:
     """Send dead letters to a Kafka topic, with their original bytes and the header gluepot-replayed-from.
 
@@ -93,6 +97,7 @@ def replay(
         reason: only letters with this reason.
         batch: only letters of this batch.
         rejects: see above.
+        output: text for people; json for one object.
     """
     if (bootstrap is None) == (connection is None):
         raise ConfigError("Name the brokers with either --bootstrap or --connection.")
@@ -101,11 +106,16 @@ def replay(
     folder = _folder(path, rejects)
     ledger = Ledger(folder.home, sender.cluster_of(topic), topic)
     done = replay_letters(read_letters(folder, Wanted(reason, batch)), ledger, sender, topic)
-    print(f"{done.sent:,} dead letters sent to {topic}; {done.skipped:,} were there already.")
+    if output == "json":
+        print(json.dumps({"topic": topic, "sent": done.sent, "skipped": done.skipped}))
+    else:
+        print(f"{done.sent:,} dead letters sent to {topic}; {done.skipped:,} were there already.")
 
 
 @app.command
-def purge(path: str, *, batch: int | None = None, yes: bool = False, rejects: Rejects = None) -> None:
+def purge(
+    path: str, *, batch: int | None = None, yes: bool = False, rejects: Rejects = None, output: Output = "text"
+) -> None:
     """Permanently delete dead letters.
 
     Args:
@@ -113,13 +123,17 @@ def purge(path: str, *, batch: int | None = None, yes: bool = False, rejects: Re
         batch: only those of this batch.
         yes: do not ask.
         rejects: see above.
+        output: text for people; json for one object.
     """
     folder = _folder(path, rejects)
     if not agreed(f"Permanently delete the dead letters in {folder.storage.url}?", yes=yes, has_dry_run=False):
-        print("Nothing was removed.")
+        print("Nothing was removed.", file=sys.stderr)
         return
     gone = purge_letters(folder, batch)
-    print(f"{gone.records:,} dead letters in {gone.files:,} files were deleted.")
+    if output == "json":
+        print(json.dumps({"records": gone.records, "files": gone.files}))
+    else:
+        print(f"{gone.records:,} dead letters in {gone.files:,} files were deleted.")
 
 
 def _folder(path: str, rejects: str | None) -> LetterFolder:

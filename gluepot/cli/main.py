@@ -17,6 +17,7 @@ from typing import Annotated, Literal
 from cyclopts import App, CycloptsError, MissingArgumentError, Parameter, UnknownOptionError, UnusedCliTokensError
 
 from gluepot.cli import servers
+from gluepot.cli.project import ProjectConfig
 from gluepot.core import logging
 from gluepot.core.errors import ConfigError, LeaseHeld
 from gluepot.job.options import DEFAULT_OPTIONS, RunOptions
@@ -31,7 +32,18 @@ Runs the unchanged script several times on a broker of its own: batches of risin
 All Kafka streams of the script read the preloaded records; its output goes into a folder that is removed afterwards.
 """
 
-app = App(name="gluepot", help="Run AWS Glue scripts unchanged, on Spark, anywhere.", version_flags=["--version"])
+project_config = ProjectConfig()
+app = App(
+    name="gluepot",
+    help="Run AWS Glue scripts unchanged, on Spark, anywhere.",
+    version_flags=["--version"],
+    config=[project_config],
+)
+app.command(
+    "gluepot.cli.completion:install",
+    name="--install-completion",
+    help="Complete commands, options and their values in your shell.",
+)
 app.command(servers.up)
 app.command(servers.status)
 app.command(servers.down)
@@ -65,6 +77,11 @@ app.command(
     name="produce",
     help="Send records to a topic or stream, at a rate that has a shape, until Ctrl-C, --seconds or --count.",
 )
+app.command("gluepot.cli.topic:app", name="topic", help="Topics of Kafka: create, list, describe, consume.")
+app.command("gluepot.cli.init:init", name="init", help="Write a project that runs: script, gluepot.toml, data, test.")
+app.command("gluepot.cli.config:app", name="config", help="The project file gluepot.toml: show, schema.")
+app.command("gluepot.cli.doctor.command:doctor", name="doctor", help="Check what jobs need here, and say what to do.")
+app.command("gluepot.cli.version:version_", name="version", help="Say which parts are there, in which versions.")
 app.command("gluepot.cli.bench:bench_script", name="bench", help=BENCH_HELP)
 
 
@@ -77,15 +94,20 @@ def run(
 ) -> None:
     """Run a job script as AWS Glue does.
 
+    What neither a flag nor an environment variable says is taken from gluepot.toml, if this folder has one, or from the
+    file that GLUEPOT_PROJECT names; `gluepot config show` tells the result. The arguments in the file are for the
+    script that it names, and for no other.
+
     Args:
-        script: the script, unchanged.
+        script: the script, unchanged; not needed if gluepot.toml names it.
         arguments: the script's arguments, after `--`: Glue's job parameters and its own.
         options: options of the run.
         verbose: print stack traces.
     """
     from gluepot.job.run import run as run_script  # noqa: PLC0415  the other commands need neither metrics nor Spark
 
-    run_script(script, arguments, options, live=sys.stderr.isatty() and not verbose)
+    live = sys.stderr.isatty() and not verbose
+    run_script(script, arguments, options, live=live, set_by_file=project_config.set_by_file())
 
 
 @app.command

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from rich.box import SIMPLE
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
 
 Output = Literal["text", "json"]
 Row = dict[str, Any]
+_PIPE_WIDTH = 10_000
 
 
 def show(rows: Sequence[Row], output: Output, nothing: str) -> None:
@@ -27,15 +27,40 @@ def show(rows: Sequence[Row], output: Output, nothing: str) -> None:
     if output == "json":
         print(json.dumps(rows, ensure_ascii=False))
     elif rows:
-        table = Table(box=SIMPLE, show_edge=False)
-        for name in rows[0]:
-            table.add_column(name.replace("_", " "), overflow="fold")
-        for row in rows:
-            table.add_row(*(Text(_text(value)) for value in row.values()))  # Text: names may look like markup
-        console = Console()
-        console.print(table) if console.is_terminal else Console(width=250).print(table)
+        print_wide(table(rows))
     else:
         print(nothing)
+
+
+def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = (), *, thousands: bool = False) -> Table:
+    """Return rows as all commands show them: numbers to the right, a line below the names of the columns.
+
+    Args:
+        rows: at least one; the first has all columns.
+        columns: the columns to show; all by default.
+        thousands: separate thousands by commas, for columns that hold quantities and no ids.
+    """
+    from rich.box import SIMPLE  # noqa: PLC0415  every command imports this module
+    from rich.table import Table  # noqa: PLC0415  as above
+    from rich.text import Text  # noqa: PLC0415  as above
+
+    names = list(columns or rows[0])
+    made = Table(box=SIMPLE, show_edge=False)
+    for name in names:
+        numbers = all(isinstance(row[name], int | float | None) for row in rows) and not isinstance(rows[0][name], bool)
+        made.add_column(name.replace("_", " "), overflow="fold", justify="right" if numbers else "left")
+    for row in rows:
+        # Text, because names may look like markup.
+        made.add_row(*(Text(_text(row[name], thousands=thousands)) for name in names))
+    return made
+
+
+def print_wide(shown: RenderableType) -> None:
+    """Print to the terminal in its width, and to anything else without wrapping a line."""
+    from rich.console import Console  # noqa: PLC0415  as above
+
+    console = Console()
+    (console if console.is_terminal else Console(width=_PIPE_WIDTH)).print(shown)
 
 
 def time_of(epoch_ms: int | None) -> str | None:
@@ -43,12 +68,19 @@ def time_of(epoch_ms: int | None) -> str | None:
     return None if epoch_ms is None else datetime.fromtimestamp(epoch_ms / 1000, UTC).isoformat(timespec="milliseconds")
 
 
-def _text(value: object) -> str:
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 shard`, `2 shards`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _text(value: object, *, thousands: bool = False) -> str:
     match value:
         case None:
             return "-"
         case bool():
             return "yes" if value else "no"
+        case int() if thousands:
+            return f"{value:,}"
         case list():
             return ", ".join(map(str, value))
         case _:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from contextlib import closing, nullcontext
 from pathlib import Path
 from random import Random
 from time import process_time
-from typing import Any, Literal
+from typing import Literal
 
 from awsglue.options import kafka_read_settings
+from gluepot.cli.cluster import cluster_options
 from gluepot.connectors.kafka.sender import KafkaSender
 from gluepot.connectors.kinesis.client import KinesisClient
 from gluepot.connectors.kinesis.settings import StreamAddress
 from gluepot.core.clock import SystemClock
-from gluepot.core.errors import ConfigError
 from gluepot.produce.journal import Journal
 from gluepot.produce.loop import Produced, Target, produce
 from gluepot.produce.rates import shape as shape_of
@@ -55,7 +54,7 @@ def produce_to(
 
     Args:
         topic: an existing topic of Kafka, or with --kinesis an existing stream.
-        bootstrap: a broker, host:port.
+        bootstrap: a broker, host:port; by default the one that `gluepot up kafka` started.
         connection: a connection that names the brokers, instead of --bootstrap.
         connections: the connections file, if it is not in one of the usual places.
         kinesis: send to Kinesis.
@@ -91,19 +90,13 @@ def produce_to(
             client.on_stream("DescribeStreamSummary")
             target = KinesisTarget(client, clock, Random(seed).random, notes)  # noqa: S311  jitter and keys
         else:
-            settings = kafka_read_settings({**_cluster(bootstrap, connection), "topicName": topic}, connections)
+            settings = kafka_read_settings({**cluster_options(bootstrap, connection), "topicName": topic}, connections)
             KafkaSender(settings).cluster_of(topic)
             target = kafka_target(settings, topic, notes)
         busy_before = process_time()
         outcome = produce(made, paced, target, clock, secs=seconds, most=count)
         cpu_secs = process_time() - busy_before
     print(json.dumps(_plain(outcome, cpu_secs)) if output == "json" else _sentence(outcome, cpu_secs, topic))
-
-
-def _cluster(bootstrap: str | None, connection: str | None) -> Mapping[str, Any]:
-    if (bootstrap is None) == (connection is None):
-        raise ConfigError("Which cluster? Give either --bootstrap HOST:PORT or --connection NAME, or --kinesis.")
-    return {"bootstrap.servers": bootstrap} if bootstrap else {"connectionName": connection}
 
 
 def _plain(produced: Produced, cpu_secs: float) -> dict[str, float]:

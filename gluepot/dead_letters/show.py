@@ -44,19 +44,6 @@ def counts(folder: LetterFolder) -> Sequence[Count]:
     return [Count(reason, query, batch, rows) for (query, batch, reason), rows in found.items()]
 
 
-def counts_text(found: Sequence[Count]) -> str:
-    """Return a line per count, and their sum."""
-    if not found:
-        return "No dead letters."
-    width = max(len(one.reason) for one in found)
-    lines = [
-        f"{one.records:>9,}  {one.reason:<{width}}"
-        + ("" if one.batch_id is None else f"  batch {one.batch_id:<6} query {one.query_id}")
-        for one in found
-    ]
-    return "\n".join([*lines, f"{sum(one.records for one in found):>9,}  in all"])
-
-
 def letters_text(letters: Iterable[Letter]) -> str:
     """Return a paragraph per letter."""
     return "\n\n".join(_paragraph(letter) for letter in letters) or "No dead letters."

@@ -14,12 +14,13 @@ from gluepot.connectors.kinesis.client import KinesisClient
 from gluepot.connectors.kinesis.settings import StreamAddress
 from gluepot.core.clock import Clock
 from gluepot.core.environment import environment
-from gluepot.core.errors import TransientError
 from gluepot.core.examples import example
 from gluepot.produce import Target
 from gluepot.produce.targets import KinesisTarget
 from gluepot.servers.kafka import KafkaBroker
-from gluepot.servers.kinesis import REGION, KinesisServer, arn
+from gluepot.servers.kinesis import KinesisServer, arn
+from gluepot.servers.state import REGION
+from gluepot.servers.streams import create_stream
 from gluepot.servers.topics import create_topic
 
 NAME, PARTITIONS = "clicks", 2
@@ -33,7 +34,6 @@ connections:
 """
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "demo", "AWS_SECRET_ACCESS_KEY": "demo", "AWS_REGION": REGION}
 """Of a user who exists nowhere: whatever goes wrong, the demo reaches no account."""
-ACTIVE_SECS, POLL_SECS = 30.0, 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def kinesis_stage(folder: Path, clock: Clock) -> Iterator[Stage]:
     ):
         address = StreamAddress(NAME, arn(NAME), REGION, server.url)
         client = KinesisClient(address)
-        _create_stream(client, clock)
+        create_stream(client, NAME, PARTITIONS, clock)
         target = KinesisTarget(client, clock, random.Random().random)  # noqa: S311  jitter
         yield Stage(target, example("clickstream_kinesis.py"), ("--stream_arn", arn(NAME)))
 
@@ -82,12 +82,3 @@ STAGES: Mapping[str, Callable[[Path, Clock], AbstractContextManager[Stage]]] = {
     "kafka": kafka_stage,
     "kinesis": kinesis_stage,
 }
-
-
-def _create_stream(client: KinesisClient, clock: Clock) -> None:
-    client.call("CreateStream", {"StreamName": NAME, "ShardCount": PARTITIONS})
-    deadline = clock.monotonic() + ACTIVE_SECS
-    while client.on_stream("DescribeStreamSummary")["StreamDescriptionSummary"]["StreamStatus"] != "ACTIVE":
-        if clock.monotonic() > deadline:
-            raise TransientError(f"{client.where} was not active within {ACTIVE_SECS:.0f} s; run the demo again.")
-        clock.sleep(POLL_SECS)

@@ -17,6 +17,10 @@ from gluepot.core.leases import TTL_SECS
 
 PORTS = Number(gte=0, lte=65_535)
 """What an option for a port accepts; 0 takes a free one."""
+PROJECT_FILE = "gluepot.toml"
+"""The project file of a folder; `gluepot.job.project` reads it."""
+PROJECT_VARIABLE = "GLUEPOT_PROJECT"
+"""The environment variable that names another project file, or its folder; if it is empty, there is none."""
 
 
 @dataclass(frozen=True, slots=True)

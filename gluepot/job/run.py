@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import fields, replace
 from importlib import import_module
@@ -55,6 +55,7 @@ def run(
     streams: StreamSession | None = None,
     *,
     live: bool = False,
+    set_by_file: Mapping[str, str] | None = None,
 ) -> None:
     """Run a script to its end, in this process.
 
@@ -64,6 +65,7 @@ def run(
         options: how it is run.
         streams: a session prepared by the caller, who may watch it or end it; None makes one.
         live: show one live line per query.
+        set_by_file: the names of those options that a project file set, and the file.
 
     Raises:
         ConfigError: the script is not there, or a parameter is wrong.
@@ -100,7 +102,7 @@ def run(
             streams.watchers.append(advice.update)
         registry = None
         if options.metrics_port is not None or parameters.enable_metrics:
-            opened = _open_ops(options, parameters, streams, advice)
+            opened = _open_ops(options, parameters, streams, advice, set_by_file or {})
             stack.callback(opened.stop)
             registry = opened.registry
         push = None if options.push_gateway is None else _push(options, parameters, streams, registry)
@@ -173,7 +175,11 @@ def _advice_log(options: RunOptions, parameters: JobParameters, streams: StreamS
 
 
 def _open_ops(
-    options: RunOptions, parameters: JobParameters, streams: StreamSession, advice: AdviceLog | None
+    options: RunOptions,
+    parameters: JobParameters,
+    streams: StreamSession,
+    advice: AdviceLog | None,
+    set_by_file: Mapping[str, str],
 ) -> Opened:
     """Serve metrics, health and the page."""
     from gluepot.ops.page.origins import RunOption  # noqa: PLC0415  as below
@@ -186,6 +192,7 @@ def _open_ops(
             _plain(getattr(options, one.name)),
             _plain(getattr(DEFAULT_OPTIONS, one.name)),
             by_environment.get(one.name, ""),
+            set_by_file.get(one.name, ""),
         )
         for one in fields(RunOptions)
         if one.name not in {"metrics_token", "stream_option", "batch_option"}

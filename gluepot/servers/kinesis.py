@@ -12,9 +12,10 @@ from random import SystemRandom
 from gluepot.core.disk import GIB_BYTES
 from gluepot.servers import npm, ports
 from gluepot.servers.embedded import HttpServer
+from gluepot.servers.state import REGION
 
 PACKAGE = "kinesis-local"
-ACCOUNT, REGION = "000000000000", "us-east-1"
+ACCOUNT = "000000000000"
 SHARD_LIMIT = 10_000
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import http.client
 import sys
+from http import HTTPStatus
 from importlib.util import find_spec
+from urllib.parse import quote
 
 from gluepot.core.disk import GIB_BYTES
 from gluepot.core.errors import ConfigError
@@ -21,15 +23,27 @@ class S3Server(HttpServer):
 
     def make_bucket(self, name: str) -> None:
         """Make a bucket, unless it is there."""
-        asked = http.client.HTTPConnection(LOOPBACK, self._port)
-        try:
-            asked.request("PUT", f"/{name}")
-            asked.getresponse().read()
-        finally:
-            asked.close()
+        make_bucket(self._port, name)
 
     def _prepared(self) -> tuple[list[str], dict[str, str]]:
         if find_spec("moto") is None or find_spec("flask") is None:
             raise ConfigError("The S3 emulator needs moto; install gluepot[dev].")
         self.folder.mkdir(parents=True, exist_ok=True)
         return [sys.executable, "-m", "moto.server", "-H", LOOPBACK, "-p", str(self._port)], {}
+
+
+def make_bucket(port: int, name: str) -> None:
+    """Make a bucket of the emulator at a port, unless it is there.
+
+    Raises:
+        ConfigError: the name is none for a bucket.
+    """
+    asked = http.client.HTTPConnection(LOOPBACK, port)
+    try:
+        asked.request("PUT", f"/{quote(name, safe='')}")
+        answer = asked.getresponse()
+        answer.read()
+    finally:
+        asked.close()
+    if answer.status == HTTPStatus.BAD_REQUEST:
+        raise ConfigError(f"{name!r} is no name for a bucket; use 3 to 63 lower-case letters, digits, dots and dashes.")

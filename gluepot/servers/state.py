@@ -11,6 +11,16 @@ from gluepot.core.cachedir import cache_root
 from gluepot.core.sockets import LOOPBACK
 from gluepot.servers.process import ProcessId, is_alive
 
+EMULATORS = ("kinesis", "s3")
+"""The servers that stand for a service of AWS."""
+REGION = "us-east-1"
+CREDENTIALS = {
+    "AWS_ACCESS_KEY_ID": "local",
+    "AWS_SECRET_ACCESS_KEY": "local",
+    "AWS_REGION": REGION,
+    "AWS_DEFAULT_REGION": REGION,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
@@ -39,6 +49,16 @@ class ServerState:
     def address(self) -> str:
         """The address for clients: `host:port` of a broker, or the URL of a server that speaks HTTP."""
         return self.bootstrap if self.server == "kafka" else f"http://{self.bootstrap}"
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """The environment variables with which clients of AWS, and jobs, find an emulator; empty of other servers.
+
+        The emulators check no credentials; clients want to have some, and these belong to nobody.
+        """
+        if self.server not in EMULATORS:
+            return {}
+        return {f"AWS_ENDPOINT_URL_{self.server.upper()}": self.address, **CREDENTIALS}
 
 
 def dump_state(state: ServerState) -> str:

@@ -212,10 +212,13 @@ def test_up_starts_a_broker_that_status_shows_and_down_ends(kafka, own_home, cap
 
 
 def test_second_up_leaves_the_first_broker_alone(own_home, capsys):
-    up()
+    up("kafka", topic=["orders"], partitions=2)
+    assert "Topic orders is created, with 2 partitions." in capsys.readouterr().out
     before = running(capsys)
-    up()
-    assert "already runs" in capsys.readouterr().out
+    up("kafka", topic=["orders"])
+    said = capsys.readouterr().out
+    assert "already runs" in said
+    assert "Topic orders exists already, with 2 partitions." in said
     assert running(capsys) == before
 
 

@@ -93,7 +93,15 @@ def test_up_starts_an_emulator_that_status_shows_and_down_ends(own_home, capsys)
     (shown,) = running(capsys)
     assert (shown["server"], shown["address"]) == ("kinesis", f"http://{shown['bootstrap']}")
     assert client_of(str(shown["address"])).list_streams()["StreamNames"] == []
-    up("kinesis")
-    assert "kinesis already runs at http://" in capsys.readouterr().out
+    up("kinesis", stream=["clicks"], shards=2)
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("kinesis already runs at http://")
+    assert said[1] == f"Stream clicks is created, with 2 shards: {arn('clicks')}"
+    assert f"  export AWS_ENDPOINT_URL_KINESIS={shown['address']}" in said
+    up("kinesis", stream=["clicks"])
+    assert f"Stream clicks exists already, with 2 shards: {arn('clicks')}" in capsys.readouterr().out
+    status(output="env")
+    assert capsys.readouterr().out.startswith(f"export AWS_ENDPOINT_URL_KINESIS={shown['address']}\n")
+    assert client_of(str(shown["address"])).list_streams()["StreamNames"] == ["clicks"]
     down()
     assert running(capsys) == []

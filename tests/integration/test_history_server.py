@@ -98,7 +98,7 @@ def _ended(run):
 
 def test_what_up_cannot_show_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("GLUEPOT_HOME", str(tmp_path / "home"))
-    with pytest.raises(ConfigError, match=r"--logs is for the history server, not for kafka"):
+    with pytest.raises(ConfigError, match=r"--logs is for history, not for kafka"):
         up("kafka", logs="/logs")
     with pytest.raises(ConfigError, match=r"There is no folder /nowhere with event logs"):
         up("history", logs="/nowhere")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from gluepot.cli.parts import kernel_is_compiled
 from scripts.bootstrap import find_uv
 from tests.image_replay import copy_files
 from tests.repository import REPOSITORY, listed
@@ -62,3 +65,39 @@ def test_the_folders_at_the_root_are_parts_of_the_package(wheel):
 
 def test_a_wheel_that_is_built_from_the_source_distribution_is_the_same(wheel, sources, tmp_path):
     assert contents(build(sources, tmp_path)) == wheel
+
+
+@pytest.mark.long
+def test_an_installed_wheel_runs_the_demo_in_a_new_environment(sources, tmp_path):
+    """The packages come from uv's cache if it has them; the Kafka broker from ours."""
+    wheel = build(sources, tmp_path / "dist", "--wheel")
+    uv, environment = find_uv(), tmp_path / "venv"
+    subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, environment], check=True)
+    for offline in ("1", "0"):
+        installed = subprocess.run(
+            [uv, "pip", "install", "--quiet", "--python", environment, f"{wheel}[demo]"],
+            env={**os.environ, "UV_OFFLINE": offline},
+            capture_output=True,
+            check=False,
+            text=True,
+        )
+        if installed.returncode == 0:
+            break
+    assert installed.returncode == 0, installed.stderr
+
+    def call(*command: str) -> str:
+        gluepot = environment / "bin" / "gluepot"
+        without = {name: value for name, value in os.environ.items() if name not in {"VIRTUAL_ENV", "PYTHONPATH"}}
+        done = subprocess.run(
+            [gluepot, *command], cwd=tmp_path, env=without, capture_output=True, check=False, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    found = {part["part"]: part["found"] for part in json.loads(call("version", "--output", "json"))}
+    assert found["json kernel"] == ("compiled" if kernel_is_compiled() else None)
+    assert "gluepot.toml" in call("init", "shop")
+    assert found["python"].endswith(str(environment / "bin" / "python"))
+    result = json.loads(call("demo", "--seconds", "10", "--output", "json"))
+    assert (result["lost"], result["duplicated"]) == (0, 0)
+    assert result["rows"] > 0

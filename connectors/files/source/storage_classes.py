@@ -46,7 +46,7 @@ def keys_of_classes(url: str, classes: frozenset[str]) -> frozenset[str]:
     """Return the keys below a root, relative to it, whose objects are of the given classes; none on a local disk.
 
     Raises:
-        ConfigError: boto3 is not installed, or the bucket may not be listed.
+        ConfigError: the bucket may not be listed.
         TransientError: the storage was away.
     """
     root = parse_url(url)
@@ -59,11 +59,9 @@ def keys_of_classes(url: str, classes: frozenset[str]) -> frozenset[str]:
 
 
 def _listed(bucket: str, prefix: str) -> Iterator[tuple[str, str]]:
-    try:
-        import boto3  # noqa: PLC0415  an extra
-        from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise ConfigError("excludeStorageClasses needs boto3; install gluepot[aws].") from error
+    import boto3  # noqa: PLC0415  few reads ask for storage classes
+    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415  as above
+
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")  # boto3 reads the second alone
     try:
         pages = boto3.client("s3", region_name=region).get_paginator("list_objects_v2")

@@ -22,14 +22,12 @@ def secret_text(name: str, owner: str) -> str:
         owner: who asks, for errors.
 
     Raises:
-        ConfigError: there is no such secret, it may not be read, or boto3 is not installed.
+        ConfigError: there is no such secret, or it may not be read.
         TransientError: the server does not answer.
     """
-    try:
-        import boto3  # noqa: PLC0415  an extra
-        from botocore.exceptions import BotoCoreError, ClientError, EndpointConnectionError  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise ConfigError(f"{owner}: a secret of AWS Secrets Manager needs boto3; install gluepot[aws].") from error
+    import boto3  # noqa: PLC0415  few connections have such secrets
+    from botocore.exceptions import BotoCoreError, ClientError, EndpointConnectionError  # noqa: PLC0415  as above
+
     try:
         region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")  # boto3 reads the second alone
         answer = boto3.client("secretsmanager", region_name=region).get_secret_value(SecretId=name)

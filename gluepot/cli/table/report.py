@@ -9,10 +9,11 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from rich.console import Console, Group, RenderableType
-from rich.table import Table as Grid
+from rich.console import Group, RenderableType
 from rich.text import Text
 
+from gluepot.cli.output import print_wide
+from gluepot.cli.output import table as table_of
 from gluepot.commit.record import CommitRecord
 from gluepot.connectors.values import SourceRange
 from gluepot.tables import Table
@@ -22,8 +23,6 @@ from gluepot.tables.evolution import ColumnHistory, type_text
 from gluepot.tables.findings import newest
 from gluepot.tables.verify import Verification
 
-# The width of output that is not a terminal: wide enough that no line is wrapped.
-_PIPE_WIDTH = 10_000
 _MOST_RANGES = 4
 
 
@@ -45,10 +44,7 @@ def show(report: Report, output: Literal["text", "json"]) -> None:
     if output == "json":
         print(json.dumps(report.plain))
         return
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=_PIPE_WIDTH)
-    console.print(report.shown)
+    print_wide(report.shown)
 
 
 def files(table: Table) -> Report:
@@ -127,8 +123,7 @@ def schema(table: Table) -> Report:
         {"column": column.field.name, "type": type_text(column.field), "partition_key": column.is_key}
         for column in table.columns
     ]
-    shown = [{**one, "partition_key": "partition key" if one["partition_key"] else ""} for one in plain]
-    return Report(plain, _grid(shown, ("column", "type", "partition_key"), header=False))
+    return Report(plain, _grid(plain, ("column", "type", "partition_key")))
 
 
 def column_histories(histories: Sequence[ColumnHistory]) -> Report:
@@ -208,16 +203,9 @@ def _covered(covered: Coverage) -> dict[str, Any]:
     }
 
 
-def _grid(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, header: bool = True) -> RenderableType:
-    """Return a grid of rows below the names of their columns, with numbers aligned to the right."""
-    if not rows:
-        return Text("")
-    grid = Grid(box=None, pad_edge=False, show_header=header)
-    for name in columns:
-        grid.add_column(name, justify="right" if isinstance(rows[0][name], int) else "left")
-    for row in rows:
-        grid.add_row(*(Text(f"{row[name]:,}" if isinstance(row[name], int) else str(row[name])) for name in columns))
-    return grid
+def _grid(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> RenderableType:
+    """Return a table of rows; nothing if there are none."""
+    return table_of(rows, columns, thousands=True) if rows else Text("")
 
 
 def _time(epoch_ms: int) -> str:

@@ -57,12 +57,14 @@ class RunOption:
         value: the effective value.
         default: the default value.
         variable: the environment variable that sets the option if the command line does not; empty if there is none.
+        file: the project file, if the value comes from there.
     """
 
     name: str
     value: Any
     default: Any = None
     variable: str = ""
+    file: str = ""
 
 
 def of_run(options: Iterable[RunOption], shown: Mapping[str, Any], environ: Mapping[str, str]) -> list[Setting]:
@@ -79,6 +81,8 @@ def of_run(options: Iterable[RunOption], shown: Mapping[str, Any], environ: Mapp
 def _origin(option: RunOption, environ: Mapping[str, str]) -> str:
     if option.value == option.default:
         return DEFAULT
+    if option.file:
+        return option.file
     return option.variable if environ.get(option.variable) == str(option.value) else "command line"
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gluepot.job.glue_metrics.starting import REPORTS_FOLDER
+from gluepot.job.options import PROJECT_VARIABLE
 from gluepot.service.decisions.states import Ended
 from gluepot.service.launch import runner
 from gluepot.service.launch.launcher import Alive, Seen, Starting, Unknown
@@ -68,7 +69,7 @@ class Processes:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env={**environ, REPORTS_FOLDER: str(self.reports)},
+                env={**environ, REPORTS_FOLDER: str(self.reports), PROJECT_VARIABLE: ""},
                 start_new_session=True,
             )
 

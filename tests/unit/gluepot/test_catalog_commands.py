@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from gluepot.catalog.streams import StreamRead, stream_read
+from gluepot.catalog.values import table_of
 from gluepot.cli.main import _outcome
 
 TABLES = {
@@ -100,3 +102,96 @@ def test_another_document_is_refused(gluepot, dump, document):
 
 def test_a_table_is_named_with_its_database(gluepot):
     assert "write database.table" in gluepot("show", "clicks", code=2)
+
+
+def created(gluepot, *options: str) -> dict[str, object]:
+    gluepot("create-database", "Web", "--if-missing")
+    gluepot("create-table", "web.clicks", *options)
+    return json.loads(gluepot("show", "web.clicks", "--output", "json"))["Table"]
+
+
+def test_a_table_of_files_is_created_from_options(gluepot):
+    columns = ("--column", "Id:bigint", "--column", "tags:array<string>", "--partition-key", "day:string")
+    table = created(gluepot, *columns, "--location", "s3://lake/clicks/", "--parameter", "owner=ada")
+    assert (table["Parameters"], table["PartitionKeys"]) == (
+        {"classification": "parquet", "owner": "ada"},
+        [{"Name": "day", "Type": "string"}],
+    )
+    storage = table["StorageDescriptor"]
+    assert (storage["Location"], storage["SerdeInfo"]["SerializationLibrary"].rpartition(".")[2]) == (
+        "s3://lake/clicks/",
+        "ParquetHiveSerDe",
+    )
+    assert storage["Columns"] == [{"Name": "id", "Type": "bigint"}, {"Name": "tags", "Type": "array<string>"}]
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "read"),
+    [
+        (("--topic", "clicks", "--connection", "broker"), "kafka", {"topicName": "clicks", "connectionName": "broker"}),
+        (("--topic", "c", "--bootstrap", "b:1"), "kafka", {"topicName": "c", "bootstrap.servers": "b:1"}),
+        (("--stream", "arn:aws:kinesis:x"), "kinesis", {"streamARN": "arn:aws:kinesis:x"}),
+    ],
+)
+def test_a_table_stands_for_a_topic_or_a_stream(gluepot, options, kind, read):
+    stream = stream_read(table_of(created(gluepot, *options, "--column", "id:bigint", "--format", "json")), {})
+    assert stream == StreamRead(kind, {**read, "classification": "json", "schema": "`id` bigint"})
+
+
+def test_a_table_is_created_from_awss_table_input(gluepot, dump):
+    given = {"TableInput": {"Name": "clicks", "StorageDescriptor": {"Columns": [{"Name": "a", "Type": "int"}]}}}
+    assert created(gluepot, "--table-input", dump("input.json", given))["StorageDescriptor"] == {
+        "Columns": [{"Name": "a", "Type": "int"}]
+    }
+
+
+def test_a_second_creation_changes_nothing_and_says_so(gluepot):
+    created(gluepot, "--location", "/lake")
+    again = ("create-table", "web.clicks", "--location", "/other")
+    assert "has a table web.clicks already" in gluepot(*again, code=2)
+    assert gluepot(*again, "--if-missing").startswith("Table web.clicks exists already")
+    assert (
+        json.loads(gluepot("show", "web.clicks", "--output", "json"))["Table"]["StorageDescriptor"]["Location"]
+        == "/lake"
+    )
+
+
+def test_a_table_and_a_database_are_dropped(gluepot):
+    created(gluepot, "--location", "/lake")
+    assert gluepot("drop", "web.clicks", "--yes") == "Table web.clicks is removed; its files are still there.\n"
+    assert gluepot("drop", "web", "--yes") == "Database web with 0 tables is removed; files are still there.\n"
+    assert json.loads(gluepot("list", "--output", "json")) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (("--location", "/lake", "--column", "id"), "--column is 'id'; write NAME:TYPE, such as id:bigint."),
+        (("--location", "/lake", "--column", "id:bigit"), "Did you mean 'bigint'?"),
+        (("--location", "/lake", "--topic", "t"), "--topic and --location are both given; give one of"),
+        ((), "It is not said; give one of --location, --topic, --stream."),
+        (("--topic", "t"), "Give either --connection or --bootstrap."),
+        (("--location", "/lake", "--connection", "c"), "give --topic, too."),
+        (("--location", "/lake", "--parameter", "a"), "--parameter is 'a'; write NAME=VALUE."),
+        (("--table-input", "none.json"), "There is no file none.json; check the path."),
+        (("--table-input", "none.json", "--location", "/x"), "describes the whole table; leave --location out."),
+    ],
+)
+def test_a_table_that_cannot_be_is_refused_in_words(gluepot, options, reason):
+    gluepot("create-database", "web")
+    assert reason in gluepot("create-table", "web.clicks", *options, code=2)
+
+
+@pytest.mark.parametrize(
+    ("document", "reason"),
+    [
+        ({"Name": "clicks", "Columns": []}, "TableInput has no member 'Columns'."),
+        ({"Nam": "clicks"}, "Did you mean 'Name'?"),
+        ({"Name": "orders"}, "describes the table orders, not clicks"),
+        ([], "holds a list; write the object TableInput"),
+        ({"Retention": "long"}, "Member must be of type integer"),
+    ],
+)
+def test_a_table_input_that_aws_would_refuse_or_misunderstand_is_refused(gluepot, dump, document, reason):
+    gluepot("create-database", "web")
+    assert reason in gluepot("create-table", "web.clicks", "--table-input", dump("input.json", document), code=2)

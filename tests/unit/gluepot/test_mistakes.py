@@ -9,6 +9,7 @@ import pytest
 from gluepot.cli.main import main
 
 SCRIPT = "job.py"
+CATALOG_IMPORT = "`gluepot catalog import` reads one in, and `gluepot catalog create-database` makes one."
 
 
 @pytest.fixture
@@ -16,6 +17,7 @@ def mistaken(tmp_path, monkeypatch, capsys):
     """Return a call of a command that fails: its exit code, and what it printed to standard error."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GLUEPOT_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv("GLUEPOT_HOME", str(tmp_path / "home"))
     Path(SCRIPT).write_text("")
 
     def call(*tokens: str) -> tuple[object, str]:
@@ -44,6 +46,49 @@ def mistaken(tmp_path, monkeypatch, capsys):
             ["up", "kafka", "--port", "99999"],
             'Invalid value "99999" for --port. Must be <= 65535. See `gluepot up --help`.',
         ),
+        (
+            ["up", "kafka", "--stream", "clicks"],
+            "--stream is for kinesis, not for kafka; leave it out, or `gluepot up kinesis`.",
+        ),
+        (
+            ["up", "kafka", "--topic", "clicks", "--partitions", "0"],
+            'Invalid value "0" for --partitions. Must be >= 1. See `gluepot up --help`.',
+        ),
+        (
+            ["topic", "list"],
+            (
+                "No cluster is given, and no development broker runs; give --bootstrap HOST:PORT or --connection NAME,"
+                " or start a broker with `gluepot up kafka`."
+            ),
+        ),
+        (
+            ["topic", "list", "--bootstrap", "a:1", "--connection", "b"],
+            "--bootstrap a:1 and --connection b both name a cluster; leave one of them out.",
+        ),
+        (["topic", "create", "t", "--config", "a", "--bootstrap", "a:1"], "--config is 'a'; write NAME=VALUE."),
+        (
+            ["topic", "consume", "t", "--since", "yesterday", "--bootstrap", "a:1"],
+            "--since is 'yesterday'; use a time such as 2026-01-31T12:00:00Z.",
+        ),
+        (
+            ["topic", "consume", "t", "--latest", "--bootstrap", "a:1"],
+            "--latest leaves nothing to print without --follow; add it.",
+        ),
+        (["catalog", "create-table", "web"], "'web' is not the name of a table; write database.table."),
+        (["catalog", "drop", "web"], "The catalog has no database 'web'; it has none. {catalog_import}"),
+        (
+            ["--install-completion", "--shell", "tcsh"],
+            (
+                'Invalid value "tcsh" for --shell. Choose from: "bash", "zsh", "fish". See `gluepot'
+                " --install-completion --help`."
+            ),
+        ),
+        (["doctor", "now"], "`gluepot doctor` does not take 'now'. See `gluepot doctor --help`."),
+        (["init", "."], "job.py exists already; give a new folder, as in `gluepot init my-project`."),
+        (
+            ["config", "show", "--max-batchs", "3"],
+            ("Unknown option: --max-batchs. Did you mean --max-batches? Put the script's own arguments after `--`."),
+        ),
         (["serve", "--port", "-1"], 'Invalid value "-1" for --port. Must be >= 0. See `gluepot serve --help`.'),
         (["status", "all", "now"], "`gluepot status` does not take 'all' 'now'. See `gluepot status --help`."),
         (["quality", "check"], "`gluepot quality check` needs DATA. See `gluepot quality check --help`."),
@@ -71,7 +116,14 @@ def mistaken(tmp_path, monkeypatch, capsys):
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_a_mistake_is_answered_in_one_sentence(mistaken, tmp_path, tokens, sentence):
-    assert mistaken(*tokens) == (2, f"error: {sentence.format(here=tmp_path)}\n")
+    assert mistaken(*tokens) == (2, f"error: {sentence.format(here=tmp_path, catalog_import=CATALOG_IMPORT)}\n")
+
+
+@pytest.mark.parametrize("tokens", [["run"], ["up"], ["config", "show"]], ids=" ".join)
+def test_a_project_file_with_an_unknown_key_is_refused_by_all_that_read_it(mistaken, tokens):
+    Path("gluepot.toml").write_text("[run]\nscrip = 'job.py'\n")
+    sentence = "gluepot.toml has an unknown key run.scrip. Did you mean 'script'?"
+    assert mistaken(*tokens) == (2, f"error: {sentence}\n")
 
 
 def test_a_connection_that_breaks_is_no_reader_that_has_seen_enough(mistaken, tmp_path):

@@ -229,12 +229,14 @@ def test_options_of_the_run_are_told_with_where_they_came_from():
         RunOption("master", "local[2]", "local[*]"),
         RunOption("metrics_port", 9_400, None, "GLUEPOT_METRICS_PORT"),
         RunOption("lease_secs", 15.0, 15.0),
+        RunOption("max_batches", 3, None, file="gluepot.toml"),
     ]
     shown = {one.name: one.value for one in options}
     assert of_run(options, shown, {"GLUEPOT_METRICS_PORT": "9400"}) == [
         Setting("master", "local[2]", "command line"),
         Setting("metrics-port", "9400", "GLUEPOT_METRICS_PORT"),
         Setting("lease-secs", "15.0", "default"),
+        Setting("max-batches", "3", "gluepot.toml"),
     ]
 
 

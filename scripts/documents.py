@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gluepot.streaming.observe.metric_names import document
+from scripts import reference
 from scripts.dashboards import BOARDS, FOLDER, rendered
 
 METRICS = Path(__file__).parent.parent / "docs" / "metrics.md"
@@ -13,3 +14,5 @@ if __name__ == "__main__":
     METRICS.write_text(document(), encoding="utf-8")
     for board in BOARDS:
         (FOLDER / f"{board.uid}.json").write_text(rendered(board), encoding="utf-8")
+    for page, text in reference.pages().items():
+        page.write_text(text, encoding="utf-8")

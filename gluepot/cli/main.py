@@ -1,8 +1,4 @@
-"""The command line.
-
-Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 a check found calls that are not supported, 4 another driver,
-130 and 143 signals, 141 nobody reads our output any more.
-"""
+"""The command line. Its exit codes are in `gluepot/cli/exit_codes.py`."""
 
 from __future__ import annotations
 
@@ -17,11 +13,11 @@ from typing import Annotated, Literal
 from cyclopts import App, CycloptsError, MissingArgumentError, Parameter, UnknownOptionError, UnusedCliTokensError
 
 from gluepot.cli import servers
+from gluepot.cli.exit_codes import CLOSED_PIPE, DONE, FAILED, FINDINGS, INTERRUPTED, OTHER_DRIVER, USAGE
 from gluepot.core import logging
 from gluepot.core.errors import ConfigError, LeaseHeld
 from gluepot.job.options import DEFAULT_OPTIONS, RunOptions
 
-DONE, FAILED, USAGE, UNSUPPORTED, OTHER_DRIVER, CLOSED_PIPE = 0, 1, 2, 3, 4, 141
 _STDOUT = 1
 
 BENCH_HELP = """\
@@ -185,7 +181,7 @@ def check(*scripts: Path, output: Literal["text", "json"] = "text") -> None:
     else:
         print("\n".join(line for report in reports for line in report.lines()))
     if any(report.at(Level.NOT_SUPPORTED) for report in reports):
-        raise SystemExit(UNSUPPORTED)
+        raise SystemExit(FINDINGS)
 
 
 @app.command
@@ -235,7 +231,7 @@ def outcome(command: App, tokens: list[str] | None = None, *, verbose: bool = Fa
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else DONE if ended.code is None else _say(str(ended.code))
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     except Exception as error:  # noqa: BLE001  the last place that can turn an error into a sentence
         if isinstance(error, BrokenPipeError) and _nobody_reads():
             # Whoever read our output, such as `head`, has seen enough. Python must not write the rest when it ends.

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from cyclopts import App, Parameter
 
+from gluepot.cli.exit_codes import FINDINGS
 from gluepot.cli.table import report
 from gluepot.commit.history import every
 from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
@@ -21,8 +22,6 @@ from gluepot.tables.compact import compact as compact_table
 from gluepot.tables.evolution import column_histories, in_time_order
 from gluepot.tables.table import no_table
 from gluepot.tables.verify import verify as verify_table
-
-FINDINGS = 3  # its own exit code, because 1 means that the check could not be made
 
 Output = Literal["text", "json"]
 

@@ -7,7 +7,9 @@ from pathlib import Path
 from gluepot.streaming.observe.metric_names import document
 from scripts import reference
 from scripts.dashboards import BOARDS, FOLDER, rendered
+from tests import mistakes
 
+MISTAKES = Path(__file__).parent.parent / "docs" / "mistakes.md"
 METRICS = Path(__file__).parent.parent / "docs" / "metrics.md"
 
 if __name__ == "__main__":
@@ -16,3 +18,4 @@ if __name__ == "__main__":
         (FOLDER / f"{board.uid}.json").write_text(rendered(board), encoding="utf-8")
     for page, text in reference.pages().items():
         page.write_text(text, encoding="utf-8")
+    MISTAKES.write_text(mistakes.document(), encoding="utf-8")

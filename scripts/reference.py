@@ -151,7 +151,7 @@ def errors() -> str:
 
 An error is one or two sentences on standard error: what happened, the value, the next step. Lines
 of your own script that led to it stand before it; `-v` shows the whole stack trace.
-
+[Mistakes](../mistakes.md) shows whole examples.
 
 ## Exit codes
 

@@ -8,7 +8,6 @@ from itertools import islice
 from pathlib import Path
 
 from gluepot.connectors.kinesis import reader
-from gluepot.connectors.kinesis.errors import NoSuchStream
 from gluepot.connectors.kinesis.plan import losses
 from gluepot.connectors.kinesis.planner import refuse_losses
 from gluepot.connectors.kinesis.positions import Note, Positions
@@ -18,9 +17,16 @@ from gluepot.connectors.kinesis.shard_ends import read_shard_ends
 from gluepot.connectors.kinesis.task_reader import KinesisTaskReader, spool_in
 from gluepot.connectors.values import OriginalRecord, SourceRange
 from gluepot.core.datasets import Dataset, stream_dataset
-from gluepot.core.errors import ConfigError, TransientError
+from gluepot.core.errors import TransientError
+from gluepot.core.logging import get_logger
 
 TRY_SECS = 5.0
+
+# The first try may come before a service is ready that was started together with the job.
+_TOLD_AT_TRY = 3
+_ENDPOINTS = "check AWS_ENDPOINT_URL_KINESIS, the region and the network"
+
+log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,8 @@ class KinesisAdmin:
 
         Raises:
             TransientError: the service was not reached within the deadline.
-            ConfigError: the stream does not exist, or the credentials do not allow reading it.
+            NoSuchStream: the stream does not exist.
+            ConfigError: the credentials do not allow reading it.
         """
         import stamina  # noqa: PLC0415  neither planners nor workers need it
 
@@ -52,10 +59,10 @@ class KinesisAdmin:
             for attempt in stamina.retry_context(
                 TransientError, attempts=None, timeout=deadline_secs, wait_max=TRY_SECS
             ):
+                if attempt.num == _TOLD_AT_TRY:
+                    log.warning("waiting_for_kinesis", stream=client.where, at_most_secs=deadline_secs, hint=_ENDPOINTS)
                 with attempt:
                     stream_facts(client)
-        except NoSuchStream as missing:
-            raise ConfigError(str(missing)) from missing
         except TransientError as away:
             raise TransientError(f"{client.where} did not answer within {deadline_secs:.0f} s ({away}).") from away
 

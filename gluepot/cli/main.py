@@ -13,9 +13,9 @@ from typing import Annotated, Literal
 from cyclopts import App, CycloptsError, MissingArgumentError, Parameter, UnknownOptionError, UnusedCliTokensError
 
 from gluepot.cli import servers
-from gluepot.cli.exit_codes import CLOSED_PIPE, DONE, FAILED, FINDINGS, INTERRUPTED, OTHER_DRIVER, USAGE
+from gluepot.cli.exit_codes import CLOSED_PIPE, DONE, FAILED, FINDINGS, INTERRUPTED, USAGE
 from gluepot.core import logging
-from gluepot.core.errors import ConfigError, LeaseHeld
+from gluepot.core.errors import ConfigError
 from gluepot.job.options import DEFAULT_OPTIONS, RunOptions
 
 _STDOUT = 1
@@ -223,7 +223,9 @@ def outcome(command: App, tokens: list[str] | None = None, *, verbose: bool = Fa
     try:
         command(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except UnknownOptionError as wrong:
-        _say(f"{wrong} Put the script's own arguments after `--`.")
+        takes_arguments = _name(wrong) in {"gluepot run", "gluepot bench"}
+        hint = "Put the script's own arguments after `--`." if takes_arguments else f"See `{_name(wrong)} --help`."
+        _say(f"{wrong} {hint}")
         return USAGE
     except CycloptsError as wrong:
         _say(f"{_reason(wrong)} See `{_name(wrong)} --help`.")
@@ -237,7 +239,7 @@ def outcome(command: App, tokens: list[str] | None = None, *, verbose: bool = Fa
             # Whoever read our output, such as `head`, has seen enough. Python must not write the rest when it ends.
             os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
             return CLOSED_PIPE
-        from gluepot.cli.failures import told  # noqa: PLC0415  only a failure needs it
+        from gluepot.cli.failures import exit_code, told  # noqa: PLC0415  only a failure needs them
 
         lines, sentence = told(error)
         if verbose:
@@ -245,13 +247,10 @@ def outcome(command: App, tokens: list[str] | None = None, *, verbose: bool = Fa
         else:
             sys.stderr.writelines(f"{line}\n" for line in lines)
         _say(sentence)
-        if isinstance(error, ConfigError):
-            return USAGE
-        if isinstance(error, LeaseHeld):
-            return OTHER_DRIVER
-        if not verbose:
+        code = exit_code(error)
+        if code == FAILED and not verbose:
             print("Run again with -v for the stack trace.", file=sys.stderr)
-        return FAILED
+        return code
     return DONE
 
 

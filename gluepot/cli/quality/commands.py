@@ -160,8 +160,10 @@ def _parsed(path: Path) -> Ruleset:
 def _text_of(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"The ruleset {path} cannot be read: {error}.") from None
+    except OSError as error:
+        raise ConfigError(f"The ruleset {path} cannot be read: {error.strerror}; give a file with DQDL.") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"The ruleset {path} cannot be read as UTF-8: {error}; give a file with DQDL.") from None
 
 
 def _alias(given: str) -> tuple[str, str]:

@@ -76,6 +76,25 @@ def with_links_of_the_site(text: str, name: str, exists: Callable[[str], bool]) 
     return "".join(part if at % 2 else _LINK.sub(moved, part) for at, part in enumerate(parts))
 
 
+def with_wide_indents(text: str) -> str:
+    """Return a document in which what belongs to an item of a list is indented by four spaces. Pure.
+
+    The builder's Markdown demands that, where other readers take the width of the marker.
+    """
+    lines, width, code = [], 0, False
+    for line in text.splitlines():
+        code ^= line.startswith("```")
+        marker = re.match(r"(?:[-*]|\d+\.) ", line)
+        if code or (line and not line[0].isspace() and not marker):
+            width = 0
+        elif marker:
+            width = len(marker[0])
+        elif width and line.startswith(" " * width):
+            line = " " * 4 + line[width:]  # noqa: PLW2901  the line as it is to be
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
 def relative(page: str, start: str) -> str:
     """Return a link to a page from another one, both paths in the site."""
     return os.path.relpath(page, PurePosixPath(start).parent)
@@ -145,7 +164,7 @@ def build() -> Path:
         text = (REPOSITORY / name).read_text(encoding="utf-8")
         (pages / page).parent.mkdir(parents=True, exist_ok=True)
         moved = with_links_of_the_site(text, name, lambda one: (REPOSITORY / one).is_file())
-        (pages / page).write_text(moved, encoding="utf-8")
+        (pages / page).write_text(with_wide_indents(moved), encoding="utf-8")
         written.append(page)
 
     config = with_folders(

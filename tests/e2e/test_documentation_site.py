@@ -13,10 +13,10 @@ from tests.e2e.browser import AXE, Visit, opened
 
 PAGES = [
     ("index.html", "light"),
-    ("operations.html", "dark"),
-    ("support.html", "light"),
-    ("project/overview.html", "dark"),
-    ("sizing.html", "light"),
+    ("tutorial.html", "dark"),
+    ("mistakes.html", "light"),
+    ("guides/production.html", "dark"),
+    ("reference/environment.html", "light"),
 ]
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from benchmarks import page
+from gluepot.core.glue_prices import PRICE_SOURCE, USD_PER_DPU_HOUR
+from gluepot.streaming.advisor.glue_cost import glue_cost, worker_type
 from gluepot.streaming.observe.metric_names import document
 from scripts.documents import METRICS, MISTAKES
 from tests import mistakes
@@ -88,3 +90,12 @@ def test_every_link_within_the_repository_leads_somewhere():
     ]
     assert links
     assert [(str(path), link) for path, link in links if not leads_somewhere(path, link)] == []
+
+
+def test_the_costs_on_aws_are_those_that_the_advisor_computes():
+    text = (REPOSITORY / "docs/explanation/costs.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (G\.\w+) \| (\d+) \| (\d+) \| ([\d.]+) \|$", text, re.MULTILINE)
+    computed = [(kind, slots, glue_cost(int(slots), worker_type(kind))) for kind, slots, *_ in rows]
+    assert rows
+    assert rows == [(kind, slots, str(one.workers), f"{one.usd_per_day:.2f}") for kind, slots, one in computed]
+    assert f"{USD_PER_DPU_HOUR} USD an hour ({PRICE_SOURCE.partition(',')[0]}" in text

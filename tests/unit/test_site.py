@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from gluepot.core.errors import ConfigError
-from scripts.site import unlisted, with_folders, with_links_of_the_site, with_own_worker
+from scripts.site import unlisted, with_folders, with_links_of_the_site, with_own_worker, with_wide_indents
 
 FILES = {"docs/a.md", "docs/glue/b.md", "docs/glue/README.md", "README.md", "gluepot/x.py"}
 CONFIG = 'project = { nav = [{ "A" = "a.md" }, { "Glue" = "glue/" }] }'
@@ -50,3 +50,9 @@ def test_the_script_for_searches_of_files_is_our_own_copy():
 def test_a_page_that_loads_from_elsewhere_is_refused():
     with pytest.raises(ConfigError, match=r"a\.html loads .*example\.org"):
         with_own_worker('<script src="https://example.org/a.js">', "a.html")
+
+
+def test_what_belongs_to_an_item_is_indented_by_four_spaces():
+    text = "- a\n  b\n  - c\n\n1. d\n\n   ```\n   code\n   ```\n\n  text\n```\n  code\n```\n"
+    wide = "- a\n    b\n    - c\n\n1. d\n\n    ```\n    code\n    ```\n\n  text\n```\n  code\n```\n"
+    assert with_wide_indents(text) == wide

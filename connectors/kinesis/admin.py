@@ -18,15 +18,8 @@ from gluepot.connectors.kinesis.task_reader import KinesisTaskReader, spool_in
 from gluepot.connectors.values import OriginalRecord, SourceRange
 from gluepot.core.datasets import Dataset, stream_dataset
 from gluepot.core.errors import TransientError
-from gluepot.core.logging import get_logger
 
 TRY_SECS = 5.0
-
-# The first try may come before a service is ready that was started together with the job.
-_TOLD_AT_TRY = 3
-_ENDPOINTS = "check AWS_ENDPOINT_URL_KINESIS, the region and the network"
-
-log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +44,19 @@ class KinesisAdmin:
             NoSuchStream: the stream does not exist.
             ConfigError: the credentials do not allow reading it.
         """
-        import stamina  # noqa: PLC0415  neither planners nor workers need it
+        from gluepot.core.retries import attempts  # noqa: PLC0415  neither planners nor workers need it
 
         client = reader.client_of(self.settings.address)
         deadline_secs = self.deadline_secs
         try:
-            for attempt in stamina.retry_context(
-                TransientError, attempts=None, timeout=deadline_secs, wait_max=TRY_SECS
-            ):
-                if attempt.num == _TOLD_AT_TRY:
-                    log.warning("waiting_for_kinesis", stream=client.where, at_most_secs=deadline_secs, hint=_ENDPOINTS)
+            for attempt in attempts(deadline_secs, TRY_SECS):
                 with attempt:
                     stream_facts(client)
         except TransientError as away:
-            raise TransientError(f"{client.where} did not answer within {deadline_secs:.0f} s ({away}).") from away
+            raise TransientError(
+                f"{client.where} did not answer within {deadline_secs:.0f} s ({away.__cause__ or away}); check"
+                " AWS_ENDPOINT_URL_KINESIS, the region and the network."
+            ) from away
 
     def check_position(self, held: Positions) -> None:
         """See `StreamAdmin`."""

@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages demo demo-service test test-long check lint crash bench bench-quick bench-kinesis bench-jdbc bench-planning bench-storm bench-autoscaling bench-merge clean
+.PHONY: help setup packages docs demo demo-service test test-long check lint crash bench bench-quick bench-kinesis bench-jdbc bench-planning bench-storm bench-autoscaling bench-merge clean
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -54,6 +54,9 @@ lint: setup ## format, lint rules, types, import directions
 	@$(BIN)/ruff check --quiet
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+
+docs: setup ## the documentation site, in build/docs/site: every link leads somewhere, and the builder has nothing to warn of
+	@$(BIN)/python -m scripts.site
 
 packages: ## install what the tests of the ops page, alerts and dashboards need (Debian's Chromium and Prometheus, as root); else they are skipped
 	@{ command -v chromium && command -v promtool; } >/dev/null || \

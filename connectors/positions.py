@@ -16,12 +16,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from gluepot.connectors.values import SourceRange
-from gluepot.core.errors import CheckpointError
+from gluepot.core.errors import CheckpointError, ConfigError
 
 if TYPE_CHECKING:
     from gluepot.core.checkpoint import OffsetEntry
 
 ShardT = TypeVar("ShardT", int, str)
+
+
+class OtherStream(CheckpointError, ConfigError):
+    """The checkpoint belongs to another stream than the script reads; one of the two must be corrected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +192,7 @@ class StreamPositions(Generic[ShardT]):
             checkpoint: the checkpoint's location, for the error message.
 
         Raises:
-            CheckpointError: none of the lines belongs to this stream.
+            OtherStream: none of the lines belongs to this stream.
         """
         found = [cls.from_json(entry) for entry in entries if entry.get("source") == cls.SOURCE]
         wanted = None if streams is None else set(streams)
@@ -197,7 +201,7 @@ class StreamPositions(Generic[ShardT]):
             if wanted is None or not held or held & wanted:
                 return one
         others = sorted({stream for one in found for stream in one.streams()})
-        raise CheckpointError(
+        raise OtherStream(
             f"The checkpoint {checkpoint} belongs to another stream"
             f" ({', '.join(others) or f'not of {cls.SOURCE.capitalize()}'}), this one reads"
             f" {', '.join(sorted(wanted or []))}; use another checkpointLocation, or delete the folder to start over.",
@@ -228,7 +232,8 @@ class PositionsCodec:
             checkpoint: the checkpoint's location, for the error message.
 
         Raises:
-            CheckpointError: the entry belongs to another stream, or was changed.
+            CheckpointError: the entry was changed.
+            OtherStream: it belongs to another stream.
         """
         return self.kind.find_own(entry.sources, self.streams, checkpoint)
 

@@ -24,6 +24,7 @@ VENV = REPOSITORY / ".venv"
 STAMP = VENV / ".bootstrapped"
 TOOLS = REPOSITORY / ".tools" / "uv"
 CLIENTS = REPOSITORY / ".tools" / "clients"
+DOCS = REPOSITORY / ".tools" / "docs"
 INPUTS = (
     *("pyproject.toml", "uv.lock", "hatch_build.py", "gluepot/frames/json_kernel.c"),
     *("deploy/jars.lock.json", "deploy/npm.lock.json", "tests/clients/uv.lock"),
@@ -106,6 +107,7 @@ def main() -> None:
     sync = (find_uv(), "sync", "--frozen", "--python", sys.executable)
     run("install the locked packages", *sync, *flags)
     run("install clients of AWS Glue for tests", *sync, "--project", REPOSITORY / "tests" / "clients", venv=CLIENTS)
+    run("install the builder of the documentation", *sync, "--only-group", "docs", venv=DOCS)
     run("fetch the Kafka broker", VENV / "bin" / "python", "-m", "gluepot.servers.jars", "fetch", "kafka-broker")
     run("fetch Iceberg and Delta", VENV / "bin" / "gluepot", "jars", "fetch")
     if shutil.which("npm"):  # no Node.js, no emulator: nothing but tests and demo of Kinesis needs it

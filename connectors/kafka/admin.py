@@ -38,14 +38,12 @@ class KafkaAdmin:
             TransientError: the broker was not reached within the deadline.
             ConfigError: a named topic does not exist.
         """
-        import stamina  # noqa: PLC0415  neither planners nor workers need it
+        from gluepot.core.retries import attempts  # noqa: PLC0415  neither planners nor workers need it
 
         deadline_secs = self.deadline_secs
         broker = Broker(self.settings, timeout_secs=min(TRY_SECS, deadline_secs))
         try:
-            for attempt in stamina.retry_context(
-                TransientError, attempts=None, timeout=deadline_secs, wait_max=TRY_SECS
-            ):
+            for attempt in attempts(deadline_secs, TRY_SECS):
                 with attempt:
                     broker.require_topics()
         except TransientError as away:

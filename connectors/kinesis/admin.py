@@ -8,7 +8,6 @@ from itertools import islice
 from pathlib import Path
 
 from gluepot.connectors.kinesis import reader
-from gluepot.connectors.kinesis.errors import NoSuchStream
 from gluepot.connectors.kinesis.plan import losses
 from gluepot.connectors.kinesis.planner import refuse_losses
 from gluepot.connectors.kinesis.positions import Note, Positions
@@ -18,7 +17,7 @@ from gluepot.connectors.kinesis.shard_ends import read_shard_ends
 from gluepot.connectors.kinesis.task_reader import KinesisTaskReader, spool_in
 from gluepot.connectors.values import OriginalRecord, SourceRange
 from gluepot.core.datasets import Dataset, stream_dataset
-from gluepot.core.errors import ConfigError, TransientError
+from gluepot.core.errors import TransientError
 
 TRY_SECS = 5.0
 
@@ -42,22 +41,22 @@ class KinesisAdmin:
 
         Raises:
             TransientError: the service was not reached within the deadline.
-            ConfigError: the stream does not exist, or the credentials do not allow reading it.
+            NoSuchStream: the stream does not exist.
+            ConfigError: the credentials do not allow reading it.
         """
-        import stamina  # noqa: PLC0415  neither planners nor workers need it
+        from gluepot.core.retries import attempts  # noqa: PLC0415  neither planners nor workers need it
 
         client = reader.client_of(self.settings.address)
         deadline_secs = self.deadline_secs
         try:
-            for attempt in stamina.retry_context(
-                TransientError, attempts=None, timeout=deadline_secs, wait_max=TRY_SECS
-            ):
+            for attempt in attempts(deadline_secs, TRY_SECS):
                 with attempt:
                     stream_facts(client)
-        except NoSuchStream as missing:
-            raise ConfigError(str(missing)) from missing
         except TransientError as away:
-            raise TransientError(f"{client.where} did not answer within {deadline_secs:.0f} s ({away}).") from away
+            raise TransientError(
+                f"{client.where} did not answer within {deadline_secs:.0f} s ({away.__cause__ or away}); check"
+                " AWS_ENDPOINT_URL_KINESIS, the region and the network."
+            ) from away
 
     def check_position(self, held: Positions) -> None:
         """See `StreamAdmin`."""

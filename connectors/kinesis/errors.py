@@ -40,7 +40,7 @@ class IteratorExpired(TransientError):
     """A shard iterator is older than five minutes; reading continues with a new one at the same position."""
 
 
-class NoSuchStream(PermanentError):
+class NoSuchStream(PermanentError, ConfigError):
     """There is no stream, shard or consumer of that name."""
 
 

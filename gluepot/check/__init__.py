@@ -128,8 +128,10 @@ def _beside(script: Path) -> Collection[str]:
 def _source(script: Path) -> str:
     try:
         return script.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as wrong:
-        raise ConfigError(f"{script} cannot be read: {wrong}.") from wrong
+    except OSError as wrong:
+        raise ConfigError(f"{script} cannot be read: {wrong.strerror}; give the path of a Python file.") from wrong
+    except UnicodeDecodeError as wrong:
+        raise ConfigError(f"{script} cannot be read as UTF-8: {wrong}; give the path of a Python file.") from wrong
 
 
 def _dump(path: Path) -> Any:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import sys
 import sysconfig
 import traceback
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import gluepot
-from gluepot.core.errors import EtlError
+from gluepot.cli import exit_codes
+from gluepot.core.errors import ConfigError, EtlError, LeaseHeld
 from gluepot.core.python_traceback import last_traceback
 
 _MOST_FRAMES = 5
@@ -36,13 +38,21 @@ def told(error: BaseException) -> tuple[list[str], str]:
     """
     frames = own_frames(traceback.extract_tb(error.__traceback__), _LIBRARIES)
     lines = "".join(traceback.format_list(frames)).splitlines()
+    if isinstance(error, SyntaxError) and error.filename is not None and not _is_of(error.filename, _LIBRARIES):
+        *place, _ = traceback.format_exception_only(error)
+        return "".join([*lines, *place]).splitlines(), f"{type(error).__name__}: {error.msg}"
     if isinstance(error, EtlError):
         return lines, str(error)
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return lines, f"{error.filename} cannot be used: {error.strerror}."
     if type(error).__module__.startswith(_OF_SPARK):
         in_task, what = of_spark(str(error), _LIBRARIES)
-        return [*lines, *in_task], with_hint(what or f"{type(error).__name__}: {error}", str(error))
+        said = with_hint(what or f"{type(error).__name__}: {error}", str(error))
+        return [*lines, *in_task], said
+    if isinstance(error, ModuleNotFoundError) and lines:
+        return lines, f"{error}; install it in the environment of gluepot, or give its file with --extra-py-files."
+    if _lacks_arguments(error):
+        return lines, f"The script's arguments are wrong ({error}); write them after `--`."
     return lines, f"{type(error).__name__}: {error}"
 
 
@@ -58,6 +68,19 @@ def with_hint(sentence: str, text: str) -> str:
     return (
         f"{sentence}\nIn Glue before 6.0 such a value becomes null: for a script of that time, add --glue-version 5.1."
     )
+
+
+def exit_code(error: BaseException) -> int:
+    """Return the exit code of a command that failed."""
+    if isinstance(error, ConfigError | SyntaxError) or _lacks_arguments(error):
+        return exit_codes.USAGE
+    return exit_codes.OTHER_DRIVER if isinstance(error, LeaseHeld) else exit_codes.FAILED
+
+
+def _lacks_arguments(error: BaseException) -> bool:
+    """Tell whether `getResolvedOptions` did not find what the script needs; its error is Glue's, and none of ours."""
+    arguments = sys.modules.get("awsglue.job_arguments")
+    return arguments is not None and isinstance(error, arguments.GlueArgumentError)
 
 
 def own_frames(frames: Iterable[traceback.FrameSummary], libraries: Collection[str]) -> list[traceback.FrameSummary]:

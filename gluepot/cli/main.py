@@ -1,8 +1,4 @@
-"""The command line.
-
-Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 a check found calls that are not supported, 4 another driver,
-130 and 143 signals, 141 nobody reads our output any more.
-"""
+"""The command line. Its exit codes are in `gluepot/cli/exit_codes.py`."""
 
 from __future__ import annotations
 
@@ -17,12 +13,12 @@ from typing import Annotated, Literal
 from cyclopts import App, CycloptsError, MissingArgumentError, Parameter, UnknownOptionError, UnusedCliTokensError
 
 from gluepot.cli import servers
+from gluepot.cli.exit_codes import CLOSED_PIPE, DONE, FAILED, FINDINGS, INTERRUPTED, USAGE
 from gluepot.cli.project import ProjectConfig
 from gluepot.core import logging
-from gluepot.core.errors import ConfigError, LeaseHeld
+from gluepot.core.errors import ConfigError
 from gluepot.job.options import DEFAULT_OPTIONS, RunOptions
 
-DONE, FAILED, USAGE, UNSUPPORTED, OTHER_DRIVER, CLOSED_PIPE = 0, 1, 2, 3, 4, 141
 _STDOUT = 1
 
 BENCH_HELP = """\
@@ -216,7 +212,7 @@ def check(*paths: Path, output: Literal["text", "json", "html"] = "text") -> Non
             if len(reports) > 1:
                 print(summary(reports))
     if any(report.at(Level.NOT_SUPPORTED) for report in reports):
-        raise SystemExit(UNSUPPORTED)
+        raise SystemExit(FINDINGS)
 
 
 @app.command
@@ -259,7 +255,9 @@ def outcome(command: App, tokens: list[str] | None = None, *, verbose: bool = Fa
     try:
         command(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except UnknownOptionError as wrong:
-        _say(f"{wrong} Put the script's own arguments after `--`.")
+        takes_arguments = _name(wrong) in {"gluepot run", "gluepot bench"}
+        hint = "Put the script's own arguments after `--`." if takes_arguments else f"See `{_name(wrong)} --help`."
+        _say(f"{wrong} {hint}")
         return USAGE
     except CycloptsError as wrong:
         _say(f"{_reason(wrong)} See `{_name(wrong)} --help`.")
@@ -267,13 +265,13 @@ def outcome(command: App, tokens: list[str] | None = None, *, verbose: bool = Fa
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else DONE if ended.code is None else _say(str(ended.code))
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     except Exception as error:  # noqa: BLE001  the last place that can turn an error into a sentence
         if isinstance(error, BrokenPipeError) and _nobody_reads():
             # Whoever read our output, such as `head`, has seen enough. Python must not write the rest when it ends.
             os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
             return CLOSED_PIPE
-        from gluepot.cli.failures import told  # noqa: PLC0415  only a failure needs it
+        from gluepot.cli.failures import exit_code, told  # noqa: PLC0415  only a failure needs them
 
         lines, sentence = told(error)
         if verbose:
@@ -281,13 +279,10 @@ def outcome(command: App, tokens: list[str] | None = None, *, verbose: bool = Fa
         else:
             sys.stderr.writelines(f"{line}\n" for line in lines)
         _say(sentence)
-        if isinstance(error, ConfigError):
-            return USAGE
-        if isinstance(error, LeaseHeld):
-            return OTHER_DRIVER
-        if not verbose:
+        code = exit_code(error)
+        if code == FAILED and not verbose:
             print("Run again with -v for the stack trace.", file=sys.stderr)
-        return FAILED
+        return code
     return DONE
 
 

@@ -24,6 +24,9 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 # We leave the root logger to the script: if it had a handler, the script's `logging.basicConfig` would do nothing.
 FOREIGN_LOGGERS = ("py4j", "pyspark")
 
+# Py4J tells an error of the function that Spark calls for a batch. The query tells the same error, with what follows.
+_CALLBACK_FAILED = "There was an exception while executing the Python Proxy"
+
 # On a terminal these values keep their line breaks; any other value is one line.
 _OF_SEVERAL_LINES = frozenset({"exception", "stack"})
 
@@ -61,6 +64,8 @@ def configure(*, json: bool | None = None, level: str = "INFO", verbose: bool = 
     )
     handler = _CurrentStderrHandler()
     handler.setFormatter(formatter)
+    if not verbose:
+        handler.addFilter(lambda record: not record.getMessage().startswith(_CALLBACK_FAILED))
     for name in FOREIGN_LOGGERS:
         logger = logging.getLogger(name)
         logger.handlers = [handler]

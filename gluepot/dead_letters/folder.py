@@ -16,6 +16,7 @@ from gluepot.core.storage import Storage, open_storage
 from gluepot.streaming.quarantine.dead_letters import FOLDER
 
 SUFFIX = ".rejects"
+_CHECKPOINT = ("metadata", "offsets/", "commits/", "gluepot/")  # what begins the names of a checkpoint's files
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,4 +85,8 @@ def open_folder(path: str, rejects: str | None = None) -> LetterFolder:
     found = [key for key in storage.list("") if key.endswith(SUFFIX)]
     if tables := {table for key in found if (table := key.partition(f"/{REJECTS}/")[0]) != key}:
         raise ConfigError(f"{path} holds tables and is none itself; give one of them: {', '.join(sorted(tables)[:5])}.")
+    if not found and rejects is None and not any(key.startswith(_CHECKPOINT) for key in storage.list("")):
+        raise ConfigError(
+            f"{path} is neither a table nor a checkpoint, and has no rejected records; give the folder of one of them."
+        )
     return LetterFolder(home, storage, [LetterFile(key) for key in found], has_manifests=False)

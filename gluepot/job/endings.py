@@ -1,4 +1,4 @@
-"""Reports the end of a run: to a push gateway and to OpenLineage while Spark still runs, and last to the user."""
+"""Reports the end of a run: to the ledger, a push gateway and OpenLineage while Spark runs, and last to the user."""
 
 from __future__ import annotations
 
@@ -46,6 +46,17 @@ def push_at_end(gateway: str, job: str, metrics: CollectorRegistry, clock: Clock
         push(gateway, job, metrics, ended)
 
     return at_end
+
+
+def bookmarks_at_end(_: object, error: BaseException | None, __: object) -> None:
+    """Note in the ledger why a run with bookmarks has failed; a run that ends without an error is left alone."""
+    failure = _failure(error)
+    if failure is None or "gluepot.bookmarks.jobrun" not in sys.modules:
+        return
+    from gluepot.bookmarks import jobrun  # noqa: PLC0415  not before the environment is ready
+
+    lines = str(failure).splitlines() or [""]
+    jobrun.end(f"the script failed: {type(failure).__name__}: {lines[0]}")
 
 
 def lineage_until_end(parameters: JobParameters, streams: StreamSession) -> AtEnd | None:

@@ -24,7 +24,7 @@ from gluepot.core.job_parameters import JobParameters
 from gluepot.core.logging import bind_process, get_logger
 from gluepot.core.statedir import event_logs_folder
 from gluepot.datalake import archives_of, with_formats
-from gluepot.job.endings import AtEnd, lineage_until_end, push_at_end, summary_at_end
+from gluepot.job.endings import AtEnd, bookmarks_at_end, lineage_until_end, push_at_end, summary_at_end
 from gluepot.job.executors import executors_of, with_executors
 from gluepot.job.glue_metrics.starting import reporting
 from gluepot.job.options import DEFAULT_OPTIONS, RunOptions, variables
@@ -72,12 +72,10 @@ def run(
         TransientError: a job that is waited for made no progress in time.
         Exception: whatever the script raised.
     """
-    if not script.is_file():
-        raise ConfigError(f"There is no script {script}; give the path of a Python file.")
-    if options.connections is not None and not options.connections.is_file():
-        raise ConfigError(f"There is no connections file {options.connections}; correct --connections.")
+    _check_files(script, options)
     argv = [str(script), *arguments]
     parameters = _sized(JobParameters.parse(argv, options.glue_version or DEFAULT_GLUE_VERSION), options)
+    _check_pages(options, parameters)
     bind_process(job=parameters.job_name, run_id=parameters.run_id[:12])
     for ignored in parameters.ignored:
         log.info("parameter_ignored", parameter=ignored.name, reason=ignored.reason)
@@ -117,6 +115,7 @@ def run(
             watch = compacting(options.compact_every, streams.clock, streams.side_task_failed)
             streams.watchers.append(stack.enter_context(watch))
         session.install(streams)
+        stack.push(bookmarks_at_end)
         stack.callback(_stop_spark)
         stack.callback(reporting(parameters, streams, os.environ))
         if push is not None:
@@ -142,6 +141,30 @@ def _live_view(streams: StreamSession) -> Iterator[None]:
     with LiveView(Console(stderr=True), streams.clock) as view:
         streams.watchers.append(view.update)
         yield
+
+
+def _check_files(script: Path, options: RunOptions) -> None:
+    if not script.is_file():
+        raise ConfigError(f"There is no script {script}; give the path of a Python file.")
+    if options.connections is None:
+        return
+    if not options.connections.is_file():
+        raise ConfigError(f"There is no connections file {options.connections}; correct --connections.")
+    from gluepot.catalog.connections.file import load  # noqa: PLC0415  most jobs name none
+
+    load(options.connections)
+
+
+def _check_pages(options: RunOptions, parameters: JobParameters) -> None:
+    """Refuse settings of pages and push gateway that cannot work, before Java starts."""
+    if options.metrics_port is not None or parameters.enable_metrics:
+        from gluepot.ops.access import checked_token  # noqa: PLC0415  most jobs have no pages
+
+        checked_token(options.metrics_host, options.metrics_token, os.environ)
+    if options.push_gateway is not None:
+        from gluepot.ops.push import checked_gateway  # noqa: PLC0415  few runs push
+
+        checked_gateway(options.push_gateway)
 
 
 def _sized(parameters: JobParameters, options: RunOptions) -> JobParameters:

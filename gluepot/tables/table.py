@@ -11,7 +11,7 @@ import pyarrow as pa
 from gluepot.commit.compaction import Compaction, compactions, newest_compaction
 from gluepot.commit.history import Published, live
 from gluepot.commit.record import CommitRecord
-from gluepot.connectors.files.sink.layout import REJECTS
+from gluepot.connectors.files.sink.layout import COMMITS, REJECTS
 from gluepot.connectors.values import dump_errors
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import Storage, canonical_url, open_storage
@@ -21,6 +21,9 @@ from gluepot.tables.reading import read_files
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+# How many tables below a folder an error names.
+_MOST_SHOWN = 5
 
 
 class Table:
@@ -177,4 +180,13 @@ def _live(storage: Storage) -> Published:
 
 def no_table(storage: Storage) -> ConfigError:
     """Return the error for a folder without manifests."""
+    if below := tables_below(storage):
+        shown = ", ".join(below[:_MOST_SHOWN]) + (", ..." if len(below) > _MOST_SHOWN else "")
+        return ConfigError(f"{storage.url} holds tables and is none itself; give one of them: {shown}.")
     return ConfigError(f"{storage.url} is no table: no batch was published there; check the path, or wait for a batch")
+
+
+def tables_below(storage: Storage) -> list[str]:
+    """Return the folders below a folder that are tables, such as those that a script writes hour by hour."""
+    found = (key.partition(f"/{COMMITS}/") for key in storage.list(""))
+    return sorted({table for table, is_manifest, _ in found if is_manifest})

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 
 from benchmarks import page
+from gluepot.core.glue_prices import PRICE_SOURCE, USD_PER_DPU_HOUR
+from gluepot.streaming.advisor.glue_cost import glue_cost, worker_type
 from gluepot.streaming.observe.metric_names import document
-from scripts.documents import METRICS
+from scripts.documents import METRICS, MISTAKES
+from tests import mistakes
 from tests.repository import REPOSITORY, listed
 
 COLUMNS = 100
@@ -60,10 +63,15 @@ def test_every_reference_to_a_fact_about_glue_leads_to_a_section():
     assert [one for one in references if one[1] not in sections] == []
 
 
+def test_the_page_of_mistakes_is_that_of_the_tests():
+    assert MISTAKES.read_text(encoding="utf-8") == mistakes.document(), "run `python -m scripts.documents`"
+
+
 def test_no_line_of_a_document_is_wider_than_a_page():
     lines = [
         (f"{path.relative_to(REPOSITORY)}:{number}", len(line))
         for path in files("*.md")
+        if path != MISTAKES  # a row of a table cannot be broken
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
     ]
     assert [one for one in lines if one[1] > COLUMNS] == []
@@ -82,3 +90,12 @@ def test_every_link_within_the_repository_leads_somewhere():
     ]
     assert links
     assert [(str(path), link) for path, link in links if not leads_somewhere(path, link)] == []
+
+
+def test_the_costs_on_aws_are_those_that_the_advisor_computes():
+    text = (REPOSITORY / "docs/explanation/costs.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (G\.\w+) \| (\d+) \| (\d+) \| ([\d.]+) \|$", text, re.MULTILINE)
+    computed = [(kind, slots, glue_cost(int(slots), worker_type(kind))) for kind, slots, *_ in rows]
+    assert rows
+    assert rows == [(kind, slots, str(one.workers), f"{one.usd_per_day:.2f}") for kind, slots, one in computed]
+    assert f"{USD_PER_DPU_HOUR} USD an hour ({PRICE_SOURCE.partition(',')[0]}" in text

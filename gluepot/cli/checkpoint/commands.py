@@ -16,6 +16,7 @@ from cyclopts import App
 from gluepot.cli.checkpoint.broker import resolved
 from gluepot.cli.checkpoint.show import described, finding_lines, lines, plain
 from gluepot.cli.confirm import agreed
+from gluepot.cli.exit_codes import FINDINGS
 from gluepot.commit import live
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import ConfigError
@@ -30,7 +31,6 @@ from gluepot.streaming.checkpoints.rewind import end_of, go_back, start_over
 from gluepot.streaming.checkpoints.snapshot import Snapshot, read
 
 Output = Literal["text", "json"]
-FINDINGS = 3
 
 app = App(
     name="checkpoint",

@@ -9,14 +9,13 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
+from gluepot.cli.exit_codes import FINDINGS
 from gluepot.cli.output import show, time_of
 from gluepot.cli.quality import report
 from gluepot.core.errors import ConfigError
 from gluepot.quality.dqdl import DqdlError, Ruleset
 from gluepot.quality.dqdl.parser import parse
 from gluepot.quality.results import Result
-
-FAILED_RULES = 3
 
 app = App(name="quality", help="Data quality: rules in DQDL, checks of files and tables, and their results.")
 
@@ -43,7 +42,7 @@ def lint(*rulesets: Path, output: Literal["text", "json"] = "text") -> None:
     else:
         print("\n".join(f"{row['file']}: {row['message']}" for row in rows))
     if not all(row["valid"] for row in rows):
-        raise SystemExit(FAILED_RULES)
+        raise SystemExit(FINDINGS)
 
 
 @app.command
@@ -83,7 +82,7 @@ def check(
     result = evaluated(frame, rules, others, context or data, by_row=by_row, keep=keep)
     print(_page(result) if output == "html" else report.text(result, output))
     if result.score < 1.0:
-        raise SystemExit(FAILED_RULES)
+        raise SystemExit(FINDINGS)
 
 
 @app.command
@@ -161,8 +160,10 @@ def _parsed(path: Path) -> Ruleset:
 def _text_of(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"The ruleset {path} cannot be read: {error}.") from None
+    except OSError as error:
+        raise ConfigError(f"The ruleset {path} cannot be read: {error.strerror}; give a file with DQDL.") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"The ruleset {path} cannot be read as UTF-8: {error}; give a file with DQDL.") from None
 
 
 def _alias(given: str) -> tuple[str, str]:

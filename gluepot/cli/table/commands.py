@@ -9,9 +9,11 @@ from uuid import uuid4
 
 from cyclopts import App, Parameter
 
+from gluepot.cli.exit_codes import FINDINGS
 from gluepot.cli.table import report
 from gluepot.commit.history import every
 from gluepot.connectors.files.formats.parquet.write import ParquetOutputFormat
+from gluepot.connectors.files.sink.layout import COMMITS, ROLLUPS
 from gluepot.connectors.lake import AWS
 from gluepot.core.clock import SystemClock
 from gluepot.core.storage import canonical_url, open_storage
@@ -19,10 +21,9 @@ from gluepot.tables import open_table
 from gluepot.tables.compact import TARGET_BYTES, Compacted, CompactSettings, Refused, planned
 from gluepot.tables.compact import compact as compact_table
 from gluepot.tables.evolution import column_histories, in_time_order
-from gluepot.tables.table import no_table
+from gluepot.tables.table import no_table, tables_below
+from gluepot.tables.verify import Verification
 from gluepot.tables.verify import verify as verify_table
-
-FINDINGS = 3  # its own exit code, because 1 means that the check could not be made
 
 Output = Literal["text", "json"]
 
@@ -46,17 +47,30 @@ def verify(path: str, *, rejects_path: str | None = None, output: Output = "text
 
     This checks that every file exists with its size, CRC and rows; that manifests name every file; that input, rows,
     rejected and filtered records add up; that no batch overlaps another; and that there is no gap between batches.
+    In a folder of tables, such as one for each hour, each of them is checked.
 
     Args:
-        path: the table's folder, local or s3://bucket/prefix.
+        path: the table's folder, or a folder of tables; local or s3://bucket/prefix.
         rejects_path: the job's rejectsPath, if the rejected records are not below the table.
-        output: text for people; json for programs, one object.
+        output: text for people; json for programs, one object, or a list of objects for a folder of tables.
     """
-    other = rejects_path if rejects_path and canonical_url(rejects_path) != canonical_url(path) else None
-    found = verify_table(open_storage(path), open_storage(other) if other else None)
-    report.show(report.verification(path, found), output)
-    if found.findings:
+    root = open_storage(path)
+    below = [] if root.list(COMMITS) or root.list(ROLLUPS) else tables_below(root)
+    if not below:
+        found = _verified(path, rejects_path)
+        report.show(report.verification(path, found), output)
+        if found.findings:
+            raise SystemExit(FINDINGS)
+        return
+    checked = [(where, _verified(where, rejects_path)) for where in (f"{path.rstrip('/')}/{one}" for one in below)]
+    report.show(report.verifications(checked), output)
+    if any(found.findings for _, found in checked):
         raise SystemExit(FINDINGS)
+
+
+def _verified(path: str, rejects_path: str | None) -> Verification:
+    other = rejects_path if rejects_path and canonical_url(rejects_path) != canonical_url(path) else None
+    return verify_table(open_storage(path), open_storage(other) if other else None)
 
 
 @app.command

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -181,6 +181,12 @@ def verification(where: str, found: Verification) -> Report:
     covered = _grid([_covered(one) for one in found.coverage], ("stream", "id", "shard", "ctx", "from", "to", "state"))
     style = "bold red" if findings else "bold green"
     return Report(plain, Group(*map(Text, lines), covered, *findings, Text(verdict, style=style)))
+
+
+def verifications(checked: Iterable[tuple[str, Verification]]) -> Report:
+    """Return what checks of several tables found, one after the other."""
+    reports = [verification(where, found) for where, found in checked]
+    return Report([one.plain for one in reports], Group(*(one.shown for one in reports)))
 
 
 def _remark(commit: CommitRecord, *, live: bool) -> str:

@@ -34,7 +34,7 @@ def explained(place: str) -> Iterator[None]:
         if error.errno in _FORBIDDEN:
             raise ConfigError(f"no right to use {what}; let this user write there or choose another path") from error
         if error.errno in _MISPLACED:
-            raise ConfigError(f"cannot make {what}; choose a path below a folder") from error
+            raise ConfigError(f"cannot use {what}; give the path of a folder") from error
         if error.errno == errno.ENXIO:
             raise ConfigError(f"cannot open {what}; remove it or choose another path") from error
         raise TransientError(f"trouble with {what}") from error

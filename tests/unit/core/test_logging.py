@@ -182,6 +182,14 @@ def test_foreign_warnings_come_in_the_same_shape_once(lines, name):
     assert line == {"msg": "connection 7 lost", "level": "warning", "logger": name, "job": "clicks"}
 
 
+@pytest.mark.parametrize("verbose", [False, True])
+def test_an_error_of_a_batch_function_is_left_to_the_query_that_tells_it(lines, verbose):
+    logs.configure(json=True, verbose=verbose)
+    said = "There was an exception while executing the Python Proxy on the Python Side."
+    logging.getLogger("py4j.clientserver").error(said)
+    assert [line["msg"] for line in lines()] == [said] * verbose
+
+
 def test_a_foreign_exception_is_one_key_too(lines):
     logs.configure(json=True)
     try:

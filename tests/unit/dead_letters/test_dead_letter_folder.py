@@ -89,9 +89,16 @@ def test_the_list_ends_with_the_sum(table, capsys):
     assert capsys.readouterr().out.splitlines()[-1] == "3 in all"
 
 
-def test_an_empty_place_has_no_dead_letters(tmp_path, capsys):
+def test_a_checkpoint_without_rejected_records_has_no_dead_letters(tmp_path, capsys):
+    (tmp_path / "offsets").mkdir()
+    (tmp_path / "offsets" / "0").touch()
     list_(str(tmp_path))
     assert capsys.readouterr().out == "No dead letters.\n"
+
+
+def test_a_place_that_is_neither_a_table_nor_a_checkpoint_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="is neither a table nor a checkpoint, and has no rejected records"):
+        list_(str(tmp_path))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from awsglue.sinks import DynamicFrameWriter
 from gluepot.check import Level, check_paths, check_script
 from gluepot.check.calls import TRANSFORM
 from gluepot.check.verdict import NOT_THERE, READS
-from gluepot.cli.main import UNSUPPORTED, main
+from gluepot.cli.exit_codes import FINDINGS
+from gluepot.cli.main import main
 from gluepot.connectors.registry import connector
 from gluepot.core.errors import ConfigError, NotSupported
 
@@ -253,7 +254,7 @@ def test_the_command_ends_with_its_own_code_and_writes_json(tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["check", str(script), "--output", "json"])
 
-    assert ended.value.code == UNSUPPORTED
+    assert ended.value.code == FINDINGS
     (report,) = json.loads(capsys.readouterr().out)
     assert report["findings"][-1]["name"] == "DynamicFrame.purge"
 

@@ -8,7 +8,8 @@ import pytest
 
 from gluepot.check import Outcome, check_paths
 from gluepot.check.page import as_html, summary
-from gluepot.cli.main import UNSUPPORTED, main
+from gluepot.cli.exit_codes import FINDINGS
+from gluepot.cli.main import main
 from gluepot.core.errors import ConfigError
 
 GOOD = """
@@ -143,7 +144,7 @@ def test_the_page_names_each_script_and_escapes_what_scripts_say(tmp_path, capsy
         main(["check", str(tmp_path), "--output", "html"])
 
     page = capsys.readouterr().out
-    assert ended.value.code == UNSUPPORTED
+    assert ended.value.code == FINDINGS
     assert "needs changes" in page
     assert "&lt;b&gt;" in page
     assert "<b>" not in page

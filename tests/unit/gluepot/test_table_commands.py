@@ -137,3 +137,22 @@ def test_compact_says_what_it_would_do_then_does_it(run, answer, tmp_path):
 def test_compact_refuses_a_codec_that_there_is_not(run, folder):
     with pytest.raises(ConfigError, match=r"'zstandard' is not known; use one of snappy, gzip, zstd"):
         run("compact", folder, "--compression", "zstandard")
+
+
+def test_a_folder_of_tables_is_verified_table_by_table(run, answer, tmp_path):
+    for hour in ("h=1", "h=2"):
+        Writer(str(tmp_path / "clicks" / hour)).publish(0, [{"a": 1}])
+    found = answer("verify", str(tmp_path / "clicks"))
+    assert [(one["path"], one["clean"], one["rows"]) for one in found] == [
+        (f"{tmp_path}/clicks/h=1", True, 1),
+        (f"{tmp_path}/clicks/h=2", True, 1),
+    ]
+    assert run("verify", str(tmp_path / "clicks")).count("clean") == 2
+
+
+def test_a_folder_of_tables_with_a_damaged_one_ends_with_3(run, tmp_path):
+    for hour in ("h=1", "h=2"):
+        Writer(str(tmp_path / hour)).publish(0, [{"a": 1}])
+    next((tmp_path / "h=2").glob("*.parquet")).unlink()
+    with pytest.raises(SystemExit, match="3"):
+        run("verify", str(tmp_path))

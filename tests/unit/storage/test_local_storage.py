@@ -166,7 +166,7 @@ def test_no_key_leaves_the_root(storage, key):
 
 def test_a_file_where_a_folder_should_be_is_a_configuration_error(storage):
     storage.put("a", b"")
-    with pytest.raises(ConfigError, match=r"table/a: .*choose a path below a folder"):
+    with pytest.raises(ConfigError, match=r"table/a: .*give the path of a folder"):
         storage.put("a/b", b"")
 
 

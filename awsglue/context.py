@@ -17,7 +17,7 @@ from awsglue.dynamicframe import DynamicFrame
 from awsglue.file_reads import file_frame, file_settings
 from awsglue.lake_catalogs import use_local_catalogs
 from awsglue.lake_tables import LakeTarget
-from awsglue.options import as_options, stream_source
+from awsglue.options import as_options, overridden, stream_source
 from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame
 from awsglue.resolving import as_spec
 from awsglue.sinks import DataFrameWriter, DataSink, DynamicFrameWriter
@@ -31,12 +31,18 @@ from gluepot.engine.pipeline import Pipeline, SplitInput
 from gluepot.streaming.micro_batch.frames import new_stream
 from gluepot.streaming.query import session
 from gluepot.streaming.query.run import for_each_batch
+from gluepot.streaming.query.sampling import SampleSettings, sample
 from gluepot.streaming.settings import StreamSettings
 from gluepot.tables import purge
 from gluepot.tables.purge import PurgeOptions
 from gluepot.tables.spark import register as register_tables
+from gluepot.tables.sql_catalog import use_data_catalog
 
 __all__ = ["GlueContext"]
+
+
+_NO_TRANSACTIONS = "they are Lake Formation's; here each write is published by itself, at once or not at all"
+_log = get_logger(__name__)
 
 
 class GlueLogger:
@@ -83,6 +89,7 @@ class GlueContext(SQLContext):
         self.spark_session = spark
         register_tables(spark)
         use_local_catalogs(spark)
+        use_data_catalog(spark, data_catalog.current_catalog)
         self.create_data_frame = DataFrameReader(self)
         self.create_dynamic_frame = DynamicFrameReader(self)
         self.write_dynamic_frame = DynamicFrameWriter(self)
@@ -98,8 +105,17 @@ class GlueContext(SQLContext):
         push_down_predicate: str = "",
         **kwargs: Any,
     ) -> DataFrame:
-        """Return the streaming DataFrame of a Kafka topic or a Kinesis stream (docs/glue 3), or a lake table."""
+        """Return the streaming DataFrame of a topic or a stream (docs/glue 3), or the rows of another source.
+
+        Files and tables are read as `create_dynamic_frame_from_options` reads them, with bookmarks.
+        """
         known = connector(connection_type)
+        if known.reads in {Access.FILES, Access.DATABASE} or (known.reads and not known.reads_rows):
+            return self.create_dynamic_frame_from_options(
+                *(connection_type, connection_options, format, format_options),
+                *(transformation_ctx, push_down_predicate),
+                **kwargs,
+            ).toDF()
         if known.reads is Access.LAKE:
             table = lake_tables.of_options(connection_type, as_options(connection_options))
             return catalog_reads.of_lake(self.spark_session, table, push_down_predicate)
@@ -108,9 +124,9 @@ class GlueContext(SQLContext):
         if not known.reads_rows:
             raise NotSupportedHere(
                 f"create_data_frame.from_options(connection_type={connection_type!r})",
-                f"Use one of {types_that(lambda one: one.reads_rows)}.",
+                f"Use one of {types_that(lambda one: one.reads)}.",
             )
-        options = {**as_options(connection_options), **session.current().stream_options}
+        options = overridden(as_options(connection_options), session.current().stream_options)
         return new_stream(self.spark_session, stream_source(connection_type, options))
 
     def create_dynamic_frame_from_options(
@@ -390,9 +406,33 @@ class GlueContext(SQLContext):
         """Run a function on every micro-batch of a stream (docs/glue 2). Return only when the job ends its streams."""
         use_local_catalogs(self.spark_session)
         streams = session.current()
-        wanted = {**as_options(options), **streams.batch_options}
+        wanted = overridden(as_options(options), streams.batch_options)
         settings = StreamSettings.from_glue({"onBatchFailure": streams.on_batch_failure, **wanted})
         for_each_batch(frame, batch_function, settings, streams)
+
+    def getSampleStreamingDynamicFrame(
+        self,
+        frame: DataFrame,
+        options: Mapping[str, Any] = {},
+        batch_function: Callable[[DataFrame, int], Any] | None = None,
+    ) -> DynamicFrame:
+        """Return some records of a stream, after `pollingTimeInMs` or as soon as there are `recordPollingLimit`."""
+        settings = SampleSettings.from_glue(as_options(options))
+        rows = sample(frame, settings, batch_function, session.current().clock)
+        return DynamicFrame.fromDF(rows, self, "sample")
+
+    def start_transaction(self, read_only: bool) -> str:
+        """Return the id of a transaction of Lake Formation, which has no effect here: each write publishes at once."""
+        _log.warning("transaction_ignored", reason=_NO_TRANSACTIONS)
+        return uuid4().hex
+
+    def commit_transaction(self, transaction_id: str, wait_for_commit: bool = True) -> bool:
+        """Do nothing: what the transaction wrote is published already."""
+        return True
+
+    def cancel_transaction(self, transaction_id: str) -> None:
+        """Warn that what was written stays."""
+        _log.warning("transaction_not_cancelled", reason=_NO_TRANSACTIONS)
 
     def add_ingestion_time_columns(self, frame: DataFrame, time_granularity: str) -> DataFrame:
         """Append `ingest_year`, `ingest_month`, ... as zero-padded strings, down to day, hour or minute."""

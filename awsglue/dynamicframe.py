@@ -20,7 +20,7 @@ from awsglue.lazy_frame import LazyFrame, same
 from awsglue.readers import DynamicFrameReader
 from awsglue.resolving import ResolveOption
 from awsglue.schema_tree import tree_text
-from awsglue.session_frames import in_session
+from awsglue.session_frames import in_session, with_each_name_once
 from awsglue.sinks import DynamicFrameWriter
 from awsglue.spigot import write_sample
 from awsglue.unboxing import box_format
@@ -70,11 +70,13 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         """Make a DynamicFrame from a DataFrame; the JSON column of an `inferSchema` stream is decoded to its fields.
 
         If the DataFrame is an unchanged batch of a stream, its records are read and decoded in the tasks of the write.
+        Of columns with the same name, the last counts.
         """
         if isinstance(dataframe, BatchFrame) and (known := dataframe.pipeline()) is not None:
             return cls(known, glue_ctx, name)
         if not isinstance(dataframe, DataFrame):
             raise TypeError(f"fromDF takes a DataFrame, not {type(dataframe).__name__}")
+        dataframe = with_each_name_once(dataframe)
         magic = [(column, kind) for column in dataframe.columns if (kind := magic_format(column))]
         if not magic:
             return cls(Pipeline(FrameInput(dataframe)), glue_ctx, name)
@@ -465,6 +467,12 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         return self.glue_ctx.write_dynamic_frame_from_options(
             self, connection_type, connection_options, format, format_options
         )
+
+    def __getattr__(self, name: str) -> Any:
+        hint = ""
+        if not name.startswith("_") and hasattr(DataFrame, name):
+            hint = "; a DataFrame has it: call toDF() first"
+        raise AttributeError(f"'DynamicFrame' object has no attribute {name!r}{hint}")
 
     def _then(self, step: Step, call: Call) -> DynamicFrame:
         return self._derived(lambda: self.pipeline.then(Stage(step, call.callsite)), call)

@@ -29,6 +29,16 @@ def as_options(options: object) -> dict[str, Any]:
     raise TypeError(f"Invalid options: {options!r}; give a dict or the JSON text of one")
 
 
+def overridden(options: Mapping[str, Any], overrides: Mapping[str, str]) -> dict[str, Any]:
+    """Return a script's options with those of the run in their place, whatever the letter case of their names.
+
+    An empty text takes an option away.
+    """
+    replaced = {name.lower() for name in overrides}
+    kept = {name: value for name, value in options.items() if name.lower() not in replaced}
+    return {**kept, **{name: value for name, value in overrides.items() if value}}
+
+
 def kafka_read_settings(options: Mapping[str, Any], connections_file: Path | None = None) -> KafkaReadSettings:
     """Check a script's Kafka options, completed by the properties of its connection.
 

@@ -1,4 +1,4 @@
-"""Moves DataFrames to the session that scripts use."""
+"""Fits DataFrames to what Glue's frames are: of the session that scripts use, with each name once."""
 
 from __future__ import annotations
 
@@ -19,3 +19,16 @@ def in_session(spark: SparkSession, frame: DataFrame) -> DataFrame:
     assert jvm is not None
     rows = jvm.org.apache.spark.sql.classic.Dataset.ofRows(session, frame._jdf.logicalPlan())  # noqa: SLF001
     return ClassicDataFrame(rows, spark)
+
+
+def with_each_name_once(frame: DataFrame) -> DataFrame:
+    """Return a frame without columns whose name a later column has; that one is where the first was.
+
+    Glue's records are maps of names, filled column by column.
+    """
+    names = frame.columns
+    last = {name: at for at, name in enumerate(names)}
+    if len(last) == len(names):
+        return frame
+    numbered = frame.toDF(*map(str, range(len(names))))  # only by its place can Spark tell one from the other
+    return numbered.select(*(numbered[str(at)].alias(name) for name, at in last.items()))

@@ -9,6 +9,9 @@ from uuid import uuid4
 
 from pyspark.sql import DataFrame
 
+from awsglue.unsupported import NotSupportedHere
+from gluepot.connectors.registry import connector, types_that
+
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
     from awsglue.dynamicframe import DynamicFrame
@@ -72,7 +75,16 @@ class StreamingDataSource(_Source):
     """A stream."""
 
     def getFrame(self) -> DataFrame:
-        """Return the streaming DataFrame."""
+        """Return the streaming DataFrame.
+
+        Raises:
+            NotSupportedHere: the connection type is no stream.
+        """
+        if not connector(self._connection_type).reads_rows:
+            raise NotSupportedHere(
+                f"getStreamingSource(connection_type={self._connection_type!r})",
+                f"Use one of {types_that(lambda one: one.reads_rows)}.",
+            )
         return self._glue_context.create_data_frame_from_options(*self._arguments())
 
 

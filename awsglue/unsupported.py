@@ -9,10 +9,7 @@ class NotSupportedHere(NotSupported, AttributeError):  # type: ignore[misc]  # b
     """Also an AttributeError, so that scripts can test with `hasattr` whether a newer name exists."""
 
 
-GLUE_CONTEXT = frozenset({
-    "getSampleStreamingDynamicFrame", "transition_table", "transition_s3_path",
-    "start_transaction", "commit_transaction", "cancel_transaction",
-})  # fmt: skip
+GLUE_CONTEXT = frozenset({"transition_s3_path", "transition_table"})
 
 
 def missing(owner: str, name: str, known: frozenset[str]) -> AttributeError:

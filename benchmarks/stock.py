@@ -12,7 +12,7 @@ from gluepot.servers import jars
 
 def started(cores: str, settings: Mapping[str, str]) -> SparkSession:
     """Start Spark with its own Kafka source, and with what else the settings say."""
-    archives = ",".join(str(path) for path in jars.ensure("spark-kafka-baseline"))
+    archives = ",".join(str(path) for path in jars.ensure("spark-kafka"))
     always = {"spark.jars": archives, "spark.driver.host": "127.0.0.1", "spark.ui.enabled": "false"}
     return SparkSession.builder.master(f"local[{cores}]").config(map={**always, **settings}).getOrCreate()
 

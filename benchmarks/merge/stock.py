@@ -17,7 +17,7 @@ from benchmarks.stock import for_each_batch
 def main(bootstrap: str, topic: str, batch_rows: str, cores: str, warehouse: str, rows: str) -> None:
     """Merge with `foreachBatch` on Spark's own Kafka source."""
     builder = SparkSession.builder.master(f"local[{cores}]").config("spark.sql.session.timeZone", "UTC")
-    builder = builder.config("spark.jars", orders.archives("iceberg", "spark-kafka-baseline"))
+    builder = builder.config("spark.jars", orders.archives("iceberg", "spark-kafka"))
     spark = builder.config(map=orders.catalog_conf(warehouse)).getOrCreate()
     table = "orders_stock"
     base = orders.create(spark, table, int(rows))

@@ -59,13 +59,18 @@ def local_catalog(environ: Mapping[str, str]) -> LocalCatalog:
 
     state_root(environ).mkdir(parents=True, exist_ok=True)
     database = jdbc_database(catalog_url(environ))
-    buckets = environ.get(WAREHOUSE)
-    folder = Path(buckets).expanduser().absolute() if buckets else state_root(environ) / "warehouse"
+    folder = warehouse(environ)
     return LocalCatalog(
         uri=database.uri,
         warehouse=str(folder),
         user=database.user,
         password=database.password,
-        buckets=str(folder) if buckets else None,
+        buckets=str(folder) if environ.get(WAREHOUSE) else None,
         own_s3=any(environ.get(name) for name in _S3_ENDPOINTS),
     )
+
+
+def warehouse(environ: Mapping[str, str]) -> Path:
+    """Return the folder for tables that have no location of their own."""
+    given = environ.get(WAREHOUSE)
+    return Path(given).expanduser().absolute() if given else state_root(environ) / "warehouse"

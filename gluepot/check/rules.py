@@ -39,7 +39,6 @@ _WITH_CTX = _READS | frozenset(
 )
 # What names of formats contain whose connectors AWS Glue ships, or users bring, and the connectors.
 _SPARK_FORMATS = {
-    "kafka": "spark-sql-kafka-0-10",
     "kinesis": "spark-sql-kinesis-connector",
     "hudi": "hudi-spark-bundle",
     "snowflake": "spark-snowflake",

@@ -33,7 +33,8 @@ NOT_THERE = {
 
 # For each reader, whether it accepts a connection type.
 READS: Mapping[str, Callable[[Connector], object]] = {
-    "DataFrameReader": lambda one: one.reads_rows,
+    "DataFrameReader": lambda one: one.reads_rows or one.reads,
+    "StreamingDataSource": lambda one: one.reads_rows,
     "DynamicFrameReader": lambda one: one.reads,
 }
 
@@ -50,7 +51,12 @@ _TYPES = (
 
 _POSTGRESQL_ONLY = "to databases of PostgreSQL only"
 
+_NO_TRANSACTIONS = "it has no effect: each write is published by itself, at once or not at all"
+
 PARTLY = {
+    "GlueContext.cancel_transaction": _NO_TRANSACTIONS,
+    "GlueContext.commit_transaction": _NO_TRANSACTIONS,
+    "GlueContext.start_transaction": _NO_TRANSACTIONS,
     "DynamicFrameWriter.from_jdbc_conf": _POSTGRESQL_ONLY,
     "GlueContext.write_dynamic_frame_from_jdbc_conf": _POSTGRESQL_ONLY,
     "GlueContext.write_from_jdbc_conf": _POSTGRESQL_ONLY,
@@ -135,13 +141,13 @@ def _refused(key: str, call: Call) -> str:
     return ""
 
 
-def _read_rows(call: Call) -> None:
-    _readable(literal(call, "connection_type", "kafka"), "DataFrameReader")
+def _read_stream(call: Call) -> None:
+    _readable(literal(call, "connection_type", "kafka"), "StreamingDataSource")
 
 
 def _read(call: Call) -> None:
     kind = literal(call, "connection_type", "kafka")
-    _readable(kind, "DynamicFrameReader")
+    _readable(kind, "DataFrameReader" if call.owner == "DataFrameReader" else "DynamicFrameReader")
     if connector(kind).reads is Access.FILES:
         file_settings(kind, {"paths": ["?"]}, literal(call, "format"), {"rowTag": "?"}, "")
 
@@ -234,12 +240,12 @@ def _ruleset(call: Call) -> None:
 
 
 _TRIED: dict[str, Callable[[Call], None]] = {
-    "DataFrameReader.from_options": _read_rows,
+    "DataFrameReader.from_options": _read,
     "DynamicFrameReader.from_options": _read,
-    "GlueContext.create_data_frame_from_options": _read_rows,
+    "GlueContext.create_data_frame_from_options": _read,
     "GlueContext.create_dynamic_frame_from_options": _read,
     "GlueContext.getSource": _source,
-    "GlueContext.getStreamingSource": _read_rows,
+    "GlueContext.getStreamingSource": _read_stream,
     "DynamicFrameWriter.from_options": _write,
     "GlueContext.write_dynamic_frame_from_options": _write,
     "GlueContext.write_from_options": _write,

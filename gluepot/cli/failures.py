@@ -21,6 +21,11 @@ _LIBRARIES = (
 _FRAME = re.compile(r'  File "(?P<file>[^"]+)", line \d+')
 _CAUSE = re.compile(r"^(?:Caused by: |: )(?:[\w$]+\.)+(?P<what>[\w$]+(?:: .*)?)$", re.MULTILINE)
 _OF_SPARK = ("py4j.", "pyspark.")
+# Errors that Spark's ANSI mode raises. Without it, as in Glue before 6.0, each of them gives null.
+_STRICT = re.compile(
+    r"\[(?:CAST_INVALID_INPUT|CAST_OVERFLOW|DIVIDE_BY_ZERO|ARITHMETIC_OVERFLOW|INVALID_ARRAY_INDEX"
+    r"|CANNOT_PARSE_TIMESTAMP)[.\]]"
+)
 
 
 def told(error: BaseException) -> tuple[list[str], str]:
@@ -37,8 +42,22 @@ def told(error: BaseException) -> tuple[list[str], str]:
         return lines, f"{error.filename} cannot be used: {error.strerror}."
     if type(error).__module__.startswith(_OF_SPARK):
         in_task, what = of_spark(str(error), _LIBRARIES)
-        return [*lines, *in_task], what or f"{type(error).__name__}: {error}"
+        return [*lines, *in_task], with_hint(what or f"{type(error).__name__}: {error}", str(error))
     return lines, f"{type(error).__name__}: {error}"
+
+
+def with_hint(sentence: str, text: str) -> str:
+    """Return the sentence with the option that helps a script that was written for an older Glue.
+
+    Args:
+        sentence: what happened.
+        text: the whole text of Spark's error.
+    """
+    if not _STRICT.search(text):
+        return sentence
+    return (
+        f"{sentence}\nIn Glue before 6.0 such a value becomes null: for a script of that time, add --glue-version 5.1."
+    )
 
 
 def own_frames(frames: Iterable[traceback.FrameSummary], libraries: Collection[str]) -> list[traceback.FrameSummary]:

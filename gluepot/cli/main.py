@@ -70,7 +70,7 @@ app.command(
 app.command(
     "gluepot.cli.transfer:export_", name="export", help="Print jobs, triggers, tables, ... as AWS's command line does."
 )
-app.command("gluepot.cli.jars:app", name="jars", help="Java archives of the table formats Iceberg and Delta.")
+app.command("gluepot.cli.jars:app", name="jars", help="Java archives of Iceberg, Delta and Spark's Kafka connector.")
 app.command("gluepot.cli.bookmarks:jobs_app", name="jobs", help="The runs of jobs with bookmarks.")
 app.command(
     "gluepot.cli.produce:produce_to",

@@ -26,7 +26,6 @@ MEANINGLESS = {
     "python-virtual-env": _OWN_ENVIRONMENT,
     "python-virtual-env-storage-prefix": _OWN_ENVIRONMENT,
     "python-virtual-env-version": _OWN_ENVIRONMENT,
-    "enable-glue-datacatalog": "tables are looked up in Spark's own catalog",
     "enable-job-insights": _LOGS,
     "enable-continuous-cloudwatch-log": _LOGS,
     "enable-continuous-log-filter": _LOGS,
@@ -81,6 +80,8 @@ class JobParameters:
         enable_metrics: whether the flag was given, with any value.
         enable_observability_metrics: whether the run reports them to the service that has started it.
         enable_data_lineage: whether events of runs and batches go to OpenLineage.
+        data_catalog: whether the databases and tables of Spark SQL are those of the Data Catalog; False only if the
+            parameter is `false`. In Glue they are only if it is given, which the console does for each new job.
         datalake_formats: formats out of `DATALAKE_FORMATS`.
         spark_event_logs_path: where Spark's event log goes, empty for our own folder; None if it is not enabled.
         executor_cores: task slots of an executor, or None.
@@ -104,6 +105,7 @@ class JobParameters:
     enable_metrics: bool = False
     enable_observability_metrics: bool = False
     enable_data_lineage: bool = False
+    data_catalog: bool = True
     datalake_formats: tuple[str, ...] = ()
     spark_event_logs_path: str | None = None
     executor_cores: int | None = None
@@ -156,6 +158,7 @@ class JobParameters:
             enable_metrics="enable-metrics" in last,
             enable_observability_metrics=is_true(last.get("enable-observability-metrics")),
             enable_data_lineage=is_true(last.get("enable-data-lineage")),
+            data_catalog=last.get("enable-glue-datacatalog", "true").lower() != "false",
             datalake_formats=_datalake_formats(_comma_list(last, "datalake-formats")),
             spark_event_logs_path=_event_logs(last),
             executor_cores=_executor_cores(last.get("executor-cores")),

@@ -91,6 +91,8 @@ class WriteTotals:
     Args:
         schema: schema of the records that are read.
         in_any_order: whether tasks could share the records of a range.
+        rows_in: rows that went into the largest write; if it wrote a join, not the number of the batch's records.
+        records_read: records that the largest write read straight from a stream; 0 if no write did.
         rows_aside: records of the batch that the function does not get, because they are dead letters.
         rows_in_table: for each table's URL, the rows that the query has in it, over all of its runs.
         checks: what checks of data quality found, by the name of the evaluation.
@@ -98,6 +100,7 @@ class WriteTotals:
 
     schema: RecordSchema = field(default_factory=RecordSchema)
     rows_in: int = 0
+    records_read: int = 0
     rows_out: int = 0
     bytes_in: int = 0
     bytes_out: int = 0
@@ -148,6 +151,7 @@ class WriteTotals:
         dataset: Dataset | None,
     ) -> None:
         self.rows_in = max(self.rows_in, sum(part.rows_in for part in parts))
+        self.records_read = max(self.records_read, sum(part.rows_in for part in parts if part.ranges))
         self.bytes_in = max(self.bytes_in, sum(part.bytes_in for part in parts))
         self.rows_out += sum(part.rows_out for part in parts)
         self.files += len(outcome.files)

@@ -163,6 +163,8 @@ class Chunk:
 def with_columns(chunk: Chunk, positions: Sequence[int], beside: pa.RecordBatch) -> Chunk:
     """Return a chunk with further columns of the records that it was decoded from, without the records of its errors.
 
+    A further column takes the place of a field of the same name: records have each name once, and the last counts.
+
     Args:
         chunk: its errors carry the positions of the records that are missing in its rows.
         positions: of all records.
@@ -173,7 +175,8 @@ def with_columns(chunk: Chunk, positions: Sequence[int], beside: pa.RecordBatch)
         beside = beside.filter(pa.array([str(position) not in bad for position in positions], pa.bool_()))
     batch = chunk.batch
     for column_field, column in zip(beside.schema, beside.columns, strict=True):
-        batch = batch.append_column(column_field, column)
+        at = batch.schema.get_field_index(column_field.name)
+        batch = batch.append_column(column_field, column) if at < 0 else batch.set_column(at, column_field, column)
     return replace(chunk, batch=batch)
 
 

@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gluepot.connectors.lake import AWS, localized
+from gluepot.connectors.lake import AWS, localized, warehouse
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError
 from gluepot.core.glue_version import DEFAULT as DEFAULT_GLUE_VERSION
@@ -282,6 +282,7 @@ def _environment(parameters: JobParameters, script: Path, options: RunOptions, c
     conf = job_conf(parameters, options.master)
     formats = parameters.datalake_formats
     conf = with_formats(conf, formats, archives_of(formats, parameters.extra_jars, options.jars_dir))
+    conf.setdefault("spark.sql.warehouse.dir", str(warehouse(os.environ)))
     own = {AWS: "true"} if options.aws else {}
     conf |= localized(conf, {**os.environ, **own})
     before = dict(os.environ)
@@ -303,11 +304,14 @@ def _environment(parameters: JobParameters, script: Path, options: RunOptions, c
     try:
         prepare(os.environ, properties)
         with early_jvm.handed_over(conf["spark.master"], clock):
-            from gluepot.spark import lazy_pandas  # noqa: PLC0415  the JVM starts while this loads pyarrow
+            from gluepot.job import hive_support, spark_kafka  # noqa: PLC0415  the JVM starts while these load PySpark
+            from gluepot.spark import lazy_pandas  # noqa: PLC0415  as above
 
             lazy_pandas.for_pyarrow()
             lazy_pandas.for_pyspark()
-            with fork_server.serving(folder) if forks else nullcontext():
+            forked = fork_server.serving(folder) if forks else nullcontext()
+            hive = hive_support.of_data_catalog() if parameters.data_catalog else nullcontext()
+            with forked, spark_kafka.on_demand(options.jars_dir), hive:
                 yield
     finally:
         os.environ.clear()

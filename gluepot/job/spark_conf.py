@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from gluepot.core.glue_version import PROFILES
 from gluepot.core.job_parameters import JobParameters
 from gluepot.core.sockets import LOOPBACK
-from gluepot.spark.spark_env import DEFAULTS
+from gluepot.spark.spark_env import DATA_CATALOG, DEFAULTS
 
 
 def job_conf(parameters: JobParameters, master: str) -> dict[str, str]:
@@ -22,6 +22,8 @@ def job_conf(parameters: JobParameters, master: str) -> dict[str, str]:
     if master.startswith("local"):
         # One machine: nothing of it needs to be reached from outside.
         conf |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
+    if not parameters.data_catalog:
+        conf[DATA_CATALOG] = "false"
     if parameters.extra_py_files:
         conf["spark.submit.pyFiles"] = ",".join(parameters.extra_py_files)
     if parameters.extra_files:

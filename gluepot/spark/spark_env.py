@@ -20,6 +20,9 @@ DEFAULTS = _FOLDER / "spark-defaults.conf"
 LOGGING = _FOLDER / "log4j2.properties"
 LOGGING_JSON = _FOLDER / "log4j2-json.properties"
 
+DATA_CATALOG = "spark.gluepot.dataCatalog"
+"""A setting of Spark. With `false`, SQL sees Spark's own catalog, which is empty at the start of each run."""
+
 LATER_OPTIMISATION = (
     "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000"
     " -XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000"

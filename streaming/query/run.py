@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from gluepot.commit import Journal, Origin, QueryWrites
 from gluepot.connectors.positions import StreamPositions
@@ -76,6 +77,7 @@ class _Run:
         last_started_epoch: when the last batch began, in seconds since 1970 UTC.
         last_positions: the positions of the last batch.
         failed_batch: the batch whose function failed last.
+        caught_up: whether a drain of Spark's own sources is complete.
     """
 
     gate: threading.Lock = field(default_factory=threading.Lock)
@@ -88,6 +90,7 @@ class _Run:
     last_started_epoch: float | None = None
     last_positions: list[StreamPositions[Any]] = field(default_factory=list)
     failed_batch: int | None = None
+    caught_up: bool = False
 
 
 class _Drain:
@@ -262,11 +265,8 @@ class Query:
         self._run.failed_batch = None
         self._run.stopping = False
         self._inputs.begin()
-        # A drain does not wait for windows.
-        window_secs = 0.0 if self._session.drain != ENDLESS else self._settings.window_size_secs
         query = (
-            self._frame.writeStream.foreachBatch(self._on_batch)
-            .trigger(processingTime=f"{int(window_secs * 1000)} milliseconds")
+            self._triggered(self._frame.writeStream.foreachBatch(self._on_batch))
             .option("checkpointLocation", self._settings.checkpoint_location)
             .start()
         )
@@ -276,6 +276,16 @@ class Query:
             reach("query.ending")
             query.stop()
             self._tell_throttled(anew=True)
+
+    def _triggered(self, writer: DataStreamWriter) -> DataStreamWriter:
+        """Set when batches begin. A drain does not wait for windows; of Spark's own sources Spark knows the ends."""
+        if self._ends_by_spark():
+            return writer.trigger(availableNow=True)
+        window_secs = 0.0 if self._session.drain != ENDLESS else self._settings.window_size_secs
+        return writer.trigger(processingTime=f"{int(window_secs * 1000)} milliseconds")
+
+    def _ends_by_spark(self) -> bool:
+        return self._session.drain.until_caught_up and not self._inputs
 
     def _wait(self, query: StreamingQuery) -> BaseException | None:
         """Wait until the query ends, or until it can be stopped between two batches for a requested stop or pause.
@@ -288,6 +298,7 @@ class Query:
             self._tell_throttled()
             try:
                 if query.awaitTermination(POLL_SECS):  # type: ignore[arg-type]  # fractions of a second work
+                    self._run.caught_up = self._ends_by_spark()
                     return None
             except StreamingQueryException as failure:
                 return self._cause(failure)
@@ -318,7 +329,7 @@ class Query:
 
     def _drained(self) -> bool:
         drain = self._session.drain
-        if drain.max_batches is not None and self._run.done_batches >= drain.max_batches:
+        if self._run.caught_up or (drain.max_batches is not None and self._run.done_batches >= drain.max_batches):
             return True
         return self._drain is not None and self._drain.is_reached(self._run.last_positions or self._inputs.committed())
 
@@ -392,6 +403,12 @@ class Query:
         if stats is not None:
             self._report(stats)
 
+    def _rows_in(self, totals: WriteTotals, positions: Sequence[StreamPositions[Any]]) -> int:
+        """Return how many records the batch held. Rows that a write got from a DataFrame may be more or fewer."""
+        if totals.records_read:
+            return totals.records_read + totals.rows_aside
+        return self._inputs.holds_records(positions) if self._inputs else totals.rows_in
+
     def _stats(
         self,
         positions: Sequence[StreamPositions[Any]],
@@ -413,7 +430,7 @@ class Query:
             duration_secs=duration_secs,
             previous_started_epoch=self._run.last_started_epoch,
             phase_secs=dict(totals.phase_secs),
-            rows_in=totals.rows_in + totals.rows_aside if totals.rows_in else self._inputs.holds_records(positions),
+            rows_in=self._rows_in(totals, positions),
             rows_out=totals.rows_out,
             bytes_in=totals.bytes_in,
             bytes_out=totals.bytes_out,

@@ -71,7 +71,7 @@ class Side:
 
 
 def stock(folder: Path, bootstrap: str, topic: str, schema: str) -> Side:
-    archives = ",".join(str(path) for path in jars.ensure("spark-kafka-baseline"))
+    archives = ",".join(str(path) for path in jars.ensure("spark-kafka"))
     given = {"bootstrap": bootstrap, "topic": topic, "jars": archives, "folder": folder, "schema": schema}
     command = [sys.executable, SCRIPTS / "stock.py", *(f"--{name}={value}" for name, value in given.items())]
     return Side(

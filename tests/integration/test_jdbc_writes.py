@@ -130,6 +130,17 @@ def test_actions_run_with_the_write_or_not_at_all(orders):
     assert len(orders.sql("SELECT what FROM notes")) == 3
 
 
+def test_actions_may_create_the_table_and_a_statement_of_several_lines_does_not_hide_the_servers_reason(orders):
+    filled(orders, 1)
+    create = "CREATE TABLE IF NOT EXISTS copies (id bigint, name varchar(10), doc jsonb, more int DEFAULT 7)"
+    copy(orders, preactions=create)
+    assert orders.sql("SELECT id, name, more FROM copies") == [(1, "n1", 7)]
+    filled(orders, 2)
+    orders.init()
+    with pytest.raises(ConfigError, match='did not work: relation "no_such_table" does not exist'):
+        orders.write(orders.read(), postactions="DELETE FROM copies;\n DELETE\n FROM no_such_table")
+
+
 def test_nothing_but_the_table_and_our_two_is_left(orders):
     filled(orders, 1)
     copy(orders)

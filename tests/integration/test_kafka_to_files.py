@@ -315,6 +315,21 @@ def test_transforms_run_on_the_way_from_broker_to_file(topic, job):
     assert job.rows("id, y, who") == [("1", 2, "u1"), ("3", 6, "u1"), ("4", 8, "u0")]
 
 
+def test_records_of_a_batch_are_counted_before_a_join(topic, job):
+    from awsglue import DynamicFrame
+
+    def joined(data_frame, batch_id):
+        rows = DynamicFrame.fromDF(data_frame, job.glue_context, "frame").toDF()
+        other = rows.sparkSession.createDataFrame([(3,)], "id long")
+        job.write(DynamicFrame.fromDF(rows.join(other, "id"), job.glue_context, "joined"))
+
+    topic.send_json(*({"id": i} for i in range(10)))
+
+    (stats,) = job.drain(topic.options(), joined)
+
+    assert (stats.rows_in, stats.rows_out) == (10, 1)
+
+
 def test_stats_of_a_batch_agree_with_what_was_sent_and_written(topic, job):
     topic.send_json(*({"id": i} for i in range(10)), partition=0)
     topic.send(b"{", partition=1)

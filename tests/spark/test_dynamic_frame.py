@@ -161,3 +161,16 @@ def test_what_is_no_dataframe_is_refused_by_name(glue_context):
 
     with pytest.raises(TypeError, match="fromDF takes a DataFrame, not list"):
         DynamicFrame.fromDF([1], glue_context, "list")
+
+
+def test_of_columns_with_the_same_name_the_last_counts_in_sql_and_in_steps(glue_context, people):
+    from awsglue import DynamicFrame
+
+    twice = people.select("id", "name", people["name"].substr(1, 1).alias("name"))
+
+    frame = DynamicFrame.fromDF(twice, glue_context, "twice")
+
+    frame.toDF().createOrReplaceTempView("twice")
+    found = glue_context.spark_session.sql("SELECT name FROM twice WHERE id < 3 ORDER BY id")
+    assert [row["name"] for row in found.collect()] == ["a", "b"]
+    assert columns(frame.apply_mapping([("name", "string", "letter", "string")])) == "struct<letter:string>"

@@ -55,7 +55,12 @@ def test_a_script_that_looks_before_it_uses_a_newer_name_goes_on(frame, glue_con
 
 
 def test_a_name_that_glue_does_not_have_either_is_a_plain_attribute_error(frame):
-    with pytest.raises(AttributeError, match="'DynamicFrame' object has no attribute 'unionAll'") as raised:
-        frame.unionAll  # noqa: B018
+    with pytest.raises(AttributeError, match=r"'DynamicFrame' object has no attribute 'purge'$") as raised:
+        frame.purge  # noqa: B018
 
     assert not isinstance(raised.value, NotSupported)
+
+
+def test_a_name_of_spark_data_frames_is_told_with_the_way_to_them(frame):
+    with pytest.raises(AttributeError, match="no attribute 'groupby'; a DataFrame has it: call toDF\\(\\) first"):
+        frame.groupby("id")

@@ -24,6 +24,13 @@ def test_an_option_of_the_run_wins_over_the_scripts_in_any_letter_case(settings_
     assert settings.topics() == ("clicks",)
 
 
+def test_an_empty_one_of_any_option_takes_the_scripts_away(settings_of):
+    settings = settings_of(
+        {"connectionName": "", "bootstrap.servers": "127.0.0.1:9", "maxOffsetsPerTrigger": ""}, maxoffsetspertrigger="7"
+    )
+    assert settings.max_offsets_per_trigger is None
+
+
 def test_an_empty_one_takes_the_scripts_away(settings_of):
     one_partition = {"connectionName": "", "bootstrap.servers": "127.0.0.1:9", "topicName": "", "assign": '{"t": [1]}'}
     settings = settings_of(one_partition)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,6 +16,12 @@ _WAIT_SECS = 5.0
 _AWAY = ("08", "40", "53", "55", "57", "58")
 _OF_THE_JOB = ("0A", "22", "23", "26", "28", "3D", "3F", "42")
 """Classes that only another statement, value, name or right changes."""
+
+_ERROR = "ERROR:"
+_AFTER_STATEMENT = f"': {_ERROR}"
+# Where in the statement the error is, and the statement itself.
+_BESIDE = r"\n(?:LINE \d+:|CONTEXT:|QUERY:|\s*Query was:|\. SQLSTATE)"
+_MORE = r"\n(?:DETAIL|HINT):"
 
 
 @contextmanager
@@ -38,7 +45,7 @@ def mapped(endpoint: JdbcEndpoint, doing: str) -> Iterator[None]:
 
 def translated(error: Error, endpoint: JdbcEndpoint, doing: str) -> EtlError:
     """Return our error for one of the driver's."""
-    said = _first_line(str(error))
+    said = _said(str(error))
     state = str(error.sqlstate or "")
     where = f"{doing} at {endpoint.shown}"
     if state.startswith(_AWAY) or (not state and error.status_code is AdbcStatusCode.IO):
@@ -52,7 +59,13 @@ def translated(error: Error, endpoint: JdbcEndpoint, doing: str) -> EtlError:
     return PermanentError(f"{where} did not work: {said} (SQLSTATE {state or 'none'})")
 
 
-def _first_line(text: str) -> str:
-    """Return the server's own message, without the driver's prefix and without the statement."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return " ".join(lines[0].rpartition("ERROR:")[2].split()) if lines else "no reason was given"
+def _said(text: str) -> str:
+    """Return the server's own message with its details, without the driver's prefix and without the statement.
+
+    The driver puts the statement, which may have several lines, before the message or after it.
+    """
+    _, begun, message = text.rpartition(_AFTER_STATEMENT)
+    if not begun:
+        message = text.partition(_ERROR)[2] or text.strip().partition("\n")[0]
+    kept = re.split(_BESIDE, message)[0]
+    return " ".join(re.sub(_MORE, "; ", kept).split()) or "no reason was given"

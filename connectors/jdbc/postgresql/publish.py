@@ -187,7 +187,7 @@ class Publication:
             ConfigError: a column, or the key of an upsert, is missing in the table; a value does not fit its column.
         """
         data = [one for one in staged if not one.rejects]
-        made = not self.name.exists
+        made = not self._exists()  # looked up once more, because the script's own statements may have created it
         if made and data:
             self._create(_merged_types(data))
         if self.settings.mode is Mode.OVERWRITE and not made:
@@ -198,6 +198,10 @@ class Publication:
         for one in staged:
             if one.rejects:
                 self._keep_rejects(one)
+
+    def _exists(self) -> bool:
+        found = self.session.rows_bound("SELECT 1 AS found WHERE to_regclass($1) IS NOT NULL", [self.name.qualified])
+        return bool(found)
 
     def act(self, statements: str) -> None:
         """Run the script's own statements."""

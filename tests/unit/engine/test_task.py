@@ -46,6 +46,14 @@ def test_a_json_column_is_expanded_beside_the_others_and_bad_rows_leave_both():
     assert [(e.raw, e.at) for e in chunk.errors] == [(b"{", Coordinates())]
 
 
+def test_a_column_beside_the_json_takes_the_place_of_a_field_of_its_name():
+    batch = pa.RecordBatch.from_pydict({"j": ['{"ts": 1, "a": 2}', '{"a": 3}'], "ts": ["now", "then"]})
+
+    (chunk,) = frame_chunks([batch], "j", Tally(), None)
+
+    assert chunk.batch.to_pylist() == [{"ts": "now", "a": 2}, {"ts": "then", "a": 3}]
+
+
 class TwoBatches:
     """A source of three records, one of them broken."""
 

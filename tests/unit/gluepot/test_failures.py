@@ -4,7 +4,7 @@ import traceback
 
 import pytest
 
-from gluepot.cli.failures import of_spark, own_frames, told
+from gluepot.cli.failures import of_spark, own_frames, told, with_hint
 from gluepot.core.errors import ConfigError
 
 LIBRARIES = ("/python/lib", "/python/site-packages")
@@ -76,3 +76,11 @@ def test_an_error_of_ours_keeps_its_sentence_and_gets_the_line_that_led_to_it(tm
     lines, sentence = told(raised.value)
     at = lines.index(f'  File "{script}", line 2, in read')
     assert (lines[at + 1], sentence) == ("    refuse()", "windowSize is missing")
+
+
+def test_an_error_of_strict_casts_names_the_option_for_scripts_of_older_versions():
+    text = '[CAST_INVALID_INPUT] The value \'x\' of the type "STRING" cannot be cast to "INT". SQLSTATE: 22018'
+
+    assert with_hint("NumberFormatException", text).endswith("add --glue-version 5.1.")
+    assert with_hint("DateTimeException", "[CAST_INVALID_INPUT.WITH_SUGGESTION] ...").endswith("--glue-version 5.1.")
+    assert with_hint("AnalysisException", "[UNRESOLVED_COLUMN] ...") == "AnalysisException"

@@ -41,7 +41,7 @@ def test_archive_lies_where_its_coordinates_say():
     assert str(KAFKA.path) == "org.apache.kafka/kafka_2.13/4.1.0/kafka_2.13-4.1.0.jar"
 
 
-@pytest.mark.parametrize("name", ["kafka-broker", "spark-kafka-baseline"])
+@pytest.mark.parametrize("name", ["kafka-broker", "spark-kafka"])
 def test_shipped_lock_has_every_root_of_its_sets(name):
     jars = parse_lock(lock_path().read_text())[name]
     assert set(jars.roots) <= {jar.module for jar in jars.jars}

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import http.client
+import re
 import sys
-from http import HTTPStatus
 from importlib.util import find_spec
-from urllib.parse import quote
 
 from gluepot.core.disk import GIB_BYTES
 from gluepot.core.errors import ConfigError
 from gluepot.core.sockets import LOOPBACK
 from gluepot.servers.embedded import HttpServer
+
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
 
 class S3Server(HttpServer):
@@ -38,12 +39,11 @@ def make_bucket(port: int, name: str) -> None:
     Raises:
         ConfigError: the name is none for a bucket.
     """
+    if not _BUCKET.fullmatch(name):
+        raise ConfigError(f"{name!r} is no name for a bucket; use 3 to 63 lower-case letters, digits, dots and dashes.")
     asked = http.client.HTTPConnection(LOOPBACK, port)
     try:
-        asked.request("PUT", f"/{quote(name, safe='')}")
-        answer = asked.getresponse()
-        answer.read()
+        asked.request("PUT", f"/{name}")
+        asked.getresponse().read()
     finally:
         asked.close()
-    if answer.status == HTTPStatus.BAD_REQUEST:
-        raise ConfigError(f"{name!r} is no name for a bucket; use 3 to 63 lower-case letters, digits, dots and dashes.")

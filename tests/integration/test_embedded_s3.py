@@ -4,7 +4,7 @@ import boto3
 import pytest
 
 from gluepot.core.errors import ConfigError
-from gluepot.servers.s3 import S3Server
+from gluepot.servers.s3 import S3Server, make_bucket
 
 
 def test_a_bucket_takes_objects_and_is_made_once(tmp_path, aws_credentials):
@@ -15,5 +15,9 @@ def test_a_bucket_takes_objects_and_is_made_once(tmp_path, aws_credentials):
         s3.put_object(Bucket="data", Key="a", Body=b"text")
         assert s3.get_object(Bucket="data", Key="a")["Body"].read() == b"text"
         assert [one["Name"] for one in s3.list_buckets()["Buckets"]] == ["data"]
-        with pytest.raises(ConfigError, match="'L' is no name for a bucket; use 3 to 63 lower-case letters"):
-            server.make_bucket("L")
+
+
+@pytest.mark.parametrize("name", ["Lake", "l", "a/b", "-a-"])
+def test_a_name_that_s3_would_refuse_is_refused(name):
+    with pytest.raises(ConfigError, match=f"'{name}' is no name for a bucket; use 3 to 63 lower-case letters"):
+        make_bucket(1, name)

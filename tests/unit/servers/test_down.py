@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from gluepot.cli.servers import down
+from gluepot.cli.servers import down, up
+from gluepot.core.errors import ConfigError
 from gluepot.servers.process import identify
 from gluepot.servers.state import ServerState, server_folder, write_state
 
@@ -31,3 +32,12 @@ def test_a_server_of_another_checkout_goes_on_until_it_is_asked_for(server, caps
     assert (capsys.readouterr().out, server.wait(5)) == ("kafka is stopped.\n", -15)
     down()
     assert capsys.readouterr().out == "No server runs.\n"
+
+
+def test_a_server_that_runs_elsewhere_than_the_project_file_says_is_not_taken_for_it(server, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gluepot.toml").write_text("[servers.kafka]\nport = 29092\n")
+    with pytest.raises(
+        ConfigError, match=r"kafka already runs at 127\.0\.0\.1:20001, and not at the port 29092; stop it"
+    ):
+        up()

@@ -107,7 +107,7 @@ def main() -> None:
     run("install the locked packages", *sync, *flags)
     run("install clients of AWS Glue for tests", *sync, "--project", REPOSITORY / "tests" / "clients", venv=CLIENTS)
     run("fetch the Kafka broker", VENV / "bin" / "python", "-m", "gluepot.servers.jars", "fetch", "kafka-broker")
-    run("fetch Iceberg and Delta", VENV / "bin" / "gluepot", "jars", "fetch")
+    run("fetch Iceberg, Delta and Spark's Kafka connector", VENV / "bin" / "gluepot", "jars", "fetch")
     if shutil.which("npm"):  # no Node.js, no emulator: nothing but tests and demo of Kinesis needs it
         run("fetch the Kinesis emulator", VENV / "bin" / "python", "-m", "gluepot.servers.npm")
     run("make an archive of Spark's classes", VENV / "bin" / "gluepot", "prepare", "--again")

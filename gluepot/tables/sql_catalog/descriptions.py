@@ -136,11 +136,7 @@ def is_of_spark(table: Table) -> bool:
 
 
 def spark_table(table: Table) -> SparkTable:
-    """Return an entry of the Data Catalog as Spark describes tables.
-
-    Raises:
-        ConfigError: a column's type is none of Hive's.
-    """
+    """Return an entry of the Data Catalog as Spark describes tables."""
     body, provider = table.body, table.parameters.get(_PROVIDER)
     is_view = body.get("TableType") == _GLUE_KINDS[VIEW]
     storage = table.storage
@@ -258,7 +254,15 @@ def _schema(table: Table) -> StructType:
             return saved
     if table.body.get("TableType") != _GLUE_KINDS[VIEW] and _lake_format(table) is not None:
         return StructType([])
-    return from_arrow_schema(pa.schema([(column.name, arrow_of_hive(column.type)) for column in columns]))
+    return from_arrow_schema(pa.schema([(column.name, _arrow_type(column.type)) for column in columns]))
+
+
+def _arrow_type(name: str) -> pa.DataType:
+    """Return the Arrow type of a column. A type that we do not know is a text, so that the table can be listed."""
+    try:
+        return arrow_of_hive(name)
+    except ConfigError:
+        return pa.string()
 
 
 def _saved_schema(parameters: Mapping[str, str]) -> StructType | None:

@@ -106,6 +106,12 @@ def test_a_table_of_a_crawler_is_read_by_the_data_source_of_its_format(form, par
     assert table.location == "s3://b/t"
 
 
+def test_a_column_of_an_unknown_type_is_a_text():
+    table = of_crawler("json", [{"Name": "day", "Type": "uniontype<int,string>"}])
+
+    assert spark_table(table).schema["day"].dataType == StringType()
+
+
 def test_types_that_hive_lacks_are_texts():
     kind = StructType().add("a", ArrayType(IntegerType())).add("v", VariantType())
 

@@ -52,7 +52,8 @@ _WITHOUT_COLUMNS = frozenset({"delta", "iceberg", "hudi"})
 """Formats that keep the columns of a table in the table's own folder."""
 
 _CSV_OPTIONS = {"separator": "sep", "quoteChar": "quote", "escaper": "escape"}
-_UNKNOWN_FORMAT = "hive"
+_NOT_READ = "hive"
+"""What Spark calls the provider of tables that it would leave to Hive. It lists them, and refuses to read them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,15 +287,16 @@ def _lake_format(table: Table) -> str | None:
 
 def _format(table: Table) -> tuple[str, dict[str, str]]:
     """Return Spark's data source for a table that Spark did not create, and its options."""
-    if (lake := _lake_format(table)) is not None:
+    lake = _lake_format(table)
+    if lake == "delta":
         return lake, {}
-    if is_stream(table) or is_of_database(table):
-        kind = table.storage.parameters.get("typeOfData") or table.parameters.get("classification") or _UNKNOWN_FORMAT
-        return kind.lower(), {}
+    # Spark fails to list a table whose data source it cannot load, and these it could not read by this name anyway.
+    if lake is not None or is_stream(table) or is_of_database(table):
+        return _NOT_READ, {}
     try:
         form = table_format(table)
     except ConfigError:
-        return _UNKNOWN_FORMAT, {}
+        return _NOT_READ, {}
     options = {_CSV_OPTIONS[name]: str(value) for name, value in form.options.items() if name in _CSV_OPTIONS}
     if form.options.get("skipFirst"):
         options["header"] = "true"

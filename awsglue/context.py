@@ -29,6 +29,7 @@ from gluepot.connectors.registry import Access, connector, types_that
 from gluepot.core.logging import get_logger
 from gluepot.engine.pipeline import Pipeline, SplitInput
 from gluepot.streaming.micro_batch.frames import new_stream
+from gluepot.streaming.micro_batch.own_queries import tell_checkpoints
 from gluepot.streaming.query import session
 from gluepot.streaming.query.run import for_each_batch
 from gluepot.streaming.query.sampling import SampleSettings, sample
@@ -90,6 +91,7 @@ class GlueContext(SQLContext):
         register_tables(spark)
         use_local_catalogs(spark)
         use_data_catalog(spark, data_catalog.current_catalog)
+        tell_checkpoints()
         self.create_data_frame = DataFrameReader(self)
         self.create_dynamic_frame = DynamicFrameReader(self)
         self.write_dynamic_frame = DynamicFrameWriter(self)

@@ -109,7 +109,7 @@ def main() -> None:
     run("install clients of AWS Glue for tests", *sync, "--project", REPOSITORY / "tests" / "clients", venv=CLIENTS)
     run("install the builder of the documentation", *sync, "--only-group", "docs", venv=DOCS)
     run("fetch the Kafka broker", VENV / "bin" / "python", "-m", "gluepot.servers.jars", "fetch", "kafka-broker")
-    run("fetch Iceberg and Delta", VENV / "bin" / "gluepot", "jars", "fetch")
+    run("fetch Iceberg, Delta and Spark's Kafka connector", VENV / "bin" / "gluepot", "jars", "fetch")
     if shutil.which("npm"):  # no Node.js, no emulator: nothing but tests and demo of Kinesis needs it
         run("fetch the Kinesis emulator", VENV / "bin" / "python", "-m", "gluepot.servers.npm")
     run("make archives of Spark's and Kafka's classes", VENV / "bin" / "gluepot", "prepare", "--again")

@@ -315,6 +315,22 @@ def test_transforms_run_on_the_way_from_broker_to_file(topic, job):
     assert job.rows("id, y, who") == [("1", 2, "u1"), ("3", 6, "u1"), ("4", 8, "u0")]
 
 
+def test_a_query_that_the_script_starts_by_itself_goes_on_where_it_ended(topic, job, tmp_path):
+    seen = []
+
+    def run():
+        stream = job.glue_context.create_data_frame.from_options("kafka", topic.options()).where("1 = 1")
+        writer = stream.writeStream.foreachBatch(lambda frame, number: seen.append(frame.count()))
+        writer.option("checkpointLocation", str(tmp_path / "own")).trigger(availableNow=True).start().awaitTermination()
+
+    topic.send_json(*({"id": i} for i in range(3)))
+    run()
+    topic.send_json(*({"id": i} for i in range(2)))
+    run()
+
+    assert seen == [3, 2]
+
+
 def test_records_of_a_batch_are_counted_before_a_join(topic, job):
     from awsglue import DynamicFrame
 

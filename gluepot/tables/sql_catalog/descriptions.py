@@ -52,7 +52,8 @@ _WITHOUT_COLUMNS = frozenset({"delta", "iceberg", "hudi"})
 """Formats that keep the columns of a table in the table's own folder."""
 
 _CSV_OPTIONS = {"separator": "sep", "quoteChar": "quote", "escaper": "escape"}
-_UNKNOWN_FORMAT = "hive"
+_NOT_READ = "hive"
+"""What Spark calls the provider of tables that it would leave to Hive. It lists them, and refuses to read them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +137,7 @@ def is_of_spark(table: Table) -> bool:
 
 
 def spark_table(table: Table) -> SparkTable:
-    """Return an entry of the Data Catalog as Spark describes tables.
-
-    Raises:
-        ConfigError: a column's type is none of Hive's.
-    """
+    """Return an entry of the Data Catalog as Spark describes tables."""
     body, provider = table.body, table.parameters.get(_PROVIDER)
     is_view = body.get("TableType") == _GLUE_KINDS[VIEW]
     storage = table.storage
@@ -258,7 +255,15 @@ def _schema(table: Table) -> StructType:
             return saved
     if table.body.get("TableType") != _GLUE_KINDS[VIEW] and _lake_format(table) is not None:
         return StructType([])
-    return from_arrow_schema(pa.schema([(column.name, arrow_of_hive(column.type)) for column in columns]))
+    return from_arrow_schema(pa.schema([(column.name, _arrow_type(column.type)) for column in columns]))
+
+
+def _arrow_type(name: str) -> pa.DataType:
+    """Return the Arrow type of a column. A type that we do not know is a text, so that the table can be listed."""
+    try:
+        return arrow_of_hive(name)
+    except ConfigError:
+        return pa.string()
 
 
 def _saved_schema(parameters: Mapping[str, str]) -> StructType | None:
@@ -282,15 +287,16 @@ def _lake_format(table: Table) -> str | None:
 
 def _format(table: Table) -> tuple[str, dict[str, str]]:
     """Return Spark's data source for a table that Spark did not create, and its options."""
-    if (lake := _lake_format(table)) is not None:
+    lake = _lake_format(table)
+    if lake == "delta":
         return lake, {}
-    if is_stream(table) or is_of_database(table):
-        kind = table.storage.parameters.get("typeOfData") or table.parameters.get("classification") or _UNKNOWN_FORMAT
-        return kind.lower(), {}
+    # Spark fails to list a table whose data source it cannot load, and these it could not read by this name anyway.
+    if lake is not None or is_stream(table) or is_of_database(table):
+        return _NOT_READ, {}
     try:
         form = table_format(table)
     except ConfigError:
-        return _UNKNOWN_FORMAT, {}
+        return _NOT_READ, {}
     options = {_CSV_OPTIONS[name]: str(value) for name, value in form.options.items() if name in _CSV_OPTIONS}
     if form.options.get("skipFirst"):
         options["header"] = "true"

@@ -272,7 +272,7 @@ class DataCatalog:
         return self._warehouse if name == DEFAULT else f"{self._warehouse}/{name}.db"
 
     def _tables(self, db: str) -> Sequence[Table]:
-        return self._find().tables(catalog_name(db))
+        return () if self._database(db) is None else self._find().tables(catalog_name(db))
 
     def _table(self, db: str, name: str) -> Table | None:
         return None if self._database(db) is None else self._find().find_table(db, name)

@@ -94,9 +94,10 @@ def test_what_spark_does_not_know_of_an_entry_stays_when_spark_changes_it():
         ("json", {}, "json", {}),
         ("csv", {"delimiter": "|", "skip.header.line.count": "1"}, "csv", {"sep": "|", "header": "true"}),
         ("xml", {"rowTag": "order"}, "xml", {"rowTag": "order"}),
-        ("parquet", {"table_type": "ICEBERG"}, "iceberg", {}),
+        ("parquet", {"table_type": "ICEBERG"}, "hive", {}),
+        ("parquet", {"table_type": "DELTA"}, "delta", {}),
         ("", {}, "hive", {}),
-        ("postgresql", {"connectionName": "shop"}, "postgresql", {}),
+        ("postgresql", {"connectionName": "shop"}, "hive", {}),
     ],
 )
 def test_a_table_of_a_crawler_is_read_by_the_data_source_of_its_format(form, parameters, provider, options):
@@ -104,6 +105,12 @@ def test_a_table_of_a_crawler_is_read_by_the_data_source_of_its_format(form, par
 
     assert (table.kind, table.provider, table.options) == (EXTERNAL, provider, options)
     assert table.location == "s3://b/t"
+
+
+def test_a_column_of_an_unknown_type_is_a_text():
+    table = of_crawler("json", [{"Name": "day", "Type": "uniontype<int,string>"}])
+
+    assert spark_table(table).schema["day"].dataType == StringType()
 
 
 def test_types_that_hive_lacks_are_texts():

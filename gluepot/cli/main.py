@@ -61,6 +61,7 @@ app.command(
     name="produce",
     help="Send records to a topic or stream, at a rate that has a shape, until Ctrl-C, --seconds or --count.",
 )
+app.command("gluepot.cli.cost:cost", name="cost", help="Compare the cost of runs on AWS Glue with your own machine's.")
 app.command("gluepot.cli.bench:bench_script", name="bench", help=BENCH_HELP)
 
 

@@ -71,6 +71,7 @@ def commands() -> str:
     text = re.sub(r"^# gluepot\n.*?(?=^\* )", "", text, count=1, flags=re.DOTALL | re.MULTILINE)
     text = re.sub(r", --(?:no|empty)-[a-z-]+`", "`", text)
     text = re.sub(r" \*\[default: (?:False|\(\))\]\*", "", text)
+    text = text.replace("[*]", r"[\*]")  # a star of Spark's master, not of Markdown
     head = f"""{_MADE}
 # Commands
 

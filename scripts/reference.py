@@ -51,9 +51,8 @@ _OTHERS = {
 _MADE = "<!-- Made from the code by `python -m scripts.documents`; do not edit. -->\n"
 _ENV = re.compile(r"\*\[env: (?P<name>\w+)\]\*")
 _NAME = re.compile(r"(?:GLUEPOT|AWS)_[A-Z0-9_]+")
-_NO_VARIABLES = frozenset(
-    {"AWS_MSK_IAM", "AWS_ACCOUNT_ID", "AWS_ENDPOINT_URL_"}
-)  # a mechanism; an emulator's; a prefix
+_NO_VARIABLES = frozenset({"AWS_MSK_IAM", "AWS_ACCOUNT_ID", "AWS_ENDPOINT_URL_"})
+"""A mechanism, a setting of an emulator, and a prefix."""
 _SELDOM = " A flag `--x` has a counterpart `--no-x`, and a list `--empty-x`, which these lists leave out."
 
 
@@ -73,6 +72,9 @@ def commands() -> str:
     text = re.sub(r"^# gluepot\n.*?(?=^\* )", "", text, count=1, flags=re.DOTALL | re.MULTILINE)
     text = re.sub(r", --(?:no|empty)-[a-z-]+`", "`", text)
     text = re.sub(r" \*\[default: (?:False|\(\))\]\*", "", text)
+    text = text.replace("[*]", r"[\*]")  # a star of Spark's master, not of Markdown
+    # GitHub and the site call headings with dashes by different names, so that no link leads to both.
+    text = re.sub(r"\[(`--[a-z-]+`)\]\(#[a-z-]+\)", r"\1", text)
     head = f"""{_MADE}
 # Commands
 

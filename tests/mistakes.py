@@ -107,7 +107,7 @@ OF_COMMANDS = (
     Mistake(
         "An argument of the script is missing",
         ["run", "needs.py", "--", "--JOB_NAME", "x"],
-        "The script's arguments are wrong (the following arguments are required: --out); write them after `--`.",
+        "GlueArgumentError: the following arguments are required: --out; write the script's arguments after `--`.",
         lines=[
             '  File "needs.py", line 4, in <module>',
             "    getResolvedOptions(sys.argv, ['JOB_NAME', 'out'])",
@@ -116,7 +116,8 @@ OF_COMMANDS = (
     Mistake(
         "A module is not installed",
         ["run", "imports.py"],
-        "No module named 'pandaz'; install it in the environment of gluepot, or give its file with --extra-py-files.",
+        "ModuleNotFoundError: No module named 'pandaz'; install it in the environment of gluepot, or give its file with"
+        " --extra-py-files.",
         1,
         ['  File "imports.py", line 1, in <module>', "    import pandaz"],
     ),

@@ -15,7 +15,7 @@ from gluepot.bench.hold import Load
 from gluepot.bench.measured import Measured, Run
 from gluepot.bench.plan import BATCHES, WARM_UP_BATCHES, is_enough
 from gluepot.core.clock import Clock
-from gluepot.core.errors import PermanentError
+from gluepot.core.errors import ConfigError, PermanentError
 from gluepot.job.options import PROJECT_VARIABLE
 from gluepot.produce import Record, Steady, Target, Unpaced, produce
 from gluepot.streaming.advisor.history import Observation
@@ -98,9 +98,10 @@ class Job:
             progress: told of the batches that are done, now and then.
 
         Raises:
+            ConfigError: the script ended without a batch.
             PermanentError: it failed, took too long, or committed too few batches.
         """
-        what = f"The run with {run.limit_rows:,} rows a batch on {run.cores} cores"
+        what = f"The run with {run.limit_rows:,} rows a batch on {run.cores} core{'s' * (run.cores != 1)}"
         began = self.clock.monotonic()
         own = ("--max-batches", str(batches))
         with self._started(what, run.cores, own, options, arguments, folder) as job:
@@ -115,6 +116,11 @@ class Job:
                 self.clock.sleep(POLL_SECS)
         secs = self.clock.monotonic() - began
         done = job.batches()
+        if not job.process.returncode and not done:
+            raise ConfigError(
+                f"{what} ended without a batch; `gluepot bench` needs a script that reads a Kafka stream and calls"
+                " forEachBatch."
+            )
         if job.process.returncode or len(done) <= WARM_UP_BATCHES:
             raise job.failed(f"ended with {job.process.returncode} after {len(done)} batches")
         return measured(run, done, secs)

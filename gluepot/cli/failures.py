@@ -47,13 +47,12 @@ def told(error: BaseException) -> tuple[list[str], str]:
         return lines, f"{error.filename} cannot be used: {error.strerror}."
     if type(error).__module__.startswith(_OF_SPARK):
         in_task, what = of_spark(str(error), _LIBRARIES)
-        said = with_hint(what or f"{type(error).__name__}: {error}", str(error))
-        return [*lines, *in_task], said
+        return [*lines, *in_task], with_hint(what or f"{type(error).__name__}: {error}", str(error))
+    # The service knows an error by the name of its class (`gluepot/service/decisions/outcome_metrics.py`).
+    said = f"{type(error).__name__}: {error}"
     if isinstance(error, ModuleNotFoundError) and lines:
-        return lines, f"{error}; install it in the environment of gluepot, or give its file with --extra-py-files."
-    if _lacks_arguments(error):
-        return lines, f"The script's arguments are wrong ({error}); write them after `--`."
-    return lines, f"{type(error).__name__}: {error}"
+        return lines, f"{said}; install it in the environment of gluepot, or give its file with --extra-py-files."
+    return lines, f"{said}; write the script's arguments after `--`." if _lacks_arguments(error) else said
 
 
 def with_hint(sentence: str, text: str) -> str:

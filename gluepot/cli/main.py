@@ -78,6 +78,7 @@ app.command("gluepot.cli.init:init", name="init", help="Write a project that run
 app.command("gluepot.cli.config:app", name="config", help="The project file gluepot.toml: show, schema.")
 app.command("gluepot.cli.doctor.command:doctor", name="doctor", help="Check what jobs need here, and say what to do.")
 app.command("gluepot.cli.version:version_", name="version", help="Say which parts are there, in which versions.")
+app.command("gluepot.cli.cost:cost", name="cost", help="Compare the cost of runs on AWS Glue with your own machine's.")
 app.command("gluepot.cli.bench:bench_script", name="bench", help=BENCH_HELP)
 
 

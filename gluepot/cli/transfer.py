@@ -35,7 +35,7 @@ def import_(*files: str, update: bool = False, output: Output = "text") -> None:
         update: change what exists; without it, it stays as it is.
         output: text for people; json for a list of objects.
     """
-    dump = read((name, _loaded(name)) for name in files or (_STDIN,))
+    dump = read((name, loaded(name)) for name in files or (_STDIN,))
     outcomes = import_dump(dump, local_target(os.environ, SystemClock()), update=update)
     rows = [_row(one, whole=output == "json") for one in outcomes]
     show(rows, output, "The documents hold nothing to import.")
@@ -89,7 +89,12 @@ def _tell(outcomes: list[Outcome], notes: list[str]) -> None:
         print(f"Note: {note}")
 
 
-def _loaded(name: str) -> Any:
+def loaded(name: str) -> Any:
+    """Return the JSON of a file, or of standard input for `-`.
+
+    Raises:
+        ConfigError: it cannot be read, or is no JSON.
+    """
     try:
         text = sys.stdin.read() if name == _STDIN else Path(name).read_text(encoding="utf-8")
         return json.loads(text)

@@ -13,7 +13,7 @@ from tests.repository import REPOSITORY
 from tests.snippets import blocks, run
 
 DOCS = REPOSITORY / "docs"
-PAGES = [DOCS / "tutorial.md", *sorted((DOCS / "guides").glob("*.md"))]
+PAGES = [DOCS / "tutorial.md", *sorted((DOCS / "guides").glob("*.md")), DOCS / "explanation/costs.md"]
 RUNNABLE = {"console", "python", "json", "yaml", "shell", "bash", "ini"}
 MARK = re.compile(r"run(, fails)?|file: \S+|not run: .+")
 SECS = 600

@@ -36,7 +36,7 @@ test: setup ## all that CI runs: lint and every test
 	nice -n 15 $(PYTEST) --basetemp $$folder/unit --numprocesses 2 $(LONGEST_FIRST) --junitxml $(TIMES)/unit.xml tests/unit -m "not long" > $(TIMES)/unit.txt 2>&1 & unit=$$!; \
 	trap 'kill $$lint $$unit 2>/dev/null; exit 1' INT TERM; \
 	$(PYTEST) --basetemp $$folder/1 --numprocesses 2 $(LONGEST_FIRST) --junitxml $(TIMES)/1.xml tests/spark -m "not long" || failed=1; \
-	$(PYTEST) --basetemp $$folder/2 --numprocesses 3 $(LONGEST_FIRST) --junitxml $(TIMES)/2.xml --ignore tests/unit --ignore tests/spark -m "not long" || failed=1; \
+	$(PYTEST) --basetemp $$folder/2 --numprocesses 4 $(LONGEST_FIRST) --junitxml $(TIMES)/2.xml --ignore tests/unit --ignore tests/spark -m "not long" || failed=1; \
 	wait $$lint || failed=1; wait $$unit || failed=1; cat $(TIMES)/lint.txt $(TIMES)/unit.txt; \
 	$(BIN)/python -m scripts.test_times $(TIMES)/*.xml; exit $$failed
 

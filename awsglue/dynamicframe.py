@@ -468,11 +468,13 @@ class DynamicFrame(VisualTransforms, LazyFrame):
             self, connection_type, connection_options, format, format_options
         )
 
-    def __getattr__(self, name: str) -> Any:
-        hint = ""
-        if not name.startswith("_") and hasattr(DataFrame, name):
-            hint = "; a DataFrame has it: call toDF() first"
-        raise AttributeError(f"'DynamicFrame' object has no attribute {name!r}{hint}")
+    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            hint = ""
+            if not name.startswith("_") and hasattr(DataFrame, name):
+                hint = "; a DataFrame has it: call toDF() first"
+            raise AttributeError(f"'DynamicFrame' object has no attribute {name!r}{hint}")
 
     def _then(self, step: Step, call: Call) -> DynamicFrame:
         return self._derived(lambda: self.pipeline.then(Stage(step, call.callsite)), call)

@@ -58,12 +58,17 @@ def blocks(text: str) -> Iterator[Block]:
         yield Block(one["mark"] or "", one["language"], one["text"])
 
 
-def commands(block: Block) -> Iterator[Command]:
-    """Return the commands of a block that is run; a backslash at the end of a line continues it."""
+def commands(block: Block, *, with_servers: bool = False) -> Iterator[Command]:
+    """Return the commands of a block that is run; a backslash at the end of a line continues it.
+
+    Args:
+        block: the block.
+        with_servers: also those that start and stop servers, for which tests have fixtures.
+    """
     text = block.text.replace("\\\n", " ")
     for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
         line, *shown = part.splitlines()
-        if not line.startswith(_OF_SERVERS):
+        if with_servers or not line.startswith(_OF_SERVERS):
             yield Command(" ".join(line.split(" ")), tuple(filter(None, shown)), fails="fails" in block.mark)
 
 
@@ -81,27 +86,57 @@ def missing(shown: tuple[str, ...], output: str) -> list[str]:
     return lacking
 
 
-def run(text: str, folder: Path, environ: Mapping[str, str], secs: float) -> list[str]:
-    """Run the marked blocks of a document and return what is not as it says; empty if all is.
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A command that was run.
+
+    Args:
+        command: the command.
+        said: its output.
+        code: its exit code; None if it has not ended.
+        secs: from the start of the first command to the end of this one.
+    """
+
+    command: Command
+    said: str
+    code: int | None
+    secs: float
+
+    def wrong(self) -> str:
+        """Return what is not as the document says; empty if all is."""
+        if self.code is None:
+            return f"{self.command.line}: it has not ended\n{self.said[-2000:]}"
+        if (self.code != 0) is not self.command.fails:
+            return f"{self.command.line}: exit code {self.code}\n{self.said[-2000:]}"
+        lacking = missing(self.command.shown, self.said)
+        return f"{self.command.line}: it does not say {lacking}, but\n{self.said[-2000:]}" if lacking else ""
+
+
+def done(
+    text: str, folder: Path, environ: Mapping[str, str], secs: float, *, with_servers: bool = False
+) -> Iterator[Done]:
+    """Run the marked blocks of a document and yield their commands, up to the first one that does not end.
 
     Args:
         text: the document.
         folder: the current folder of the commands.
         environ: their environment.
         secs: how long all of them may take.
+        with_servers: as in `commands`.
     """
     wanted: list[Command] = []
-    script = ["set -m"]
+    script = ["set -m", 'echo "@! $EPOCHREALTIME"']
     for block in blocks(text):
         if block.mark.startswith("file: "):
             name = block.mark.removeprefix("file: ")
             script.append(f"mkdir -p $(dirname {name}); cat > {name} <<'END-OF-FILE'\n{block.text}END-OF-FILE")
         elif block.mark.startswith("run"):
-            for command in commands(block):
-                script.append(f"echo; echo '@@ {len(wanted)}'\n{command.line}\ncode=$?; echo; echo \"@= $code\"")
+            for command in commands(block, with_servers=with_servers):
+                ended = 'code=$?; echo; echo "@= $code $EPOCHREALTIME"'
+                script.append(f"echo; echo '@@ {len(wanted)}'\n{command.line}\n{ended}")
                 wanted.append(command)
     (folder / ".snippets.sh").write_text("\n".join([*script, "kill -9 $(jobs -p) 2> /dev/null; true"]))
-    ended = subprocess.run(
+    ran = subprocess.run(
         ["bash", ".snippets.sh"],
         cwd=folder,
         env=dict(environ),
@@ -111,14 +146,25 @@ def run(text: str, folder: Path, environ: Mapping[str, str], secs: float) -> lis
         timeout=secs,
         check=False,
     )
-    output = ended.stdout.decode(errors="replace")
-    wrong = []
+    output = ran.stdout.decode(errors="replace")
+    began = float(output.split(maxsplit=2)[1])
     for at, command in enumerate(wanted):
-        found = re.search(rf"^@@ {at}\n(?P<said>.*?)^@= (?P<code>\d+)$", output, re.DOTALL | re.MULTILINE)
+        found = re.search(
+            rf"^@@ {at}\n(?P<said>.*?)^@= (?P<code>\d+) (?P<at>[\d.]+)$", output, re.DOTALL | re.MULTILINE
+        )
         if found is None:
-            return [*wrong, f"{command.line}: it has not ended\n{output[-2000:]}"]
-        if (found["code"] != "0") is not command.fails:
-            wrong.append(f"{command.line}: exit code {found['code']}\n{found['said'][-2000:]}")
-        elif lacking := missing(command.shown, found["said"]):
-            wrong.append(f"{command.line}: it does not say {lacking}, but\n{found['said'][-2000:]}")
-    return wrong
+            yield Done(command, output, None, secs)
+            return
+        yield Done(command, found["said"], int(found["code"]), float(found["at"]) - began)
+
+
+def run(text: str, folder: Path, environ: Mapping[str, str], secs: float) -> list[str]:
+    """Run the marked blocks of a document and return what is not as it says; empty if all is.
+
+    Args:
+        text: the document.
+        folder: the current folder of the commands.
+        environ: their environment.
+        secs: how long all of them may take.
+    """
+    return [wrong for one in done(text, folder, environ, secs) if (wrong := one.wrong())]

@@ -28,7 +28,7 @@ def of_data_catalog() -> Iterator[None]:
     def enable(self: Any) -> Any:
         if any(name in self._options for name in _METASTORES):
             return original(self)
-        log.info("hive_support", reason="the Data Catalog is the metastore; tables are created with USING and a format")
+        log.info("hive_support", reason="the Data Catalog is the metastore")
         return self
 
     builder.enableHiveSupport = enable

@@ -116,3 +116,21 @@ def test_databases_come_and_go_and_only_folders_that_spark_chose_are_deleted(sql
     assert sql("SHOW DATABASES") == [("default",)]
     assert list((tmp_path / "mine").glob("*.parquet"))
     assert not (tmp_path / "shop" / "sparks").exists()
+
+
+def test_a_table_in_hives_words_is_read_by_both(sql, glue_context, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "part-0").write_text("1|one\n2|\\N\n")
+    sql(
+        f"""
+        CREATE EXTERNAL TABLE IF NOT EXISTS shop.numbers (id INT, word STRING)
+        ROW FORMAT DELIMITED FIELDS TERMINATED BY '|'
+        STORED AS TEXTFILE
+        LOCATION '{tmp_path / "in"}'
+        """
+    )
+    sql("CREATE TABLE shop.kept STORED AS PARQUET AS SELECT id, word FROM shop.numbers WHERE id = 1")
+
+    assert sorted(sql("SELECT * FROM shop.numbers")) == [(1, "one"), (2, None)]
+    assert from_catalog(glue_context, "kept") == [(1, "one")]
+    assert [row[0] for row in from_catalog(glue_context, "numbers")] == [1, 2]

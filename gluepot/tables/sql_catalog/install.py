@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError
 from pyspark.java_gateway import ensure_callback_server_started
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from gluepot.core.logging import get_logger
 from gluepot.spark.spark_env import DATA_CATALOG
 from gluepot.tables.sql_catalog.external import DataCatalog
+from gluepot.tables.sql_catalog.hive_ddl import as_data_source
 from gluepot.tables.sql_catalog.java_values import JavaValues
 
 if TYPE_CHECKING:
@@ -47,5 +49,19 @@ def use_data_catalog(spark: SparkSession, find: Callable[[], Catalog]) -> None:
         ensure_callback_server_started(spark.sparkContext._gateway)  # type: ignore[no-untyped-call]  # noqa: SLF001
         java = JavaValues(jvm, spark.sparkContext._jsc.hadoopConfiguration())  # noqa: SLF001
         inner.set(shared, DataCatalog(java, own, spark.conf.get("spark.sql.warehouse.dir") or "", find))
+        _take_hives_words()
     except Py4JError as error:
         log.warning("catalog_not_in_sql", reason=str(error).partition("\n")[0])
+
+
+def _take_hives_words() -> None:
+    """Let `spark.sql` of all sessions create tables that are described in Hive's words; see `hive_ddl`."""
+    original = SparkSession.sql
+    if hasattr(original, "__wrapped__"):
+        return
+
+    @wraps(original)
+    def sql(self: SparkSession, sqlQuery: str, *args: Any, **kwargs: Any) -> DataFrame:  # noqa: N803  PySpark's name
+        return original(self, as_data_source(sqlQuery), *args, **kwargs)
+
+    SparkSession.sql = sql  # type: ignore[method-assign]

@@ -24,6 +24,7 @@ TUTORIAL = REPOSITORY / "docs" / "tutorial.md"
 EXTRAS = "jvm"
 SECS = 1200.0
 _KEPT = ("HOME", "LANG", "LC_ALL", "TMPDIR", "JAVA_HOME", "SSL_CERT_FILE", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+_OF_THE_SHELL = ".snippets.sh: line "
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 
 _HEAD = """<!-- Made by `python -m scripts.first_hour`; do not edit. -->
@@ -92,8 +93,11 @@ def document(hour: Hour, folder: Path) -> str:
     }
     parts = [_HEAD, "\n", *(f"- {what}: {secs:.0f} s\n" for what, secs in times.items())]
     for one in hour.commands:
-        said = "\n".join(line.rstrip() for line in one.said.replace(str(folder / "work"), "/home/you").splitlines())
-        parts.append(f"\nAfter {one.secs:.0f} s:\n\n```console\n$ {one.command.line}\n{said.strip()}\n```\n")
+        said = one.said.replace(str(folder / "work"), "/home/you").replace(str(folder), "/home/you")
+        lines = [line.rstrip() for line in said.splitlines() if not line.startswith(_OF_THE_SHELL)]
+        command = " ".join(one.command.line.split())
+        shown = "\n".join([f"$ {command}", *lines]).strip()
+        parts.append(f"\nAfter {one.secs:.0f} s:\n\n```console\n{shown}\n```\n")
     return "".join(parts)
 
 

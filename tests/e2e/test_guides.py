@@ -36,6 +36,7 @@ def test_each_block_says_what_happens_to_it(page):
     assert unmarked == []
 
 
+@pytest.mark.long
 def test_the_tutorial_does_what_it_says(kafka, tmp_path, environ):
     text = (DOCS / "tutorial.md").read_text(encoding="utf-8").replace("127.0.0.1:9092", kafka)
     assert run(text, tmp_path, environ, SECS) == []

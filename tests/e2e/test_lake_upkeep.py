@@ -69,7 +69,13 @@ class Numbers:
 
 
 @pytest.mark.parametrize(
-    ("form", "dry_run"), [("iceberg", True), ("delta", False), pytest.param("delta", True, marks=pytest.mark.long)]
+    ("form", "dry_run"),
+    [
+        ("iceberg", False),
+        ("delta", False),
+        pytest.param("iceberg", True, marks=pytest.mark.long),
+        pytest.param("delta", True, marks=pytest.mark.long),
+    ],
 )
 def test_a_table_is_made_smaller_and_a_replayed_batch_is_still_skipped(tmp_path, launch, topic, form, dry_run):
     numbers = Numbers(tmp_path, launch, topic, form)

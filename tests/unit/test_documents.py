@@ -67,11 +67,14 @@ def test_the_page_of_mistakes_is_that_of_the_tests():
     assert MISTAKES.read_text(encoding="utf-8") == mistakes.document(), "run `python -m scripts.documents`"
 
 
+FIRST_HOUR = REPOSITORY / "docs" / "first-hour.md"
+
+
 def test_no_line_of_a_document_is_wider_than_a_page():
     lines = [
         (f"{path.relative_to(REPOSITORY)}:{number}", len(line))
         for path in files("*.md")
-        if path != MISTAKES  # a row of a table cannot be broken
+        if path not in {MISTAKES, FIRST_HOUR}  # rows of a table, and output as it was printed, cannot be broken
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
     ]
     assert [one for one in lines if one[1] > COLUMNS] == []

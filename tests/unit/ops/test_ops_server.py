@@ -35,7 +35,7 @@ def server():
 
 
 def get(port: int, path: str = "/metrics") -> tuple[int, bytes]:
-    connection = HTTPConnection("127.0.0.1", port, timeout=5)
+    connection = HTTPConnection("127.0.0.1", port, timeout=30)
     try:
         connection.request("GET", path)
         answer = connection.getresponse()

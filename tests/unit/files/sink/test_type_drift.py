@@ -383,7 +383,7 @@ def test_after_a_change_of_type_every_value_is_there_once_and_readers_merge_the_
     assert_nothing_is_lost(tmp_path_factory.mktemp("drift"), policy, first, second, in_one_batch=in_one_batch)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("policy", [one.value for one in Drift])
 @pytest.mark.parametrize("first", SAMPLES)
 def test_all_pairs_of_types_in_both_orders_lose_nothing(tmp_path, policy, first):

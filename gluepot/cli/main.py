@@ -111,7 +111,7 @@ def run(
 def demo(
     *,
     seconds: int = 60,
-    rate: int = 2000,
+    rate: int | None = None,
     source: Literal["kafka", "kinesis"] = "kafka",
     output: Literal["text", "json"] = "text",
 ) -> None:
@@ -119,7 +119,7 @@ def demo(
 
     Args:
         seconds: how long events are produced.
-        rate: events a second.
+        rate: events a second; 2000 for kafka and 250 for kinesis, whose emulator is slow, unless given.
         source: where the events go; kinesis needs Node.js for its emulator.
         output: text for people; json for one object.
     """

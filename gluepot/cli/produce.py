@@ -16,7 +16,7 @@ from gluepot.connectors.kinesis.client import KinesisClient
 from gluepot.connectors.kinesis.settings import StreamAddress
 from gluepot.core.clock import SystemClock
 from gluepot.produce.journal import Journal
-from gluepot.produce.loop import Produced, Target, produce
+from gluepot.produce.loop import KINESIS_SLICE_SECS, SLICE_SECS, Produced, Target, produce
 from gluepot.produce.rates import shape as shape_of
 from gluepot.produce.records import demo_payloads, file_payloads, records
 from gluepot.produce.records import keys as keys_of
@@ -94,7 +94,8 @@ def produce_to(
             KafkaSender(settings).cluster_of(topic)
             target = kafka_target(settings, topic, notes)
         busy_before = process_time()
-        outcome = produce(made, paced, target, clock, secs=seconds, most=count)
+        slice_secs = KINESIS_SLICE_SECS if kinesis else SLICE_SECS
+        outcome = produce(made, paced, target, clock, secs=seconds, most=count, slice_secs=slice_secs)
         cpu_secs = process_time() - busy_before
     print(json.dumps(_plain(outcome, cpu_secs)) if output == "json" else _sentence(outcome, cpu_secs, topic))
 

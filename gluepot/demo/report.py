@@ -7,6 +7,9 @@ from typing import Literal
 
 from gluepot.demo.scene import DemoResult
 
+LATE_SECONDS = 5.0
+"""From here on the closing words say that the events were late."""
+
 
 def show(result: DemoResult, output: Literal["text", "json"]) -> None:
     """Print the result: one JSON object, or sentences with what to look at next."""
@@ -25,6 +28,7 @@ def as_json(result: DemoResult) -> dict[str, object]:
         "batches": result.batches,
         "p50_batch_seconds": result.p50_batch_seconds,
         "first_commit_seconds": result.first_commit_seconds,
+        "late_seconds": result.late_seconds,
         "table": str(result.table),
     }
 
@@ -33,8 +37,14 @@ def as_text(result: DemoResult) -> str:
     """Return the closing words."""
     found = result.found
     verdict = "every event is in the table once" if not (result.lost or result.duplicated) else "THE TABLE IS WRONG"
+    late = (
+        f"The server took the events {result.late_seconds:.0f} s later than they were due; a lower --rate suits it.\n"
+        if result.late_seconds > LATE_SECONDS
+        else ""
+    )
     return f"""
 {result.produced:,} events produced, {result.batches} batches, median batch {result.p50_batch_seconds} s.
+{late}\
 DuckDB found {found.rows:,} rows in {found.files} files: lost {result.lost}, duplicated {result.duplicated}: {verdict}.
 {found.rejected} malformed records were kept aside ({result.malformed} were broken on purpose).
 

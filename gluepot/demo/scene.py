@@ -11,7 +11,7 @@ from pathlib import Path
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import ConfigError
 from gluepot.demo.check import TableCheck, check_table
-from gluepot.demo.stage import STAGES
+from gluepot.demo.stage import RATES, STAGES
 from gluepot.job.options import RunOptions
 from gluepot.job.run import run
 from gluepot.produce import Produced, Steady, produce
@@ -33,6 +33,7 @@ class DemoResult:
         p50_batch_seconds: median batch time.
         first_commit_seconds: from the start of the job to the first committed batch.
         script: the job script.
+        late_seconds: how long after its time the last event was sent, because the server was too slow.
     """
 
     produced: int
@@ -43,6 +44,7 @@ class DemoResult:
     p50_batch_seconds: float
     first_commit_seconds: float
     script: Path
+    late_seconds: float = 0.0
 
     @property
     def lost(self) -> int:
@@ -79,18 +81,19 @@ class _Ending:
             self._streams.stop.set()
 
 
-def run_demo(seconds: int, rate: int, *, live: bool, source: str = "kafka") -> DemoResult:
+def run_demo(seconds: int, rate: int | None, *, live: bool, source: str = "kafka") -> DemoResult:
     """Run everything in a new folder below `.gluepot/demo`.
 
     Args:
         seconds: how long events are sent.
-        rate: events a second.
+        rate: events a second; None for what the source takes.
         live: show the job while it runs.
         source: where they are sent to, a key of `STAGES`.
 
     Raises:
         ConfigError: a value is not above 0, or something the demo needs is missing.
     """
+    rate = RATES[source] if rate is None else rate
     if seconds < 1 or rate < 1:
         raise ConfigError(f"seconds is {seconds} and rate is {rate}; use whole numbers above 0.")
     if find_spec("duckdb") is None:
@@ -110,7 +113,7 @@ def run_demo(seconds: int, rate: int, *, live: bool, source: str = "kafka") -> D
             nonlocal sent
             records = ((event.payload, str(event.number).encode()) for event in events(total))
             try:
-                sent = produce(records, Steady(rate), stage.target, clock)
+                sent = produce(records, Steady(rate), stage.target, clock, slice_secs=stage.slice_secs)
             except BaseException as error:  # noqa: BLE001  raised in the main thread, below
                 failures.append(error)
             ending.on_produced(sent.acknowledged)
@@ -134,4 +137,5 @@ def run_demo(seconds: int, rate: int, *, live: bool, source: str = "kafka") -> D
         p50_batch_seconds=round(duration_quantile(ending.history, 0.5) or 0.0, 3),
         first_commit_seconds=round(ending.history[0].committed_epoch - began, 1) if ending.history else 0.0,
         script=stage.script,
+        late_seconds=round(max(0.0, sent.secs - seconds), 1),
     )

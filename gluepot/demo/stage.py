@@ -15,7 +15,7 @@ from gluepot.connectors.kinesis.settings import StreamAddress
 from gluepot.core.clock import Clock
 from gluepot.core.environment import environment
 from gluepot.core.examples import example
-from gluepot.produce import Target
+from gluepot.produce.loop import KINESIS_SLICE_SECS, SLICE_SECS, Target
 from gluepot.produce.targets import KinesisTarget
 from gluepot.servers.kafka import KafkaBroker
 from gluepot.servers.kinesis import KinesisServer, arn
@@ -32,6 +32,9 @@ connections:
       KAFKA_BOOTSTRAP_SERVERS: {bootstrap}
       KAFKA_SSL_ENABLED: "false"
 """
+RATES: Mapping[str, int] = {"kafka": 2000, "kinesis": 250}
+"""Events a second, if nobody says otherwise. A call to the emulator takes the longer the more its stream holds: a tenth
+of a second at first, a second at 20,000 records."""
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "demo", "AWS_SECRET_ACCESS_KEY": "demo", "AWS_REGION": REGION}
 """Of a user who exists nowhere: whatever goes wrong, the demo reaches no account."""
 
@@ -45,12 +48,14 @@ class Stage:
         script: reads it, as Glue Studio writes it.
         arguments: arguments of the script, besides those that every script gets.
         connections: the connections file, if it has one.
+        slice_secs: events that fall due within this time are sent together.
     """
 
     target: Target
     script: Path
     arguments: tuple[str, ...] = ()
     connections: Path | None = None
+    slice_secs: float = SLICE_SECS
 
 
 @contextmanager
@@ -75,7 +80,8 @@ def kinesis_stage(folder: Path, clock: Clock) -> Iterator[Stage]:
         client = KinesisClient(address)
         create_stream(client, NAME, PARTITIONS, clock)
         target = KinesisTarget(client, clock, random.Random().random)  # noqa: S311  jitter
-        yield Stage(target, example("clickstream_kinesis.py"), ("--stream_arn", arn(NAME)))
+        script, arguments = example("clickstream_kinesis.py"), ("--stream_arn", arn(NAME))
+        yield Stage(target, script, arguments, slice_secs=KINESIS_SLICE_SECS)
 
 
 STAGES: Mapping[str, Callable[[Path, Clock], AbstractContextManager[Stage]]] = {

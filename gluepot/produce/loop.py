@@ -13,6 +13,8 @@ from gluepot.produce.rates import Shape
 from gluepot.produce.records import Record
 
 SLICE_SECS = 0.02
+KINESIS_SLICE_SECS = 0.5
+"""A stream takes up to 500 records in a call, and a call takes its time, whatever it holds."""
 MOST_AT_ONCE = 10_000
 
 
@@ -62,6 +64,7 @@ def produce(
     *,
     secs: float | None = None,
     most: int | None = None,
+    slice_secs: float = SLICE_SECS,
 ) -> Produced:
     """Send records as they fall due, until the time is over, as many are sent, there are no more, or Ctrl-C.
 
@@ -74,6 +77,7 @@ def produce(
         clock: paces the sending.
         secs: for how long; None for no end.
         most: how many; None for any number.
+        slice_secs: what falls due within this time is sent together.
 
     Raises:
         EtlError: a record was not taken.
@@ -94,7 +98,7 @@ def produce(
             if nothing_left or sent >= limit or (elapsed >= until and nothing_due):
                 break
             if nothing_due and due != inf:
-                clock.sleep(SLICE_SECS)
+                clock.sleep(slice_secs)
     except KeyboardInterrupt:
         late_secs = 0.0  # an end that was asked for
     acknowledged = target.finish()

@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
+from gluepot.core.plural import counted
+
 
 class Level(StrEnum):
     """The severity of a finding."""
@@ -82,11 +84,11 @@ class Report:
         brought = {(one.name, one.message) for one in self.findings if one.name in LACKING}
         notes = {(one.name, one.message) for one in self.findings if one.level in {Level.PARTLY, Level.WARNING}}
         parts = (
-            _counted(len(changes), "place to change", "places to change"),
-            _counted(len(brought), "thing to bring", "things to bring"),
-            _counted(len(notes - brought), "note to read", "notes to read"),
+            (len(changes), "place to change", "places to change"),
+            (len(brought), "thing to bring", "things to bring"),
+            (len(notes - brought), "note to read", "notes to read"),
         )
-        return ", ".join(part for part in parts if part) or "nothing"
+        return ", ".join(counted(*part) for part in parts if part[0]) or "nothing"
 
     def at(self, level: Level) -> list[Finding]:
         """Return the findings of a level."""
@@ -106,7 +108,3 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """Return the report as plain values."""
         return {**asdict(self), "outcome": self.outcome, "effort": self.effort}
-
-
-def _counted(number: int, one: str, several: str) -> str:
-    return "" if number == 0 else f"{number} {one if number == 1 else several}"

@@ -16,11 +16,12 @@ from gluepot.catalog.portable import export, plan_import, read_dump, run_import
 from gluepot.catalog.store import Catalog
 from gluepot.catalog.values import Table, database_of, iso_time, table_of
 from gluepot.cli.confirm import agreed
-from gluepot.cli.output import Output, Row, counted, show
+from gluepot.cli.output import Output, Row, show
 from gluepot.cli.pairs import pair
 from gluepot.cli.table_input import TableDescription, TableFormatName, checked, column_of, input_of
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import ConfigError
+from gluepot.core.plural import counted
 
 app = App(name="catalog", help="The Data Catalog: databases, tables, partitions.")
 

@@ -68,11 +68,6 @@ def time_of(epoch_ms: int | None) -> str | None:
     return None if epoch_ms is None else datetime.fromtimestamp(epoch_ms / 1000, UTC).isoformat(timespec="milliseconds")
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: `1 shard`, `2 shards`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def _text(value: object, *, thousands: bool = False) -> str:
     match value:
         case None:

@@ -14,11 +14,12 @@ from typing import Annotated, Any, Literal, get_args
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from gluepot.cli.output import Row, counted
+from gluepot.cli.output import Row
 from gluepot.cli.project import current_project
 from gluepot.core.clock import SystemClock
 from gluepot.core.environment import environment
 from gluepot.core.errors import ConfigError, PermanentError
+from gluepot.core.plural import counted
 from gluepot.core.statedir import event_logs_folder
 from gluepot.job.options import PORTS
 from gluepot.servers.embedded import STOP_SECS, EmbeddedServer

@@ -15,7 +15,7 @@ from cyclopts.validators import Number
 
 from awsglue.options import kafka_read_settings
 from gluepot.cli.cluster import cluster_options
-from gluepot.cli.output import Output, Row, counted, show, time_of
+from gluepot.cli.output import Output, Row, show, time_of
 from gluepot.cli.pairs import pair
 from gluepot.cli.servers import AT_LEAST_ONE
 from gluepot.connectors.kafka.broker import Broker
@@ -28,6 +28,7 @@ from gluepot.connectors.positions import Span
 from gluepot.connectors.values import OriginalRecord
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import ConfigError
+from gluepot.core.plural import counted
 
 app = App(name="topic", help="Topics of Kafka: create, list, describe, consume.")
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gluepot.core.datasets import Dataset
+from gluepot.core.plural import counted
+from gluepot.job.written import Written, add
 from gluepot.streaming.side_tasks import side_task
 
 if TYPE_CHECKING:  # most runs end before they need these
@@ -27,19 +29,6 @@ class QueryTotals:
     batches: int = 0
     records: int = 0
     rejected: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What was written to one folder or table.
-
-    Args:
-        rows: of all writes.
-        files: published ones; 0 where the target is no folder of files.
-    """
-
-    rows: int = 0
-    files: int = 0
 
 
 @dataclass(slots=True)
@@ -63,9 +52,7 @@ class Summary:
 
     def add(self, outputs: Iterable[Output]) -> None:
         """Add what was written outside of streams."""
-        for one in outputs:
-            before = self.written.get(one.dataset, Written())
-            self.written[one.dataset] = Written(before.rows + one.rows, before.files + one.files)
+        add(self.written, outputs)
 
     def values(self, secs: float) -> dict[str, Any]:
         """Return all as plain values, for the log."""
@@ -76,7 +63,7 @@ class Summary:
                 for name, one in self.queries.items()
             },
             "written": [
-                {"where": url_of(dataset), "rows": one.rows, "files": one.files}
+                {"where": url_of(dataset), "rows": one.records, "files": one.files}
                 for dataset, one in sorted(self.written.items())
             ],
         }
@@ -93,14 +80,14 @@ def lines(secs: float, queries: Mapping[str, QueryTotals], written: Mapping[Data
     found = []
     for name, one in queries.items():
         rejected = f", {one.rejected:,} of them rejected" if one.rejected else ""
-        found.append(f"{name}: {_counted(one.batches, 'batch', 'batches')}, {one.records:,} records read{rejected}.")
+        found.append(f"{name}: {counted(one.batches, 'batch', 'batches')}, {one.records:,} records read{rejected}.")
     for dataset, target in sorted(written.items()):
         where = url_of(dataset)
         if target.files:
-            files = _counted(target.files, "file", "files")
-            found.append(f"{where}: {target.rows:,} rows in {files}; see them with `gluepot table files {where}`.")
+            files = counted(target.files, "file")
+            found.append(f"{where}: {target.records:,} rows in {files}; see them with `gluepot table files {where}`.")
         else:
-            found.append(f"{where}: {target.rows:,} rows.")
+            found.append(f"{where}: {target.records:,} rows.")
     if any(one.rejected for one in queries.values()) and written:
         found.append("Rejected records are listed by `gluepot dlq list` and the folder of the table.")
     return [*found, f"Done in {secs:,.0f} s."]
@@ -109,7 +96,3 @@ def lines(secs: float, queries: Mapping[str, QueryTotals], written: Mapping[Data
 def url_of(dataset: Dataset) -> str:
     """Return a dataset as its reader would write it."""
     return dataset.name if dataset.namespace == "file" else f"{dataset.namespace}/{dataset.name}"
-
-
-def _counted(number: int, one: str, several: str) -> str:
-    return f"{number:,} {one if number == 1 else several}"

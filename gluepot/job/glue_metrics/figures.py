@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from gluepot.core.datasets import Dataset
+from gluepot.job.written import Written
 
 ALL_RUNS = "ALL"
 NAMESPACE, QUALITY_NAMESPACE = "Glue", "Glue Data Quality"
@@ -117,25 +118,6 @@ class Batches:
     records: int
     duration_ms: float
     lag_ms: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What was written to one folder or table.
-
-    Args:
-        records: records.
-        size_bytes: size of the files.
-        files: published files.
-    """
-
-    records: int = 0
-    size_bytes: int = 0
-    files: int = 0
-
-    def since(self, before: Written) -> Written:
-        """Return what was added since an earlier moment."""
-        return Written(self.records - before.records, self.size_bytes - before.size_bytes, self.files - before.files)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,13 +26,13 @@ from gluepot.job.glue_metrics.figures import (
     Counts,
     Gauges,
     Names,
-    Written,
     batch_data,
     job_data,
     observability_data,
     quality_data,
 )
 from gluepot.job.glue_metrics.spark_status import SparkStatus
+from gluepot.job.written import Written, add
 from gluepot.quality.results import Checked
 from gluepot.streaming.observe.first_times import FirstTimes
 from gluepot.streaming.progress import BatchStats
@@ -104,7 +104,7 @@ class Reports:
         """Count a committed batch."""
         with self._turn:
             self._batches.append(stats)
-            _add(self._streams_written, stats.outputs)
+            add(self._streams_written, stats.outputs)
             self._streams_read.update(stats.inputs)
 
     def checked(self, checked: Checked) -> None:
@@ -128,7 +128,7 @@ class Reports:
         with self._turn:
             batches, checks, written = list(self._batches), list(self._checks), dict(self._streams_written)
             sources = sorted({*self._streams_read, *self.sources()})
-        _add(written, self.outputs())
+        add(written, self.outputs())
         new = counts.since(self._before)
         data: list[dict[str, Any]] = []
         if self.job_metrics:
@@ -172,14 +172,6 @@ def _parts(data: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
     """Yield data in parts that a request takes."""
     for first in range(0, len(data), _DATA_A_REQUEST):
         yield data[first : first + _DATA_A_REQUEST]
-
-
-def _add(totals: dict[Dataset, Written], outputs: Iterable[Output]) -> None:
-    for one in outputs:
-        before = totals.get(one.dataset, Written())
-        totals[one.dataset] = Written(
-            before.records + one.rows, before.size_bytes + one.size_bytes, before.files + one.files
-        )
 
 
 def _since(now: Mapping[Dataset, Written], before: Mapping[Dataset, Written]) -> dict[Dataset, Written]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError
@@ -54,11 +54,10 @@ def use_data_catalog(spark: SparkSession, find: Callable[[], Catalog]) -> None:
         log.warning("catalog_not_in_sql", reason=str(error).partition("\n")[0])
 
 
+@cache
 def _take_hives_words() -> None:
     """Let `spark.sql` of all sessions create tables that are described in Hive's words; see `hive_ddl`."""
     original = SparkSession.sql
-    if hasattr(original, "__wrapped__"):
-        return
 
     @wraps(original)
     def sql(self: SparkSession, sqlQuery: str, *args: Any, **kwargs: Any) -> DataFrame:  # noqa: N803  PySpark's name

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from gluepot.core.datasets import Dataset
 from gluepot.engine.write_totals import Output
-from gluepot.job.summary import QueryTotals, Summary, Written, lines, url_of
+from gluepot.job.summary import QueryTotals, Summary, lines, url_of
+from gluepot.job.written import Written
 from gluepot.streaming.progress import BatchStats
 
 ORDERS, LAKE = Dataset("file", "/data/orders"), Dataset("s3://lake", "orders")
@@ -28,7 +29,7 @@ def test_batches_and_outputs_are_added_up():
     summary.add([Output(ORDERS, 1, files=1)])
 
     assert summary.queries == {"orders": QueryTotals(2, 150, 2)}
-    assert summary.written == {ORDERS: Written(149, 4), LAKE: Written(50, 1)}
+    assert summary.written == {ORDERS: Written(149, files=4), LAKE: Written(50, files=1)}
     assert summary.values(12.34) == {
         "secs": 12.3,
         "queries": {"orders": {"batches": 2, "records": 150, "rejected": 2}},
@@ -40,7 +41,7 @@ def test_batches_and_outputs_are_added_up():
 
 
 def test_a_person_is_told_what_was_done_where_it_is_and_how_to_look_at_it():
-    told = lines(75.0, {"orders": QueryTotals(2, 1500, 2)}, {ORDERS: Written(1498, 1)})
+    told = lines(75.0, {"orders": QueryTotals(2, 1500, 2)}, {ORDERS: Written(1498, files=1)})
 
     assert told == [
         "orders: 2 batches, 1,500 records read, 2 of them rejected.",
@@ -56,5 +57,5 @@ def test_a_run_that_did_nothing_only_says_how_long_it_took():
 
 def test_a_table_of_a_database_has_no_files_to_look_at():
     table = Dataset("postgres://host:5432", "shop.public.orders")
-    assert lines(1.0, {}, {table: Written(3, 0)})[0] == "postgres://host:5432/shop.public.orders: 3 rows."
+    assert lines(1.0, {}, {table: Written(3)})[0] == "postgres://host:5432/shop.public.orders: 3 rows."
     assert url_of(LAKE) == "s3://lake/orders"

@@ -14,6 +14,7 @@ from gluepot.servers.kafka import KafkaBroker
 from tests.planner_forks import python_with_forks
 from tests.postgresql import postgresql_endpoint
 from tests.servers import docker_answers, kafka_endpoint, localstack_in_container, moto_endpoint
+from tests.shared_server import shared
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
@@ -55,8 +56,11 @@ def _logs_as_in_a_job() -> None:
 
 @pytest.fixture(scope="session")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """`host:port` of a real broker that all tests share."""
-    with kafka_endpoint(tmp_path_factory.mktemp("kafka")) as bootstrap:
+    """`host:port` of a real broker that all tests share, in all processes of a run."""
+    base = tmp_path_factory.getbasetemp()
+    # The folders of the processes of a run have one parent; without other processes the parent is that of all runs.
+    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with shared(folder / "kafka", kafka_endpoint) as bootstrap:
         yield bootstrap
 
 

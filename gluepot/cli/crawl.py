@@ -81,7 +81,11 @@ def crawl_(
         "TablePrefix": prefix,
         "Targets": {
             "S3Targets": [
-                {"Path": path, "Exclusions": list(exclude), **({"SampleSize": sample_size} if sample_size else {})}
+                {
+                    "Path": path,
+                    "Exclusions": list(exclude),
+                    **({} if sample_size is None else {"SampleSize": sample_size}),
+                }
                 for path in paths
             ]
         },

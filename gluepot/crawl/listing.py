@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gluepot.connectors.files.source.hive import is_partition
 from gluepot.core.errors import EtlError
-from gluepot.core.storage import Entry, LocalSource, SourceStorage, open_source
+from gluepot.core.storage import Entry, LocalSource, SourceStorage, canonical_url, open_source
 from gluepot.crawl.settings import Target
 
 OWN_FOLDER = "_gluepot"
@@ -76,7 +76,7 @@ def files_of(storage: SourceStorage, target: Target, listing: Listing, known: Co
 
 def only_file(url: str) -> tuple[SourceStorage, Entry] | None:
     """Return the file that a URL names; None if it names a folder or nothing."""
-    parent, slash, name = url.rstrip("/").rpartition("/")
+    parent, slash, name = canonical_url(url).rpartition("/")
     if url.endswith("/") or not (slash and parent) or parent == "s3:/":
         return None
     storage = open_source(parent)

@@ -63,7 +63,7 @@ def catalog_columns(schema: pa.Schema, *, by_place: bool, keys: Sequence[str] = 
     for field in schema:
         name = field.name.strip().lower()[:_LONGEST_NAME] or "col"
         if by_place:
-            found[_free(name, {*found, *keys})] = field
+            found[free_name(name, {*found, *keys})] = field
         elif name not in keys:
             twin = found.get(name)
             both = field if twin is None else next(iter(merged([pa.schema([twin]), pa.schema([field])])))
@@ -121,9 +121,15 @@ def _respelled(field: pa.Field, spelled: Mapping[str, str]) -> pa.Field:
     return field if name == field.name else field.with_name(name)
 
 
-def _free(name: str, taken: set[str]) -> str:
+def free_name(name: str, taken: set[str]) -> str:
+    """Return a name that no other column has, in any case: itself, or itself with a number.
+
+    Args:
+        name: of a column.
+        taken: names in lower case.
+    """
     number, free = 1, name
-    while free in taken:
+    while free.lower() in taken:
         free, number = f"{name}_{number}", number + 1
     return free
 

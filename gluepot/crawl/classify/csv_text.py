@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from gluepot.crawl.classify.cells import ARROW, column_type
+from gluepot.crawl.schemas import free_name
 
 DELIMITERS = (",", "|", "\t", ";", "\x01")
 """What the built-in classifier tries."""
@@ -164,8 +165,12 @@ def _typed(at: int, rows: Sequence[Sequence[str]]) -> str:
 
 
 def _names(first: Sequence[str], width: int, given: Sequence[str]) -> list[str]:
-    names = [*given, *first[len(given) :]][:width]
-    return [name.strip() or f"col{at}" for at, name in enumerate([*names, *[""] * (width - len(names))])]
+    wanted = [*given, *first[len(given) :]][:width]
+    wanted += [""] * (width - len(wanted))
+    names: list[str] = []
+    for at, name in enumerate(wanted):
+        names.append(free_name(name.strip() or f"col{at}", {one.lower() for one in names}))
+    return names
 
 
 def _schema(names: Sequence[str], types: Sequence[str]) -> pa.Schema:

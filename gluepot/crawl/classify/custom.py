@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gluepot.connectors.files.formats.grok.patterns import grok_pattern
+from gluepot.connectors.files.formats.json.read import JsonInputFormat
 from gluepot.core.errors import ConfigError
 from gluepot.crawl.classify.csv_text import DELIMITERS, CsvShape, Dialect, csv_shape
 from gluepot.crawl.classify.head import Head
@@ -95,7 +96,7 @@ def check(custom: Custom) -> None:
             _needed(custom, "Classification")
             _needed(custom, "RowTag")
         case "JsonClassifier":
-            json_shape(b"{}", custom.name, _needed(custom, "JsonPath"), is_whole=True)
+            JsonInputFormat.from_glue({"jsonPath": _needed(custom, "JsonPath")})
         case _:
             _dialect(body)
 

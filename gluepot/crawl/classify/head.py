@@ -24,7 +24,7 @@ _MAGIC = (
     (b"\xff\x06\x00\x00sNaPpY", "snappy"),
     (b"PK\x03\x04", "zip"),
 )
-_MAGIC_BYTES = 16
+_MAGIC_BYTES = 32
 _ENCRYPTED = {
     b"Salted__": "OpenSSL",
     b"age-encryption.org/": "age",

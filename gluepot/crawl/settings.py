@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -175,11 +175,8 @@ def _checked(settings: CrawlSettings) -> CrawlSettings:
     if settings.recrawl == NEW_FOLDERS:
         if settings.catalog_targets:
             raise ConfigError(f"RecrawlBehavior {NEW_FOLDERS} needs S3Targets; use {EVERYTHING} for CatalogTargets.")
-        if (settings.update, settings.delete) != ("LOG", "LOG"):
-            raise ConfigError(
-                f"RecrawlBehavior {NEW_FOLDERS} looks at nothing that it knows; set UpdateBehavior and DeleteBehavior"
-                " to LOG."
-            )
+        # Glue forces both, whatever the crawler says: a crawl of new folders looks at nothing that it knows.
+        return replace(settings, update="LOG", delete="LOG")
     return settings
 
 

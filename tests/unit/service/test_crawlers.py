@@ -86,7 +86,7 @@ def test_the_crawler_of_the_seed_is_taken_as_it_is(world):
             ]
         },
         RecrawlPolicy={"RecrawlBehavior": "CRAWL_NEW_FOLDERS_ONLY"},
-        SchemaChangePolicy={"UpdateBehavior": "LOG", "DeleteBehavior": "LOG"},
+        SchemaChangePolicy={"UpdateBehavior": "UPDATE_IN_DATABASE", "DeleteBehavior": "LOG"},
         Configuration='{"Version":1.0,"CrawlerOutput":{"Partitions":{"AddOrUpdateBehavior":"InheritFromTable"}}}',
         Schedule="cron(0 2 * * ? *)",
     )
@@ -194,7 +194,6 @@ def test_the_targets_of_a_crawler_of_new_folders_are_locked(world):
         ({"Configuration": '{"Version": 1.0, "Grouping": {"TableLevelConfiguration": 0}}'}, "a whole number from 1 on"),
         ({"Schedule": "rate(5 minutes)"}, "cron"),
         ({"Classifiers": ["none"]}, "Classifier none not found"),
-        ({"RecrawlPolicy": {"RecrawlBehavior": "CRAWL_NEW_FOLDERS_ONLY"}}, "to LOG"),
         ({"RecrawlPolicy": {"RecrawlBehavior": "CRAWL_EVENT_MODE"}}, "cannot be used here"),
         ({"Targets": {"CatalogTargets": [{"DatabaseName": "d", "Tables": ["t"]}]}}, "set DeleteBehavior to LOG"),
     ],

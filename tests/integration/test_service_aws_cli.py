@@ -314,7 +314,7 @@ def aws_crawlers(aws):
 @pytest.mark.parametrize(
     "command",
     [
-        "aws glue create-session --id s --role any --command Name=glueetl",
+        "aws glue create-session --id s --role arn:aws:iam::1:role/Any --command Name=glueetl",
         "aws glue list-sessions --tags team=analytics",
     ],
 )

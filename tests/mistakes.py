@@ -67,6 +67,7 @@ FILES = {
     "broken.yaml": "connections: [\n",
     "broken.json": "{",
     "empty.json": "{}",
+    "grok.json": '{"GrokClassifier": {"Name": "g", "Classification": "c", "GrokPattern": "%{NUMBR:n}"}}',
     "rules.dqdl": "Rules = [ RowCount > 0 ]",
     "lake/orders/_rejects/run-1.rejects": "",
     "lake/orders/_gluepot/commits/x.json": "",
@@ -382,6 +383,47 @@ OF_COMMANDS = (
         "A table without its database",
         ["catalog", "show", "orders"],
         "'orders' is not the name of a table; write database.table.",
+    ),
+    Mistake(
+        "A crawl of nothing",
+        ["crawl"],
+        "crawl needs a folder or a file, such as /data/lake or s3://bucket/folder.",
+    ),
+    Mistake(
+        "A crawl of a folder that is not there",
+        ["crawl", "none"],
+        "No target could be crawled. There is no folder {here}/none; correct the path, or mount the disk that has it.",
+    ),
+    Mistake(
+        "A crawl of a database",
+        ["crawl", "jdbc:postgresql://db.example/shop"],
+        "path 'jdbc:postgresql://db.example/shop' has the scheme 'jdbc'; use a local path, file: or s3://",
+    ),
+    Mistake(
+        "A grok pattern that is misspelt",
+        ["crawl", "folder", "--classifier", "grok.json"],
+        "The grok pattern NUMBR is not known; add it. Did you mean 'NUMBER'?",
+    ),
+    Mistake(
+        "A classifier that is no JSON",
+        ["crawl", "folder", "--classifier", "broken.json"],
+        "The classifier broken.json is no JSON (Expecting property name enclosed in double quotes: line 1 column 2"
+        " (char 1)); correct it.",
+    ),
+    Mistake(
+        "A classifier of no kind",
+        ["crawl", "folder", "--classifier", "empty.json"],
+        "A classifier has no kind; give one of GrokClassifier, XMLClassifier, JsonClassifier, CsvClassifier.",
+    ),
+    Mistake(
+        "A sample of no files",
+        ["crawl", "folder", "--sample-size", "0"],
+        "SampleSize is 0; use 1 to 249, or leave it out to read all files.",
+    ),
+    Mistake(
+        "Tables at no level",
+        ["crawl", "folder", "--table-level", "0"],
+        "TableLevelConfiguration in Configuration is 0; use a whole number from 1 on.",
     ),
     Mistake(
         "A dump that is no JSON",

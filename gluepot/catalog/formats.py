@@ -8,6 +8,7 @@ from typing import Any
 
 from gluepot.catalog.values import Storage, Table
 from gluepot.core.errors import ConfigError
+from gluepot.core.option_values import is_true
 
 _HADOOP = "org.apache.hadoop"
 _TEXT_INPUT = f"{_HADOOP}.mapred.TextInputFormat"
@@ -41,6 +42,26 @@ HIVE_FORMATS: Mapping[str, HiveFormat] = {
 }
 """The formats that can be written."""
 
+KNOWN_FORMATS: Mapping[str, HiveFormat] = {
+    **HIVE_FORMATS,
+    "opencsv": HiveFormat(f"{_HADOOP}.hive.serde2.OpenCSVSerde"),
+    "orc": HiveFormat(
+        f"{_COLUMNAR}.orc.OrcSerde", f"{_COLUMNAR}.orc.OrcInputFormat", f"{_COLUMNAR}.orc.OrcOutputFormat"
+    ),
+    "avro": HiveFormat(
+        f"{_HADOOP}.hive.serde2.avro.AvroSerDe",
+        f"{_COLUMNAR}.avro.AvroContainerInputFormat",
+        f"{_COLUMNAR}.avro.AvroContainerOutputFormat",
+    ),
+    "ion": HiveFormat(
+        "com.amazon.ionhiveserde.IonHiveSerDe",
+        "com.amazon.ionhiveserde.formats.IonInputFormat",
+        "com.amazon.ionhiveserde.formats.IonOutputFormat",
+    ),
+    "groklog": HiveFormat("com.amazonaws.glue.serde.GrokSerDe"),
+}
+"""The formats that the catalog can describe for other readers, too."""
+
 _BY_SERDE = {
     "jsonserde": "json",
     "lazysimpleserde": "csv",
@@ -49,6 +70,7 @@ _BY_SERDE = {
     "orcserde": "orc",
     "avroserde": "avro",
     "grokserde": "groklog",
+    "ionhiveserde": "ion",
 }
 _SAME = {"glueparquet": "parquet", "grok": "groklog"}
 _SEPARATORS = ("delimiter", "field.delim", "separatorChar")
@@ -75,7 +97,14 @@ def table_format(table: Table) -> TableFormat:
     """
     given = table.parameters.get("classification") or table.storage.parameters.get("classification") or ""
     serde = table.storage.serde.rpartition(".")[2].lower()
-    name = _SAME.get(given.lower(), given.lower()) or _BY_SERDE.get(serde, "")
+    of_serde = _BY_SERDE.get(serde, "")
+    # The classification of logs, and of XML, is what a custom classifier calls them.
+    if of_serde == "groklog":
+        name = of_serde
+    elif not serde and "rowTag" in table.parameters:
+        name = "xml"
+    else:
+        name = _SAME.get(given.lower(), given.lower()) or of_serde
     if not name:
         raise ConfigError(
             f"The table {table.title} does not say its format: it has neither a classification nor a SerDe we know"
@@ -116,7 +145,17 @@ def _csv(table: Table) -> dict[str, Any]:
         options["escaper"] = escape
     if _headers(told.get("skip.header.line.count", "0"), table):
         options["skipFirst"] = True
-    return options
+    return options | _multi_line(table)
+
+
+def _json(table: Table) -> dict[str, Any]:
+    path = table.parameters.get("jsonPath")
+    return ({"jsonPath": path} if path else {}) | _multi_line(table)
+
+
+def _multi_line(table: Table) -> dict[str, Any]:
+    """Return the option of a table whose records go over several lines, as a crawl has seen it."""
+    return {"multiLine": True} if is_true(table.parameters.get("multiLine")) else {}
 
 
 def _headers(text: str, table: Table) -> bool:
@@ -137,4 +176,4 @@ def _xml(table: Table) -> dict[str, Any]:
     return {"rowTag": row_tag} if row_tag else {}
 
 
-_OPTIONS = {"csv": _csv, "groklog": _grok, "xml": _xml}
+_OPTIONS = {"csv": _csv, "groklog": _grok, "json": _json, "xml": _xml}

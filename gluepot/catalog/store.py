@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -90,6 +90,15 @@ class Catalog:
             body = {"operation": self._operation, "database": database, "table": table, "names": list(names)}
             row = {"id": str(uuid4()), "body": _text(body), "at_ms": self._now_ms()}
             connection.execute(insert(tables.changes).values(row))
+
+    @contextmanager
+    def together(self) -> Iterator[Catalog]:
+        """Yield a catalog of which all changes are one transaction: others see all of them or none.
+
+        An exception undoes what was changed. Meanwhile others wait to write, so the block should only write.
+        """
+        with self._current() as connection:
+            yield _Together(self._engine, self._clock, self._operation, connection)
 
     # -- databases
 
@@ -510,6 +519,20 @@ class Catalog:
 
     def _transaction(self) -> AbstractContextManager[Connection]:
         return transaction(self._engine, NAME)
+
+
+class _Together(Catalog):
+    """A catalog within a transaction that somebody else ends."""
+
+    def __init__(self, engine: Engine, clock: Clock, operation: str, connection: Connection) -> None:
+        super().__init__(engine, clock, operation)
+        self._connection = connection
+
+    def _transaction(self) -> AbstractContextManager[Connection]:
+        return nullcontext(self._connection)
+
+    def _current(self, database: str = "", name: str = "") -> AbstractContextManager[Connection]:  # noqa: ARG002  all was brought up to date before
+        return nullcontext(self._connection)
 
 
 def _found_database(connection: Connection, name: str) -> Database:

@@ -55,6 +55,11 @@ app.command(
 app.command("gluepot.cli.bookmarks:app", name="bookmarks", help="What jobs have read, and how to change that.")
 app.command("gluepot.cli.catalog:app", name="catalog", help="The Data Catalog: databases, tables, partitions.")
 app.command(
+    "gluepot.cli.crawl:crawl_",
+    name="crawl",
+    help="Find tables in folders of files and write them to the Data Catalog: formats, columns, partitions.",
+)
+app.command(
     "gluepot.cli.quality.commands:app", name="quality", help="Data quality: check rulesets and data, propose rules."
 )
 app.command("gluepot.cli.serve:app", name="serve", help="AWS Glue's API on this machine, for unmodified AWS clients.")

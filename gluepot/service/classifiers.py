@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gluepot.core.errors import ConfigError
+from gluepot.crawl.classify import custom
 from gluepot.service.context import secs
 from gluepot.service.errors import invalid
 from gluepot.service.store.definitions import Definition
 
-KINDS = ("GrokClassifier", "XMLClassifier", "JsonClassifier", "CsvClassifier")
+KINDS = custom.KINDS
 
 
 def given(request: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -34,6 +36,10 @@ def check(kind: str, body: Mapping[str, Any]) -> None:
         raise invalid(f"Delimiter and QuoteSymbol are both {body['Delimiter']!r}; use different ones.")
     if kind == "JsonClassifier" and not body["JsonPath"].startswith("$"):
         raise invalid(f"JsonPath is {body['JsonPath']!r}; it begins with $, as in $.records[*].")
+    try:
+        custom.check(custom.Custom(kind, body))
+    except ConfigError as error:
+        raise invalid(str(error)) from None
 
 
 def answer(classifier: Definition) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
@@ -19,6 +20,8 @@ from gluepot.catalog.portable import export, read_dump, run_import
 from gluepot.catalog.values import Database, Table
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import ConfigError
+from gluepot.crawl.run import crawl
+from gluepot.crawl.settings import CrawlSettings, Target
 
 SCHEMA = Schema(NestedField(1, "id", LongType(), required=True), NestedField(2, "name", StringType()))
 
@@ -199,3 +202,16 @@ def test_a_dump_neither_gives_tables_to_jobs_nor_takes_their_commits_back(catalo
     assert catalog.table("shop", "copy").iceberg_catalog is None
     with pytest.raises(NoSuchTableError):
         job.load_table("shop.copy")
+
+
+def test_a_crawl_neither_gives_tables_to_jobs_nor_moves_those_that_they_have(catalog, job, tmp_path):
+    job.create_namespace("shop")
+    table = job.create_table("shop.orders", SCHEMA)
+    for database in ("shop", "crawled"):
+        catalog.add_database(Database(database))
+        crawl(CrawlSettings("daily", database, (Target(table.location()),)), catalog, Random(1))
+    newest = with_column(table, "note")
+    assert catalog.table("shop", "orders").parameters["metadata_location"] == newest
+    assert catalog.table("crawled", "orders").iceberg_catalog is None
+    with pytest.raises(NoSuchTableError):
+        job.load_table("crawled.orders")

@@ -17,6 +17,18 @@ DEFINED = r"""
 # 1. Create a Glue database to hold the crawled tables
 aws glue create-database \
 --database-input '{"Name":"raw_data","Description":"Raw landing zone tables"}'
+# 2. Create an S3 crawler for a partitioned dataset
+aws glue create-crawler \
+--name raw-orders-crawler \
+--role arn:aws:iam::123456789012:role/GlueServiceRole \
+--database-name raw_data \
+--targets '{"S3Targets":[{"Path":"LANDING","Exclusions":["**/_temporary/**","**/.spark-staging/**"]}]}' \
+--recrawl-policy '{"RecrawlBehavior":"CRAWL_NEW_FOLDERS_ONLY"}' \
+--schema-change-policy '{"UpdateBehavior":"UPDATE_IN_DATABASE","DeleteBehavior":"LOG"}' \
+--configuration '{"Version":1.0,"CrawlerOutput":{"Partitions":{"AddOrUpdateBehavior":"InheritFromTable"}}}' \
+--schedule 'cron(0 2 * * ? *)'
+aws glue create-crawler --name curated-orders-crawler --role GlueServiceRole --database-name raw_data \
+--table-prefix curated_ --targets '{"S3Targets":[{"Path":"LANDING"}]}'
 # Create a Glue connection to RDS PostgreSQL
 aws glue create-connection \
 --connection-input '{
@@ -51,15 +63,15 @@ aws glue create-job \
 aws glue create-workflow \
 --name daily-orders-pipeline \
 --description "Crawl raw orders, transform to Parquet, aggregate"
-# 2. Add a start trigger (schedules the first job)
+# 2. Add a start trigger (schedules the first crawler)
 aws glue create-trigger \
 --name start-raw-crawl \
 --workflow-name daily-orders-pipeline \
 --type SCHEDULED \
 --schedule 'cron(0 3 * * ? *)' \
---actions '[{"JobName":"raw-orders-job"}]' \
+--actions '[{"CrawlerName":"raw-orders-crawler"}]' \
 --start-on-creation
-# 3. Trigger the transform job when the first one succeeds
+# 3. Trigger the transform job when the crawler succeeds
 aws glue create-trigger \
 --name after-raw-crawl \
 --workflow-name daily-orders-pipeline \
@@ -68,12 +80,12 @@ aws glue create-trigger \
 "Logical":"AND",
 "Conditions":[{
 "LogicalOperator":"EQUALS",
-"JobName":"raw-orders-job",
-"State":"SUCCEEDED"
+"CrawlerName":"raw-orders-crawler",
+"CrawlState":"SUCCEEDED"
 }]
 }' \
 --actions '[{"JobName":"orders-transform"}]'
-# 4. Trigger the curated job after the job
+# 4. Trigger the curated crawler after the job
 aws glue create-trigger \
 --name after-transform \
 --workflow-name daily-orders-pipeline \
@@ -86,9 +98,9 @@ aws glue create-trigger \
 "State":"SUCCEEDED"
 }]
 }' \
---actions '[{"JobName":"curated-orders-job"}]'
+--actions '[{"CrawlerName":"curated-orders-crawler"}]'
 """
-"""Commands of a tutorial. Where it has crawlers, there are jobs here."""
+"""Commands of a tutorial."""
 
 REPLACES_ALL = r"""
 # Or enable on an existing job
@@ -154,11 +166,11 @@ def script(tmp_path_factory):
 @pytest.fixture(scope="module")
 def defined(aws, script):
     """The command line, with all that the tutorial defines."""
-    quick = script.with_name("quick.py")
-    quick.write_text("import sys\nprint('done by', sys.argv[1:])\n")
-    for name in ("raw-orders-job", "curated-orders-job"):
-        aws(f"aws glue create-job --name {name} --role any --command Name=pythonshell,ScriptLocation={quick}")
-    for command in commands_of(DEFINED.replace("SCRIPT", str(script))):
+    raw = script.with_name("raw-orders")
+    for day in (1, 2):
+        (raw / f"day={day}").mkdir(parents=True)
+        (raw / f"day={day}" / "orders.csv").write_text("id,total\n1,2.5\n2,3.5\n")
+    for command in commands_of(DEFINED.replace("SCRIPT", str(script)).replace("LANDING", str(raw))):
         aws.run(command)
     return aws
 
@@ -200,7 +212,7 @@ def test_what_a_tutorial_defines_is_there(defined):
         ["start-raw-crawl", "SCHEDULED", "ACTIVATED", "daily-orders-pipeline"],
     ]
     graph = defined.json("aws glue get-workflow --name daily-orders-pipeline --include-graph")["Workflow"]["Graph"]
-    assert len([node for node in graph["Nodes"] if node["Type"] == "JOB"]) == 3
+    assert sorted(node["Type"] for node in graph["Nodes"]) == ["CRAWLER"] * 2 + ["JOB"] + ["TRIGGER"] * 3
 
 
 def test_a_workflow_runs_and_its_bookmark_is_read_and_reset(defined):
@@ -217,6 +229,14 @@ def test_a_workflow_runs_and_its_bookmark_is_read_and_reset(defined):
     until(aws, f"aws glue get-workflow-run {of_run} --query Run.Status --output text", "COMPLETED")
     statistics = aws.json(f"aws glue get-workflow-run {of_run} --include-graph --query Run.Statistics")
     assert (statistics["SucceededActions"], statistics["TotalActions"]) == (3, 3), statistics
+
+    assert until(aws, "aws glue get-crawler --name raw-orders-crawler --query Crawler.State --output text", "READY")
+    tables = aws.json("aws glue get-tables --database-name raw_data --query TableList[].Name")
+    assert tables == ["curated_raw_orders", "raw_orders"]
+    partitions = "aws glue get-partitions --database-name raw_data --table-name raw_orders --query Partitions[].Values"
+    assert sorted(aws.json(partitions)) == [["1"], ["2"]]
+    (crawl,) = aws.json("aws glue list-crawls --crawler-name raw-orders-crawler")["Crawls"]
+    assert crawl["State"] == "COMPLETED"
 
     (job_run,) = aws.json(f"aws glue get-job-runs {job}")["JobRuns"]
     assert (job_run["JobRunState"], job_run["TriggerName"]) == ("SUCCEEDED", "after-raw-crawl")
@@ -278,19 +298,23 @@ def test_what_was_defined_is_deleted(defined):
     defined("aws glue stop-trigger --name start-raw-crawl")
     defined("aws glue delete-trigger --name start-raw-crawl")
     defined("aws glue delete-workflow --name daily-orders-pipeline")
+    defined("aws glue delete-crawler --name raw-orders-crawler")
     defined("aws glue delete-job --job-name orders-transform")
     defined("aws glue delete-connection --connection-name rds-postgres-prod")
     defined("aws glue delete-database --name raw_data")
     assert "not found" in defined.refused("aws glue get-job --job-name orders-transform")
+    assert aws_crawlers(defined) == ["curated-orders-crawler"]
     assert "start-raw-crawl" not in defined.json("aws glue list-triggers")["TriggerNames"]
+
+
+def aws_crawlers(aws):
+    return aws.json("aws glue list-crawlers")["CrawlerNames"]
 
 
 @pytest.mark.parametrize(
     "command",
     [
-        "aws glue create-crawler --name raw-orders-crawler --role any --database-name raw_data --targets '{}'",
-        "aws glue start-crawler --name raw-orders-crawler",
-        "aws glue get-crawler --name raw-orders-crawler --query 'Crawler.State' --output text",
+        "aws glue create-session --id s --role arn:aws:iam::1:role/Any --command Name=glueetl",
         "aws glue list-sessions --tags team=analytics",
     ],
 )

@@ -18,6 +18,7 @@ _FORMATS = {
     "avro": ("avro", "AvroInputFormat"),
     "ion": ("ion", "IonInputFormat"),
     "xml": ("xml", "XmlInputFormat"),
+    "groklog": ("grok.read", "GrokInputFormat"),
 }
 
 

@@ -6,6 +6,7 @@ import struct
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from lzma import LZMAError
 from typing import Any, BinaryIO, cast
 
@@ -21,6 +22,8 @@ from gluepot.frames.chunk import Chunk
 from gluepot.frames.objects import batch_from_objects
 
 _BATCH_ROWS = 10_000
+# Of a file whose schema does not tell the types of its columns.
+_SAMPLE_ROWS = 1000
 _PRIMITIVE = {
     "null": pa.null(),
     "boolean": pa.bool_(),
@@ -92,10 +95,31 @@ class AvroInputFormat:
             for rows in gathered(((row, blocks.record_bytes) for row in reader), _BATCH_ROWS):
                 yield Chunk(_batch(rows, schema))
         except _UNREADABLE as error:
-            raise PermanentError(
-                f"{file.place} is no Avro file, or was not written to its end ({type(error).__name__}: {error});"
-                " write it again, or leave it out with exclusions"
-            ) from error
+            raise _unreadable(file.place, error) from error
+
+
+def schema_of(file: OpenFile) -> tuple[pa.Schema, str]:
+    """Return the columns of a file, and its own schema as JSON. Of the records, those of one block are read at most.
+
+    Raises:
+        PermanentError: the file is no Avro file.
+    """
+    try:
+        blocks = PlainBlocks(file.plain, file.place)
+        schema = _arrow_schema(blocks.schema)
+        if schema is None:
+            rows: list[Any] = list(islice(fastavro.reader(cast("BinaryIO", blocks)), _SAMPLE_ROWS))
+            schema = batch_from_objects(rows).schema
+    except _UNREADABLE as error:
+        raise _unreadable(file.place, error) from error
+    return schema, blocks.schema_text
+
+
+def _unreadable(place: str, error: Exception) -> PermanentError:
+    return PermanentError(
+        f"{place} is no Avro file, or was not written to its end ({type(error).__name__}: {error});"
+        " write it again, or leave it out with exclusions"
+    )
 
 
 def _batch(rows: list[Any], schema: pa.Schema | None) -> pa.RecordBatch:

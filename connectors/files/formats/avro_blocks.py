@@ -51,7 +51,9 @@ class PlainBlocks:
         metadata, self._sync = self._header()
         self._codec = metadata.get("avro.codec", b"null").decode()
         named: dict[str, Any] = {}
-        self.schema = fastavro.parse_schema(json.loads(metadata["avro.schema"]), named_schemas=named)
+        self.schema_text = metadata["avro.schema"].decode()
+        """The schema as the file has it, JSON."""
+        self.schema = fastavro.parse_schema(json.loads(self.schema_text), named_schemas=named)
         self.named = named
         self._footprint = AvroFootprint(self.schema, named)
         plain = {**metadata, "avro.codec": b"null"}

@@ -102,11 +102,16 @@ class XmlInputFormat:
 
     def read(self, file: OpenFile) -> Iterator[Chunk]:
         """Yield the records in order."""
-        for some in gathered(self._records(file), _BATCH_ROWS):
+        for some in gathered(self.records(file), _BATCH_ROWS):
             chunk = Chunk(batch_from_objects(some))
             yield ReadTexts(self.types)(chunk) if self.types else chunk
 
-    def _records(self, file: OpenFile) -> Iterator[tuple[Mapping[str, Any], int]]:
+    def records(self, file: OpenFile) -> Iterator[tuple[Mapping[str, Any], int]]:
+        """Yield each record with an estimate of its memory in bytes.
+
+        Raises:
+            PermanentError: the file is no XML, or a record takes too much memory.
+        """
         try:
             for row, row_bytes in _rows(file, self.row_tag, self.encoding):
                 value = self._value(row)

@@ -62,7 +62,7 @@ def _token(token: str) -> str:
         case "?":
             return "[^/]"
     if len(token) > 1 and token[0] == "[":
-        return f"[^{re.escape(token[2:-1])}]" if token[1] == "!" else f"[{_class(token[1:-1])}]"
+        return f"[^/{_class(token[2:-1])}]" if token[1] == "!" else f"[{_class(token[1:-1])}]"
     if len(token) > 1 and token[0] == "{":
         return "(?:" + "|".join(map(_translated, token[1:-1].split(","))) + ")"
     return re.escape(token[1:] if token[0] == "\\" and len(token) > 1 else token)

@@ -19,6 +19,7 @@ __all__ = [
     "FileLock",
     "FileWriter",
     "Level",
+    "LocalRoot",
     "LocalSource",
     "LocalStorage",
     "S3Root",

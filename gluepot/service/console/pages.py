@@ -33,6 +33,7 @@ from gluepot.service.console.values import (
     workflow_run_row,
 )
 from gluepot.service.context import Service
+from gluepot.service.decisions.definitions import is_crawl
 from gluepot.service.decisions.prices import dpu_secs, usd_on_glue
 from gluepot.service.decisions.states import ACTIVE, OPEN, Run, State, effective_arguments, first_id
 from gluepot.service.errors import MISSING, ServiceError, not_found
@@ -369,7 +370,7 @@ def workflow_run(reader: Reader, query: Query) -> Page:
     name, run_id = query.get("name", ""), query.get("id", "")
     found = reader.call("GetWorkflowRun", Name=name, RunId=run_id, IncludeGraph=True)["Run"]
     with reader.service.store.changes() as changes:
-        job_runs = changes.runs_of_chain(run_id)
+        job_runs = [one for one in changes.runs_of_chain(run_id) if not is_crawl(one.definition)]
     now_ms = reader.now_ms
     row = workflow_run_row(found, now_ms)
     previous = found.get("PreviousRunId")

@@ -383,6 +383,11 @@ def _node(node: Mapping[str, Any], place: Place, fired: Iterable[str], of_run: b
             return GraphNode(name, label, "Job", state, url("job", name=name), place)
         link = url("run", job=name, id=last["Id"])
         return GraphNode(name, label, "Job", state_word(last["JobRunState"]), link, place)
+    if node["Type"] == "CRAWLER":
+        crawls = node["CrawlerDetails"]["Crawls"] if of_run else ()
+        newest = max(crawls, key=lambda crawl: crawl["StartedOn"], default=None)
+        told = state_word(newest["State"]) if newest else StateWord("Not started" if of_run else "", "quiet")
+        return GraphNode(name, label, "Crawler", told, "", place)
     trigger = node["TriggerDetails"]["Trigger"]
     if of_run:
         state = StateWord("Fired", "good") if name in fired else StateWord("Not fired", "quiet")

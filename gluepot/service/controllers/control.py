@@ -22,6 +22,7 @@ from gluepot.service.controllers.firing import move_on
 from gluepot.service.controllers.publishing import publish
 from gluepot.service.controllers.workers import Repeating
 from gluepot.service.decisions.commands import script_location
+from gluepot.service.decisions.definitions import is_crawl
 from gluepot.service.decisions.states import (
     ACTIVE,
     OPEN,
@@ -39,7 +40,7 @@ from gluepot.service.decisions.states import (
     out_of_time,
     with_limit_of,
 )
-from gluepot.service.events.envelopes import Origin, delay_of
+from gluepot.service.events.envelopes import Origin, delay_of, start_of_crawl
 from gluepot.service.launch.launcher import Alive, Launcher, Unknown
 from gluepot.service.store.database import Store
 
@@ -144,6 +145,8 @@ class Controller(Repeating):
     def _watch(self, run: Run, begun_ms: int) -> None:
         now_ms = self._now_ms()
         if run.state is State.STARTING:
+            if is_crawl(run.definition):
+                self._tell_start(run.id)
             self._change(run.id, partial(began, at_ms=begun_ms))
         elif late(run, now_ms):
             self._change(run.id, partial(out_of_time, now_ms=now_ms))
@@ -166,6 +169,14 @@ class Controller(Repeating):
                 publish(changes, delay_of(run), self._origin, self._now_ms())
                 changes.change_run(replace(run, delays_told=[*run.delays_told, run.state.value]))
                 reach("service.telling_delay")
+
+    def _tell_start(self, run_id: str) -> None:
+        """Tell that a crawl has begun, once; AWS tells that of crawls and not of runs of jobs."""
+        with self._store.changes() as changes:
+            run = changes.run(run_id)
+            if run is not None and State.STARTING.value not in run.delays_told:
+                publish(changes, start_of_crawl(run, self._origin.account), self._origin, self._now_ms())
+                changes.change_run(replace(run, delays_told=[*run.delays_told, State.STARTING.value]))
 
     def _change(self, run_id: str, change: Callable[[Run], Run]) -> None:
         with self._store.changes() as changes:

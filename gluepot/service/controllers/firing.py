@@ -9,13 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
+from gluepot.crawl.classify.custom import Custom
 from gluepot.service.context import new_id
 from gluepot.service.controllers.publishing import publish
-from gluepot.service.decisions.states import ACTIVE, OPEN, Run, asked_to_stop, settled
+from gluepot.service.decisions.crawls import Crawler, new_crawl, timed
+from gluepot.service.decisions.states import ACTIVE, OPEN, Run, asked_to_stop, crawl_subject, settled, subject_of
 from gluepot.service.decisions.triggers import (
+    GRACE_MS,
     FiredBy,
     Trigger,
     missed,
@@ -23,9 +27,9 @@ from gluepot.service.decisions.triggers import (
     takes_events,
     to_fire,
     triggered,
+    triggered_crawl,
 )
 from gluepot.service.decisions.workflows import (
-    JOB,
     Status,
     Workflow,
     WorkflowRun,
@@ -33,6 +37,7 @@ from gluepot.service.decisions.workflows import (
     first_trigger,
     full,
     node_id,
+    node_of,
     over,
     resumption,
 )
@@ -40,6 +45,7 @@ from gluepot.service.errors import ServiceError, invalid, not_found
 from gluepot.service.events.batches import Batch, Waiting, batch_of, properties_of
 from gluepot.service.events.envelopes import Origin, end_of
 from gluepot.service.store.database import Changes, Store
+from gluepot.service.store.definitions import Kind
 
 log = get_logger(__name__)
 
@@ -67,6 +73,13 @@ def move_on(store: Store, origin: Origin, now_ms: int) -> bool:
             reach("service.firing_by_schedule")
         reach("service.fired_by_schedule")
     with store.changes() as changes:
+        crawlers = changes.crawlers.due(now_ms)
+    for crawler in crawlers:
+        with store.changes() as changes:
+            changes.alone()
+            crawl_by_schedule(changes, crawler.name, now_ms)
+            reach("service.crawling_by_schedule")
+    with store.changes() as changes:
         changes.alone()
         followed = changes.runs_to_follow()
         for run in followed:
@@ -80,7 +93,7 @@ def move_on(store: Store, origin: Origin, now_ms: int) -> bool:
         fired = [fire_by_events(changes, name, events, now_ms) for name, events in changes.events.waiting().items()]
         if any(fired):
             reach("service.firing_by_events")
-    return bool(due or followed or any(fired))
+    return bool(due or crawlers or followed or any(fired))
 
 
 def fire_by_schedule(changes: Changes, name: str, now_ms: int) -> None:
@@ -142,7 +155,7 @@ def fire_by_events(changes: Changes, name: str, waiting: Sequence[Waiting], now_
 def follow(changes: Changes, ended: Run, origin: Origin, now_ms: int) -> None:
     """Tell the end of a run, and fire the triggers that waited for it."""
     changes.mark_followed(ended.id)
-    if (news := end_of(ended)) is not None:
+    if (news := end_of(ended, origin.account)) is not None:
         publish(changes, news, origin, now_ms)
     if not ended.chain or not settled(ended):
         return
@@ -227,9 +240,9 @@ def resume_workflow_run(
         trigger = next(one for one in run.triggers if one.name == starter[job])
         # It has fired in this run, too: jobs that follow from each other in a circle do not fire it again.
         changes.triggers.note_firing(trigger.name, resumed.id, now_ms)
-        actions = [action for action in trigger.actions if action.get("JobName") == job]
+        actions = [action for action in trigger.actions if subject_of(action) == job]
         _start_actions(changes, actions, FiredBy(trigger.name, resumed.id, run.workflow), now_ms)
-    return resumed, [node_id(run.workflow, JOB, job) for job in wanted.restarted]
+    return resumed, [node_id(run.workflow, *node_of(job)) for job in wanted.restarted]
 
 
 def workflow_of(changes: Changes, name: str) -> Workflow:
@@ -294,10 +307,48 @@ def _begin(changes: Changes, run: WorkflowRun, first: Trigger, now_ms: int) -> N
 
 def _start_actions(changes: Changes, actions: Iterable[Mapping[str, Any]], by: FiredBy, now_ms: int) -> None:
     for action in actions:
+        if "CrawlerName" in action:
+            changes.add_run(_triggered_crawl(changes, action, by, now_ms))
+            continue
         job = changes.job(action["JobName"])
         active = changes.count(action["JobName"], ACTIVE)
         definition = None if job is None else job.definition
         changes.add_run(triggered(action, definition, active, by, new_id("jr_"), now_ms))
+
+
+def _triggered_crawl(changes: Changes, action: Mapping[str, Any], by: FiredBy, now_ms: int) -> Run:
+    name = action["CrawlerName"]
+    crawler = changes.crawlers.get(name)
+    known = [] if crawler is None else classifiers_of(changes, crawler)
+    going_on = changes.count(crawl_subject(name), OPEN)
+    return triggered_crawl(action, crawler, known, going_on, by, str(uuid4()), now_ms)
+
+
+def start_crawl(changes: Changes, crawler: Crawler, now_ms: int) -> Run | None:
+    """Start a crawl that no trigger starts; return None if the crawler runs already."""
+    if changes.count(crawl_subject(crawler.name), OPEN):
+        return None
+    crawl = new_crawl(crawler, classifiers_of(changes, crawler), str(uuid4()), now_ms)
+    changes.add_run(crawl)
+    return crawl
+
+
+def classifiers_of(changes: Changes, crawler: Crawler) -> list[Custom]:
+    """Return the classifiers of a crawler that there are, in its order."""
+    found = (changes.definitions.get(Kind.CLASSIFIER, name) for name in crawler.definition.get("Classifiers") or ())
+    return [Custom(*next(iter(one.body.items()))) for one in found if one is not None]
+
+
+def crawl_by_schedule(changes: Changes, name: str, now_ms: int) -> None:
+    """Start a crawl whose time has come, unless it came too long ago or the crawler runs, and note the next time."""
+    crawler = changes.crawlers.get(name)
+    if crawler is None or crawler.next_ms is None or crawler.next_ms > now_ms:
+        return
+    changes.crawlers.save(timed(crawler, now_ms))
+    if now_ms - crawler.next_ms > GRACE_MS:
+        log.warning("crawler_missed_its_time", crawler=name, at_ms=crawler.next_ms)
+    elif start_crawl(changes, crawler, now_ms) is None:
+        log.warning("crawler_runs_already", crawler=name, at_ms=crawler.next_ms)
 
 
 def _end_workflow_runs(changes: Changes, now_ms: int) -> None:

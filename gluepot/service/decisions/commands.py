@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import PurePosixPath
 
-from gluepot.service.decisions.definitions import is_python_shell, workers_of
+from gluepot.service.decisions.definitions import is_crawl, is_python_shell, workers_of
 from gluepot.service.decisions.states import Run, effective_arguments
 
 MODULES = "--additional-python-modules"
 _LOCATION = "--scriptLocation"
+_REQUEST = "crawler.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +46,16 @@ def command_of(run: Run, fetch: Callable[[str], bytes], master: str | None = Non
     Raises:
         EtlError: the script cannot be fetched.
     """
+    if is_crawl(run.definition):
+        return Command([sys.executable, "-m", "gluepot.crawl", _REQUEST], {_REQUEST: _request(run)})
     location = script_location(run)
     name = PurePosixPath(location).name
     words = _for_shell(run, name) if is_python_shell(run.definition) else _for_spark(run, name, master)
     return Command([sys.executable, "-m", *words], {name: fetch(location)})
+
+
+def _request(run: Run) -> bytes:
+    return json.dumps(run.definition["Request"]).encode()
 
 
 def _for_spark(run: Run, script: str, master: str | None) -> list[str]:

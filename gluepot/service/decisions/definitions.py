@@ -10,6 +10,8 @@ from gluepot.core.glue_workers import WORKER_TYPES
 from gluepot.service.errors import invalid
 
 _STREAMING, PYTHON_SHELL = "gluestreaming", "pythonshell"
+CRAWLER = "crawler"
+"""The command of crawls, which no job can have."""
 COMMANDS = ("glueetl", _STREAMING, PYTHON_SHELL)
 _SHELL_DPUS = (0.0625, 1.0)
 _OF_RUN = (
@@ -95,6 +97,11 @@ def for_run(definition: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict
 def is_python_shell(definition: Mapping[str, Any]) -> bool:
     """Return whether a job runs without Spark. Runs of jobs that were deleted have an empty definition."""
     return bool(definition.get("Command", {}).get("Name") == PYTHON_SHELL)
+
+
+def is_crawl(definition: Mapping[str, Any]) -> bool:
+    """Return whether a run is a crawl."""
+    return bool(definition.get("Command", {}).get("Name") == CRAWLER)
 
 
 def is_stream(definition: Mapping[str, Any]) -> bool:

@@ -30,6 +30,7 @@ ACTIVE = (State.STARTING, State.RUNNING, State.STOPPING)
 """States in which a run counts towards the job's `MaxConcurrentRuns`."""
 OPEN = (State.WAITING, *ACTIVE)
 """States that a run leaves by itself."""
+_CRAWLER = "crawler\n"
 _ATTEMPT, _RESTART = "_attempt_", "_restart_"
 _MINUTE_MS = 60_000
 _HOUR_MS = 60 * _MINUTE_MS
@@ -46,7 +47,7 @@ class Run:
     Args:
         number: its place in the order of all runs.
         id: `jr_` and 64 hexadecimal digits; later attempts have `_attempt_N` behind it, and restarts `_restart_N`.
-        job: the job's name.
+        job: the job's name; of a crawl, the name of the crawler as `crawl_subject` returns it.
         state: where it is.
         definition: the job's definition when the run began, with what the caller chose for this run.
         arguments: those that the caller gave for this run.
@@ -67,6 +68,7 @@ class Run:
         workflow: of which it is a part; empty for none.
         predecessors: the runs that met the conditions of its trigger, as `Predecessor` of the API.
         place: where its process is; empty until a service has taken it.
+        result: what the process of a crawl has written down.
     """
 
     number: int
@@ -91,6 +93,7 @@ class Run:
     workflow: str = ""
     predecessors: Sequence[Mapping[str, str]] = ()
     place: str = ""
+    result: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, number: int, run_id: str, job: str, state: State, details: Mapping[str, Any]) -> Run:
@@ -120,11 +123,28 @@ class Ended:
         at_ms: when, in milliseconds since 1970.
         exit_code: its exit code; negative for a signal; None if the process left no trace of its end.
         error: what its log, or who gave it up, says about a failure.
+        result: what it has written down.
     """
 
     at_ms: int
     exit_code: int | None
     error: str = ""
+    result: Mapping[str, Any] = field(default_factory=dict)
+
+
+def crawl_subject(crawler: str) -> str:
+    """Return what stands for a crawler where jobs are named by their names, which have no line break."""
+    return f"{_CRAWLER}{crawler}"
+
+
+def crawler_of(subject: str) -> str | None:
+    """Return the name of the crawler that a subject stands for; None if it is the name of a job."""
+    return subject.removeprefix(_CRAWLER) if subject.startswith(_CRAWLER) else None
+
+
+def subject_of(one: Mapping[str, Any]) -> str:
+    """Return what an action or a condition of a trigger is about: the name of a job, or `crawl_subject`."""
+    return crawl_subject(one["CrawlerName"]) if "CrawlerName" in one else str(one.get("JobName", ""))
 
 
 def began(run: Run, at_ms: int) -> Run:
@@ -204,7 +224,8 @@ def _opened_ms(window: str, now_ms: int) -> int:
 def ended(run: Run, end: Ended) -> Run:
     """Return the run after its process ended."""
     state, error = _outcome(run, end)
-    return replace(run, state=state, error=error, modified_ms=end.at_ms, completed_ms=end.at_ms)
+    at_ms = end.at_ms
+    return replace(run, state=state, error=error, modified_ms=at_ms, completed_ms=at_ms, result=end.result)
 
 
 def _outcome(run: Run, end: Ended) -> tuple[State, str]:

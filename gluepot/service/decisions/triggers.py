@@ -9,9 +9,11 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Any
 
+from gluepot.crawl.classify.custom import Custom
+from gluepot.service.decisions.crawls import Crawler, already_started, last_status, new_crawl
 from gluepot.service.decisions.cron import CronError, check_schedule, next_time
-from gluepot.service.decisions.definitions import chosen_for_run, for_run
-from gluepot.service.decisions.states import Run, State, for_job_limit, most_concurrent, settled
+from gluepot.service.decisions.definitions import chosen_for_run, for_run, is_crawl
+from gluepot.service.decisions.states import Run, State, for_job_limit, most_concurrent, settled, subject_of
 from gluepot.service.errors import ServiceError, invalid
 
 SCHEDULED, CONDITIONAL, ON_DEMAND, EVENT = "SCHEDULED", "CONDITIONAL", "ON_DEMAND", "EVENT"
@@ -20,7 +22,7 @@ WATCHED_STATES = ("SUCCEEDED", "STOPPED", "FAILED", "TIMEOUT")
 WATCHED_CRAWLS = ("SUCCEEDED", "FAILED", "CANCELLED")
 _MOST_CRAWLERS = 2
 # A service that was down or busy for longer than this does not make up for the time that it missed.
-_GRACE_MS = 60_000
+GRACE_MS = 60_000
 
 
 class TriggerState(Enum):
@@ -71,12 +73,12 @@ class Trigger:
         return found
 
     def starts(self, job: str) -> bool:
-        """Return whether it starts a job."""
-        return any(action.get("JobName") == job for action in self.actions)
+        """Return whether it starts a job, or a crawler by its `crawl_subject`."""
+        return any(subject_of(action) == job for action in self.actions)
 
     def watches(self, job: str) -> bool:
-        """Return whether one of its conditions is about a job."""
-        return any(condition.get("JobName") == job for condition in self.conditions)
+        """Return whether one of its conditions is about a job, or a crawler by its `crawl_subject`."""
+        return any(subject_of(condition) == job for condition in self.conditions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,11 @@ class FiredBy:
     chain: str
     workflow: str = ""
     predecessors: Sequence[Run] = ()
+
+    @property
+    def jobs(self) -> list[dict[str, str]]:
+        """The runs of jobs that met the conditions, as `Predecessor` of the API, which has no crawls."""
+        return [{"JobName": one.job, "RunId": one.id} for one in self.predecessors if not is_crawl(one.definition)]
 
 
 def check_definition(given: Mapping[str, Any], workflow: str, now_ms: int) -> None:
@@ -187,7 +194,7 @@ def scheduled(trigger: Trigger, now_ms: int) -> Trigger:
 
 def missed(trigger: Trigger, now_ms: int) -> bool:
     """Return whether the time at which a trigger should have fired is too long ago."""
-    return trigger.next_ms is not None and now_ms - trigger.next_ms > _GRACE_MS
+    return trigger.next_ms is not None and now_ms - trigger.next_ms > GRACE_MS
 
 
 def met(predicate: Mapping[str, Any], outcomes: AbstractSet[tuple[str, str]]) -> bool:
@@ -195,9 +202,9 @@ def met(predicate: Mapping[str, Any], outcomes: AbstractSet[tuple[str, str]]) ->
 
     Args:
         predicate: `Predicate` of the API.
-        outcomes: the jobs and the final states that their runs have reached.
+        outcomes: the jobs and crawlers, and the final states that their runs have reached.
     """
-    each = ((condition.get("JobName"), condition.get("State")) in outcomes for condition in predicate["Conditions"])
+    each = (_waited_for(condition) in outcomes for condition in predicate["Conditions"])
     return any(each) if predicate.get("Logical") == "ANY" else all(each)
 
 
@@ -210,7 +217,7 @@ def to_fire(triggers: Iterable[Trigger], ended: Run, runs: Iterable[Run]) -> lis
         runs: all runs of the same chain.
     """
     final = [run for run in runs if settled(run)]
-    outcomes = {(run.job, run.state.value) for run in final}
+    outcomes = set(map(_reached, final))
     return [
         (trigger, _that_met(trigger, final))
         for trigger in triggers
@@ -222,8 +229,16 @@ def to_fire(triggers: Iterable[Trigger], ended: Run, runs: Iterable[Run]) -> lis
 
 
 def _that_met(trigger: Trigger, final: Iterable[Run]) -> list[Run]:
-    wanted = {(condition.get("JobName"), condition.get("State")) for condition in trigger.conditions}
-    return [run for run in final if (run.job, run.state.value) in wanted]
+    wanted = set(map(_waited_for, trigger.conditions))
+    return [run for run in final if _reached(run) in wanted]
+
+
+def _waited_for(condition: Mapping[str, Any]) -> tuple[str, str]:
+    return subject_of(condition), str(condition.get("CrawlState") or condition.get("State"))
+
+
+def _reached(run: Run) -> tuple[str, str]:
+    return run.job, last_status(run) if is_crawl(run.definition) else run.state.value
 
 
 def triggered(
@@ -253,7 +268,7 @@ def triggered(
         trigger=by.trigger,
         chain=by.chain,
         workflow=by.workflow,
-        predecessors=[{"JobName": one.job, "RunId": one.id} for one in by.predecessors],
+        predecessors=by.jobs,
     )
     if definition is None:
         return _not_started(run, State.ERROR, f"Job {run.job} not found.", now_ms)
@@ -266,6 +281,37 @@ def triggered(
     if run.definition["JobRunQueuingEnabled"]:
         return for_job_limit(run)
     return _not_started(run, State.FAILED, f"Concurrent runs exceeded for {run.job}", now_ms)
+
+
+def triggered_crawl(
+    action: Mapping[str, Any],
+    crawler: Crawler | None,
+    classifiers: Sequence[Custom],
+    crawls: int,
+    by: FiredBy,
+    run_id: str,
+    now_ms: int,
+) -> Run:
+    """Return the crawl that an action of a trigger starts.
+
+    It is in ERROR if there is no such crawler any more, and FAILED if the crawler runs already.
+
+    Args:
+        action: `Action` of the API, with the name of a crawler.
+        crawler: None if there is none of this name.
+        classifiers: of the crawler.
+        crawls: how many crawls of it go on.
+        by: why it starts.
+        run_id: its id.
+        now_ms: milliseconds since 1970.
+    """
+    name = action["CrawlerName"]
+    there = crawler or Crawler(name, {})
+    of_trigger = {"trigger": by.trigger, "chain": by.chain, "workflow": by.workflow, "predecessors": by.jobs}
+    run = new_crawl(there, classifiers, run_id, now_ms, **of_trigger)
+    if crawler is None:
+        return _not_started(run, State.ERROR, f"Crawler {name} not found.", now_ms)
+    return _not_started(run, State.FAILED, already_started(name), now_ms) if crawls else run
 
 
 def _not_started(run: Run, state: State, why: str, now_ms: int) -> Run:

@@ -9,11 +9,11 @@ from enum import Enum
 from hashlib import sha256
 from typing import Any
 
-from gluepot.service.decisions.states import ACTIVE, Run, State
+from gluepot.service.decisions.states import ACTIVE, Run, State, crawler_of, subject_of
 from gluepot.service.decisions.triggers import CONDITIONAL, Trigger
 from gluepot.service.errors import ServiceError, invalid
 
-JOB, TRIGGER = "JOB", "TRIGGER"
+JOB, CRAWLER, TRIGGER = "JOB", "CRAWLER", "TRIGGER"
 _COUNTED = {
     State.TIMEOUT: "TimeoutActions",
     State.FAILED: "FailedActions",
@@ -135,8 +135,14 @@ def over(run: WorkflowRun, now_ms: int) -> WorkflowRun:
 
 
 def jobs_started(triggers: Iterable[Trigger]) -> list[str]:
-    """Return the jobs that triggers start, each once."""
-    return list(dict.fromkeys(action["JobName"] for one in triggers for action in one.actions if "JobName" in action))
+    """Return the jobs that triggers start, each once, and the crawlers by their `crawl_subject`."""
+    return list(dict.fromkeys(subject_of(action) for one in triggers for action in one.actions))
+
+
+def node_of(subject: str) -> tuple[str, str]:
+    """Return the kind and the name of the node of a job or a crawler."""
+    crawler = crawler_of(subject)
+    return (JOB, subject) if crawler is None else (CRAWLER, crawler)
 
 
 def statistics(triggers: Iterable[Trigger], runs: Iterable[Run]) -> dict[str, int]:
@@ -173,14 +179,14 @@ def graph(
         workflow: the workflow's name.
         triggers: of the workflow.
         trigger_details: by the triggers' names, as `Trigger` of the API.
-        job_runs: by the jobs' names, as `JobRun` of the API.
+        job_runs: by the jobs' names, as `JobRun` of the API; of crawlers, as `Crawl`.
     """
     edges = [
         edge
         for one in triggers
         for edge in (
-            *(((JOB, job), (TRIGGER, one.name)) for job in _watched(one)),
-            *(((TRIGGER, one.name), (JOB, job)) for job in jobs_started([one])),
+            *((node_of(job), (TRIGGER, one.name)) for job in _watched(one)),
+            *(((TRIGGER, one.name), node_of(job)) for job in jobs_started([one])),
         )
     ]
     jobs = dict.fromkeys(job for one in triggers for job in (*_watched(one), *jobs_started([one])))
@@ -189,7 +195,7 @@ def graph(
             _node(workflow, TRIGGER, one.name, {"TriggerDetails": {"Trigger": trigger_details[one.name]}})
             for one in triggers
         ),
-        *(_node(workflow, JOB, job, {"JobDetails": {"JobRuns": list(job_runs.get(job, ()))}}) for job in jobs),
+        *(_node(workflow, *node_of(job), _details(job, list(job_runs.get(job, ())))) for job in jobs),
     ]
     return {
         "Nodes": nodes,
@@ -200,12 +206,16 @@ def graph(
     }
 
 
+def _details(subject: str, runs: list[Mapping[str, Any]]) -> dict[str, Any]:
+    return {"JobDetails": {"JobRuns": runs}} if crawler_of(subject) is None else {"CrawlerDetails": {"Crawls": runs}}
+
+
 def _node(workflow: str, kind: str, name: str, details: Mapping[str, Any]) -> dict[str, Any]:
     return {"Type": kind, "Name": name, "UniqueId": node_id(workflow, kind, name), **details}
 
 
 def _watched(trigger: Trigger) -> list[str]:
-    return list(dict.fromkeys(one["JobName"] for one in trigger.conditions if "JobName" in one))
+    return list(dict.fromkeys(map(subject_of, trigger.conditions)))
 
 
 def downstream(triggers: Sequence[Trigger], jobs: Collection[str]) -> set[str]:
@@ -235,7 +245,7 @@ def resumption(run: WorkflowRun, runs: Sequence[Run], node_ids: Collection[str])
             "IllegalWorkflowStateException",
             f"The run {run.id} is {run.status.value}; only a run that is COMPLETED can be resumed.",
         )
-    by_id = {node_id(run.workflow, JOB, one.job): one.job for one in runs}
+    by_id = {node_id(run.workflow, *node_of(one.job)): one.job for one in runs}
     if unknown := [one for one in node_ids if one not in by_id]:
         raise invalid(f"The run {run.id} has run no job with the node {unknown[0]}; name nodes of jobs that it ran.")
     if not node_ids:

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote_plus
 
-from gluepot.service.decisions.states import Run, State
+from gluepot.service.decisions.definitions import is_crawl
+from gluepot.service.decisions.states import Run, State, crawler_of
 
 OWN_SOURCE = "aws.glue"
 _TOLD = {
@@ -82,8 +83,10 @@ def envelope(news: News, origin: Origin, event_id: str, now_ms: int) -> dict[str
     }
 
 
-def end_of(run: Run) -> News | None:
+def end_of(run: Run, account: str = "") -> News | None:
     """Return what is told of the end of a run; None for states of which AWS tells nothing."""
+    if is_crawl(run.definition):
+        return _end_of_crawl(run, account)
     if run.state not in _TOLD:
         return None
     severity, message = _TOLD[run.state]
@@ -98,6 +101,37 @@ def end_of(run: Run) -> News | None:
         },
         at_ms=run.completed_ms,
     )
+
+
+def start_of_crawl(run: Run, account: str) -> News:
+    """Return what is told of a crawl that has begun."""
+    return _crawl_news(run, account, "Started", startTime=_told_time(run.started_ms))
+
+
+def _end_of_crawl(run: Run, account: str) -> News | None:
+    if run.state is State.SUCCEEDED:
+        summary = run.result.get("summary") or {}
+        counts = {
+            f"{noun}{word}": str((summary.get(kind) or {}).get(verb, {}).get("Count", 0))
+            for noun, kind in (("tables", "TABLE"), ("partitions", "PARTITION"))
+            for word, verb in (("Created", "ADD"), ("Updated", "UPDATE"), ("Deleted", "DELETE"))
+        }
+        took_secs = str(round((run.completed_ms - run.started_ms) / 1000))
+        told = {"completionDate": _told_time(run.completed_ms), "runningTime (sec)": took_secs, "warningMessage": "N/A"}
+        return _crawl_news(run, account, "Succeeded", **told, **counts)
+    if run.state in {State.FAILED, State.ERROR, State.TIMEOUT}:
+        return _crawl_news(run, account, "Failed", errorMessage=run.error)
+    return None
+
+
+def _crawl_news(run: Run, account: str, state: str, **told: str) -> News:
+    name = {"accountId": account, "crawlerName": crawler_of(run.job) or "", "cloudWatchLogLink": ""}
+    detail = {**name, "state": state, "message": f"Crawler {state}", **told}
+    return News("Glue Crawler State Change", detail, at_ms=run.completed_ms or run.started_ms)
+
+
+def _told_time(at_ms: int) -> str:
+    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def delay_of(run: Run) -> News:

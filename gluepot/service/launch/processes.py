@@ -20,6 +20,8 @@ from gluepot.service.launch import runner
 from gluepot.service.launch.launcher import Alive, Seen, Starting, Unknown
 
 OUTPUT, ERROR = "output.log", "error.log"
+RESULT = "result.json"
+"""What a crawl has found, in its working folder."""
 _TOLD = "told-to-stop"
 _TAIL_BYTES = 65_536
 _SAID = "error: "
@@ -95,7 +97,8 @@ class Processes:
         end = _read(folder / "ended.json")
         if end is not None:
             self._started.pop(run_id, None)
-            return Ended(end["at_ms"], end["exit_code"], said(_tail(folder / ERROR)))
+            result = _read(folder / "work" / RESULT) or {} if end["exit_code"] == 0 else {}
+            return Ended(end["at_ms"], end["exit_code"], said(_tail(folder / ERROR)), result)
         return Alive(begun["at_ms"]) if alive else Ended(now_ms, None)
 
     def stop(self, run_id: str) -> None:

@@ -1,4 +1,4 @@
-"""Classifiers of crawlers: kept and returned; no crawler uses them yet."""
+"""Classifiers of crawlers (docs/glue 11.6)."""
 
 from __future__ import annotations
 

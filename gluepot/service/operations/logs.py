@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from gluepot.service.context import Service
-from gluepot.service.decisions.states import Run
+from gluepot.service.decisions.states import Run, crawl_subject
 from gluepot.service.errors import ServiceError
 from gluepot.service.launch.processes import ERROR, OUTPUT
 from gluepot.service.log_events import LogEvent, matches, read_events, tail_offset
+from gluepot.service.operations.crawlers import LOG_GROUP as CRAWLERS
 from gluepot.service.operations.runs import LOG_GROUP, SHELL_LOG_GROUP
 
 _FILES = {
     f"{group}/{kind}": file
     for group in (LOG_GROUP, SHELL_LOG_GROUP)
     for kind, file in (("output", OUTPUT), ("error", ERROR))
-}
+} | {CRAWLERS: OUTPUT}
 _MOST_EVENTS = 10_000
 _PAGE = 50
 
 
 def get_log_events(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return a page of one stream. At its end the token stays the same, and clients ask again for what follows."""
-    run, file = _run(service, request["logStreamName"]), _file(_group(request))
+    group = _group(request)
+    file, run = _file(group), _run(service, request["logStreamName"], group)
     path = service.run_folder(run.id) / file
     if token := request.get("nextToken"):
         offset = _offset(token)
@@ -54,7 +57,7 @@ def filter_log_events(service: Service, request: Mapping[str, Any]) -> dict[str,
     first, offset = _place(request.get("nextToken"), names)
     found: list[dict[str, Any]] = []
     for name in names[first:]:
-        run = _run(service, name)
+        run = _run(service, name, _group(request))
         events = list(read_events(service.run_folder(run.id) / file, offset, run.started_ms))
         for event in _chosen(iter(events), request):
             if len(found) == limit:
@@ -70,22 +73,23 @@ def filter_log_events(service: Service, request: Mapping[str, Any]) -> dict[str,
 
 def describe_log_streams(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the streams of a group: one for each run that has written to it."""
-    file = _file(_group(request))
+    _file(_group(request))
     prefix, by_time = request.get("logStreamNamePrefix", ""), request.get("orderBy") == "LastEventTime"
     if prefix and by_time:
         raise ServiceError(
             "InvalidParameterException", "logStreamNamePrefix and orderBy LastEventTime exclude each other; omit one."
         )
-    with_file = [name for name in sorted(_streams(service, request)) if (service.run_folder(name) / file).exists()]
+    paths = {name: _path(service, name, _group(request)) for name in sorted(_streams(service, request))}
+    with_file = [name for name, path in paths.items() if path.exists()]
     if by_time:
-        with_file.sort(key=lambda name: (service.run_folder(name) / file).stat().st_mtime)
+        with_file.sort(key=lambda name: paths[name].stat().st_mtime)
     if request.get("descending"):
         with_file.reverse()
     begin = int(token) if (token := request.get("nextToken", "0")).isdecimal() else 0
     page = with_file[begin : begin + request.get("limit", _PAGE)]
     end = begin + len(page)
     return {
-        "logStreams": [_stream(service, _group(request), name, file) for name in page],
+        "logStreams": [_stream(service, _group(request), name, paths[name]) for name in page],
         **({"nextToken": str(end)} if end < len(with_file) else {}),
     }
 
@@ -112,9 +116,14 @@ def _file(group: str) -> str:
     return _FILES[group]
 
 
-def _run(service: Service, stream: str) -> Run:
+def _run(service: Service, stream: str, group: str) -> Run:
+    """Return the run whose log a stream is; that of a crawler is the log of its newest crawl."""
     with service.store.changes() as changes:
-        found = changes.run(stream)
+        found: Run | None
+        if group == CRAWLERS:
+            found = next(iter(changes.runs(crawl_subject(stream), None, 1)), None)
+        else:
+            found = changes.run(stream)
     if found is None:
         raise ServiceError("ResourceNotFoundException", "The specified log stream does not exist.")
     return found
@@ -122,9 +131,17 @@ def _run(service: Service, stream: str) -> Run:
 
 def _streams(service: Service, request: Mapping[str, Any]) -> list[str]:
     """Return the streams with names that begin so, the oldest first: new ones do not move the others."""
-    of_python_shell = _group(request).startswith(SHELL_LOG_GROUP)
+    prefix, group = request.get("logStreamNamePrefix", ""), _group(request)
     with service.store.changes() as changes:
-        return changes.run_ids(request.get("logStreamNamePrefix", ""), of_python_shell=of_python_shell)[::-1]
+        if group == CRAWLERS:
+            names = [one.name for one in changes.crawlers.all() if one.name.startswith(prefix)]
+            return [name for name in names if changes.runs(crawl_subject(name), None, 1)]
+        return changes.run_ids(prefix, of_python_shell=group.startswith(SHELL_LOG_GROUP))[::-1]
+
+
+def _path(service: Service, stream: str, group: str) -> Path:
+    run_id = _run(service, stream, group).id if group == CRAWLERS else stream
+    return service.run_folder(run_id) / _FILES[group]
 
 
 def _place(token: str | None, names: Sequence[str]) -> tuple[int, int]:
@@ -137,8 +154,8 @@ def _place(token: str | None, names: Sequence[str]) -> tuple[int, int]:
     return names.index(name), int(offset)
 
 
-def _stream(service: Service, group: str, name: str, file: str) -> dict[str, Any]:
-    status = (service.run_folder(name) / file).stat()
+def _stream(service: Service, group: str, name: str, path: Path) -> dict[str, Any]:
+    status = path.stat()
     written_ms = round(status.st_mtime * 1000)
     return {
         "logStreamName": name,

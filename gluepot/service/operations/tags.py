@@ -71,6 +71,7 @@ def _known(service: Service, changes: Changes, arn: str) -> str:
         "job": changes.job,
         "trigger": changes.triggers.get,
         "workflow": changes.workflows.get,
+        "crawler": changes.crawlers.get,
         "registry": partial(changes.definitions.get, Kind.REGISTRY),
         "schema": partial(changes.definitions.get, Kind.SCHEMA),
     }

@@ -20,6 +20,7 @@ from gluepot.service.decisions.triggers import (
 )
 from gluepot.service.decisions.workflows import first_trigger
 from gluepot.service.errors import ServiceError, invalid, not_found, taken
+from gluepot.service.operations.crawlers import crawler_named
 from gluepot.service.operations.jobs import job_of
 from gluepot.service.operations.tags import check_tags
 from gluepot.service.paging import page_by_name
@@ -159,8 +160,9 @@ def _check_references(changes: Changes, trigger: Trigger) -> None:
     """Refuse names of jobs and crawlers that there are not."""
     for one in (*trigger.actions, *trigger.conditions):
         if "CrawlerName" in one:
-            raise not_found(f"Crawler {one['CrawlerName']} not found.")
-        job_of(changes, one["JobName"])
+            crawler_named(changes, one["CrawlerName"])
+        else:
+            job_of(changes, one["JobName"])
 
 
 def _page(service: Service, request: Mapping[str, Any]) -> tuple[list[Trigger], dict[str, str]]:

@@ -10,12 +10,14 @@ from typing import Any
 from gluepot.core.failpoints import reach
 from gluepot.service.context import Service, secs
 from gluepot.service.controllers import firing
+from gluepot.service.decisions.definitions import is_crawl
 from gluepot.service.decisions.states import Run
 from gluepot.service.decisions.triggers import Trigger
 from gluepot.service.decisions.workflows import Workflow, WorkflowRun, check_workflow, graph, statistics
 from gluepot.service.errors import not_found, taken
 from gluepot.service.operations import runs as job_runs
 from gluepot.service.operations import triggers
+from gluepot.service.operations.crawlers import crawl_answer
 from gluepot.service.operations.tags import check_tags
 from gluepot.service.paging import cut, number_of, page_by_name, size_of
 from gluepot.service.store.database import Changes
@@ -199,5 +201,5 @@ def _run_answer(service: Service, changes: Changes, run: WorkflowRun, request: M
 def _graph(workflow: str, of: Sequence[Trigger], runs: Sequence[Run], now_ms: int) -> dict[str, Any]:
     by_job: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for run in reversed(runs):
-        by_job[run.job].append(job_runs.answer_of(run, now_ms))
+        by_job[run.job].append(crawl_answer(run) if is_crawl(run.definition) else job_runs.answer_of(run, now_ms))
     return graph(workflow, of, {one.name: triggers.answer_of(one) for one in of}, by_job)

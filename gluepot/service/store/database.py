@@ -13,8 +13,9 @@ from sqlalchemy import Connection, Engine, RowMapping, delete, func, insert, sel
 
 from gluepot.core.database import Part, open_engine, transaction
 from gluepot.core.statedir import state_root
-from gluepot.service.decisions.definitions import PYTHON_SHELL
+from gluepot.service.decisions.definitions import CRAWLER, PYTHON_SHELL
 from gluepot.service.decisions.states import OPEN, Run, State
+from gluepot.service.store.crawlers import CrawlerRows
 from gluepot.service.store.definitions import DefinitionRows
 from gluepot.service.store.events import EventRows
 from gluepot.service.store.metrics import MetricRows
@@ -28,11 +29,12 @@ from gluepot.service.store.workflows import WorkflowRows
 NAME = "service's database"
 VARIABLE = "GLUEPOT_SERVICE"
 VERSION_TABLE = "service_alembic_version"
-HEAD = "0005"
+HEAD = "0006"
 """The newest migration; a test compares it with the scripts."""
 
 _DECISIONS_LOCK = 7_305_002  # an arbitrary number; every service must request the same one from PostgreSQL
 _OPEN = [one.value for one in OPEN]
+_OF_JOBS = runs.c.command != CRAWLER
 _PART = Part(NAME, VARIABLE, HEAD, Path(__file__).parent / "migrations", VERSION_TABLE)
 
 
@@ -62,6 +64,7 @@ class Changes:
     Attributes:
         triggers: triggers and their firings.
         workflows: workflows and their runs.
+        crawlers: crawlers; their crawls are runs.
         events: rules, and events on their way.
         metrics: metrics and their data.
         places: where services work.
@@ -73,6 +76,7 @@ class Changes:
         self._connection = connection
         self.triggers = TriggerRows(connection)
         self.workflows = WorkflowRows(connection)
+        self.crawlers = CrawlerRows(connection)
         self.events = EventRows(connection)
         self.metrics = MetricRows(connection)
         self.places = PlaceRows(connection)
@@ -140,7 +144,7 @@ class Changes:
 
     def run_ids(self, prefix: str, *, of_python_shell: bool) -> list[str]:
         """Return the ids of runs that begin so, the newest first: those of Python shell jobs, or of all other jobs."""
-        of_kind = runs.c.command == PYTHON_SHELL if of_python_shell else runs.c.command != PYTHON_SHELL
+        of_kind = runs.c.command == PYTHON_SHELL if of_python_shell else runs.c.command.not_in([PYTHON_SHELL, CRAWLER])
         query = select(runs.c.id).where(runs.c.id.startswith(prefix, autoescape=True), of_kind)
         return list(self._connection.execute(query.order_by(runs.c.number.desc())).scalars())
 
@@ -160,7 +164,7 @@ class Changes:
             before: only runs with smaller numbers.
             most: the largest number of runs.
         """
-        query = select(runs).order_by(runs.c.number.desc()).limit(most)
+        query = select(runs).where(_OF_JOBS).order_by(runs.c.number.desc()).limit(most)
         if before is not None:
             query = query.where(runs.c.number < before)
         # For each state by itself, because an index holds the runs of one state in their order.
@@ -188,7 +192,7 @@ class Changes:
 
     def count_all(self, states: Sequence[State]) -> dict[State, int]:
         """Return how many runs of all jobs are in each of some states."""
-        counted = select(func.count()).select_from(runs)
+        counted = select(func.count()).select_from(runs).where(_OF_JOBS)
         return {one: self._connection.execute(counted.where(runs.c.state == one.value)).scalar_one() for one in states}
 
     def count(self, job: str, states: Sequence[State]) -> int:

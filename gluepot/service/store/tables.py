@@ -75,6 +75,21 @@ firings = Table(
     Column("at_ms", BigInteger, nullable=False),
 )
 
+# Their crawls are among the runs.
+crawlers = Table(
+    "service_crawlers",
+    metadata,
+    Column("name", _NAME, primary_key=True),
+    Column("definition", Text, nullable=False),
+    Column("schedule", Text, nullable=False),
+    Column("is_scheduled", Boolean, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("created_ms", BigInteger, nullable=False),
+    Column("modified_ms", BigInteger, nullable=False),
+    Column("next_ms", BigInteger),
+    Index("service_crawlers_by_time", "next_ms"),
+)
+
 workflows = Table(
     "service_workflows",
     metadata,
@@ -143,7 +158,7 @@ deliveries = Table(
     Index("service_deliveries_by_time", "next_ms"),
 )
 
-# Things that are kept and returned, and that nothing here acts on: classifiers, registries, schemas, policies, ...
+# Things that are kept and returned, and that have no rows of their own: classifiers, registries, schemas, policies, ...
 definitions = Table(
     "service_definitions",
     metadata,

@@ -249,5 +249,5 @@ KINDS: Mapping[str, Portable] = {
 }
 """In an order in which each thing comes after what it names."""
 
-NOT_HERE: Mapping[str, str] = {"crawlers": "Crawlers do not exist here yet."}
+NOT_HERE: Mapping[str, str] = {"crawlers": "Crawlers are not imported yet; create them with `aws glue create-crawler`."}
 """Kinds that are recognised and refused, with the reason."""

@@ -26,7 +26,7 @@ from pyspark.sql.types import (
 )
 
 from gluepot.catalog.databases import is_of_database
-from gluepot.catalog.formats import HIVE_FORMATS, HiveFormat, table_format
+from gluepot.catalog.formats import KNOWN_FORMATS, table_format
 from gluepot.catalog.streams import is_stream
 from gluepot.catalog.values import Table, catalog_name
 from gluepot.core.errors import ConfigError
@@ -43,15 +43,13 @@ _PARTS = f"{_SCHEMA}.numParts"
 _PART_CHARACTERS = 4000  # Spark's own limit of one parameter, `spark.sql.sources.schemaStringLengthThreshold`
 _OWN_PARAMETERS = frozenset({"EXTERNAL", "classification", "table_type", "skip.header.line.count", "field.delim"})
 _OWN_OPTIONS = frozenset({"path", "serialization.format", "field.delim", "quoteChar", "escapeChar"})
-_ORC = "org.apache.hadoop.hive.ql.io.orc."
-_FORMATS: Mapping[str, HiveFormat] = {
-    **HIVE_FORMATS,
-    "orc": HiveFormat(f"{_ORC}OrcSerde", f"{_ORC}OrcInputFormat", f"{_ORC}OrcOutputFormat"),
-}
 _WITHOUT_COLUMNS = frozenset({"delta", "iceberg", "hudi"})
 """Formats that keep the columns of a table in the table's own folder."""
 
 _CSV_OPTIONS = {"separator": "sep", "quoteChar": "quote", "escaper": "escape"}
+_NOT_OF_SPARK = frozenset({"groklog", "ion", "bson", "unknown"})
+"""Formats that DynamicFrames read, or nothing does."""
+
 _NOT_READ = "hive"
 """What Spark calls the provider of tables that it would leave to Hive. It lists them, and refuses to read them."""
 
@@ -204,7 +202,7 @@ def _storage(one: SparkTable, provider: str) -> dict[str, Any]:
         serde_parameters["quoteChar"] = _option(one, "quote") or '"'
         serde_parameters["escapeChar"] = _option(one, "escape") or "\\"
     storage: dict[str, Any] = {"Location": one.location, "SerdeInfo": {"Parameters": serde_parameters}}
-    if (hive := _FORMATS.get(provider)) is not None:
+    if (hive := KNOWN_FORMATS.get(provider)) is not None:
         storage |= {"InputFormat": hive.input, "OutputFormat": hive.output}
         storage["SerdeInfo"]["SerializationLibrary"] = hive.serde
     if one.buckets is not None:
@@ -302,7 +300,9 @@ def _format(table: Table) -> tuple[str, dict[str, str]]:
         options["header"] = "true"
     if "rowTag" in form.options:
         options["rowTag"] = str(form.options["rowTag"])
-    return form.name, options
+    if form.options.get("multiLine"):
+        options["multiLine"] = "true"
+    return (_NOT_READ, {}) if form.name in _NOT_OF_SPARK else (form.name, options)
 
 
 def _bucket_columns(storage: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -130,6 +130,7 @@ def test_of_documents_over_several_lines_a_broken_one_is_set_aside(tmp_path):
         ("$.records[*]", '{"records": [{"id": 1}, {"id": 2}]}'),
         ("$.records.[*]", '{"records": [{"id": 1}, {"id": 2}]}'),
         ("$[*]", '[{"id": 1}, {"id": 2}]'),
+        ("$.all[1][*]", '{"all": [[], [{"id": 1}, {"id": 2}]]}'),
         ("$[*].a['b']", '[{"a": {"b": {"id": 1}}}, {"x": 0}, {"a": {"b": {"id": 2}}}]'),
         ("$.records[*]", '{"records": [{"id": 1}]}\n{"records": [{"id": 2}]}'),
     ],
@@ -139,7 +140,7 @@ def test_a_path_leads_to_the_records(tmp_path, path, text):
     assert records(tmp_path, "json", jsonPath=path) == [{"id": 1}, {"id": 2}]
 
 
-@pytest.mark.parametrize("path", ["records", "$..x", "$.a[0]"])
+@pytest.mark.parametrize("path", ["records", "$..x", "$.a[0", "$.a[-1]"])
 def test_a_path_that_is_not_understood_is_said(tmp_path, path):
     with pytest.raises(ConfigError, match="jsonPath is"):
         records(tmp_path, "json", jsonPath=path)

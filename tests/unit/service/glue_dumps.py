@@ -398,7 +398,7 @@ _MEANING = {
     },
 }
 # Where a value must be another one than the first that fits.
-_VALUES = {"QuoteSymbol": '"', "Delimiter": "#"}
+_VALUES = {"QuoteSymbol": '"', "Delimiter": "#", "CustomDatatypes": ["STRING"]}
 # The registry tells times as texts.
 _REGISTRY_TIMES = dict.fromkeys(("CreatedTime", "UpdatedTime"), "2024-03-01T09:30:00.123Z")
 

@@ -17,6 +17,7 @@ class Tables:
     """All rows. Values are immutable, so a copy of the dictionaries is a copy of everything."""
 
     jobs: dict = field(default_factory=dict)
+    crawlers: dict = field(default_factory=dict)
     runs: dict = field(default_factory=dict)
     followed: dict = field(default_factory=dict)
     triggers: dict = field(default_factory=dict)
@@ -138,6 +139,23 @@ class MetricRows:
         pass
 
 
+class CrawlerRows(Rows):
+    def get(self, name):
+        return self._tables.crawlers.get(name)
+
+    def all(self):
+        return [self._tables.crawlers[name] for name in sorted(self._tables.crawlers)]
+
+    def due(self, now_ms):
+        return [one for one in self.all() if one.next_ms is not None and one.next_ms <= now_ms]
+
+    def save(self, crawler):
+        self._put("crawlers", crawler.name, crawler)
+
+    def delete(self, name):
+        self._drop("crawlers", name)
+
+
 class MemoryChanges(Rows):
     """What `Changes` of the real store offers."""
 
@@ -145,6 +163,7 @@ class MemoryChanges(Rows):
         super().__init__(tables)
         self.triggers, self.workflows, self.events = TriggerRows(tables), WorkflowRows(tables), EventRows(tables)
         self.metrics = MetricRows()
+        self.crawlers = CrawlerRows(tables)
 
     def alone(self):
         pass

@@ -137,7 +137,9 @@ def test_what_is_refused_is_told_and_the_rest_is_imported(target):
         ("crawl", "Crawler lake not found."),
         ("orphan", "Job none not found."),
     ]
-    assert outcomes["crawlers"].refused == [("lake", "Crawlers do not exist here yet.")]
+    assert outcomes["crawlers"].refused == [
+        ("lake", "Crawlers are not imported yet; create them with `aws glue create-crawler`.")
+    ]
     assert outcomes["schema versions"].refused == [
         ("web/clicks 1", "Schema is not found. SchemaName: clicks, RegistryName: web.")
     ]
@@ -200,7 +202,10 @@ def test_the_commands_print_what_became_of_a_dump(environ, monkeypatch, capsys, 
     monkeypatch.setattr("sys.stdin", StringIO(json.dumps({"Crawlers": [{"Name": "lake"}]})))
     with pytest.raises(SystemExit):
         import_()
-    assert "Refused: crawlers lake: Crawlers do not exist here yet." in capsys.readouterr().out
+    assert (
+        "Refused: crawlers lake: Crawlers are not imported yet; create them with `aws glue create-crawler`."
+        in capsys.readouterr().out
+    )
     import_(str(jobs))
     assert "has a NextToken" in capsys.readouterr().out
     export_(kind=["jobs"])

@@ -29,8 +29,10 @@ MOST_DOCUMENT_BYTES = 512 << 20
 MOST_UNPACKED_BYTES = 64 << 20
 _MOST_MEMORY_BYTES = 256 << 20
 _RECORDS = 10_000
-_PATH_STEP = re.compile(r"\.?\[\*\]|\.?\['([^']+)'\]|\.([^.\[\]]+)")
+_PATH_STEP = re.compile(r"\.?\[(?:\*|(\d{1,9}))\]|\.?\['([^']+)'\]|\.([^.\[\]]+)")
 _SPACE = b" \t\r\n"
+
+Step = str | int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +41,12 @@ class JsonInputFormat:
 
     Args:
         multi_line: documents may spread over lines; a file is then held in memory.
-        path: steps from the document to the records: a key, or None for every element of an array.
+        path: steps from the document to the records: a key, the index of an element, or None for every element.
         declared: columns that the script gives; None where the records tell.
     """
 
     multi_line: bool = False
-    path: tuple[str | None, ...] = ()
+    path: tuple[Step, ...] = ()
     declared: DeclaredJson | None = None
 
     @classmethod
@@ -135,7 +137,7 @@ def _gathered(records: Iterable[tuple[int, bytes]]) -> Iterator[tuple[list[bytes
         yield [value for _, value in some], [at for at, _ in some]
 
 
-def _whole(file: OpenFile, path: Sequence[str | None]) -> Iterator[tuple[list[bytes], list[int]]]:
+def _whole(file: OpenFile, path: Sequence[Step]) -> Iterator[tuple[list[bytes], list[int]]]:
     most_bytes = MOST_UNPACKED_BYTES if file.is_unpacked else MOST_DOCUMENT_BYTES
     text = file.plain.read(most_bytes + 1)
     if len(text) > most_bytes:
@@ -154,7 +156,7 @@ def _whole(file: OpenFile, path: Sequence[str | None]) -> Iterator[tuple[list[by
     return _gathered(cut(text))
 
 
-def _records_at(text: bytes, path: Sequence[str | None]) -> Iterator[tuple[int, bytes]]:
+def _records_at(text: bytes, path: Sequence[Step]) -> Iterator[tuple[int, bytes]]:
     for start, document in _documents(text):
         if isinstance(document, bytes):
             yield start, document
@@ -181,24 +183,27 @@ def _documents(text: bytes) -> Iterator[tuple[int, Any]]:
         yield start, text[start:].strip(_SPACE)
 
 
-def _path(text: str) -> tuple[str | None, ...]:
+def _path(text: str) -> tuple[Step, ...]:
     if not text:
         return ()
-    at, steps = 1, []
+    steps: list[Step] = []
+    at = 1
     while text.startswith("$") and at < len(text) and (step := _PATH_STEP.match(text, at)):
-        steps.append(step[1] or step[2])
+        steps.append(int(step[1]) if step[1] else step[2] or step[3])
         at = step.end()
     if not text.startswith("$") or at < len(text):
-        raise ConfigError(f"jsonPath is {text!r}; use keys and [*] from the root, such as $.records[*]")
+        raise ConfigError(f"jsonPath is {text!r}; use keys, [0] and [*] from the root, such as $.records[*]")
     return tuple(steps)
 
 
-def _at(document: Any, path: Sequence[str | None]) -> list[Any]:
+def _at(document: Any, path: Sequence[Step]) -> list[Any]:
     """Return the values at the end of a path; where a step leads nowhere there are none."""
     found = [document]
     for step in path:
         if step is None:
             found = [element for value in found if isinstance(value, list) for element in value]
+        elif isinstance(step, int):
+            found = [value[step] for value in found if isinstance(value, list) and step < len(value)]
         else:
             found = [value[step] for value in found if isinstance(value, dict) and step in value]
     return found

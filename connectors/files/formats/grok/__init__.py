@@ -1,0 +1,1 @@
+"""Log lines that a grok pattern describes: the standard patterns, and the format `grokLog`."""

@@ -1,0 +1,91 @@
+"""Runs one crawl for the service: `python -m gluepot.crawl REQUEST`, in the folder that gets `result.json`.
+
+REQUEST is a JSON file with `crawler`, as CreateCrawler takes it, `classifiers`, and the `id` of the crawl. The log
+goes to standard output.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from gluepot.catalog.connect import catalog_url, open_catalog
+from gluepot.core.clock import Clock, SystemClock
+from gluepot.core.errors import EtlError
+from gluepot.core.failpoints import reach
+from gluepot.crawl.classify.custom import read_classifier
+from gluepot.crawl.run import CrawlReport, crawl
+from gluepot.crawl.settings import crawl_settings
+
+RESULT = "result.json"
+_FAILED = 1
+_COUNTED = {"created": {"created"}, "updated": {"updated", "deprecated"}, "deleted": {"deleted"}}
+
+
+def main(arguments: Sequence[str], environ: Mapping[str, str], clock: Clock) -> int:
+    """Crawl, and write down what came of it; return the exit code."""
+    request = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
+    log = _Log(request["id"])
+    name, database = request["crawler"]["Name"], request["crawler"].get("DatabaseName", "")
+    log.say("BENCHMARK", f"Running Start Crawl for Crawler {name}")
+    try:
+        settings = crawl_settings(request["crawler"], [read_classifier(one) for one in request["classifiers"]])
+        catalog = open_catalog(catalog_url(environ), clock)
+        try:
+            chance = random.Random()  # noqa: S311  samples are no secrets
+            report = crawl(settings, catalog, chance, request["id"])
+        finally:
+            catalog.close()
+    except EtlError as error:
+        log.say("ERROR", str(error))
+        print(f"error: {error}", file=sys.stderr)
+        return _FAILED
+    log.say("BENCHMARK", f"Classification complete, writing results to database {database}")
+    _tell(log, report, database)
+    counts = {
+        word: sum(one.outcome in outcomes for one in report.tables)
+        for word, outcomes in (
+            ("created", {"created"}),
+            ("updated", {"updated", "deprecated"}),
+            ("deleted", {"deleted"}),
+        )
+    }
+    result = {"summary": report.summary(database), "tables": counts}
+    Path(RESULT).write_text(json.dumps(result), encoding="utf-8")
+    reach("crawl.result_written")
+    log.say("BENCHMARK", "Finished writing to Catalog")
+    log.say("BENCHMARK", "Crawler has finished running and is in state READY")
+    return 0
+
+
+class _Log:
+    """Says lines as crawlers of AWS do.
+
+    Args:
+        run_id: of the crawl.
+    """
+
+    def __init__(self, run_id: str) -> None:
+        self._run_id = run_id
+
+    def say(self, level: str, text: str) -> None:
+        """Print a line."""
+        print(f"[{self._run_id}] {level} : {text}", flush=True)
+
+
+def _tell(log: _Log, report: CrawlReport, database: str) -> None:
+    for step in report.steps:
+        log.say("INFO", step.line())
+    for one in (*report.failed_targets, *report.left_out):
+        log.say("WARN", f"Left out {one.place}: {one.why}")
+    for action in report.tables:
+        verb = action.outcome.capitalize()
+        log.say("INFO", f"{verb} table {action.table} in database {database}{f': {action.why}' if action.why else ''}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ, SystemClock()))

@@ -1,0 +1,150 @@
+"""Folders that a crawler has seen before, and new folders as partitions of its tables (docs/glue 11.6). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+
+from gluepot.catalog.values import Partition, Table
+from gluepot.core.errors import ConfigError
+from gluepot.core.plural import counted
+from gluepot.core.storage import canonical_url
+from gluepot.crawl.grouping import GroupRules, group, merged_kind
+from gluepot.crawl.names import partition_value
+from gluepot.crawl.schemas import THRESHOLD, similarity
+from gluepot.crawl.values import FileKind, FoundTable, Leaf, Part, Step
+from gluepot.frames.schema.hive_types import arrow_of_hive
+
+_BASICS = ("classification", "compressionType", "delimiter")
+
+
+@dataclass(slots=True)
+class Fitted:
+    """Folders of tables that exist.
+
+    Args:
+        tables: with the folders that fit, and only these.
+        rest: folders that belong to no table.
+        never: folders, relative to the target, of tables that exist.
+        steps: what did not fit, and why.
+    """
+
+    tables: list[FoundTable] = field(default_factory=list)
+    rest: list[Leaf] = field(default_factory=list)
+    never: set[str] = field(default_factory=set)
+    steps: list[Step] = field(default_factory=list)
+
+
+def known_folders(
+    url: str, tables: Iterable[Table], partitions: Callable[[Table], Sequence[Partition]]
+) -> frozenset[str]:
+    """Return the folders below a target that tables have, relative to it.
+
+    Args:
+        url: of the target.
+        tables: of the crawler.
+        partitions: returns those of a table.
+    """
+    found: set[str] = set()
+    for table in tables:
+        places = [one.location for one in partitions(table)] if table.partition_keys else [table.storage.location]
+        found.update(inside for one in places if (inside := _relative(url, one)))
+    return frozenset(found)
+
+
+def fit(url: str, tables: Sequence[Table], leaves: Iterable[Leaf], *, combine: bool) -> Fitted:
+    """Share folders out to the tables that they lie in.
+
+    Args:
+        url: of the target.
+        tables: that exist.
+        leaves: folders with files.
+        combine: similarity does not matter.
+    """
+    fitted = Fitted()
+    roots = {inside: table for table in tables if (inside := _relative(url, table.storage.location)) is not None}
+    fitted.never = set(roots)
+    of_table: dict[str, list[Leaf]] = {}
+    for leaf in leaves:
+        root = next((above for above in _with_above(leaf.folder) if above in roots), None)
+        if root is None:
+            fitted.rest.append(leaf)
+        else:
+            of_table.setdefault(root, []).append(leaf)
+    for root, some in of_table.items():
+        _fit_table(url, root, roots[root], some, fitted, combine=combine)
+    return fitted
+
+
+def _fit_table(url: str, root: str, table: Table, leaves: Sequence[Leaf], out: Fitted, *, combine: bool) -> None:
+    keys = [key.name for key in table.partition_keys]
+    parts: list[Part] = []
+    for leaf in leaves:
+        inside = leaf.folder[len(root) :].strip("/")
+        path = inside.split("/") if inside else []
+        place = f"{url}/{leaf.folder}" if leaf.folder else url
+        grouped = group(url, [replace(leaf, folder=leaf.folder)], (), GroupRules(combine=combine))
+        compared = f"{counted(leaf.files, 'file')} with the table {table.title}"
+        if len(path) != len(keys):
+            rule = f"the table has {counted(len(keys), 'partition key')}, and this folder is {len(path)} levels deep"
+            out.steps.append(Step(place, compared, rule, "left out"))
+            continue
+        kind = next((one.kind for one in grouped.tables if not one.file), None)
+        if kind is None or not kind.is_known:
+            out.steps.append(Step(place, compared, "its files are of several kinds, or of none", "left out"))
+            continue
+        if why := _unlike(kind, table):
+            out.steps.append(Step(place, compared, why, "left out"))
+            continue
+        share = similarity(kind.schema, _schema_of(table))
+        if share < THRESHOLD and not combine:
+            rule = f"the columns must be similar by {THRESHOLD:.0%}"
+            out.steps.append(Step(place, compared, rule, "left out", share))
+            continue
+        part = next(part for one in grouped.tables if not one.file for part in one.parts)
+        values = tuple(partition_value(key, name) for key, name in zip(keys, path, strict=True))
+        parts.append(replace(part, values=values))
+    if parts:
+        kind = merged_kind([part.kind for part in parts])
+        out.tables.append(FoundTable(url, root, "", kind, tuple(keys), parts, name=table.name))
+
+
+def _unlike(kind: FileKind, table: Table) -> str:
+    """Return in which basic attribute files differ from a table; empty if in none."""
+    now = {"classification": kind.classification, "compressionType": kind.compression, **dict(kind.basics)}
+    for name in _BASICS:
+        was = table.parameters.get(name)
+        if was is not None and was != now.get(name, ""):
+            return f"{name} of the table is {was!r}, and here it is {now.get(name, 'not set')!r}"
+    return ""
+
+
+def _schema_of(table: Table) -> pa.Schema:
+    return pa.schema([(column.name, _arrow(column.type)) for column in table.storage.columns])
+
+
+def _arrow(name: str) -> pa.DataType:
+    try:
+        return arrow_of_hive(name)
+    except ConfigError:
+        return pa.string()
+
+
+def _relative(url: str, location: str) -> str | None:
+    """Return a location's path below a target; None if it lies elsewhere."""
+    if not location:
+        return None
+    place = canonical_url(location)
+    if place == url:
+        return ""
+    return place[len(url) + 1 :] if place.startswith(f"{url}/") else None
+
+
+def _with_above(folder: str) -> list[str]:
+    found = [folder]
+    while folder:
+        folder = folder.rpartition("/")[0]
+        found.append(folder)
+    return found

@@ -1,0 +1,374 @@
+"""Compares what a crawl found with what the catalog has, and decides what to write (docs/glue 11.6). Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from gluepot.catalog.values import Partition, Table
+from gluepot.core.errors import ConfigError
+from gluepot.core.plural import counted
+from gluepot.core.storage import canonical_url
+from gluepot.crawl.names import last_part, table_name, table_name_at
+from gluepot.crawl.settings import NEW_FOLDERS, CrawlSettings
+from gluepot.crawl.tables import COUNTS, DEPRECATED_BY, UPDATED_BY, columns_of, partition_of, table_body
+from gluepot.crawl.values import FoundTable
+from gluepot.frames.schema.hive_types import arrow_of_hive, hive_name
+
+Outcome = Literal["created", "updated", "unchanged", "logged", "kept", "deprecated", "deleted"]
+
+_BASICS = ("classification", "compressionType", "delimiter")
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What happens to one table.
+
+    Args:
+        table: its name.
+        outcome: in one word.
+        body: the table's new body; None to leave it as it is.
+        is_version: whether the body is a new version, and not only new counts.
+        added: new partitions.
+        changed: partitions with other content.
+        dropped: values of partitions that go.
+        why: for people; empty where the outcome says it all.
+    """
+
+    table: str
+    outcome: Outcome
+    body: Mapping[str, Any] | None = None
+    is_version: bool = False
+    added: Sequence[Partition] = ()
+    changed: Sequence[Partition] = ()
+    dropped: Sequence[tuple[str, ...]] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the listings of a crawl tell of places.
+
+    Args:
+        folders: URLs of all folders with files, sorted.
+        uncertain: URLs of folders that could not be listed, or with files that were not understood.
+        targets: URLs of the targets that were listed.
+    """
+
+    folders: Sequence[str]
+    uncertain: Sequence[str]
+    targets: Sequence[str]
+
+    def has_files(self, url: str) -> bool:
+        """Tell whether there are files in a folder or below it, or whether nobody knows."""
+        at = bisect_left(self.folders, url)
+        here = at < len(self.folders) and self.folders[at] == url
+        below = bisect_left(self.folders, f"{url}/")
+        deeper = below < len(self.folders) and self.folders[below].startswith(f"{url}/")
+        return here or deeper or self.is_uncertain(url)
+
+    def is_uncertain(self, url: str) -> bool:
+        """Tell whether something at a place, above it or below it could not be listed."""
+        return any(_within(url, one) or _within(one, url) for one in self.uncertain)
+
+    def covers(self, url: str) -> bool:
+        """Tell whether a place lies in a target."""
+        return any(_within(url, one) for one in self.targets)
+
+
+@dataclass(slots=True)
+class Catalogued:
+    """What the catalog has.
+
+    Args:
+        tables: of the database, by name.
+        partitions: returns the partitions of a table by their values.
+    """
+
+    tables: Mapping[str, Table]
+    partitions: Callable[[Table], Mapping[tuple[str, ...], Partition]]
+    taken: set[str] = field(default_factory=set)
+
+
+def plan(
+    settings: CrawlSettings, found: Sequence[FoundTable], catalogued: Catalogued, seen: Seen, run_id: str = ""
+) -> list[Action]:
+    """Return what a crawl writes, a table each.
+
+    Args:
+        settings: of the crawler.
+        found: what was found.
+        catalogued: what there is.
+        seen: which places still have files.
+        run_id: of the crawl.
+
+    Raises:
+        ConfigError: more tables were found than the crawler may make.
+    """
+    most = settings.table_threshold
+    if most is not None and len(found) > most:
+        raise ConfigError(
+            f"The crawl found {counted(len(found), 'table')}, and TableThreshold is {most}; nothing was written. Raise"
+            " it, or set TableLevelConfiguration."
+        )
+    actions = [_of_table(settings, one, catalogued, seen, run_id) for one in found]
+    if settings.recrawl != NEW_FOLDERS and not settings.catalog_targets:
+        actions += _gone(settings, found, catalogued, seen)
+    return actions
+
+
+def _of_table(settings: CrawlSettings, found: FoundTable, catalogued: Catalogued, seen: Seen, run_id: str) -> Action:
+    name, there = _identity(settings, found, catalogued)
+    catalogued.taken.add(name)
+    body = table_body(found, settings.name, run_id)
+    if there is None:
+        inherited = body if settings.inherit else None
+        added = [partition_of(found, part, inherited) for part in found.parts] if found.keys else []
+        return Action(name, "created", body, is_version=True, added=added)
+    if there.iceberg_catalog is not None:
+        return Action(name, "kept", why="jobs have it as a table of Iceberg, whose own catalog says what it is")
+    is_own = UPDATED_BY in there.parameters or bool(found.name)
+    if not is_own:
+        return _of_others(name, found, there, catalogued)
+    wanted, why = _wanted(settings, there, body)
+    action = _changed(name, there, wanted, why)
+    if not found.keys:
+        return action
+    return _with_partitions(settings, action, found, there, catalogued, seen)
+
+
+def _identity(settings: CrawlSettings, found: FoundTable, catalogued: Catalogued) -> tuple[str, Table | None]:
+    """Return the name of a table, and its entry if the catalog has it."""
+    if found.name:
+        return found.name, catalogued.tables.get(found.name)
+    first = table_name(settings.prefix, last_part(found.location))
+    for name in (first, table_name_at(found.location, first)):
+        there = catalogued.tables.get(name)
+        if name in catalogued.taken:
+            continue
+        if there is None or _place(there.storage.location) == _place(found.location):
+            return name, there
+    return table_name_at(f"{found.location} {first}", first), None
+
+
+def _of_others(name: str, found: FoundTable, there: Table, catalogued: Catalogued) -> Action:
+    """Leave a table alone that no crawler made, but for partitions that it lacks."""
+    keys = tuple(key.name for key in there.partition_keys)
+    why = "no crawler made it, so its definition stays"
+    if keys != found.keys or not keys:
+        return Action(name, "kept", why=why)
+    existing = catalogued.partitions(there)
+    added = [partition_of(found, part, there.body) for part in found.parts if part.values not in existing]
+    return Action(name, "kept", added=added, why=why)
+
+
+def _wanted(settings: CrawlSettings, there: Table, body: dict[str, Any]) -> tuple[Mapping[str, Any], str]:
+    """Return the body that a table gets by the policies, and what is to be said about it."""
+    if settings.update == "LOG" or settings.recrawl == NEW_FOLDERS:
+        differences = changes_in_words(there.body, body) if settings.recrawl != NEW_FOLDERS else []
+        return there.body, f"UpdateBehavior is LOG: {'; '.join(differences)}" if differences else ""
+    if settings.merge_new_columns:
+        return _merged_body(settings, there, body)
+    comments = {one["Name"]: one["Comment"] for one in columns_of(there.body) if one.get("Comment")}
+    columns = [
+        {**one, "Comment": comments[one["Name"]]} if one["Name"] in comments else one for one in columns_of(body)
+    ]
+    described = {"Description": there.body["Description"]} if there.body.get("Description") else {}
+    return {**body, **described, "StorageDescriptor": {**body["StorageDescriptor"], "Columns": columns}}, ""
+
+
+def _merged_body(settings: CrawlSettings, there: Table, body: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+    """Add new columns, and leave the rest; what has another format now is deprecated."""
+    before, now = there.parameters, body["Parameters"]
+    if odd := [name for name in _BASICS if before.get(name) != now.get(name)]:
+        parameters = {**before, DEPRECATED_BY: settings.name}
+        told = ", ".join(f"{name} was {before.get(name)!r} and is {now.get(name)!r}" for name in odd)
+        return {**there.body, "Parameters": parameters}, f"MergeNewColumns keeps the format: {told}; it is deprecated"
+    if [one["Name"] for one in there.body.get("PartitionKeys") or ()] != [one["Name"] for one in body["PartitionKeys"]]:
+        return there.body, "MergeNewColumns keeps the partition keys, which are others now"
+    storage = there.body["StorageDescriptor"]
+    columns = _with_new(columns_of(there.body), columns_of(body))
+    counts = {name: value for name, value in now.items() if name in COUNTS}
+    kept = {name: value for name, value in before.items() if name != DEPRECATED_BY}
+    in_storage = {**(storage.get("Parameters") or {}), **counts}
+    return {
+        **there.body,
+        "Parameters": {**kept, **counts, UPDATED_BY: settings.name},
+        "StorageDescriptor": {**storage, "Columns": columns, "Parameters": in_storage},
+    }, ""
+
+
+def _with_new(old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    found = {one["Name"]: one for one in new}
+    columns = []
+    for one in old:
+        wider = found.get(one["Name"].lower())
+        columns.append({**one, "Type": _with_new_fields(str(one.get("Type")), wider["Type"])} if wider else dict(one))
+    names = {one["Name"].lower() for one in old}
+    return [*columns, *(dict(one) for one in new if one["Name"] not in names)]
+
+
+def _with_new_fields(old: str, new: str) -> str:
+    """Return a type with the fields that another one has beside its own."""
+    try:
+        return hive_name(pa.field("", _grown(arrow_of_hive(old), arrow_of_hive(new)))) if "struct" in old else old
+    except ConfigError:
+        return old
+
+
+def _grown(old: pa.DataType, new: pa.DataType) -> pa.DataType:
+    if pa.types.is_struct(old) and pa.types.is_struct(new):
+        theirs = {field.name: field for field in new}
+        mine = [
+            field.with_type(_grown(field.type, theirs[field.name].type)) if field.name in theirs else field
+            for field in old
+        ]
+        names = {field.name for field in old}
+        return pa.struct([*mine, *(field for field in new if field.name not in names)])
+    if pa.types.is_list(old) and pa.types.is_list(new):
+        return pa.list_(_grown(old.value_type, new.value_type))
+    return old
+
+
+def _changed(name: str, there: Table, wanted: Mapping[str, Any], why: str) -> Action:
+    if _without_counts(there.body) != _without_counts(wanted):
+        told = "; ".join(changes_in_words(there.body, wanted))
+        return Action(name, "updated", wanted, is_version=True, why=why or told)
+    if there.body != wanted and _counts(there.body) != _counts(wanted):
+        return Action(name, "unchanged", wanted, why=why)
+    return Action(name, "logged" if why else "unchanged", why=why)
+
+
+def _with_partitions(
+    settings: CrawlSettings,
+    action: Action,
+    found: FoundTable,
+    there: Table,
+    catalogued: Catalogued,
+    seen: Seen,
+) -> Action:
+    body = action.body or there.body
+    keys = [one["Name"] for one in body.get("PartitionKeys") or ()]
+    if keys != list(found.keys):
+        return replace(action, why=action.why or "its partition keys are others than those of the folders")
+    existing = catalogued.partitions(there)
+    inherited = body if settings.inherit else None
+    wanted = {part.values: partition_of(found, part, inherited) for part in found.parts}
+    if keys != [key.name for key in there.partition_keys]:
+        return replace(action, added=list(wanted.values()), dropped=list(existing))
+    may_change = settings.update != "LOG" or settings.inherit
+    changed = [
+        one for values, one in wanted.items() if may_change and values in existing and existing[values].body != one.body
+    ]
+    gone = [] if settings.recrawl == NEW_FOLDERS else _gone_partitions(there, existing, wanted, seen)
+    deprecated: list[Partition] = []
+    if settings.delete == "DEPRECATE_IN_DATABASE":
+        deprecated = [
+            one for values in gone if (one := _deprecated(existing[values], settings.name)) != existing[values]
+        ]
+    return replace(
+        action,
+        added=[one for values, one in wanted.items() if values not in existing],
+        changed=[*changed, *deprecated],
+        dropped=gone if settings.delete == "DELETE_FROM_DATABASE" else [],
+        why=action.why or (f"{counted(len(gone), 'partition')} without files" if gone else ""),
+    )
+
+
+def _gone_partitions(
+    there: Table, existing: Mapping[tuple[str, ...], Partition], wanted: Iterable[tuple[str, ...]], seen: Seen
+) -> list[tuple[str, ...]]:
+    found = set(wanted)
+    return [
+        values
+        for values, one in existing.items()
+        if values not in found
+        and seen.covers(place := _place(one.location or there.storage.location))
+        and not seen.has_files(place)
+    ]
+
+
+def _deprecated(one: Partition, crawler: str) -> Partition:
+    return replace(one, body={**one.body, "Parameters": {**(one.body.get("Parameters") or {}), DEPRECATED_BY: crawler}})
+
+
+def _gone(settings: CrawlSettings, found: Sequence[FoundTable], catalogued: Catalogued, seen: Seen) -> list[Action]:
+    """Return what becomes of tables that this crawler made and did not find again."""
+    places = [_place(one.location) for one in found]
+    actions = []
+    for name, there in sorted(catalogued.tables.items()):
+        place = _place(there.storage.location)
+        is_own = there.parameters.get(UPDATED_BY) == settings.name and there.iceberg_catalog is None
+        if name in catalogued.taken or not is_own or not seen.covers(place):
+            continue
+        if seen.has_files(place):
+            nested = any(_within(one, place) or _within(place, one) for one in places)
+            if seen.is_uncertain(place) or not nested:
+                actions.append(Action(name, "kept", why="its files are there and were not understood"))
+            else:
+                actions.append(_deleted(settings, name, there, "its files belong to other tables now", may_drop=False))
+        else:
+            actions.append(_deleted(settings, name, there, "its files are gone", may_drop=True))
+    return actions
+
+
+def _deleted(settings: CrawlSettings, name: str, there: Table, why: str, *, may_drop: bool) -> Action:
+    if settings.delete == "LOG":
+        return Action(name, "logged", why=f"{why}; DeleteBehavior is LOG")
+    if settings.delete == "DELETE_FROM_DATABASE" and may_drop:
+        return Action(name, "deleted", why=why)
+    if there.parameters.get(DEPRECATED_BY):
+        return Action(name, "unchanged", why=f"{why}; it is deprecated")
+    return Action(
+        name, "deprecated", _with_parameter(there.body, DEPRECATED_BY, settings.name), is_version=True, why=why
+    )
+
+
+def _with_parameter(body: Mapping[str, Any], name: str, value: str) -> dict[str, Any]:
+    return {**body, "Parameters": {**(body.get("Parameters") or {}), name: value}}
+
+
+def changes_in_words(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Return what differs between two bodies of a table, in words: columns, keys, format, parameters."""
+    old, new = ({one["Name"]: str(one.get("Type")) for one in columns_of(body)} for body in (before, after))
+    told = [f"new column {name} {kind}" for name, kind in new.items() if name not in old]
+    told += [f"column {name} is gone" for name in old if name not in new]
+    told += [
+        f"column {name} was {old[name]} and is {kind}" for name, kind in new.items() if old.get(name, kind) != kind
+    ]
+    keys = [[one["Name"] for one in body.get("PartitionKeys") or ()] for body in (before, after)]
+    if keys[0] != keys[1]:
+        told.append(f"partition keys were {', '.join(keys[0]) or 'none'} and are {', '.join(keys[1]) or 'none'}")
+    were, are = (body.get("Parameters") or {} for body in (before, after))
+    names = [name for name in {**were, **are} if name not in COUNTS and were.get(name) != are.get(name)]
+    told += [f"{name} was {were.get(name, 'not set')} and is {are.get(name, 'not set')}" for name in names]
+    places = [str((body.get("StorageDescriptor") or {}).get("Location") or "") for body in (before, after)]
+    if places[0] != places[1]:
+        told.append(f"location was {places[0]} and is {places[1]}")
+    return told or (["order of columns"] if list(old) != list(new) else [])
+
+
+def _without_counts(body: Mapping[str, Any]) -> dict[str, Any]:
+    storage = dict(body.get("StorageDescriptor") or {})
+    storage["Parameters"] = {k: v for k, v in (storage.get("Parameters") or {}).items() if k not in COUNTS}
+    own = {k: v for k, v in (body.get("Parameters") or {}).items() if k not in COUNTS}
+    return {**body, "StorageDescriptor": storage, "Parameters": own}
+
+
+def _counts(body: Mapping[str, Any]) -> dict[str, str]:
+    return {k: v for k, v in (body.get("Parameters") or {}).items() if k in COUNTS and k != "CRAWL_RUN_ID"}
+
+
+def _place(location: str) -> str:
+    try:
+        return canonical_url(location) if location else ""
+    except ConfigError:
+        return location.rstrip("/")
+
+
+def _within(inner: str, outer: str) -> bool:
+    return inner == outer or inner.startswith(f"{outer.rstrip('/')}/")

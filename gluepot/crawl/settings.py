@@ -1,0 +1,229 @@
+"""What a crawler is told, in the words of the API, checked once (docs/glue 11.6). Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, Literal
+
+from gluepot.connectors.files.source.globs import compile_globs
+from gluepot.core.errors import ConfigError
+from gluepot.core.option_values import is_true
+from gluepot.core.storage import parse_url
+from gluepot.crawl.classify.custom import Custom
+
+Update = Literal["UPDATE_IN_DATABASE", "LOG"]
+Delete = Literal["DEPRECATE_IN_DATABASE", "DELETE_FROM_DATABASE", "LOG"]
+
+EVERYTHING, NEW_FOLDERS, EVENTS = "CRAWL_EVERYTHING", "CRAWL_NEW_FOLDERS_ONLY", "CRAWL_EVENT_MODE"
+_MOST_SAMPLES = 249
+_OF_FILES, _OF_LAKES = "S3Targets", {"DeltaTargets": "DeltaTables", "IcebergTargets": "Paths"}
+_OF_TABLES = "CatalogTargets"
+_LATER = ("JdbcTargets", "MongoDBTargets", "DynamoDBTargets", "HudiTargets")
+_MERGE_NEW, _INHERIT, _COMBINE = "MergeNewColumns", "InheritFromTable", "CombineCompatibleSchemas"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a crawl looks.
+
+    Args:
+        url: of a folder or a file.
+        exclusions: globs relative to it.
+        sample_size: how many files of each folder are read; None for all.
+        tables: names of the tables of the catalog that lie there; empty for a target that may make tables.
+    """
+
+    url: str
+    exclusions: tuple[str, ...] = ()
+    sample_size: int | None = None
+    tables: tuple[str, ...] = ()
+
+    def excludes(self, key: str) -> bool:
+        """Tell whether a file is left out, by its path below the target."""
+        globs = _compiled(self.exclusions)
+        return globs is not None and globs.search(f"/{key}") is not None
+
+
+@lru_cache(maxsize=64)
+def _compiled(globs: tuple[str, ...]) -> re.Pattern[str] | None:
+    # A glob that begins with a slash is about the whole path, as a crawler's globs are.
+    return compile_globs([f"/{glob}" for glob in globs])
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogTarget:
+    """Tables of the catalog that a crawl brings up to date.
+
+    Args:
+        database: of the tables.
+        tables: their names.
+    """
+
+    database: str
+    tables: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlSettings:
+    """What a crawler is told.
+
+    Args:
+        name: of the crawler; written into the tables that it makes.
+        database: that gets the tables.
+        targets: folders and files.
+        catalog_targets: tables instead.
+        prefix: of the names of tables.
+        classifiers: of one's own, in order.
+        update: what happens to tables that have changed.
+        delete: what happens to tables and partitions whose files are gone.
+        recrawl: whether later crawls look at everything.
+        merge_new_columns: tables only gain columns.
+        inherit: partitions have the columns and the format of their table.
+        combine: similarity does not matter.
+        table_level: the level at which folders are tables; None lets the files tell.
+        table_threshold: the largest number of tables; None for any number.
+        partition_index: new tables with partition keys get an index over them.
+    """
+
+    name: str
+    database: str
+    targets: tuple[Target, ...] = ()
+    catalog_targets: tuple[CatalogTarget, ...] = ()
+    prefix: str = ""
+    classifiers: tuple[Custom, ...] = field(default=())
+    update: Update = "UPDATE_IN_DATABASE"
+    delete: Delete = "DEPRECATE_IN_DATABASE"
+    recrawl: str = EVERYTHING
+    merge_new_columns: bool = False
+    inherit: bool = False
+    combine: bool = False
+    table_level: int | None = None
+    table_threshold: int | None = None
+    partition_index: bool = True
+
+
+def crawl_settings(given: Mapping[str, Any], classifiers: Sequence[Custom] = ()) -> CrawlSettings:
+    """Read a crawler as CreateCrawler takes it.
+
+    Args:
+        given: its members.
+        classifiers: those that it names, in order.
+
+    Raises:
+        ConfigError: members contradict each other, or name what cannot be crawled here.
+    """
+    targets = given.get("Targets") or {}
+    _check_kinds(targets)
+    files = tuple(_target(one) for one in targets.get(_OF_FILES) or ())
+    lakes = tuple(
+        Target(path, tuple(one.get("Exclusions") or ()))
+        for kind, paths in _OF_LAKES.items()
+        for one in targets.get(kind) or ()
+        for path in one.get(paths) or ()
+    )
+    tables = tuple(CatalogTarget(one["DatabaseName"], tuple(one["Tables"])) for one in targets.get(_OF_TABLES) or ())
+    policy, recrawl = given.get("SchemaChangePolicy") or {}, (given.get("RecrawlPolicy") or {}).get("RecrawlBehavior")
+    settings = CrawlSettings(
+        name=str(given["Name"]),
+        database=str(given.get("DatabaseName") or "").lower(),
+        targets=(*files, *lakes),
+        catalog_targets=tables,
+        prefix=str(given.get("TablePrefix") or ""),
+        classifiers=tuple(classifiers),
+        update=policy.get("UpdateBehavior") or "UPDATE_IN_DATABASE",
+        delete=policy.get("DeleteBehavior") or "DEPRECATE_IN_DATABASE",
+        recrawl=recrawl or EVERYTHING,
+        **_configuration(given.get("Configuration")),
+    )
+    return _checked(settings)
+
+
+def _check_kinds(targets: Mapping[str, Any]) -> None:
+    if later := [name for name in _LATER if targets.get(name)]:
+        raise ConfigError(
+            f"Targets has {later[0]}, which cannot be crawled yet; use S3Targets, DeltaTargets, IcebergTargets or"
+            " CatalogTargets, or describe the tables with `gluepot catalog create-table`."
+        )
+
+
+def _target(given: Mapping[str, Any]) -> Target:
+    sample = given.get("SampleSize")
+    if sample is not None and not 1 <= sample <= _MOST_SAMPLES:
+        raise ConfigError(f"SampleSize is {sample}; use 1 to {_MOST_SAMPLES}, or leave it out to read all files.")
+    if given.get("EventQueueArn"):
+        raise ConfigError("EventQueueArn cannot be used here; leave it out and crawl new folders only.")
+    path = str(given.get("Path") or "")
+    parse_url(path)
+    return Target(path, tuple(given.get("Exclusions") or ()), sample)
+
+
+def _checked(settings: CrawlSettings) -> CrawlSettings:
+    if not settings.targets and not settings.catalog_targets:
+        raise ConfigError("Targets is empty; name at least one folder, such as S3Targets=[{Path: s3://bucket/folder}].")
+    if settings.targets and settings.catalog_targets:
+        raise ConfigError("CatalogTargets cannot be mixed with other targets; make a crawler for each.")
+    if settings.targets and not settings.database:
+        raise ConfigError("DatabaseName is missing; name the database that gets the tables.")
+    if settings.catalog_targets and settings.delete != "LOG":
+        raise ConfigError("A crawler of CatalogTargets makes and deletes no tables; set DeleteBehavior to LOG.")
+    if settings.recrawl == EVENTS:
+        raise ConfigError(f"RecrawlBehavior {EVENTS} cannot be used here; use {NEW_FOLDERS} or {EVERYTHING}.")
+    if settings.recrawl == NEW_FOLDERS:
+        if settings.catalog_targets:
+            raise ConfigError(f"RecrawlBehavior {NEW_FOLDERS} needs S3Targets; use {EVERYTHING} for CatalogTargets.")
+        # Glue forces both, whatever the crawler says: a crawl of new folders looks at nothing that it knows.
+        return replace(settings, update="LOG", delete="LOG")
+    return settings
+
+
+def _configuration(text: object) -> dict[str, Any]:
+    """Read the member `Configuration`, which is JSON."""
+    try:
+        given = json.loads(str(text)) if text else {}
+    except ValueError as error:
+        raise ConfigError(f"Configuration is no JSON ({error}); correct it.") from error
+    if not isinstance(given, dict) or any(
+        not isinstance(one, dict) for one in (_of(given, "CrawlerOutput"), _of(given, "Grouping"))
+    ):
+        raise ConfigError('Configuration is no object such as {"Version": 1.0, "Grouping": {...}}; correct it.')
+    if given and given.get("Version") != 1:
+        raise ConfigError(f"Configuration has the Version {given.get('Version')!r}; use 1.0.")
+    tables, partitions = _of(_of(given, "CrawlerOutput"), "Tables"), _of(_of(given, "CrawlerOutput"), "Partitions")
+    grouping = _of(given, "Grouping")
+    return {
+        "merge_new_columns": _is(tables, "AddOrUpdateBehavior", _MERGE_NEW),
+        "inherit": _is(partitions, "AddOrUpdateBehavior", _INHERIT),
+        "combine": _is(grouping, "TableGroupingPolicy", _COMBINE),
+        "table_level": _number(grouping, "TableLevelConfiguration"),
+        "table_threshold": _number(tables, "TableThreshold"),
+        "partition_index": is_true(given.get("CreatePartitionIndex", True)),
+    }
+
+
+def _of(given: Mapping[str, Any], member: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = given.get(member) or {}
+    return found
+
+
+def _is(given: Mapping[str, Any], member: str, only: str) -> bool:
+    value = given.get(member)
+    if value not in {None, only}:
+        raise ConfigError(f"{member} in Configuration is {value!r}; use {only!r}, or leave it out.")
+    return value == only
+
+
+def _number(given: Mapping[str, Any], member: str) -> int | None:
+    value = given.get(member)
+    if value is None:
+        return None
+    try:
+        number = int(value)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{member} in Configuration is {value!r}; use a whole number from 1 on.") from error
+    if number < 1:
+        raise ConfigError(f"{member} in Configuration is {number}; use a whole number from 1 on.")
+    return number

@@ -1,0 +1,112 @@
+"""Entries of the catalog for what a crawl found, in the form that crawlers of AWS write them (docs/glue 11.6). Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gluepot.catalog.formats import KNOWN_FORMATS, HiveFormat
+from gluepot.catalog.values import Partition
+from gluepot.crawl.schemas import catalog_columns
+from gluepot.crawl.values import FileKind, FoundTable, Part
+
+UPDATED_BY, DEPRECATED_BY, RUN_ID = "UPDATED_BY_CRAWLER", "DEPRECATED_BY_CRAWLER", "CRAWL_RUN_ID"
+INDEX = "crawler_partition_index"
+
+COUNTS = frozenset({"sizeKey", "objectCount", "recordCount", "averageRecordSize", RUN_ID})
+"""Parameters that say how much there is. They change without a new version of the table."""
+
+_BY_PLACE = frozenset({"csv", "opencsv"})
+_NO_FORMAT = HiveFormat("", "", "")
+_VERSIONS = {"CrawlerSchemaSerializerVersion": "1.0", "CrawlerSchemaDeserializerVersion": "1.0"}
+
+
+def table_body(found: FoundTable, crawler: str, run_id: str) -> dict[str, Any]:
+    """Return a table as GetTable answers, without name and database.
+
+    Args:
+        found: what was found.
+        crawler: name of the crawler.
+        run_id: of the crawl.
+    """
+    parameters = _parameters(found.kind, found.parts, found.exclusions) | {
+        **found.parameters,
+        UPDATED_BY: crawler,
+        **({"partition_filtering.enabled": "true"} if found.keys else {}),
+    }
+    if run_id:
+        parameters[RUN_ID] = run_id
+    return {
+        "Owner": "owner",
+        "Retention": 0,
+        "StorageDescriptor": _storage(found.kind, found.location, parameters, found.keys),
+        "PartitionKeys": [{"Name": key, "Type": "string"} for key in found.keys],
+        "TableType": "EXTERNAL_TABLE",
+        "Parameters": parameters,
+    }
+
+
+def partition_of(found: FoundTable, part: Part, table: Mapping[str, Any] | None) -> Partition:
+    """Return a partition.
+
+    Args:
+        found: the table.
+        part: a folder of it.
+        table: the table's body, if the partition inherits from it.
+    """
+    location, counts = found.location_of(part), _counts([part])
+    if table is None:
+        parameters = _parameters(part.kind, [part])
+        storage = _storage(part.kind, location, parameters, found.keys)
+        return Partition(part.values, {"StorageDescriptor": storage, "Parameters": parameters})
+    storage = table["StorageDescriptor"]
+    own = {name: value for name, value in (storage.get("Parameters") or {}).items() if name not in COUNTS}
+    parameters = own | counts
+    body = {"StorageDescriptor": {**storage, "Location": location, "Parameters": parameters}, "Parameters": parameters}
+    return Partition(part.values, body)
+
+
+def columns_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the columns of a table's body."""
+    return list((body.get("StorageDescriptor") or {}).get("Columns") or ())
+
+
+def _storage(kind: FileKind, location: str, parameters: Mapping[str, str], keys: Sequence[str]) -> dict[str, Any]:
+    hive = KNOWN_FORMATS.get(kind.format, _NO_FORMAT)
+    return {
+        "Columns": catalog_columns(kind.schema, by_place=kind.format in _BY_PLACE, keys=keys),
+        "Location": location,
+        "InputFormat": hive.input,
+        "OutputFormat": hive.output,
+        "Compressed": kind.compression != "none",
+        "NumberOfBuckets": -1,
+        "SerdeInfo": {"SerializationLibrary": hive.serde, "Parameters": dict(kind.serde)},
+        "BucketColumns": [],
+        "SortColumns": [],
+        "Parameters": dict(parameters),
+        "StoredAsSubDirectories": False,
+    }
+
+
+def _parameters(kind: FileKind, parts: Sequence[Part], exclusions: Sequence[str] = ()) -> dict[str, str]:
+    return {
+        **dict(kind.basics),
+        **dict(kind.traits),
+        **_counts(parts),
+        **_VERSIONS,
+        "compressionType": kind.compression,
+        "classification": kind.classification,
+        "typeOfData": "file",
+        **({"exclusions": json.dumps(list(exclusions))} if exclusions else {}),
+    }
+
+
+def _counts(parts: Sequence[Part]) -> dict[str, str]:
+    size_bytes, records = sum(part.size_bytes for part in parts), sum(part.records for part in parts)
+    return {
+        "sizeKey": str(size_bytes),
+        "objectCount": str(sum(part.files for part in parts)),
+        "recordCount": str(records),
+        "averageRecordSize": str(size_bytes // records if records else 0),
+    }

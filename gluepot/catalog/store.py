@@ -95,7 +95,8 @@ class Catalog:
     def together(self) -> Iterator[Catalog]:
         """Yield a catalog of which all changes are one transaction: others see all of them or none.
 
-        An exception undoes what was changed. Meanwhile others wait to write, so the block should only write.
+        An exception undoes what was changed. Meanwhile others wait to write, so the block should only write. Commits of
+        jobs to tables of Iceberg are followed before it, and not in it.
         """
         with self._current() as connection:
             yield _Together(self._engine, self._clock, self._operation, connection)
@@ -531,8 +532,9 @@ class _Together(Catalog):
     def _transaction(self) -> AbstractContextManager[Connection]:
         return nullcontext(self._connection)
 
-    def _current(self, database: str = "", name: str = "") -> AbstractContextManager[Connection]:  # noqa: ARG002  all was brought up to date before
-        return nullcontext(self._connection)
+    @contextmanager
+    def _current(self, database: str = "", name: str = "") -> Iterator[Connection]:  # noqa: ARG002  see `together`
+        yield self._connection
 
 
 def _found_database(connection: Connection, name: str) -> Database:

@@ -26,6 +26,7 @@ TOPIC = "bench"
 OURS = "gluepot"
 RIVALS = {
     "stock": "PySpark in the shape of Glue's library",
+    "stock-jvm": "the same, with the schema inferred inside the JVM",
     "tuned": "PySpark with a schema by hand and tuned settings",
     "loop": "confluent-kafka and pyarrow without Spark, at least once",
     "flink": "Flink SQL with a schema by hand, exactly-once",
@@ -36,6 +37,7 @@ RIVALS = {
     "ten_rules": "us with ten data quality rules",
 }
 GOALS: Mapping[tuple[str, str], float] = {
+    **{("stock-jvm", shape): 10.0 for shape in SHAPES},
     ("stock", "e200"): 4.0,
     ("stock", "e500"): 5.0,
     ("stock", "e1000"): 4.0,
@@ -80,7 +82,8 @@ def main() -> int:
         "--against",
         action="append",
         choices=RIVALS,
-        help="stock by default, several allowed; " + "; ".join(f"{name}: {one}" for name, one in RIVALS.items()),
+        help="stock and stock-jvm by default, several allowed; "
+        + "; ".join(f"{name}: {one}" for name, one in RIVALS.items()),
     )
     parser.add_argument("--output", choices=("text", "json"), default="text")
     asked = parser.parse_args()
@@ -103,13 +106,15 @@ def main() -> int:
 def measure(asked: argparse.Namespace, folder: Path) -> tuple[Sequence[Side], int]:
     """Run all rounds; return the sides with their times, ours first, and the bytes of the records."""
     shape = SHAPES[asked.events]
-    names = dict.fromkeys(asked.against or ["stock"])
+    names = dict.fromkeys(asked.against or ["stock", "stock-jvm"])
     with Broker(folder / "kafka") as broker:
         payload_bytes = preload(broker.bootstrap, TOPIC, shape.payloads(asked.records), asked.partitions)
         arguments = (broker.bootstrap, TOPIC, str(asked.batch_rows), str(asked.cores), asked.events)
         ours = Side.start(OURS, "benchmarks.drain.ours", *arguments)
         rivals = [
-            ours.another_way(name) if name in OUR_WAYS else Side.start(name, f"benchmarks.drain.{name}", *arguments)
+            ours.another_way(name)
+            if name in OUR_WAYS
+            else Side.start(name, f"benchmarks.drain.{name.replace('-', '_')}", *arguments)
             for name in names
         ]
         sides = [ours, *rivals]

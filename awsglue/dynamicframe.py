@@ -90,7 +90,8 @@ class DynamicFrame(VisualTransforms, LazyFrame):
     def toDF(self, options: Sequence[ResolveOption] | None = None) -> DataFrame:
         """Return a DataFrame. A choice becomes a struct with one field per type, unless an option says otherwise.
 
-        If the types are known only from the records, this reads all records once to learn the schema.
+        If the types are known only from the records, this reads all records once to learn the schema. Records of files
+        are kept as Parquet meanwhile, so that they are decoded only once.
         """
         if options:
             resolve = self.glue_ctx.convert_resolve_option
@@ -99,6 +100,8 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         given = pipeline.input
         if isinstance(given, FrameInput) and given.json_column is None and not pipeline.steps:
             return in_session(self._spark, given.frame)
+        if (rows := self._read_rows()) is not None:
+            return rows
         return in_session(self._spark, execute.to_frame(self._spark, pipeline, self._arrow_schema()))
 
     def schema(self) -> StructType:
@@ -107,7 +110,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
 
     def with_frame_schema(self, schema: StructType) -> DynamicFrame:
         """Declare the schema, so that no record has to be read to find it, and return the frame."""
-        self._schema_found = arrow_schema(schema)
+        self._schema_found, self._is_declared = arrow_schema(schema), True
         return self
 
     def printSchema(self) -> None:

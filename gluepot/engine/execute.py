@@ -42,6 +42,7 @@ PART_SCHEMA = "part binary"
 _MISREAD = frozenset(".`")
 
 PieceT = TypeVar("PieceT")
+ResultT = TypeVar("ResultT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +258,15 @@ def take(spark: SparkSession, pipeline: Pipeline, most: int) -> list[dict[str, A
 def storable(schema: pa.Schema) -> pa.Schema:
     """Return the schema without the fields whose types cannot be stored."""
     return without_nulls(pa.RecordBatch.from_pylist([], schema=schema)).schema
+
+
+def over_chunks(spark: SparkSession, pipeline: Pipeline, body: Callable[[Iterator[Chunk]], ResultT]) -> list[ResultT]:
+    """Call `body` once per task with the task's chunks; return the results in the order of the records."""
+
+    def over_work(work: task.Work) -> Iterator[ResultT]:
+        yield body(work.chunks)
+
+    return _run(spark, pipeline, over_work)
 
 
 def count_errors(spark: SparkSession, pipeline: Pipeline, own_steps: int | None) -> ErrorCounts:

@@ -7,22 +7,17 @@ leaves out row groups that no row of its filters can be in (decision 0044).
 
 from __future__ import annotations
 
-import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from gluepot.core.clock import SystemClock
-from gluepot.core.owned_folders import new_owned_folder
-from gluepot.engine import task
+from gluepot.engine import row_folders, task
 from gluepot.engine.execute import over_chunks, storable
 from gluepot.engine.pipeline import Pipeline, SplitInput
 from gluepot.engine.row_files import RowFile, RowFolders, can_hold, fits, rewritten, write_rows
@@ -34,11 +29,6 @@ if TYPE_CHECKING:
 SETTING = "spark.gluepot.rowsInFiles"
 """A setting of Spark. With `false`, records become rows through a socket, each time they are used."""
 
-_PREFIX = "gluepot-rows-"
-_MEMORY = Path("/dev/shm")  # noqa: S108  where Linux has files in memory; the folder is made with rights for us alone
-_CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
-# The share of the machine's memory that the files of a process may have.
-_MEMORY_SHARE = 8
 # Spark sorts the files of one read by size. So that rows keep their order, each file is a read of its own, up to this
 # many, beyond which plans become too large.
 _MOST_READS = 64
@@ -74,7 +64,7 @@ def read_into_files(spark: SparkSession, pipeline: Pipeline) -> RowFrame:
     Raises:
         Exception: the Spark job failed. What its tasks have written has been removed.
     """
-    folders = _new_folders()
+    folders = row_folders.new_folders()
     try:
         found = over_chunks(spark, pipeline, lambda chunks: write_rows(task.good_rows(chunks), folders))
         schema = reduce(merge_schemas, (one for one, _ in found), pa.schema([]))
@@ -109,33 +99,8 @@ def _frame(spark: SparkSession, files: list[RowFile], schema: pa.Schema) -> Data
     reads = [spark.read.schema(wanted).parquet(*group) for group in groups]
     if not reads or reads[0].schema != wanted:
         return None
+    row_folders.add(files)
     return reduce(lambda one, other: one.union(other), reads)
-
-
-def _new_folders() -> RowFolders:
-    name = uuid4().hex
-    disk = _root(None) / name
-    disk.mkdir()
-    memory = None
-    with suppress(OSError):
-        if _MEMORY.is_dir():
-            memory = _root(str(_MEMORY)) / name
-            memory.mkdir()
-    return RowFolders(str(disk), str(memory) if memory else None, _memory_bytes() // _MEMORY_SHARE)
-
-
-@cache
-def _root(parent: str | None) -> Path:
-    """Return the folder of this process, which goes with it."""
-    return new_owned_folder(_PREFIX, SystemClock(), parent)
-
-
-def _memory_bytes() -> int:
-    """Return how much memory this process may use at most: the machine's, or that of its container."""
-    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    with suppress(OSError, ValueError):  # no limit is called `max`
-        return min(machine, int(_CONTAINER_LIMIT.read_text()))
-    return machine
 
 
 def _remove(folders: RowFolders) -> None:

@@ -96,12 +96,12 @@ class DynamicFrame(VisualTransforms, LazyFrame):
         if options:
             resolve = self.glue_ctx.convert_resolve_option
             return self.resolveChoice([resolve(one.path, one.action, one.target) for one in options]).toDF()
+        if (rows := self._read_rows()) is not None:
+            return in_session(self._spark, rows)
         pipeline = self.pipeline.over_rows()
         given = pipeline.input
         if isinstance(given, FrameInput) and given.json_column is None and not pipeline.steps:
             return in_session(self._spark, given.frame)
-        if (rows := self._read_rows()) is not None:
-            return rows
         return in_session(self._spark, execute.to_frame(self._spark, pipeline, self._arrow_schema()))
 
     def schema(self) -> StructType:

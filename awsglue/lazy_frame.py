@@ -13,8 +13,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from awsglue.calls import Call
 from gluepot.engine import execute, row_frames
 from gluepot.engine.execute import ErrorCounts
-from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, SplitInput
-from gluepot.engine.row_frames import RowFrame
+from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RowsInFiles, SplitInput
 from gluepot.frames.transforms import known_schema
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ class LazyFrame:
         self._passed = not call.limits_errors
         self._schema_found: pa.Schema | None = None
         self._is_declared = False
-        self._row_frame: RowFrame | None = None
+        self._row_frame: RowsInFiles | None = None
         self._call = call
         self._own_steps = own_steps
         self.glue_ctx = glue_ctx
@@ -84,12 +83,20 @@ class LazyFrame:
         Returns:
             None if the schema is known otherwise, or if the rows cannot be read from files.
         """
-        if self._is_declared or not row_frames.is_for(self._spark, self.pipeline) or self._static_schema() is not None:
+        pipeline = self.pipeline
+        if self._is_declared or not row_frames.is_for(self._spark):
             return None
-        if self._row_frame is None:
-            self._row_frame = row_frames.read_into_files(self._spark, self.pipeline)
-            self._schema_found = self._row_frame.schema
-        return self._row_frame.frame
+        if pipeline.kept is not None:
+            found = self._row_frame or pipeline.kept.row_frame(pipeline.steps)
+        elif isinstance(pipeline.input, SplitInput) and self._static_schema() is None:
+            found = self._row_frame or row_frames.read_into_files(self._spark, pipeline)
+        else:
+            return None
+        self._row_frame = found
+        if found is None:
+            return None
+        self._schema_found = found.schema
+        return found.to_frame(self._spark)
 
     def known_schema(self) -> pa.Schema | None:
         """Return the schema if it is known without reading records. Ours, not Glue's."""

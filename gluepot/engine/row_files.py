@@ -7,7 +7,7 @@ the file, and a file whose columns differ from those of all records is written a
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -17,6 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gluepot.connectors.files.formats.parquet.dictionaries import repeated_columns
+from gluepot.core.errors import PermanentError
+from gluepot.engine.task import good_rows
+from gluepot.frames.chunk import Chunk
 from gluepot.frames.columns import batch_of
 from gluepot.frames.schema import align, merge_schemas, without_nulls
 
@@ -76,18 +79,74 @@ class RowFile:
     schema: pa.Schema
     rows: int
 
+    @property
+    def size_bytes(self) -> int:
+        """The size of the file; 0 if there is none."""
+        return Path(self.path).stat().st_size if self.path else 0
+
+
+@dataclass(frozen=True, slots=True)
+class RowFiles:
+    """Reads the rows of files as chunks.
+
+    Args:
+        schema: the merged schema of all rows, with columns that cannot be stored.
+    """
+
+    schema: pa.Schema
+
+    @property
+    def guarantee(self) -> str:
+        """What a reader may rely on."""
+        return "Every row is read once, in the order of the records."
+
+    def read(self, split: RowFile) -> Iterator[Chunk]:
+        """Yield the rows of a file.
+
+        Raises:
+            PermanentError: the file was removed, because the micro-batch that it belongs to has ended.
+        """
+        try:
+            for batch in _rows_of(split):
+                yield Chunk(align(batch, self.schema))
+        except FileNotFoundError as gone:
+            raise PermanentError(
+                f"The rows in {split.path} were removed when their micro-batch ended. Use the frame inside of the batch"
+                " function that made it, or cache it there as a DataFrame."
+            ) from gone
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a task has written.
+
+    Args:
+        schema: the merged schema of its rows, with columns that cannot be stored.
+        files: in the order of the rows; None if a column has a type that is not written to files.
+        records: how many there were, with broken ones.
+    """
+
+    schema: pa.Schema
+    files: Sequence[RowFile] | None
+    records: int
+
 
 def can_hold(schema: pa.Schema) -> bool:
     """Return whether Spark reads such columns from Parquet exactly as it reads them from Arrow.
 
     Names that differ only by case are two columns for Arrow and an error for Spark's Parquet reader.
     """
-    return len(schema) > 0 and _are_distinct(schema.names) and all(_is_held(field.type) for field in schema)
+    return len(schema) > 0 and _has_distinct_names(schema) and are_written(schema)
+
+
+def are_written(schema: Iterable[pa.Field]) -> bool:
+    """Return whether all columns have types that are written to files."""
+    return all(_is_held(field.type) for field in schema)
 
 
 def _is_held(kind: pa.DataType) -> bool:
     if pa.types.is_struct(kind):
-        return _are_distinct([field.name for field in kind]) and all(_is_held(field.type) for field in kind)
+        return are_written(kind)
     if pa.types.is_list(kind):
         return _is_held(kind.value_type)
     if pa.types.is_map(kind):
@@ -97,32 +156,51 @@ def _is_held(kind: pa.DataType) -> bool:
     return kind in _PLAIN or pa.types.is_decimal128(kind) or pa.types.is_date32(kind)
 
 
-def _are_distinct(names: Iterable[str]) -> bool:
-    folded = [name.casefold() for name in names]
-    return len(set(folded)) == len(folded)
+def _has_distinct_names(fields: Iterable[pa.Field]) -> bool:
+    """Return whether the names at each level differ by more than case."""
+    fields = list(fields)
+    return len({field.name.casefold() for field in fields}) == len(fields) and all(
+        _has_distinct_names(_inner(field.type)) for field in fields
+    )
 
 
-def write_rows(batches: Iterable[pa.RecordBatch], folders: RowFolders) -> tuple[pa.Schema, list[RowFile]]:
-    """Write all rows of a task.
+def _inner(kind: pa.DataType) -> list[pa.Field]:
+    if pa.types.is_struct(kind):
+        return list(kind)
+    if pa.types.is_map(kind):
+        return [kind.item_field]
+    return [kind.value_field] if pa.types.is_list(kind) else []
+
+
+def write_rows(chunks: Iterable[Chunk], folders: RowFolders) -> Written:
+    """Write all good rows of a task. Error records are left out, with a warning in the log.
 
     Args:
-        batches: the rows; each batch may have its own schema.
+        chunks: the rows; each chunk may have its own schema.
         folders: where to.
-
-    Returns:
-        The merged schema of the batches, with columns that cannot be stored; and the files, in the order of the rows.
 
     Raises:
         OSError: a file cannot be written.
     """
-    merged, files = pa.schema([]), _Files(folders)
+    merged, files, records = pa.schema([]), _Files(folders), 0
+    is_written = True
+
+    def counted() -> Iterator[Chunk]:
+        nonlocal records
+        for chunk in chunks:
+            records += chunk.batch.num_rows + len(chunk.errors)
+            yield chunk
+
     try:
-        for batch in batches:
+        for batch in good_rows(counted()):
             merged = merge_schemas(merged, batch.schema)
-            files.add(without_nulls(batch))
+            rows = without_nulls(batch)
+            is_written = is_written and are_written(rows.schema)
+            if is_written:
+                files.add(rows)
     finally:
         files.close()
-    return merged, files.done
+    return Written(merged, files.done if is_written else None, records)
 
 
 def rewritten(file: RowFile, schema: pa.Schema, folders: RowFolders) -> list[RowFile]:

@@ -17,6 +17,7 @@ from gluepot.core.owned_folders import new_owned_folder
 from gluepot.engine import on_driver, row_files, row_folders, row_frames
 from gluepot.engine.read_totals import ReadTotals
 from gluepot.engine.row_files import RowFolders
+from gluepot.frames.chunk import Chunk
 
 DEEP = {"a": {"b": {"c": [{"d": 1}, {"d": "one", "e": None}], "f": {}}}}
 SHAPES = {
@@ -201,12 +202,12 @@ def test_files_go_to_disk_where_memory_is_used_up(tmp_path, monkeypatch):
     folders = [tmp_path / "disk", tmp_path / "memory" / "frame"]
     for one in folders:
         one.mkdir(parents=True)
-    batches = [pa.RecordBatch.from_pydict({"n": [number]}) for number in range(4)]
+    chunks = [Chunk(pa.RecordBatch.from_pydict({"n": [number]})) for number in range(4)]
 
-    _, files = row_files.write_rows(batches, RowFolders(str(folders[0]), str(folders[1]), most_bytes=1))
+    written = row_files.write_rows(chunks, RowFolders(str(folders[0]), str(folders[1]), most_bytes=1))
 
-    assert [Path(file.path).parent.name for file in files] == ["frame", "disk"]
-    assert [file.rows for file in files] == [1, 3]
+    assert [(Path(file.path).parent.name, file.rows) for file in written.files] == [("frame", 1), ("disk", 3)]
+    assert written.records == 4
 
 
 def test_a_folder_of_a_dead_process_is_removed(tmp_path):

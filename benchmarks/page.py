@@ -79,7 +79,7 @@ def _against_stock(result: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str
             (job["title"], {name: one["secs"] for name, one in job["ratios"].items()}) for job in result["jobs"]
         )
     elif "events" in result:
-        work = f"drain, {result['bytes_per_record']} bytes a record"
+        work = f"drain, {result['bytes_per_record']} bytes a record{_shape_of(result)}"
         yield work, {name: one["secs"] for name, one in result["ratios"].items()}
     else:
         # Older results name one ratio, that of the only stock side.
@@ -90,7 +90,7 @@ def _against_stock(result: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str
 def _drain(result: Mapping[str, Any]) -> Iterator[str]:
     yield from _head(
         result,
-        f"{result['records']:,} records of {result['bytes_per_record']} bytes",
+        f"{result['records']:,} records of {result['bytes_per_record']} bytes{_shape_of(result)}",
         f"{result['partitions']} partitions, batches of {result['batch_rows']:,}, {result['cores']} cores.",
     )
     yield from _table(result)
@@ -102,23 +102,28 @@ def _batch(result: Mapping[str, Any]) -> Iterator[str]:
         "Batch jobs",
         f"{result['rows']:,} rows in {result['files']} files are read from disk, by unchanged Glue scripts, by stock"
         " Spark and by DuckDB, in turns; the start of Spark and a round to warm up are left out. DuckDB compares what"
-        " the sides wrote. The columns of an aggregation are `GROUP BY` two columns with `COUNT DISTINCT`, sums and"
-        " averages.",
+        " the sides wrote. The SQL is `GROUP BY` two columns with `COUNT DISTINCT` and sums. Load averages of the"
+        f" machine at the end: {', '.join(f'{one:.1f}' for one in result['load'])}.",
     )
-    yield _row(("Job", "Side", "Median, s", "CPU, s", "Takes as long", "Goal"))
-    yield _row(("---", "---", "---:", "---:", "---:", "---"))
+    yield _row(("Job", "Side", "Median, s", "CPU, s", "Takes as long", "CPU ratio", "Goal"))
+    yield _row(("---", "---", "---:", "---:", "---:", "---:", "---"))
     for job in result["jobs"]:
         for name, side in job["sides"].items():
-            ratio = job["ratios"].get(name, {"secs": "", "goal": ""})
+            ratio = job["ratios"].get(name, {"secs": "", "cpu_secs": "", "goal": ""})
             goal = ratio["goal"] and _unless_missed(ratio["goal"], is_missed=ratio["secs"] < ratio["goal"])
-            figures = (f"{side['median_secs']}", f"{side['median_cpu_secs']}", f"{ratio['secs']}")
-            yield _row((job["title"], name, *figures, f"{goal}"))
+            figures = (side["median_secs"], side["median_cpu_secs"], ratio["secs"], ratio["cpu_secs"])
+            yield _row((job["title"], name, *map(str, figures), f"{goal}"))
     yield ""
     for job in result["jobs"]:
         yield f"Seconds of each round, {job['title']}:"
         yield ""
         yield from _rounds({name: side["secs"] for name, side in job["sides"].items()})
         yield ""
+
+
+def _shape_of(result: Mapping[str, Any]) -> str:
+    """Return the name of an odd shape; nothing for records of one shape."""
+    return "" if result["events"][1:].isdecimal() else f", {result['events']}"
 
 
 def _price(result: Mapping[str, Any]) -> Iterator[str]:

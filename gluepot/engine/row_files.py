@@ -6,8 +6,10 @@ the file, and a file whose columns differ from those of all records is written a
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -28,6 +30,8 @@ from gluepot.frames.schema import align, merge_schemas, without_nulls
 GROUP_BYTES = 16 << 20
 # What must stay free in memory beside the files: other processes use the same file system.
 _SPARE_BYTES = 256 << 20
+# What must stay free on the disk: shuffles of Spark and what a job writes itself need it more.
+_SPARE_DISK_BYTES = 1 << 30
 
 # Rows without columns are made this many at a time.
 _BARE_ROWS = 100_000
@@ -35,6 +39,13 @@ _BARE_ROWS = 100_000
 _PLAIN = frozenset(
     {pa.bool_(), pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.string(), pa.binary()}
 )
+
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+class NoRoom(Exception):
+    """The rows of a frame fit neither into memory nor on the disk; they are read from the source each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +63,20 @@ class RowFolders:
     most_bytes: int = 0
 
     def next(self) -> tuple[str, bool]:
-        """Return the folder of a new file, and whether it is in memory."""
-        return (self.memory, True) if self.memory and self.has_room() else (self.disk, False)
+        """Return the folder of a new file, and whether it is in memory.
+
+        Raises:
+            NoRoom: the disk is nearly full, too.
+        """
+        if self.memory and self.has_room():
+            return self.memory, True
+        if self.disk_is_full():
+            raise NoRoom
+        return self.disk, False
+
+    def disk_is_full(self) -> bool:
+        """Tell whether the disk has no room for more."""
+        return shutil.disk_usage(self.disk).free < _SPARE_DISK_BYTES
 
     def has_room(self) -> bool:
         """Tell whether there is room for more in memory."""
@@ -122,7 +145,7 @@ class Written:
 
     Args:
         schema: the merged schema of its rows, with columns that cannot be stored.
-        files: in the order of the rows; None if a column has a type that is not written to files.
+        files: in the order of the rows; None if a column has a type that is not written to files, or there is no room.
         records: how many there were, with broken ones.
     """
 
@@ -195,11 +218,9 @@ def write_rows(chunks: Iterable[Chunk], folders: RowFolders) -> Written:
         for batch in good_rows(counted()):
             merged = merge_schemas(merged, batch.schema)
             rows = without_nulls(batch)
-            is_written = is_written and are_written(rows.schema)
-            if is_written:
-                files.add(rows)
+            is_written = is_written and are_written(rows.schema) and files.add(rows)
     finally:
-        files.close()
+        is_written = files.close() and is_written
     return Written(merged, files.done if is_written else None, records)
 
 
@@ -210,13 +231,18 @@ def rewritten(file: RowFile, schema: pa.Schema, folders: RowFolders) -> list[Row
         file: the file.
         schema: a merge of the file's schema with others, without what cannot be stored.
         folders: where to.
+
+    Raises:
+        NoRoom: there is no room for the new file beside the old one.
     """
-    files = _Files(folders)
+    files, fitted = _Files(folders), True
     try:
         for batch in _rows_of(file):
-            files.add(align(batch, schema))
+            fitted = fitted and files.add(align(batch, schema))
     finally:
-        files.close()
+        fitted = files.close() and fitted
+    if not fitted:
+        raise NoRoom
     if file.path:
         Path(file.path).unlink()
     return files.done
@@ -248,18 +274,22 @@ class _Files:
         self._open: _OpenFile | None = None
         self.done: list[RowFile] = []
 
-    def add(self, rows: pa.RecordBatch) -> None:
+    def add(self, rows: pa.RecordBatch) -> bool:
+        """Take rows; return whether there is room for what was taken so far."""
         if rows.num_rows:
             self._gathered.append(rows)
             self._bytes += rows.nbytes
             if self._bytes >= GROUP_BYTES:
-                self._flush()
+                return _has_room(self._flush)
+        return True
 
-    def close(self) -> None:
-        self._flush()
-        self._end()
+    def close(self) -> bool:
+        """Complete the last file; return whether there was room for it."""
+        if not (_has_room(self._flush) and _has_room(self._end)):
+            return False
         if bare := sum(one.num_rows for one in self._gathered):
             self.done.append(RowFile("", pa.schema([]), bare))
+        return True
 
     def _flush(self) -> None:
         if self._open is None and not any(one.num_columns for one in self._gathered):
@@ -271,6 +301,8 @@ class _Files:
         schema = reduce(merge_schemas, (one.schema for one in gathered), known)
         rows = pa.Table.from_batches([align(one, schema) for one in gathered], schema).combine_chunks()
         is_full = self._open is not None and self._open.in_memory and not self._folders.has_room()
+        if self._open is not None and not self._open.in_memory and self._folders.disk_is_full():
+            raise NoRoom
         if is_full or not schema.equals(known, check_metadata=True):
             self._end()
         if self._open is None:
@@ -279,8 +311,21 @@ class _Files:
 
     def _end(self) -> None:
         if self._open is not None:
-            self.done.append(self._open.closed())
-            self._open = None
+            ended, self._open = self._open, None
+            self.done.append(ended.closed())
+
+
+def _has_room(write: Callable[[], None]) -> bool:
+    """Write; return whether there was room for it."""
+    try:
+        write()
+    except NoRoom:
+        return False
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        return False
+    return True
 
 
 class _OpenFile:

@@ -8,6 +8,7 @@ leaves out row groups that no row of its filters can be in (decision 0044).
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -19,7 +20,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from gluepot.engine import row_folders
 from gluepot.engine.execute import over_chunks, storable, to_frame
 from gluepot.engine.pipeline import Pipeline, SplitInput
-from gluepot.engine.row_files import RowFile, RowFiles, RowFolders, can_hold, fits, rewritten, write_rows
+from gluepot.engine.row_files import NoRoom, RowFile, RowFiles, RowFolders, can_hold, fits, rewritten, write_rows
 from gluepot.frames.schema import merge_schemas
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ class RowFrame:
         schema: of all records, with columns that cannot be stored.
         records: how many there are, with broken ones.
         folders: where the files are.
-        rows: the good records, read from the files; None if a column has a type that is not written to files.
+        rows: the good records, read from the files; None if a column has a type that is not written to files, or
+            neither memory nor disk have room for them.
         frame: the good records as a DataFrame; None if Spark's Parquet reader cannot give them as they are.
     """
 
@@ -91,10 +93,11 @@ def read_into_files(spark: SparkSession, pipeline: Pipeline, *, in_memory: bool 
         schema = reduce(merge_schemas, (one.schema for one in found), pa.schema([]))
         rows, frame, stored = None, None, storable(schema)
         if all(one.files is not None for one in found) and len(stored):
-            files = _fitting([file for one in found for file in one.files or ()], stored, folders)
-            rows = SplitInput(RowFiles(schema), tuple(files), schema)
-            frame = _frame(spark, files, stored) if can_hold(stored) else None
-        else:
+            with suppress(NoRoom):
+                files = _fitting([file for one in found for file in one.files or ()], stored, folders)
+                rows = SplitInput(RowFiles(schema), tuple(files), schema)
+                frame = _frame(spark, files, stored) if can_hold(stored) else None
+        if rows is None:
             row_folders.remove(folders)
     except BaseException:
         row_folders.remove(folders)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -23,7 +23,7 @@ from gluepot.crawl.grouping import MOST_FILES_AS_TABLES, GroupRules, group
 from gluepot.crawl.known import Fitted, fit, known_folders
 from gluepot.crawl.lakes import lake_table
 from gluepot.crawl.listing import Listing, files_of, only_file
-from gluepot.crawl.plan import Action, Catalogued, Seen, plan
+from gluepot.crawl.plan import Action, Catalogued, Known, Seen, plan
 from gluepot.crawl.settings import NEW_FOLDERS, CrawlSettings, Target
 from gluepot.crawl.tables import INDEX, UPDATED_BY
 from gluepot.crawl.values import Classified, FileKind, FoundTable, Leaf, Step, Tally
@@ -31,6 +31,7 @@ from gluepot.crawl.values import Classified, FileKind, FoundTable, Leaf, Step, T
 # Heads are waited for more than they are computed.
 _READERS = 8
 _AT_ONCE = 256
+_PARTITIONS_AT_ONCE = 2000
 _MOST_LEFT_OUT = 20
 
 
@@ -186,7 +187,7 @@ def _of_target(
     url = canonical_url(target.url)
     only_new = settings.recrawl == NEW_FOLDERS
     own = [one for one in existing if one.parameters.get(UPDATED_BY) == settings.name] if only_new else []
-    known = known_folders(url, own, catalog.partitions)
+    known = known_folders(url, own, lambda table: _each_partition(catalog, table))
     one = _listed(settings, target, url, known, chance, report)
     seen.add(one)
     reach("crawl.listed")
@@ -397,7 +398,11 @@ def _write(
         if make_database and not dry_run:
             together.add_database(Database(settings.database))
         tables = [] if make_database and dry_run else together.tables(settings.database)
-        catalogued = Catalogued({one.name: one for one in tables}, lambda table: _by_values(together.partitions(table)))
+        catalogued = Catalogued(
+            {one.name: one for one in tables},
+            lambda table: {one.values: Known.of(one) for one in _each_partition(together, table)},
+            together.find_partitions,
+        )
         actions = plan(settings, found, catalogued, seen, run_id)
         if not dry_run:
             for action in actions:
@@ -409,8 +414,12 @@ def _write(
     return report
 
 
-def _by_values(partitions: Iterable[Partition]) -> Mapping[tuple[str, ...], Partition]:
-    return {one.values: one for one in partitions}
+def _each_partition(catalog: Catalog, table: Table) -> Iterator[Partition]:
+    """Yield the partitions of a table, some thousand at a time."""
+    after = ""
+    while some := catalog.partitions_after(table, after, _PARTITIONS_AT_ONCE):
+        yield from (one for _, one in some)
+        after = some[-1][0]
 
 
 def _act(settings: CrawlSettings, catalog: Catalog, action: Action) -> None:
@@ -432,8 +441,10 @@ def _act(settings: CrawlSettings, catalog: Catalog, action: Action) -> None:
     if action.added or action.changed or action.dropped:
         table = catalog.table(database, action.table)
         catalog.drop_partitions(table, action.dropped)
-        catalog.add_partitions(table, action.added)
-        catalog.change_partitions(table, action.changed)
+        for first in range(0, len(action.added), _PARTITIONS_AT_ONCE):
+            catalog.add_partitions(table, action.added[first : first + _PARTITIONS_AT_ONCE])
+        for first in range(0, len(action.changed), _PARTITIONS_AT_ONCE):
+            catalog.change_partitions(table, action.changed[first : first + _PARTITIONS_AT_ONCE])
 
 
 def _join(url: str, folder: str) -> str:

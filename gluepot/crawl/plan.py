@@ -39,6 +39,7 @@ class Action:
         changed: partitions with other content.
         dropped: values of partitions that go.
         why: for people; empty where the outcome says it all.
+        is_indexed: a new table gets an index over its partition keys.
     """
 
     table: str
@@ -49,6 +50,7 @@ class Action:
     changed: Sequence[Partition] = ()
     dropped: Sequence[tuple[str, ...]] = ()
     why: str = ""
+    is_indexed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +181,7 @@ def _of_table(settings: CrawlSettings, found: FoundTable, catalogued: Catalogued
     if there is None:
         inherited = body if settings.inherit else None
         added = Made(found, found.parts, inherited) if found.keys else ()
-        return Action(name, "created", body, is_version=True, added=added)
+        return Action(name, "created", body, is_version=True, added=added, is_indexed=settings.partition_index)
     is_own = UPDATED_BY in there.parameters or bool(found.name)
     if not is_own:
         return _of_others(name, found, there, catalogued)

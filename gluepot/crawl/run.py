@@ -89,6 +89,23 @@ class CrawlReport:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """How a crawl writes.
+
+    Args:
+        run_id: of the crawl.
+        dry_run: it does not.
+        tells: the changes are noted.
+        makes_database: the database is made first.
+    """
+
+    run_id: str
+    dry_run: bool = False
+    tells: bool = False
+    makes_database: bool = False
+
+
 @dataclass(slots=True)
 class _Target:
     """A target that was listed."""
@@ -107,6 +124,7 @@ def crawl(
     *,
     make_database: bool = False,
     dry_run: bool = False,
+    tells: bool = False,
 ) -> CrawlReport:
     """Crawl, and write to the catalog what was found, all of it or nothing.
 
@@ -117,14 +135,16 @@ def crawl(
         run_id: of the crawl; written into tables.
         make_database: make the database if there is none of its name.
         dry_run: write nothing.
+        tells: note the changes of the catalog, which the service tells as events.
 
     Raises:
         ConfigError: there is no such database, there are more tables than allowed, or no target can be crawled.
     """
     report = CrawlReport()
+    write = _Write(run_id, dry_run=dry_run, tells=tells)
     databases = _databases(settings, catalog, make_database=make_database)
     if settings.catalog_targets:
-        return _crawl_tables(settings, catalog, chance, run_id, report, dry_run=dry_run)
+        return _crawl_tables(settings, catalog, chance, report, write)
     existing = catalog.tables(settings.database) if databases else []
     seen, found = _Places(), list[FoundTable]()
     for target in settings.targets:
@@ -135,7 +155,7 @@ def crawl(
     if len(report.failed_targets) == len(settings.targets):
         raise ConfigError(f"No target could be crawled. {report.failed_targets[0].why}")
     reach("crawl.classified")
-    return _write(settings, catalog, found, seen.seen(), run_id, report, make_database=not databases, dry_run=dry_run)
+    return _written(settings, catalog, found, seen.seen(), report, replace(write, makes_database=not databases))
 
 
 def _databases(settings: CrawlSettings, catalog: Catalog, *, make_database: bool) -> bool:
@@ -352,10 +372,8 @@ def _crawl_tables(
     settings: CrawlSettings,
     catalog: Catalog,
     chance: random.Random,
-    run_id: str,
     report: CrawlReport,
-    *,
-    dry_run: bool,
+    write: _Write,
 ) -> CrawlReport:
     """Bring tables of the catalog up to date; none is made."""
     for each in settings.catalog_targets:
@@ -372,7 +390,7 @@ def _crawl_tables(
             found += fitted.tables
             report.steps += fitted.steps
         one = replace(settings, database=each.database.lower())
-        _write(one, catalog, found, Seen((), (), ()), run_id, report, make_database=False, dry_run=dry_run)
+        _written(one, catalog, found, Seen((), (), ()), report, write)
     return report
 
 
@@ -382,31 +400,28 @@ def _of_one_table(settings: CrawlSettings, table: Table, chance: random.Random, 
     return fit(url, [table], list(one.leaves.values()), combine=True)
 
 
-def _write(
+def _written(
     settings: CrawlSettings,
     catalog: Catalog,
     found: Sequence[FoundTable],
     seen: Seen,
-    run_id: str,
     report: CrawlReport,
-    *,
-    make_database: bool,
-    dry_run: bool,
+    write: _Write,
 ) -> CrawlReport:
     """Decide what to write, by what the catalog has at that moment, and write it in one transaction."""
     with catalog.together() as together:
-        if make_database and not dry_run:
+        if write.makes_database and not write.dry_run:
             together.add_database(Database(settings.database))
-        tables = [] if make_database and dry_run else together.tables(settings.database)
+        tables = [] if write.makes_database and write.dry_run else together.tables(settings.database)
         catalogued = Catalogued(
             {one.name: one for one in tables},
             lambda table: {one.values: Known.of(one) for one in _each_partition(together, table)},
             together.find_partitions,
         )
-        actions = plan(settings, found, catalogued, seen, run_id)
-        if not dry_run:
+        actions = plan(settings, found, catalogued, seen, write.run_id)
+        if not write.dry_run:
             for action in actions:
-                _act(settings, together, action)
+                _act(settings.database, together, action, tells=write.tells)
                 reach("crawl.writing")
     reach("crawl.written")
     report.tables += actions
@@ -422,29 +437,33 @@ def _each_partition(catalog: Catalog, table: Table) -> Iterator[Partition]:
         after = some[-1][0]
 
 
-def _act(settings: CrawlSettings, catalog: Catalog, action: Action) -> None:
-    database = settings.database
+def _act(database: str, catalog: Catalog, action: Action, *, tells: bool) -> None:
+    def noting(operation: str) -> Catalog:
+        return catalog.noting(operation) if tells else catalog
+
     if action.outcome == "deleted":
-        catalog.drop_table(database, action.table)
+        noting("DeleteTable").drop_table(database, action.table)
         return
     if action.outcome == "created":
         assert action.body is not None
         table = Table(database, action.table, action.body)
         keys = [key.name for key in table.partition_keys]
         index = [Entry("index", INDEX, {"Keys": keys}, database, action.table)]
-        catalog.add_table(table, index if keys and settings.partition_index else ())
+        noting("CreateTable").add_table(table, index if keys and action.is_indexed else ())
     elif action.body is not None:
         body = action.body
-        catalog.change_table(
+        noting("UpdateTable").change_table(
             database, action.table, lambda now: replace(now, body=body), keep_version=action.is_version
         )
     if action.added or action.changed or action.dropped:
         table = catalog.table(database, action.table)
-        catalog.drop_partitions(table, action.dropped)
+        noting("BatchDeletePartition").drop_partitions(table, action.dropped)
         for first in range(0, len(action.added), _PARTITIONS_AT_ONCE):
-            catalog.add_partitions(table, action.added[first : first + _PARTITIONS_AT_ONCE])
+            some = action.added[first : first + _PARTITIONS_AT_ONCE]
+            noting("BatchCreatePartition").add_partitions(table, some)
         for first in range(0, len(action.changed), _PARTITIONS_AT_ONCE):
-            catalog.change_partitions(table, action.changed[first : first + _PARTITIONS_AT_ONCE])
+            some = action.changed[first : first + _PARTITIONS_AT_ONCE]
+            noting("BatchUpdatePartition").change_partitions(table, some)
 
 
 def _join(url: str, folder: str) -> str:

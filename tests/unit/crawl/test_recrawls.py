@@ -336,6 +336,24 @@ def test_links_that_lead_back_are_not_followed(catalog, lake):
     assert values(catalog) == ["1"]
 
 
+def test_changes_of_the_catalog_are_noted_for_those_who_listen(catalog, lake):
+    days(lake, 1)
+    crawl_folder(catalog, lake, tells=True)
+    days(lake, 2, c=1.5)
+    shutil.rmtree(lake / "day=1")
+    crawl_folder(catalog, lake, tells=True, **DELETE)
+    shutil.rmtree(lake / "day=2")
+    crawl_folder(catalog, lake, tells=True, **DELETE)
+    assert [(one.operation, one.table, list(one.names)) for one in catalog.noted_changes(20)] == [
+        ("CreateTable", "", ["lake"]),
+        ("BatchCreatePartition", "lake", ["1"]),
+        ("UpdateTable", "lake", []),
+        ("BatchDeletePartition", "lake", ["1"]),
+        ("BatchCreatePartition", "lake", ["2"]),
+        ("DeleteTable", "", ["lake"]),
+    ]
+
+
 POINTS = ("crawl.listed", "crawl.classified", "crawl.writing", "crawl.writing@2", "crawl.writing@3", "crawl.written")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import gluepot.service
+from gluepot.service.console.values import drawing
 from gluepot.service.controllers import control, firing
 from gluepot.service.decisions.crawls import summary_text
 from gluepot.service.decisions.states import OPEN, Ended
@@ -275,6 +276,8 @@ def test_triggers_and_workflows_start_and_watch_crawlers(world):
     [node] = [one for one in run["Graph"]["Nodes"] if one["Type"] == "CRAWLER"]
     assert [one["State"] for one in node["CrawlerDetails"]["Crawls"]] == ["SUCCEEDED"]
     assert world.call("GetWorkflow", Name="nightly", IncludeGraph=True)["Workflow"]["Graph"]["Edges"]
+    drawn = drawing(run["Graph"], of_run=True).nodes
+    assert [(one.name, one.kind) for one in drawn if one.kind == "Crawler"] == [("lake", "Crawler")]
 
     again = world.call("ResumeWorkflowRun", Name="nightly", RunId=run_id, NodeIds=[node["UniqueId"]])
     world.steps()

@@ -23,6 +23,8 @@ from gluepot.crawl.settings import crawl_settings
 
 RESULT = "result.json"
 _FAILED = 1
+# Those of the folders nearest to the target come last.
+_MOST_STEPS = 1000
 _COUNTED = {"created": {"created"}, "updated": {"updated", "deprecated"}, "deleted": {"deleted"}}
 
 
@@ -78,7 +80,7 @@ class _Log:
 
 
 def _tell(log: _Log, report: CrawlReport, database: str) -> None:
-    for step in report.steps:
+    for step in report.steps[-_MOST_STEPS:]:
         log.say("INFO", step.line())
     for one in (*report.failed_targets, *report.left_out):
         log.say("WARN", f"Left out {one.place}: {one.why}")

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 import pytest
@@ -352,6 +353,15 @@ def test_changes_of_the_catalog_are_noted_for_those_who_listen(catalog, lake):
         ("BatchCreatePartition", "lake", ["2"]),
         ("DeleteTable", "", ["lake"]),
     ]
+
+
+def test_two_crawls_at_once_make_each_table_and_partition_once(catalog, lake):
+    days(lake, *range(20))
+    with ThreadPoolExecutor(2) as pool:
+        reports = list(pool.map(lambda _: crawl_folder(catalog, lake), range(2)))
+    assert sorted(one.tables[0].outcome for one in reports) == ["created", "unchanged"]
+    assert [one.name for one in catalog.tables("web")] == ["lake"]
+    assert len(values(catalog)) == 20
 
 
 POINTS = ("crawl.listed", "crawl.classified", "crawl.writing", "crawl.writing@2", "crawl.writing@3", "crawl.written")

@@ -59,13 +59,15 @@ class Seen:
 
     Args:
         folders: URLs of all folders with files, sorted.
-        uncertain: URLs of folders that could not be listed, or with files that were not understood.
+        uncertain: URLs of folders that could not be listed.
         targets: URLs of the targets that were listed.
+        unclear: URLs of folders with files that were not understood.
     """
 
     folders: Sequence[str]
     uncertain: Sequence[str]
     targets: Sequence[str]
+    unclear: Sequence[str] = ()
 
     def has_files(self, url: str) -> bool:
         """Tell whether there are files in a folder or below it, or whether nobody knows."""
@@ -78,6 +80,12 @@ class Seen:
     def is_uncertain(self, url: str) -> bool:
         """Tell whether something at a place, above it or below it could not be listed."""
         return any(_within(url, one) or _within(one, url) for one in self.uncertain)
+
+    def is_unclear(self, location: str) -> bool:
+        """Tell whether a table, by its folder or its file, may have files that were not understood."""
+        place = _place(location)
+        beside = "" if location.endswith("/") else place.rpartition("/")[0]
+        return self.is_uncertain(place) or any(one == beside or _within(one, place) for one in self.unclear)
 
     def covers(self, url: str) -> bool:
         """Tell whether a place lies in a target."""
@@ -360,7 +368,7 @@ def _gone(settings: CrawlSettings, found: Sequence[FoundTable], catalogued: Cata
             continue
         if seen.has_files(place):
             nested = any(_within(one, place) or _within(place, one) for one in places)
-            if seen.is_uncertain(place) or not nested:
+            if seen.is_unclear(there.storage.location) or not nested:
                 actions.append(Action(name, "kept", why="its files are there and were not understood"))
             else:
                 actions.append(_deleted(settings, name, there, "its files belong to other tables now", may_drop=False))

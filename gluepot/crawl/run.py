@@ -154,6 +154,7 @@ def crawl(
             report.failed_targets.append(LeftOut(target.url, str(error)))
     if len(report.failed_targets) == len(settings.targets):
         raise ConfigError(f"No target could be crawled. {report.failed_targets[0].why}")
+    seen.add_files(one for one in existing if one.parameters.get(UPDATED_BY) == settings.name)
     reach("crawl.classified")
     return _written(settings, catalog, found, seen.seen(), report, replace(write, makes_database=not databases))
 
@@ -181,16 +182,30 @@ class _Places:
         self._folders: set[str] = set()
         self._uncertain: list[str] = []
         self._targets: list[str] = []
+        self._unclear: list[str] = []
 
     def add(self, one: _Target) -> None:
         """Add a target that was listed."""
         self._targets.append(one.url)
         self._folders.update(_join(one.url, folder) for folder in one.listing.folders)
         self._uncertain += [_join(one.url, folder) for folder, _ in one.listing.unreadable]
+        self._unclear += [_join(one.url, folder) for folder, leaf in one.leaves.items() if leaf.left_out_files]
+
+    def add_files(self, tables: Iterable[Table]) -> None:
+        """Look for the files of tables that are files, because listings are remembered by folders."""
+        for table in tables:
+            location = table.storage.location
+            if location.endswith("/") or not location:
+                continue
+            try:
+                if only_file(location) is not None:
+                    self._folders.add(canonical_url(location))
+            except EtlError:
+                self._uncertain.append(location)
 
     def seen(self) -> Seen:
         """Return what was seen."""
-        return Seen(sorted(self._folders), self._uncertain, self._targets)
+        return Seen(sorted(self._folders), self._uncertain, self._targets, self._unclear)
 
 
 def _of_target(

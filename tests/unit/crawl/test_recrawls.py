@@ -171,6 +171,18 @@ def test_a_table_whose_files_are_no_longer_understood_is_left_alone(catalog, lak
     assert len(report.left_out) == 2
 
 
+def test_a_table_that_is_a_file_is_left_alone_if_the_file_is_damaged_and_goes_with_it(catalog, lake):
+    lake.mkdir()
+    (lake / "a.csv").write_text("id,n\n1,2\n3,4\n")
+    (lake / "b.json").write_text('{"q": 1}\n')
+    crawl_folder(catalog, lake)
+    (lake / "a.csv").write_bytes(b"PAR1 cut")
+    report = crawl_folder(catalog, lake, **DELETE)
+    assert outcomes(report)["a_csv"] == "kept"
+    (lake / "a.csv").unlink()
+    assert outcomes(crawl_folder(catalog, lake, **DELETE))["a_csv"] == "deleted"
+
+
 def test_a_folder_that_cannot_be_listed_loses_nothing(catalog, lake, monkeypatch):
     days(lake, 1, 2)
     crawl_folder(catalog, lake)

@@ -169,6 +169,10 @@ def test_only_given_members_change_and_a_running_crawler_is_left_alone(world):
     end(world)
     world.call("DeleteCrawler", Name="lake")
     assert refused(world, "DeleteCrawler", Name="lake")[0] == "EntityNotFoundException"
+    world.clock.now += 1
+    define(world)
+    assert crawls(world) == []
+    assert "LastCrawl" not in crawler(world)
 
 
 def test_the_targets_of_a_crawler_of_new_folders_are_locked(world):

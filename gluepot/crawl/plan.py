@@ -193,6 +193,11 @@ def _of_table(settings: CrawlSettings, found: FoundTable, catalogued: Catalogued
     is_own = UPDATED_BY in there.parameters or bool(found.name)
     if not is_own:
         return _of_others(name, found, there, catalogued)
+    is_unclear = seen.is_unclear(there.storage.location)
+    if is_unclear and _other_format(there, body):
+        return Action(name, "kept", why="some of its files were not understood, and the others have another format")
+    if is_unclear:
+        body = _with_old_columns(body, there)
     wanted, why = _wanted(settings, there, body)
     action = _changed(name, there, wanted, why)
     if not found.keys:
@@ -240,10 +245,23 @@ def _wanted(settings: CrawlSettings, there: Table, body: dict[str, Any]) -> tupl
     return {**body, **described, "StorageDescriptor": {**body["StorageDescriptor"], "Columns": columns}}, ""
 
 
+def _other_format(there: Table, body: Mapping[str, Any]) -> list[str]:
+    """Return in which basic attributes a table differs from what was found."""
+    return [name for name in _BASICS if there.parameters.get(name) != body["Parameters"].get(name)]
+
+
+def _with_old_columns(body: dict[str, Any], there: Table) -> dict[str, Any]:
+    """Return a body that keeps the columns which were not found: files that cannot be read may have them."""
+    found = {one["Name"]: one for one in columns_of(body)}
+    keys = {one["Name"] for one in body["PartitionKeys"]}
+    old = [found.pop(one["Name"].lower(), dict(one)) for one in columns_of(there.body) if one["Name"] not in keys]
+    return {**body, "StorageDescriptor": {**body["StorageDescriptor"], "Columns": [*old, *found.values()]}}
+
+
 def _merged_body(settings: CrawlSettings, there: Table, body: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
     """Add new columns, and leave the rest; what has another format now is deprecated."""
     before, now = there.parameters, body["Parameters"]
-    if odd := [name for name in _BASICS if before.get(name) != now.get(name)]:
+    if odd := _other_format(there, body):
         parameters = {**before, DEPRECATED_BY: settings.name}
         told = ", ".join(f"{name} was {before.get(name)!r} and is {now.get(name)!r}" for name in odd)
         return {**there.body, "Parameters": parameters}, f"MergeNewColumns keeps the format: {told}; it is deprecated"

@@ -171,6 +171,23 @@ def test_a_table_whose_files_are_no_longer_understood_is_left_alone(catalog, lak
     assert len(report.left_out) == 2
 
 
+def test_columns_of_files_that_cannot_be_read_now_stay_and_the_format_does_too(catalog, lake):
+    days(lake, 1)
+    days(lake, 2, c=1.5)
+    crawl_folder(catalog, lake)
+    (lake / "day=2" / "x.parquet").write_bytes(b"PAR1 cut")
+    report = crawl_folder(catalog, lake)
+    assert outcomes(report) == {"lake": "unchanged"}
+    assert columns(the(catalog)) == "id bigint, a bigint, b string, c double"
+
+    (lake / "day=1" / "x.parquet").unlink()
+    (lake / "day=1" / "x.json").write_text('{"id": 1, "a": 1, "b": "x", "c": 1.5}\n')
+    report = crawl_folder(catalog, lake, **DELETE)
+    assert outcomes(report) == {"lake": "kept"}
+    assert the(catalog).parameters["classification"] == "parquet"
+    assert values(catalog) == ["1", "2"]
+
+
 def test_a_table_that_is_a_file_is_left_alone_if_the_file_is_damaged_and_goes_with_it(catalog, lake):
     lake.mkdir()
     (lake / "a.csv").write_text("id,n\n1,2\n3,4\n")

@@ -66,13 +66,15 @@ crash: setup ## kill jobs and count records; KILLS=300 VICTIMS="group jvm worker
 	@$(BIN)/python -m tests.crash --kills $(or $(KILLS),20) $(VICTIMS:%=--victim %) $(LANES:%=--lane %) $(SCRIPTS:%=--script %) $(SEED:%=--seed %) \
 		$(if $(KILLS),--document docs/reliability.md) $(ARGS)
 
-bench: setup ## all that docs/performance.md shows, measured anew: about two hours on a machine that does nothing else
+bench: setup ## all that docs/performance.md shows, measured anew: about four hours on a machine that does nothing else
 	@missed=0; run() { $(BIN)/python -m benchmarks.$$1 $(ARGS) --save benchmarks/results/$$2.json $$3 || missed=1; }; \
 	for events in e200 e500 e1000; do \
-		run drain drain-$$events "--events=$$events --against=stock --against=tuned --against=loop --against=flink --against=connect"; done; \
+		run drain drain-$$events "--events=$$events --against=stock --against=stock-jvm --against=tuned --against=loop --against=flink --against=connect"; done; \
+	for events in changing optional shuffled wide deep long unicode; do \
+		run drain drain-$$events "--events=$$events --against=stock --against=stock-jvm"; done; \
 	run drain price "--events=e500 --against=unsafe --pairs=25"; \
 	run drain watched "--events=e500 --against=watched --pairs=25"; \
-	for one in storm scale latency startup drift sql merge files; do run $$one $$one; done; \
+	for one in storm scale latency startup drift sql batch merge files; do run $$one $$one; done; \
 	$(BIN)/python -m benchmarks.page docs/performance.md benchmarks/results/*.json; exit $$missed
 
 bench-quick: setup ## drain of 1 M events, side by side with stock PySpark; ARGS="--events e1000 --against tuned"

@@ -90,11 +90,14 @@ class DynamicFrame(VisualTransforms, LazyFrame):
     def toDF(self, options: Sequence[ResolveOption] | None = None) -> DataFrame:
         """Return a DataFrame. A choice becomes a struct with one field per type, unless an option says otherwise.
 
-        If the types are known only from the records, this reads all records once to learn the schema.
+        If the types are known only from the records, this reads all records once to learn the schema. Records of files
+        are kept as Parquet meanwhile, so that they are decoded only once.
         """
         if options:
             resolve = self.glue_ctx.convert_resolve_option
             return self.resolveChoice([resolve(one.path, one.action, one.target) for one in options]).toDF()
+        if (rows := self._read_rows()) is not None:
+            return in_session(self._spark, rows)
         pipeline = self.pipeline.over_rows()
         given = pipeline.input
         if isinstance(given, FrameInput) and given.json_column is None and not pipeline.steps:
@@ -107,7 +110,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
 
     def with_frame_schema(self, schema: StructType) -> DynamicFrame:
         """Declare the schema, so that no record has to be read to find it, and return the frame."""
-        self._schema_found = arrow_schema(schema)
+        self._schema_found, self._is_declared = arrow_schema(schema), True
         return self
 
     def printSchema(self) -> None:

@@ -67,13 +67,14 @@ def lookup(spark: SparkSession, database: str, name: str, options: Mapping[str, 
         return LakeTarget(DeltaTable(table.storage.location), options)
     if "iceberg" not in kinds:
         return table
-    first = next(iceberg_catalogs(spark.conf.getAll), None)
-    if first is None:
+    named = list(iceberg_catalogs(spark.conf.getAll))
+    if not named:
         raise ConfigError(
             f"{table.title} is a table of Iceberg and the session has no catalog of Iceberg; set "
             "spark.sql.catalog.glue_catalog and its properties, as Glue's guide does."
         )
-    return LakeTarget(IcebergTable(f"{first}.{table.database}.{table.name}"), options)
+    catalog = table.iceberg_catalog if table.iceberg_catalog in named else named[0]
+    return LakeTarget(IcebergTable(f"{catalog}.{table.database}.{table.name}"), options)
 
 
 def _table(form: str, name: str) -> DeltaTable | IcebergTable:

@@ -7,13 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from awsglue.calls import Call
-from gluepot.engine import execute
+from gluepot.engine import execute, row_frames
 from gluepot.engine.execute import ErrorCounts
-from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, SplitInput
+from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RowsInFiles, SplitInput
 from gluepot.frames.transforms import known_schema
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ class LazyFrame:
         self._made: Pipeline | None = None
         self._passed = not call.limits_errors
         self._schema_found: pa.Schema | None = None
+        self._is_declared = False
+        self._row_frame: RowsInFiles | None = None
         self._call = call
         self._own_steps = own_steps
         self.glue_ctx = glue_ctx
@@ -74,6 +76,27 @@ class LazyFrame:
                 execute.schema_of(self._spark, self.pipeline.over_known()) if schema is None else schema
             )
         return self._schema_found
+
+    def _read_rows(self) -> DataFrame | None:
+        """Return the rows if reading them is needed to find the schema; the first call reads them, into files.
+
+        Returns:
+            None if the schema is known otherwise, or if the rows cannot be read from files.
+        """
+        pipeline = self.pipeline
+        if self._is_declared or not row_frames.is_for(self._spark):
+            return None
+        if pipeline.kept is not None:
+            found = self._row_frame or pipeline.kept.row_frame(pipeline.steps)
+        elif isinstance(pipeline.input, SplitInput) and self._static_schema() is None:
+            found = self._row_frame or row_frames.read_into_files(self._spark, pipeline)
+        else:
+            return None
+        self._row_frame = found
+        if found is None:
+            return None
+        self._schema_found = found.schema
+        return found.to_frame(self._spark)
 
     def known_schema(self) -> pa.Schema | None:
         """Return the schema if it is known without reading records. Ours, not Glue's."""

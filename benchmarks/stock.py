@@ -1,4 +1,4 @@
-"""What a stock PySpark side does with a topic, in the shape Glue's own library gives a job: persist, count, infer."""
+"""What a stock PySpark side does with a topic: it persists, counts and infers its records."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 from gluepot.servers import jars
 
@@ -30,8 +31,25 @@ def json_stream(spark: SparkSession, bootstrap: str, topic: str, **options: str)
     )
 
 
+Infer = Callable[[SparkSession, DataFrame], DataFrame]
+"""Makes rows of a column of JSON texts, with the schema that the texts have."""
+
+
+def inferred_through_python(spark: SparkSession, texts: DataFrame) -> DataFrame:
+    """Infer as Glue's library does: each text goes through a Python function on its way to Spark's inference."""
+    return spark.read.json(texts.rdd.map(lambda row: row.value))
+
+
+def inferred_in_jvm(spark: SparkSession, texts: DataFrame) -> DataFrame:
+    """Infer without Python: Spark's reader takes a Dataset of texts, which PySpark hides behind its RDD of texts."""
+    jvm = spark.sparkContext._jvm  # noqa: SLF001  here and below: scripts that do this have no other way
+    assert jvm is not None
+    as_texts = getattr(texts._jdf, "as")(jvm.org.apache.spark.sql.Encoders.STRING())  # noqa: SLF001
+    return ClassicDataFrame(spark._jsparkSession.read().json(as_texts), spark)  # noqa: SLF001
+
+
 def in_glue_shape(
-    spark: SparkSession, use: Callable[[DataFrame], None], called: list[float]
+    spark: SparkSession, use: Callable[[DataFrame], None], called: list[float], infer: Infer = inferred_through_python
 ) -> Callable[[DataFrame, int], None]:
     """Return a batch function that persists, counts and infers, then uses the rows.
 
@@ -39,13 +57,14 @@ def in_glue_shape(
         spark: the session.
         use: what is done with the rows of a batch.
         called: gets `time.perf_counter()` of each call.
+        infer: makes the rows.
     """
 
     def process(batch: DataFrame, batch_id: int) -> None:  # noqa: ARG001
         called.append(time.perf_counter())
         batch.persist()
         if batch.count() > 0:
-            use(spark.read.json(batch.rdd.map(lambda row: row.value)))
+            use(infer(spark, batch))
         batch.unpersist()
 
     return process
@@ -66,7 +85,13 @@ def run_for(
 
 
 def for_each_batch(
-    spark: SparkSession, bootstrap: str, topic: str, batch_rows: str, checkpoint: str, use: Callable[[DataFrame], None]
+    spark: SparkSession,
+    bootstrap: str,
+    topic: str,
+    batch_rows: str,
+    checkpoint: str,
+    use: Callable[[DataFrame], None],
+    infer: Infer = inferred_through_python,
 ) -> float:
     """Drain a topic through Spark's own Kafka source; return `time.perf_counter()` of the first batch.
 
@@ -77,11 +102,12 @@ def for_each_batch(
         batch_rows: limit of a batch.
         checkpoint: an empty folder.
         use: what is done with the rows of a batch.
+        infer: makes the rows.
     """
     called: list[float] = []
     query = (
         json_stream(spark, bootstrap, topic, maxOffsetsPerTrigger=batch_rows)
-        .writeStream.foreachBatch(in_glue_shape(spark, use, called))
+        .writeStream.foreachBatch(in_glue_shape(spark, use, called, infer))
         .option("checkpointLocation", checkpoint)
         .trigger(availableNow=True)
         .start()

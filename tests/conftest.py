@@ -11,8 +11,10 @@ from hypothesis import HealthCheck, settings
 
 from gluepot.core import logging
 from gluepot.servers.kafka import KafkaBroker
+from tests.planner_forks import python_with_forks
 from tests.postgresql import postgresql_endpoint
 from tests.servers import docker_answers, kafka_endpoint, localstack_in_container, moto_endpoint
+from tests.shared_server import shared
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
@@ -54,8 +56,11 @@ def _logs_as_in_a_job() -> None:
 
 @pytest.fixture(scope="session")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """`host:port` of a real broker that all tests share."""
-    with kafka_endpoint(tmp_path_factory.mktemp("kafka")) as bootstrap:
+    """`host:port` of a real broker that all tests share, in all processes of a run."""
+    base = tmp_path_factory.getbasetemp()
+    # The folders of the processes of a run have one parent; without other processes the parent is that of all runs.
+    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with shared(folder / "kafka", kafka_endpoint) as bootstrap:
         yield bootstrap
 
 
@@ -92,14 +97,19 @@ def localstack(aws_credentials: None) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def glue_context(aws_credentials: None) -> GlueContext:
+def glue_context(aws_credentials: None) -> Iterator[GlueContext]:
     """The one Spark of this process; scripts run as jobs get their own."""
     from pyspark.sql import SparkSession
 
     from awsglue.context import GlueContext
 
     builder = SparkSession.builder.master("local[2]").config("spark.driver.host", "127.0.0.1")
-    return GlueContext(builder.config("spark.sql.shuffle.partitions", "2").getOrCreate())
+    builder = builder.config("spark.sql.shuffle.partitions", "2")
+    with python_with_forks(dict(os.environ)) as python:
+        with pytest.MonkeyPatch.context() as environment:
+            environment.setenv("PYSPARK_PYTHON", python)
+            spark = builder.getOrCreate()
+        yield GlueContext(spark)
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 from gluepot.servers.kafka import KafkaBroker
@@ -64,21 +65,30 @@ def localstack_in_container() -> Iterator[str]:
 def moto_endpoint() -> Iterator[str]:
     """Yield the URL of moto, which answers as S3, Kinesis and other services of AWS."""
     from moto.kinesis.models import Shard
+    from moto.s3.responses import S3Response
     from moto.server import ThreadedMotoServer
 
-    # Moto (5.2.5) answers calls in threads, and two that put into a shard at once may get the same sequence number;
-    # then it has acknowledged both records and keeps one.
-    put_record, one_at_a_time = Shard.put_record, threading.Lock()
+    # Moto (5.2.5) answers calls in threads. Two that put into a shard at once may get the same sequence number; then it
+    # has acknowledged both records and keeps one. And of two that create an object with If-None-Match at once, both may
+    # find that there is none.
+    put_record, put_object, one_at_a_time = Shard.put_record, S3Response.put_object, threading.Lock()
 
     def put_alone(shard: Shard, *given: str) -> str:
         with one_at_a_time:
             return put_record(shard, *given)
 
+    def put_object_alone(response: S3Response) -> Any:
+        with one_at_a_time:
+            return put_object(response)
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
     try:
-        with patch.object(Shard, "put_record", put_alone):
+        with (
+            patch.object(Shard, "put_record", put_alone),
+            patch.object(S3Response, "put_object", put_object_alone),
+        ):
             yield f"http://{host}:{port}"
     finally:
         server.stop()

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from benchmarks.drain.odd_shapes import ODD_SHAPES
 from benchmarks.drain.shapes import SHAPES
 from benchmarks.paired import Side, ratio
 from benchmarks.side import Drain
@@ -26,6 +27,7 @@ TOPIC = "bench"
 OURS = "gluepot"
 RIVALS = {
     "stock": "PySpark in the shape of Glue's library",
+    "stock-jvm": "the same, with the schema inferred inside the JVM",
     "tuned": "PySpark with a schema by hand and tuned settings",
     "loop": "confluent-kafka and pyarrow without Spark, at least once",
     "flink": "Flink SQL with a schema by hand, exactly-once",
@@ -36,6 +38,8 @@ RIVALS = {
     "ten_rules": "us with ten data quality rules",
 }
 GOALS: Mapping[tuple[str, str], float] = {
+    **{("stock-jvm", shape): 10.0 for shape in SHAPES},
+    **{("stock-jvm", shape): 8.0 for shape in ODD_SHAPES},
     ("stock", "e200"): 4.0,
     ("stock", "e500"): 5.0,
     ("stock", "e1000"): 4.0,
@@ -53,6 +57,8 @@ CEILINGS: Mapping[tuple[str, str], float] = {
 """How many times as long the rival may take at most: 0.98 of the rate, and 0.87 with ten rules."""
 OUR_WAYS = ("unsafe", "watched", "default_check", "ten_rules")
 """Rivals that are our own process doing something else, see `benchmarks.drain.ours`."""
+INFERRING = ("stock", "stock-jvm", *OUR_WAYS)
+"""Rivals that need no schema by hand."""
 WARM_UP_SECS = 30.0
 
 
@@ -71,19 +77,24 @@ class Broker(KafkaBroker):
 def main() -> int:
     """Preload, warm up all sides, run the rounds, print medians and ratios; return 1 where a goal is missed."""
     parser = parser_for(__doc__)
-    parser.add_argument("--events", choices=SHAPES, default="e500", help="bytes of a record, about")
+    shapes = {**SHAPES, **ODD_SHAPES}
+    parser.add_argument("--events", choices=shapes, default="e500", help="bytes of a record, about, or an odd shape")
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--batch-rows", type=int, default=250_000)
     parser.add_argument("--partitions", type=int, default=4)
     parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--warm-up-secs", type=float, default=WARM_UP_SECS, help="of each side, before its first round")
     parser.add_argument(
         "--against",
         action="append",
         choices=RIVALS,
-        help="stock by default, several allowed; " + "; ".join(f"{name}: {one}" for name, one in RIVALS.items()),
+        help="stock and stock-jvm by default, several allowed; "
+        + "; ".join(f"{name}: {one}" for name, one in RIVALS.items()),
     )
     parser.add_argument("--output", choices=("text", "json"), default="text")
     asked = parser.parse_args()
+    if asked.events in ODD_SHAPES and (refused := set(asked.against or ()) - set(INFERRING)):
+        parser.error(f"{', '.join(sorted(refused))} need a schema by hand, which {asked.events} does not have")
     with trial("bench", asked.save) as (folder, result):
         sides, payload_bytes = measure(asked, folder)
         result |= {
@@ -102,14 +113,16 @@ def main() -> int:
 
 def measure(asked: argparse.Namespace, folder: Path) -> tuple[Sequence[Side], int]:
     """Run all rounds; return the sides with their times, ours first, and the bytes of the records."""
-    shape = SHAPES[asked.events]
-    names = dict.fromkeys(asked.against or ["stock"])
+    shape = {**SHAPES, **ODD_SHAPES}[asked.events]
+    names = dict.fromkeys(asked.against or ["stock", "stock-jvm"])
     with Broker(folder / "kafka") as broker:
         payload_bytes = preload(broker.bootstrap, TOPIC, shape.payloads(asked.records), asked.partitions)
         arguments = (broker.bootstrap, TOPIC, str(asked.batch_rows), str(asked.cores), asked.events)
         ours = Side.start(OURS, "benchmarks.drain.ours", *arguments)
         rivals = [
-            ours.another_way(name) if name in OUR_WAYS else Side.start(name, f"benchmarks.drain.{name}", *arguments)
+            ours.another_way(name)
+            if name in OUR_WAYS
+            else Side.start(name, f"benchmarks.drain.{name.replace('-', '_')}", *arguments)
             for name in names
         ]
         sides = [ours, *rivals]
@@ -127,7 +140,7 @@ def measure(asked: argparse.Namespace, folder: Path) -> tuple[Sequence[Side], in
 
         for side in sides:
             spent_secs = 0.0
-            while spent_secs < WARM_UP_SECS:
+            while spent_secs < asked.warm_up_secs:
                 spent_secs += drain(side, counts=False)
         for round_number in range(asked.pairs):
             # Who comes second finds the disk as the first one left it, so that they change places.

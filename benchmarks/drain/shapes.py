@@ -23,7 +23,7 @@ class Shape:
 
     Args:
         make: the event of a number.
-        ddl: its schema, as a hand-written script gives it.
+        ddl: its schema, as a hand-written script gives it; empty for shapes that no such script drains.
         checked: SQL of the columns and fields whose values must be equal on both sides, `event_id` among them.
     """
 
@@ -42,7 +42,7 @@ class Shape:
         return map(orjson.dumps, islice(self.events(seed), records))
 
 
-def _visit(number: int, chance: Random) -> dict[str, object]:
+def visit(number: int, chance: Random) -> dict[str, object]:
     """7 leaves, some 200 bytes."""
     return {
         "event_id": number,
@@ -55,10 +55,10 @@ def _visit(number: int, chance: Random) -> dict[str, object]:
     }
 
 
-def _click(number: int, chance: Random) -> dict[str, object]:
+def click(number: int, chance: Random) -> dict[str, object]:
     """19 leaves, some 500 bytes: an object, a list, nulls."""
     return {
-        **_visit(number, chance),
+        **visit(number, chance),
         "device": {
             "os": chance.choice(SYSTEMS),
             "version": f"{chance.randrange(5, 18)}.{chance.randrange(10)}",
@@ -79,7 +79,7 @@ def _click(number: int, chance: Random) -> dict[str, object]:
 def _order(number: int, chance: Random) -> dict[str, object]:
     """33 leaves, some 1,000 bytes."""
     return {
-        **_click(number, chance),
+        **click(number, chance),
         "address": {
             "street": f"{chance.randrange(200)} Long Street of the Town",
             "city": f"City {chance.randrange(2_000)}",
@@ -110,20 +110,20 @@ _ORDER_DDL = (
     " shipping STRING, coupon STRING, note STRING, checkout STRUCT<step: BIGINT, method: STRING>, warehouse STRING,"
     " trace STRING, agent STRING"
 )
-_VISIT_CHECKED = ("event_id", "ts", "user_id", "country", "page", "duration_ms", "session")
-_CLICK_CHECKED = (
-    *_VISIT_CHECKED,
+VISIT_CHECKED = ("event_id", "ts", "user_id", "country", "page", "duration_ms", "session")
+CLICK_CHECKED = (
+    *VISIT_CHECKED,
     *("device.os", "device.version", "device.mobile", "device.width_px", "tags", "price", "currency", "campaign"),
     *("referrer", "is_test", "score", "request_id"),
 )
 _ORDER_CHECKED = (
-    *_CLICK_CHECKED,
+    *CLICK_CHECKED,
     *("address.street", "address.city", "address.zip", "address.lat", "address.lon", "items", "shipping", "coupon"),
     *("note", "checkout.step", "checkout.method", "warehouse", "trace", "agent"),
 )
 
 SHAPES = {
-    "e200": Shape(_visit, _VISIT_DDL, _VISIT_CHECKED),
-    "e500": Shape(_click, _CLICK_DDL, _CLICK_CHECKED),
+    "e200": Shape(visit, _VISIT_DDL, VISIT_CHECKED),
+    "e500": Shape(click, _CLICK_DDL, CLICK_CHECKED),
     "e1000": Shape(_order, _ORDER_DDL, _ORDER_CHECKED),
 }

@@ -7,21 +7,21 @@ import sys
 from pyspark.sql import DataFrame
 
 from benchmarks.side import Drain, serve
-from benchmarks.stock import for_each_batch, started
+from benchmarks.stock import Infer, for_each_batch, inferred_through_python, started
 
 
-def main(bootstrap: str, topic: str, batch_rows: str, cores: str, _shape: str) -> None:
-    """Drain with `foreachBatch` on Spark's own Kafka source."""
+def drained(infer: Infer, bootstrap: str, topic: str, batch_rows: str, cores: str) -> None:
+    """Drain with `foreachBatch` on Spark's own Kafka source; `infer` makes the rows of a batch."""
     spark = started(cores, {})
 
     def drain(given: Drain) -> float:
         def write(events: DataFrame) -> None:
             events.write.mode("append").partitionBy("country").parquet(given.table)
 
-        return for_each_batch(spark, bootstrap, topic, batch_rows, given.checkpoint, write)
+        return for_each_batch(spark, bootstrap, topic, batch_rows, given.checkpoint, write, infer)
 
     serve(drain)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    drained(inferred_through_python, *sys.argv[1:5])

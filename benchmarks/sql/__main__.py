@@ -22,9 +22,9 @@ from benchmarks.trial import parser_for, rounded, trial
 from gluepot.servers.kafka import KafkaBroker
 
 TOPIC = "clicks"
-LEAST = 1.5
-"""How many times as long stock PySpark should take."""
-SIDES = {"gluepot": "ours", "stock": "stock"}
+LEAST = 3.0
+"""How many times as long stock PySpark should take, the faster of its two ways."""
+SIDES = {"gluepot": "ours", "stock": "stock", "stock-jvm": "stock_jvm"}
 
 
 def main() -> int:
@@ -37,18 +37,25 @@ def main() -> int:
     asked = parser.parse_args()
     with trial("sql", asked.save) as (folder, result):
         sides = measure(asked, folder)
-        ours, stock = sides
-        times, cpu = ratio(ours.secs, stock.secs), ratio(ours.cpu_secs, stock.cpu_secs)
+        ours, *others = sides
+        ratios = {
+            one.name: {"secs": ratio(ours.secs, one.secs), "cpu_secs": ratio(ours.cpu_secs, one.cpu_secs)}
+            for one in others
+        }
+        times = min(one["secs"] for one in ratios.values())
         result |= {
             "records": asked.records,
             "batch_rows": asked.batch_rows,
             "secs": {side.name: rounded(side.secs) for side in sides},
+            "cpu_secs": {side.name: rounded(side.cpu_secs) for side in sides},
+            "ratios": ratios,
             "times": times,
             "goal": LEAST,
         }
     for side in sides:
         print(f"{side.name:8} {rounded(side.secs)} s, CPU {rounded(side.cpu_secs)} s")
-    print(f"rows and SQL: stock takes {times} times as long (median of the rounds' ratios, goal {LEAST}), CPU {cpu}")
+    for name, one in ratios.items():
+        print(f"rows and SQL: {name} takes {one['secs']} times as long (median), CPU {one['cpu_secs']}, goal {LEAST}")
     return int(times < LEAST)
 
 

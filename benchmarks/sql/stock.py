@@ -11,11 +11,11 @@ from pyspark.sql import DataFrame
 
 from benchmarks.side import Drain, serve
 from benchmarks.sql import upsert
-from benchmarks.stock import for_each_batch, started
+from benchmarks.stock import Infer, for_each_batch, inferred_through_python, started
 
 
-def main(bootstrap: str, topic: str, batch_rows: str, cores: str) -> None:
-    """Use each batch as rows, schema inferred."""
+def used(infer: Infer, bootstrap: str, topic: str, batch_rows: str, cores: str) -> None:
+    """Use each batch as rows; `infer` makes them."""
     spark = started(cores, {"spark.sql.session.timeZone": "UTC"})
     upsert.known(spark)
 
@@ -23,10 +23,10 @@ def main(bootstrap: str, topic: str, batch_rows: str, cores: str) -> None:
         def use(clicks: DataFrame) -> None:
             upsert.merge(spark, clicks, given.table)
 
-        return for_each_batch(spark, bootstrap, topic, batch_rows, given.checkpoint, use)
+        return for_each_batch(spark, bootstrap, topic, batch_rows, given.checkpoint, use, infer)
 
     serve(drain)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    used(inferred_through_python, *sys.argv[1:])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gluepot.connectors.lake.catalogs import LocalCatalog, mapped, names_aws
 from gluepot.connectors.lake.database import jdbc_database
+from gluepot.core.clock import SystemClock
 from gluepot.core.logging import get_logger
 from gluepot.core.option_values import is_true
 from gluepot.core.statedir import state_root
@@ -36,8 +37,11 @@ def localized(conf: Mapping[str, str], environ: Mapping[str, str]) -> Mapping[st
     """
     if is_true(environ.get(AWS)) or not names_aws(conf):
         return {}
+    from gluepot.catalog.connect import catalog_url, shared_catalog  # noqa: PLC0415  SQLAlchemy takes half a second
+
     made = mapped(conf, local_catalog(environ))
     for one in made.catalogs:
+        shared_catalog(catalog_url(environ), SystemClock()).add_namespaces(one.name)
         log.info(
             "catalog_mapped",
             catalog=one.name,

@@ -8,32 +8,19 @@ query, and `stop` when no further batch may begin. The planner writes `error` be
 
 from __future__ import annotations
 
-import atexit
 import json
-import os
-import shutil
-import stat
-import tempfile
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 from gluepot.core import errors
 from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.errors import EtlError
 from gluepot.core.failpoints import reach
-from gluepot.core.storage.filesystem import OsFileSystem
+from gluepot.core.owned_folders import new_owned_folder
 
 OPTION = "gluepot.handover"
 _PREFIX = "gluepot-stream-"
-_OWNER = "owner"
-"""The driver locks this file as long as it lives; the kernel releases the lock however the driver ends."""
-_YOUNG_SECS = 60.0
-"""A folder younger than this may exist without its lock, because its driver is just making it."""
-_owned: list[BinaryIO | None] = []
 _CLOCK = SystemClock()
-_DISK = OsFileSystem()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +35,7 @@ class Handover:
 
         A process that was killed leaves its folder behind; this call removes such folders.
         """
-        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        _owned.append(_DISK.lock(folder / _OWNER))
-        _remove_abandoned(folder.parent, clock.epoch())
-        return cls(folder)
+        return cls(new_owned_folder(_PREFIX, clock))
 
     def begin(self, checkpoint: str) -> None:
         """Write the checkpoint of the query that is about to start, and remove what an earlier attempt left."""
@@ -96,20 +79,3 @@ class Handover:
             return (self.folder / name).read_text()
         except FileNotFoundError:
             return None
-
-
-def _remove_abandoned(folder: Path, now_epoch: float) -> None:
-    """Remove the folders of drivers that no longer live. Folders of other users and folders without a lock stay.
-
-    Other users can write into the machine's temporary folder, so only folders that this user made are opened at all.
-    """
-    for other in folder.glob(f"{_PREFIX}*"):
-        with suppress(OSError):
-            found = other.lstat()
-            ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
-            if not ours or now_epoch - found.st_mtime < _YOUNG_SECS:
-                continue
-            owner = other / _OWNER
-            if owner.exists() and (unused := _DISK.lock(owner)) is not None:
-                with unused:
-                    shutil.rmtree(other, ignore_errors=True)

@@ -12,7 +12,7 @@ from gluepot.core.statedir import state_root
 
 VARIABLE = "GLUEPOT_CATALOG"
 VERSION_TABLE = "catalog_alembic_version"
-HEAD = "0003"
+HEAD = "0004"
 """The newest migration; a test compares it with the scripts."""
 
 _opened: dict[str, Catalog] = {}

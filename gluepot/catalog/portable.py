@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 from gluepot.catalog.store import Catalog
@@ -77,12 +78,13 @@ def plan_import(catalog: Catalog, dump: Dump, *, overwrite: bool) -> list[Step]:
     """
     there = {one.name for one in catalog.databases()}
     steps = [Step("database", one.name, "keep" if one.name in there else "add") for one in dump.databases]
-    known = {(one.database, one.name) for name in there for one in catalog.tables(name)}
-    in_place: Action = "replace" if overwrite else "keep"
-    steps += [
-        Step("table", table.title, in_place if (table.database, table.name) in known else "add")
-        for table in dump.tables
-    ]
+    tables = [one for name in there for one in catalog.tables(name)]
+    known = {(one.database, one.name) for one in tables}
+    replaced = {(one.database, one.name) for one in tables if overwrite and one.iceberg_catalog is None}
+    for table in dump.tables:
+        key = table.database, table.name
+        action: Action = "replace" if key in replaced else "keep" if key in known else "add"
+        steps.append(Step("table", table.title, action))
     known |= {(one.database, one.name) for one in dump.tables}
     for of, some in dump.partitions.items():
         if of not in known:
@@ -94,6 +96,9 @@ def plan_import(catalog: Catalog, dump: Dump, *, overwrite: bool) -> list[Step]:
 def run_import(catalog: Catalog, dump: Dump, *, overwrite: bool) -> None:
     """Import a dump. Existing entries stay unless `overwrite` is true. A second import of the dump changes nothing.
 
+    An Iceberg table that jobs have stays in any case: what a dump says of its state is older. One that a dump adds is
+    not given to jobs, which must not commit to what the catalog of AWS keeps.
+
     Raises:
         ConfigError: as for `plan_import`.
     """
@@ -101,8 +106,8 @@ def run_import(catalog: Catalog, dump: Dump, *, overwrite: bool) -> None:
     for database in dump.databases:
         catalog.add_database(database)
     for table in dump.tables:
-        if not catalog.add_table(table) and overwrite:
-            catalog.change_table(table.database, table.name, lambda now, new=table: replace(now, body=new.body))  # type: ignore[misc]
+        if not catalog.add_table(table, for_jobs=False) and overwrite:
+            catalog.change_table(table.database, table.name, partial(_replaced, table.body))
     for of, some in dump.partitions.items():
         table = catalog.table(*of)
         if overwrite:
@@ -125,6 +130,10 @@ def export(catalog: Catalog, database: str | None = None, table: str | None = No
         _TABLES: [one.to_json() for one in tables],
         _PARTITIONS: [part.to_json(one) for one in tables for part in catalog.partitions(one)],
     }
+
+
+def _replaced(body: Mapping[str, Any], now: Table) -> Table:
+    return now if now.iceberg_catalog is not None else replace(now, body=body)
 
 
 def _entries(document: object) -> Iterator[tuple[str, Mapping[str, Any]]]:

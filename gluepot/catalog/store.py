@@ -15,7 +15,8 @@ from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, delete, in
 from sqlalchemy import Table as SqlTable
 from sqlalchemy.dialects import postgresql, sqlite
 
-from gluepot.catalog import tables
+from gluepot.catalog import iceberg_rows, tables
+from gluepot.catalog.iceberg_entries import GLUE_CATALOG
 from gluepot.catalog.values import Change, Database, Entry, Partition, Table, catalog_name
 from gluepot.core.clock import Clock
 from gluepot.core.database import transaction
@@ -24,6 +25,8 @@ from gluepot.core.errors import ConfigError, did_you_mean
 NAME = "catalog"
 
 _ROWS_A_STATEMENT = 500
+_ROUNDS = 3
+"""How often a reader follows commits of jobs before it takes what it has."""
 
 
 class NotInCatalog(ConfigError):
@@ -92,9 +95,10 @@ class Catalog:
     def together(self) -> Iterator[Catalog]:
         """Yield a catalog of which all changes are one transaction: others see all of them or none.
 
-        An exception undoes what was changed. Meanwhile others wait to write, so the block should only write.
+        An exception undoes what was changed. Meanwhile others wait to write, so the block should only write. Commits of
+        jobs to tables of Iceberg are followed before it, and not in it.
         """
-        with self._transaction() as connection:
+        with self._current() as connection:
             yield _Together(self._engine, self._clock, self._operation, connection)
 
     # -- databases
@@ -107,7 +111,7 @@ class Catalog:
             most: the largest number of databases; None returns all.
         """
         query = select(tables.databases).where(tables.databases.c.name > after).order_by("name").limit(most)
-        with self._transaction() as connection:
+        with self._current() as connection:
             return [_database(row) for row in _rows(connection, query)]
 
     def database(self, name: str) -> Database:
@@ -116,7 +120,7 @@ class Catalog:
         Raises:
             ConfigError: there is none of that name.
         """
-        with self._transaction() as connection:
+        with self._current(catalog_name(name)) as connection:
             return _found_database(connection, catalog_name(name))
 
     def add_database(self, database: Database) -> bool:
@@ -127,9 +131,10 @@ class Catalog:
         """
         created_ms = database.created_ms or self._now_ms()
         row = {"name": database.name, "body": _text(database.body), "created_ms": created_ms}
-        with self._transaction() as connection:
+        with self._current(database.name) as connection:
             added = bool(_insert_new(connection, tables.databases, [row], tables.databases.c.name))
             if added:
+                iceberg_rows.add_namespace(connection, GLUE_CATALOG, database.name)
                 self._note(connection, database.name)
             return added
 
@@ -150,11 +155,12 @@ class Catalog:
         Raises:
             NotInCatalog: there is none of that name.
         """
-        with self._transaction() as connection:
+        with self._current(catalog_name(name)) as connection:
             database = _found_database(connection, catalog_name(name)).name
             for sql in (tables.entries, tables.partitions, tables.versions, tables.tables):
                 connection.execute(delete(sql).where(sql.c.database == database))
             connection.execute(delete(tables.databases).where(tables.databases.c.name == database))
+            iceberg_rows.release(connection, database)
             self._note(connection, database)
 
     # -- tables
@@ -170,7 +176,7 @@ class Catalog:
         Raises:
             NotInCatalog: there is no such database.
         """
-        with self._transaction() as connection:
+        with self._current(catalog_name(database)) as connection:
             name = _found_database(connection, catalog_name(database)).name
             wanted = (tables.tables.c.database == name) & (tables.tables.c.name > after)
             query = select(tables.tables).where(wanted).order_by("name").limit(most)
@@ -179,7 +185,7 @@ class Catalog:
     def all_tables(self) -> list[Table]:
         """Return the tables of all databases, by database and name."""
         query = select(tables.tables).order_by(tables.tables.c.database, tables.tables.c.name)
-        with self._transaction() as connection:
+        with self._current() as connection:
             return [_table(row) for row in _rows(connection, query)]
 
     def table(self, database: str, name: str) -> Table:
@@ -188,7 +194,7 @@ class Catalog:
         Raises:
             ConfigError: there is no such database or table.
         """
-        with self._transaction() as connection:
+        with self._current(catalog_name(database), catalog_name(name)) as connection:
             return _found_table(connection, database, name)
 
     def find_table(self, database: str, name: str) -> Table | None:
@@ -197,21 +203,23 @@ class Catalog:
         Raises:
             ConfigError: there is no such database.
         """
-        with self._transaction() as connection:
+        with self._current(catalog_name(database), catalog_name(name)) as connection:
             _found_database(connection, catalog_name(database))
             return _maybe_table(connection, database, name)
 
-    def add_table(self, table: Table, entries: Sequence[Entry] = ()) -> bool:
+    def add_table(self, table: Table, entries: Sequence[Entry] = (), *, for_jobs: bool = True) -> bool:
         """Add a table. If the name exists already, change nothing and return False.
 
         Args:
             table: the table.
             entries: its partition indexes.
+            for_jobs: whether jobs may commit to it if it is a table of Iceberg. False for the entry of a table that
+                somebody else's catalog keeps.
 
         Raises:
-            ConfigError: there is no such database.
+            ConfigError: there is no such database, or the table is one of Iceberg without a metadata file.
         """
-        with self._transaction() as connection:
+        with self._current(table.database, table.name) as connection:
             _found_database(connection, table.database)
             now_ms = self._now_ms()
             row = {
@@ -223,6 +231,8 @@ class Catalog:
                 "updated_ms": table.updated_ms or table.created_ms or now_ms,
             }
             added = bool(_insert_new(connection, tables.tables, [row], tables.tables.c.name))
+            if added and for_jobs and (noted := iceberg_rows.claim(connection, table)):
+                connection.execute(update(tables.tables).where(_is_table(tables.tables, table)).values(noted))
             if added and entries:
                 connection.execute(insert(tables.entries), [self._row(entry) for entry in entries])
             if added:
@@ -244,9 +254,10 @@ class Catalog:
             The table as it is now.
 
         Raises:
-            ConfigError: there is no such database or table.
+            ConfigError: there is no such database or table; or a table of Iceberg would not be one any more.
+            ChangedMeanwhile: a job has committed to a table of Iceberg since `change` saw it.
         """
-        with self._transaction() as connection:
+        with self._current(catalog_name(database), catalog_name(name)) as connection:
             before = _found_table(connection, database, name)
             wanted = change(before)
             if wanted.body == before.body:
@@ -262,7 +273,8 @@ class Catalog:
             if keep_version:
                 connection.execute(insert(tables.versions).values(old))
             after = replace(before, body=wanted.body, version=before.version + 1, updated_ms=self._now_ms())
-            changed = {"body": _text(after.body), "version": after.version, "updated_ms": after.updated_ms}
+            noted = iceberg_rows.move(connection, before, after)
+            changed = {"body": _text(after.body), "version": after.version, "updated_ms": after.updated_ms, **noted}
             connection.execute(update(tables.tables).where(_is_table(tables.tables, before)).values(changed))
             self._note(connection, after.database, after.name)
             return after
@@ -273,7 +285,7 @@ class Catalog:
         Raises:
             ConfigError: there is no such database or table.
         """
-        with self._transaction() as connection:
+        with self._current(catalog_name(database), catalog_name(name)) as connection:
             newest = _found_table(connection, database, name)
             query = select(tables.versions).where(_is_table(tables.versions, newest))
             older = _rows(connection, query.order_by(tables.versions.c.version.desc()))
@@ -292,7 +304,7 @@ class Catalog:
         Raises:
             NotInCatalog: there is no such database or table.
         """
-        with self._transaction() as connection:
+        with self._current(catalog_name(database), catalog_name(name)) as connection:
             table = _found_table(connection, database, name)
             _drop_table(connection, table)
             self._note(connection, table.database, names=[table.name])
@@ -303,7 +315,7 @@ class Catalog:
         Raises:
             NotInCatalog: there is no such database.
         """
-        with self._transaction() as connection:
+        with self._current(catalog_name(database)) as connection:
             _found_database(connection, catalog_name(database))
             wanted = dict.fromkeys(map(catalog_name, names))
             found = [table for one in wanted if (table := _maybe_table(connection, database, one))]
@@ -475,6 +487,37 @@ class Catalog:
     def _now_ms(self) -> int:
         return int(self._clock.epoch() * 1000)
 
+    def add_namespaces(self, catalog: str) -> None:
+        """Let the jobs that know Glue's catalog by another name create Iceberg tables in the databases there are.
+
+        Args:
+            catalog: its name in Spark's settings.
+        """
+        with self._current() as connection:
+            for name in connection.execute(select(tables.databases.c.name)).scalars().all():
+                iceberg_rows.add_namespace(connection, catalog, name)
+
+    @contextmanager
+    def _current(self, database: str = "", name: str = "") -> Iterator[Connection]:
+        """Yield a connection in whose transaction the entries are as Iceberg's catalog has them (`iceberg_rows`).
+
+        Args:
+            database: the only one that matters; empty for all.
+            name: the only table that matters; empty for all.
+        """
+        for _ in range(_ROUNDS):
+            with self._transaction() as connection:
+                found = iceberg_rows.outdated(connection, database, name)
+                if not found:
+                    yield connection
+                    return
+            described = iceberg_rows.descriptions(found.entries.changed)  # reads files; no transaction waits for them
+            with self._transaction() as connection:
+                for gone in iceberg_rows.follow(connection, found, described, self._now_ms()):
+                    _drop_table(connection, gone)
+        with self._transaction() as connection:  # jobs commit faster than files are read; a moment ago will do
+            yield connection
+
     def _transaction(self) -> AbstractContextManager[Connection]:
         return transaction(self._engine, NAME)
 
@@ -492,6 +535,10 @@ class _Together(Catalog):
 
     def _transaction(self) -> AbstractContextManager[Connection]:
         return nullcontext(self._connection)
+
+    @contextmanager
+    def _current(self, database: str = "", name: str = "") -> Iterator[Connection]:  # noqa: ARG002  see `together`
+        yield self._connection
 
 
 def _found_database(connection: Connection, name: str) -> Database:
@@ -524,6 +571,7 @@ def _found_table(connection: Connection, database: str, name: str) -> Table:
 
 
 def _drop_table(connection: Connection, table: Table) -> None:
+    iceberg_rows.release(connection, table.database, table.name)
     for sql in (tables.partitions, tables.versions, tables.tables):
         connection.execute(delete(sql).where(_is_table(sql, table)))
     of_table = (tables.entries.c.database == table.database) & (tables.entries.c.table_name == table.name)
@@ -565,7 +613,13 @@ def _database(row: RowMapping) -> Database:
 
 def _table(row: RowMapping) -> Table:
     return Table(
-        row["database"], row["name"], json.loads(row["body"]), row["version"], row["created_ms"], row["updated_ms"]
+        row["database"],
+        row["name"],
+        json.loads(row["body"]),
+        row["version"],
+        row["created_ms"],
+        row["updated_ms"],
+        row.get("iceberg_catalog"),  # versions that were replaced have none
     )
 
 

@@ -25,6 +25,9 @@ tables = Table(
     Column("body", Text, nullable=False),
     Column("created_ms", BigInteger, nullable=False),
     Column("updated_ms", BigInteger, nullable=False),
+    # The row of Iceberg's catalog that the entry follows, and what it said when it was last looked at; else NULL.
+    Column("iceberg_catalog", _NAME),
+    Column("metadata_location", Text),
 )
 
 versions = Table(
@@ -71,4 +74,25 @@ changes = Table(
     Column("id", String(36), nullable=False),
     Column("body", Text, nullable=False),
     Column("at_ms", BigInteger, nullable=False),
+)
+
+# Iceberg's own tables: jobs use them through its JDBC catalog, and other programs through PyIceberg's SQL catalog.
+iceberg_tables = Table(
+    "iceberg_tables",
+    metadata,
+    Column("catalog_name", _NAME, primary_key=True),
+    Column("table_namespace", _NAME, primary_key=True),
+    Column("table_name", _NAME, primary_key=True),
+    Column("metadata_location", String(1000)),
+    Column("previous_metadata_location", String(1000)),
+    Column("iceberg_type", String(5)),
+)
+
+iceberg_namespaces = Table(
+    "iceberg_namespace_properties",
+    metadata,
+    Column("catalog_name", _NAME, primary_key=True),
+    Column("namespace", _NAME, primary_key=True),
+    Column("property_key", _NAME, primary_key=True),
+    Column("property_value", String(1000)),
 )

@@ -108,6 +108,8 @@ class Table:
         version: grows with each change.
         created_ms: since 1970.
         updated_ms: since 1970.
+        iceberg_catalog: the name in Spark's settings of the catalog by which jobs have this Iceberg table; None for a
+            table that jobs do not have.
     """
 
     database: str
@@ -116,6 +118,7 @@ class Table:
     version: int = 0
     created_ms: int = 0
     updated_ms: int = 0
+    iceberg_catalog: str | None = None
 
     @property
     def title(self) -> str:

@@ -28,6 +28,10 @@ _STRICT = re.compile(
     r"\[(?:CAST_INVALID_INPUT|CAST_OVERFLOW|DIVIDE_BY_ZERO|ARITHMETIC_OVERFLOW|INVALID_ARRAY_INDEX"
     r"|CANNOT_PARSE_TIMESTAMP)[.\]]"
 )
+# What Spark says when it has to read an entry of the Data Catalog that no reader of Spark's is for.
+_NOT_FOR_SQL = re.compile(
+    r"No plan for HiveTableRelation \[(?:`spark_catalog`\.)?`(?P<database>.*?)`\.`(?P<table>.*?)`,"
+)
 
 
 def told(error: BaseException) -> tuple[list[str], str]:
@@ -56,12 +60,19 @@ def told(error: BaseException) -> tuple[list[str], str]:
 
 
 def with_hint(sentence: str, text: str) -> str:
-    """Return the sentence with the option that helps a script that was written for an older Glue.
+    """Return the sentence with what helps: the option for a script that was written for an older Glue, another call.
 
     Args:
         sentence: what happened.
         text: the whole text of Spark's error.
     """
+    if unread := _NOT_FOR_SQL.search(text):
+        name = f"{unread['database']}.{unread['table']}"
+        return (
+            f"Spark SQL cannot read {name}, because the entry stands for a stream, a table of a database, or a table of"
+            " Iceberg. Read it with create_dynamic_frame.from_catalog, or name a table of Iceberg by its own catalog:"
+            f" glue_catalog.{name}."
+        )
     if not _STRICT.search(text):
         return sentence
     return (

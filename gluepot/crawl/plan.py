@@ -190,6 +190,8 @@ def _of_table(settings: CrawlSettings, found: FoundTable, catalogued: Catalogued
         inherited = body if settings.inherit else None
         added = Made(found, found.parts, inherited) if found.keys else ()
         return Action(name, "created", body, is_version=True, added=added, is_indexed=settings.partition_index)
+    if there.iceberg_catalog is not None:
+        return Action(name, "kept", why="jobs have it as a table of Iceberg, whose own catalog says what it is")
     is_own = UPDATED_BY in there.parameters or bool(found.name)
     if not is_own:
         return _of_others(name, found, there, catalogued)
@@ -382,7 +384,8 @@ def _gone(settings: CrawlSettings, found: Sequence[FoundTable], catalogued: Cata
     actions = []
     for name, there in sorted(catalogued.tables.items()):
         place = _place(there.storage.location)
-        if name in catalogued.taken or there.parameters.get(UPDATED_BY) != settings.name or not seen.covers(place):
+        is_own = there.parameters.get(UPDATED_BY) == settings.name and there.iceberg_catalog is None
+        if name in catalogued.taken or not is_own or not seen.covers(place):
             continue
         if seen.has_files(place):
             nested = any(_within(one, place) or _within(place, one) for one in places)

@@ -464,7 +464,9 @@ def _act(database: str, catalog: Catalog, action: Action, *, tells: bool) -> Non
         table = Table(database, action.table, action.body)
         keys = [key.name for key in table.partition_keys]
         index = [Entry("index", INDEX, {"Keys": keys}, database, action.table)]
-        noting("CreateTable").add_table(table, index if keys and action.is_indexed else ())
+        # Jobs may not commit to a table of Iceberg that a crawl finds: another catalog may have it, or a row for jobs.
+        indexes = index if keys and action.is_indexed else ()
+        noting("CreateTable").add_table(table, indexes, for_jobs=False)
     elif action.body is not None:
         body = action.body
         noting("UpdateTable").change_table(

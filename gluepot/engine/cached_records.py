@@ -1,19 +1,22 @@
-"""Keeps the records of a batch as chunks in Spark's storage, so that they are read and decoded only once."""
+"""Keeps the records of a batch in files or in Spark's storage, so that they are read and decoded only once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from threading import Lock
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from gluepot.engine import row_folders, row_frames
 from gluepot.engine.execute import through_spark
-from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput
+from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
+from gluepot.engine.row_frames import RowFrame
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.packing import pack
 from gluepot.frames.schema import merge_schemas
+from gluepot.frames.transforms import Step
 
 if TYPE_CHECKING:
     from pyspark import StorageLevel
@@ -23,7 +26,9 @@ _TOLD_AND_CHUNKS = "schema binary, records bigint, chunk binary"
 
 
 class KeptRecords:
-    """Records as chunks, read at the first use. If an executor is lost, Spark reads its records again.
+    """Records as rows in files (`row_frames`), or where that is not possible as chunks; read at the first use.
+
+    If an executor is lost, Spark reads the records of its chunks again.
 
     The types of inferred fields are known only after all records have been decoded, and each action on a DataFrame
     would decode them again; a MERGE, for example, reads its source twice. Chunks need no common schema, so one pass
@@ -40,7 +45,9 @@ class KeptRecords:
         self._level: StorageLevel | None = level
         self._reading = Lock()  # a function may write its tables from threads
         self._kept: DataFrame | None = None
-        self._input: PackedInput | None = None
+        self._input: PackedInput | SplitInput | None = None
+        self._row_frame: RowFrame | None = None
+        self._made_of_them: list[RowFrame] = []
         self._records = 0
         self._is_used = False
 
@@ -54,14 +61,29 @@ class KeptRecords:
         """Whether `input` has been called."""
         return self._is_used
 
-    def input(self) -> PackedInput:
-        """Return the chunks with their merged schema. The first call reads the records.
+    def input(self) -> PackedInput | SplitInput:
+        """Return the records with their merged schema. The first call reads them.
 
         Raises:
             Exception: the Spark job failed.
         """
         self._is_used = True
         return self._read()
+
+    def row_frame(self, steps: Sequence[Step]) -> RowFrame | None:
+        """Return the records after some steps as rows in files; None if they are not kept in files.
+
+        The files go when `release` was called and no DataFrame reads them any more.
+
+        Raises:
+            Exception: the Spark job failed.
+        """
+        given = self.input()
+        if self._row_frame is None or not steps:
+            return self._row_frame
+        made = row_frames.read_into_files(self._spark, Pipeline(given, tuple(steps)), in_memory=self._in_memory)
+        self._made_of_them.append(made)
+        return made
 
     def count(self) -> int:
         """Return the number of records, including broken ones. Reads them if they have not been read yet.
@@ -72,8 +94,16 @@ class KeptRecords:
         self._read()
         return self._records
 
-    def _read(self) -> PackedInput:
+    @property
+    def _in_memory(self) -> bool:
+        return self._level is not None and self._level.useMemory
+
+    def _read(self) -> PackedInput | SplitInput:
         with self._reading:
+            if self._input is None and self._level is not None and row_frames.is_for(self._spark):
+                found = row_frames.read_into_files(self._spark, Pipeline(self._given), in_memory=self._in_memory)
+                if found.rows is not None:
+                    self._row_frame, self._input, self._records = found, found.rows, found.records
             if self._input is None:
                 kept = through_spark(self._spark, Pipeline(self._given), _told_and_packed, _TOLD_AND_CHUNKS)
                 if self._level is not None:
@@ -86,11 +116,18 @@ class KeptRecords:
             return self._input
 
     def release(self) -> None:
-        """Let Spark drop the chunks. A DataFrame that is used after that reads the records again."""
+        """Let go of the records. A DataFrame that is used after that keeps its files, or reads the records again."""
         with self._reading:
             if self._kept is not None:
                 self._kept.unpersist()
             self._level = None
+            made, self._made_of_them = self._made_of_them, []
+            if self._row_frame is not None:
+                made.append(self._row_frame)
+                self._row_frame = self._input = None
+        while made:
+            made.pop().release()
+        row_folders.sweep()
 
 
 def _collected(kept: DataFrame) -> list[Row]:

@@ -21,7 +21,7 @@ from gluepot.connectors.contracts import RecordSink, Sink, TaskSink
 from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange
 from gluepot.core.failpoints import reach
 from gluepot.core.task_errors import marked
-from gluepot.engine import on_driver, task
+from gluepot.engine import native_sql, on_driver, task
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
 from gluepot.engine.read_totals import READ_TOTALS
 from gluepot.frames.chunk import Chunk
@@ -42,6 +42,7 @@ PART_SCHEMA = "part binary"
 _MISREAD = frozenset(".`")
 
 PieceT = TypeVar("PieceT")
+ResultT = TypeVar("ResultT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +260,15 @@ def storable(schema: pa.Schema) -> pa.Schema:
     return without_nulls(pa.RecordBatch.from_pylist([], schema=schema)).schema
 
 
+def over_chunks(spark: SparkSession, pipeline: Pipeline, body: Callable[[Iterator[Chunk]], ResultT]) -> list[ResultT]:
+    """Call `body` once per task with the task's chunks; return the results in the order of the records."""
+
+    def over_work(work: task.Work) -> Iterator[ResultT]:
+        yield body(work.chunks)
+
+    return _run(spark, pipeline, over_work)
+
+
 def count_errors(spark: SparkSession, pipeline: Pipeline, own_steps: int | None) -> ErrorCounts:
     """Count the error records of a pipeline.
 
@@ -361,7 +371,7 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody, *, in_order: b
     One task gets all records of a range, in their order. If `in_order` is false, several tasks may share a range.
     """
     steps = pipeline.steps
-    match pipeline.input:
+    match native_sql.computed(spark, pipeline):
         case RangeInput() | SplitInput() as whole:
             given = task.projected(whole, steps)
             in_driver = _is_small(given) and on_driver.is_own_work(steps)

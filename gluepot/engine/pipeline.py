@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
@@ -16,7 +17,7 @@ from gluepot.frames.declared import DeclaredPayload
 from gluepot.frames.transforms import Step, calls_user_code
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,17 @@ class PackedInput:
     schema: pa.Schema | None = None
 
 
+class RowsInFiles(Protocol):
+    """Records that were read, with their schema, and whose rows are in files."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The schema of all records, with columns that cannot be stored."""
+
+    def to_frame(self, spark: SparkSession) -> DataFrame | None:
+        """Return the good records as a DataFrame; None if they must be read again for it."""
+
+
 class Kept(Protocol):
     """The records of an input, decoded once for everything that uses them as rows."""
 
@@ -94,8 +106,11 @@ class Kept(Protocol):
     def is_used(self) -> bool:
         """Whether `input` has been called."""
 
-    def input(self) -> PackedInput:
+    def input(self) -> PackedInput | SplitInput:
         """Return the records as chunks. The first call reads them."""
+
+    def row_frame(self, steps: Sequence[Step]) -> RowsInFiles | None:
+        """Return the records after some steps as rows in files; None if they are not kept in files."""
 
     def count(self) -> int:
         """Return the number of records, including broken ones. Reads them if they have not been read yet."""

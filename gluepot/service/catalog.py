@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from gluepot.catalog.connect import catalog_url, shared_catalog
+from gluepot.catalog.iceberg_rows import ChangedMeanwhile
 from gluepot.catalog.store import Catalog, NotInCatalog
 from gluepot.catalog.values import Database, Entry, Partition, Table, epoch_ms
 from gluepot.core.errors import ConfigError
@@ -25,7 +26,7 @@ def catalog_of(service: Service, changing: str = "") -> Iterator[Catalog]:
         changing: the operation that changes the catalog, if its changes are told as events.
 
     Raises:
-        ServiceError: `EntityNotFoundException` and `InvalidInputException`.
+        ServiceError: `EntityNotFoundException`, `ConcurrentModificationException` and `InvalidInputException`.
         TransientError: its database does not answer.
     """
     catalog = shared_catalog(catalog_url(service.environ), service.clock)
@@ -35,6 +36,8 @@ def catalog_of(service: Service, changing: str = "") -> Iterator[Catalog]:
         catalog = catalog.noting(changing) if anyone_listens else catalog
     try:
         yield catalog
+    except ChangedMeanwhile as changed:
+        raise ServiceError("ConcurrentModificationException", str(changed)) from None
     except NotInCatalog as missing:
         raise not_found(f"{missing.kind} {missing.name} not found.") from None
     except ConfigError as error:

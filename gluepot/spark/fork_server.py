@@ -45,14 +45,15 @@ _LEAVE_TO_DRIVER = (signal.SIGINT, signal.SIGTERM)
 
 
 def is_possible(master: str, environ: Mapping[str, str], platform: str = sys.platform) -> bool:
-    """Return whether planners can be forked: Spark's processes are on this machine, and nobody has chosen a Python.
+    """Return whether planners can be forked: Spark's processes are on this machine, with the driver's own Python.
 
     Args:
         master: Spark's master.
         environ: the environment of the driver, before ours is added.
         platform: as `sys.platform`. Forks with threads of libraries are safe on Linux only.
     """
-    return platform == "linux" and master.startswith("local") and "PYSPARK_PYTHON" not in environ
+    is_own_python = environ.get("PYSPARK_PYTHON", sys.executable) == sys.executable
+    return platform == "linux" and master.startswith("local") and is_own_python
 
 
 def program(folder: Path, python: str = sys.executable) -> Path:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pyiceberg.catalog import load_catalog
 
+from gluepot.core.clock import SystemClock
+from gluepot.service.server import ServeOptions, service
 from tests.e2e.conftest import Topic, new_topic_at
 from tests.e2e.jobs import EXAMPLES, Job, Launcher, arguments
-from tests.e2e.lake import delta_rows, glue_catalog, iceberg_rows
+from tests.e2e.lake import delta_rows, glue_catalog, iceberg_rows, iceberg_table
+from tests.service_answers import client_of
 
 KILLED = 128 + 9
 
@@ -70,15 +75,29 @@ def order(order_id: int, status: str, minute: int) -> dict[str, object]:
     return {"order_id": order_id, "status": status, "total": order_id + 0.5, "updated_at": at}
 
 
+def change_as_client(lake: Lake, name: str, value: str) -> None:
+    """Set a property of the job's table as a client of Glue's API, which finds the table there."""
+    environ = {**os.environ, "GLUEPOT_STATE": str(lake.state)}
+    with service(ServeOptions(port=0), environ, SystemClock()) as running:
+        (described,) = client_of(running).get_tables(DatabaseName="shop")["TableList"]
+        assert "order_id" in {one["Name"] for one in described["StorageDescriptor"]["Columns"]}
+        known = {"glue.access-key-id": running.key.id, "glue.secret-access-key": running.key.secret}
+        place = {"type": "glue", "glue.endpoint": running.url, "glue.region": running.region}
+        with load_catalog("client", **known, **place).load_table("shop.orders").transaction() as change:
+            change.set_properties({name: value})
+
+
 def test_changes_are_merged_into_iceberg_as_if_each_batch_had_run_once(lake):
     lake.send(*(order(n, "new", 0) for n in range(50)))
     lake.send(*(order(n, "paid", 1) for n in range(0, 50, 2)), *(order(n, "deleted", 2) for n in range(5, 50, 10)))
     lake.merge_orders(failpoint="batch.done@2")
+    change_as_client(lake, "owner", "ada")
     lake.send(order(0, "late", 0), order(1, "shipped", 9), order(99, "new", 9))
     job = lake.merge_orders()
 
     left = {n: ("new" if n % 2 else "paid",) for n in range(50) if n % 10 != 5}
     assert lake.rows("orders", "order_id", "status") == {**left, 1: ("shipped",), 99: ("new",)}
+    assert iceberg_table(lake.state, "orders").properties["owner"] == "ada"
     (told,) = job.said("catalog_mapped")
     assert (told["catalog"], told["was"]) == ("glue_catalog", "org.apache.iceberg.aws.glue.GlueCatalog")
     assert told["left_out"] == ["lock-impl", "lock.table"]

@@ -75,6 +75,15 @@ def test_a_new_batch_shows_without_anybody_doing_anything(visit, scene):
     assert page.locator(".plot canvas").count() == 3
 
 
+def test_rates_that_are_far_apart_share_an_axis_that_grows_by_factors(visit, scene):
+    page = visit().page
+    rates = page.locator("#plot-rates")
+    expect(rates).to_have_attribute("data-scale", "even")
+    scene.batch(7, duration_secs=0.02)
+    expect(rates).to_have_attribute("data-scale", "factors")
+    assert page.locator(".plot canvas").count() == 3
+
+
 def test_news_is_kept_from_the_page_while_it_is_not_live(visit, scene):
     page = visit().page
     page.get_by_role("button", name="Live").click()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from awsglue.dynamicframe import DynamicFrame
+from gluepot.engine import row_folders
 from gluepot.frames.magic import magic_column
 from gluepot.streaming.micro_batch.shuffles import SETTING
 from gluepot.streaming.query import session
@@ -71,17 +73,19 @@ def test_the_rows_are_released_after_a_failure_too(numbers, persisted_rdds):
     assert persisted_rdds() == before
 
 
-@pytest.mark.parametrize(("persist", "kept"), [("true", 2), ("false", 0)])
+@pytest.mark.parametrize(("persist", "kept"), [("true", (1, 2)), ("false", (0, 0))])
 def test_documents_are_decoded_once_for_all_frames_of_a_batch_and_dropped_with_it(
     numbers, persisted_rdds, persist, kept
 ):
     before, during, sums = persisted_rdds(), [], []
+    files_before = set(row_folders.known_files())
 
     def function(data_frame, batch_id):
         frame = DynamicFrame.fromDF(data_frame, numbers.glue_context, "documents")
         frames = (frame.toDF(), frame.rename_field("value", "n").toDF())
         sums.extend(rows.groupBy().sum().first()[0] for rows in frames)
-        during.append(persisted_rdds() - before)
+        files = {Path(path).parent for path in set(row_folders.known_files()) - files_before}
+        during.append((persisted_rdds() - before, len(files)))
 
     numbers.run(function, frame=numbers.frame().selectExpr(DOCUMENTS), persistDataFrame=persist)
 

@@ -12,6 +12,7 @@ from awsglue.dynamicframe import DynamicFrame
 from gluepot.bookmarks import jobrun
 from gluepot.catalog.formats import new_storage
 from gluepot.catalog.values import Partition, Table
+from gluepot.cli.failures import told
 
 
 @pytest.fixture
@@ -134,3 +135,21 @@ def test_a_table_in_hives_words_is_read_by_both(sql, glue_context, tmp_path):
     assert sorted(sql("SELECT * FROM shop.numbers")) == [(1, "one"), (2, None)]
     assert from_catalog(glue_context, "kept") == [(1, "one")]
     assert [row[0] for row in from_catalog(glue_context, "numbers")] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"connectionName": "warehouse", "classification": "postgresql"}, {"table_type": "ICEBERG"}],
+    ids=["of a database", "of Iceberg"],
+)
+def test_a_table_that_sql_cannot_read_is_listed_and_a_read_names_what_reads_it(sql, glue_context, parameters):
+    storage = {"Location": "shop.public.orders", "Columns": [{"Name": "id", "Type": "int"}]}
+    body = {"Parameters": parameters, "StorageDescriptor": storage}
+    current_catalog().add_table(Table("shop", "orders", body), for_jobs=False)
+
+    assert ("shop", "orders", False) in sql("SHOW TABLES IN shop")
+    with pytest.raises(Py4JJavaError) as failed:
+        sql("SELECT * FROM shop.orders")
+    _, sentence = told(failed.value)
+    assert sentence.startswith("Spark SQL cannot read shop.orders, because the entry stands for a stream,")
+    assert sentence.endswith("its own catalog: glue_catalog.shop.orders.")

@@ -163,10 +163,11 @@ def test_the_program_stands_for_python_but_for_planners(driver, folder):
         ("local[2]", {}, "linux", True),
         ("spark://there:7077", {}, "linux", False),
         ("local[*]", {"PYSPARK_PYTHON": "/own/python"}, "linux", False),
+        ("local[*]", {"PYSPARK_PYTHON": sys.executable}, "linux", True),
         ("local[*]", {}, "darwin", False),
     ],
 )
-def test_planners_are_forked_where_spark_is_on_this_machine_and_nobody_has_chosen_a_python(
+def test_planners_are_forked_where_spark_is_on_this_machine_and_nobody_has_chosen_another_python(
     master, environ, platform, possible
 ):
     assert is_possible(master, environ, platform) is possible

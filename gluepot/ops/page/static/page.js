@@ -42,6 +42,14 @@
   };
   const plots = new Map();
 
+  // Where a job works a hundred times as fast as records come in, the slow line would lie on the ground. The axis then
+  // grows by factors; it still begins at 0.
+  const FAR_APART = 20;
+  const isFarApart = (columns) => {
+    const largest = columns.map((column) => Math.max(0, ...column));
+    return Math.max(...largest) > FAR_APART * Math.min(...largest.filter((number) => number > 0));
+  };
+
   const points = () => JSON.parse(byId("series").dataset.points);
 
   const overWindow = (plot) => {
@@ -86,18 +94,29 @@
     }
   };
 
+  const powersOfTen = (_, __, ___, most) => {
+    const powers = [0];
+    for (let power = 10; power <= most; power *= 10) powers.push(power);
+    return powers;
+  };
+  const factors = { splits: powersOfTen, filter: (_, powers) => powers };
+
   const draw = () => {
     const series = points();
     byId("charts").hidden = series.t.length === 0;
     if (series.t.length === 0) return;
     for (const [id, { keys }] of Object.entries(lines)) {
-      const data = [series.t, ...keys.map((key) => series[key])];
+      const columns = keys.map((key) => series[key]);
+      const data = [series.t, ...columns];
+      const byFactors = id === "plot-rates" && isFarApart(columns);
+      const place = byId(id);
       const known = plots.get(id);
-      if (known) {
+      if (known && place.dataset.scale === (byFactors ? "factors" : "even")) {
         known.setData(data);
         continue;
       }
-      const place = byId(id);
+      known?.destroy();
+      place.dataset.scale = byFactors ? "factors" : "even";
       const plot = new uPlot(
         {
           width: place.clientWidth,
@@ -106,10 +125,10 @@
           padding: [10, 8, 0, 0],
           tzDate: (secs) => uPlot.tzDate(new Date(secs * 1000), "Etc/UTC"),
           cursor: { sync: { key: "batches" }, y: false, drag: { x: false, y: false }, points: { size: 7 } },
-          scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.15 : 1] } },
+          scales: { y: { distr: byFactors ? 4 : 1, range: (_, __, most) => [0, most > 0 ? most * 1.15 : 1] } },
           axes: [
             { ...axis(), size: 28, space: 64, incrs: [5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600], values: times },
-            { ...axis(), size: 46, values: (_, numbers) => numbers.map(ofAxis) },
+            { ...axis(), size: 46, values: (_, numbers) => numbers.map(ofAxis), ...(byFactors && factors) },
           ],
           series: [{}, ...keys.map(line)],
           hooks: { setCursor: [(one) => say(id, one)], setData: [(one) => say(id, one)] },

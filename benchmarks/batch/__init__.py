@@ -1,0 +1,1 @@
+"""Batch jobs over files, beside stock Spark and DuckDB."""

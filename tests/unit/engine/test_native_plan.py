@@ -1,0 +1,70 @@
+"""Which of Spark's plans become SQL of DuckDB, and what the SQL says."""
+
+from __future__ import annotations
+
+import pytest
+
+from gluepot.engine.native_plan import File, NotTranslated, translated
+
+CATALYST = "org.apache.spark.sql.catalyst"
+FILE = File("/rows/it's.parquet", frozenset({"id", "country"}))
+
+
+def attribute(number, name, kind):
+    return node("expressions.AttributeReference", name=name, dataType=kind, exprId={"id": number})
+
+
+def node(kind, children=0, /, **fields):
+    return {"class": f"{CATALYST}.{kind}", "num-children": children, **fields}
+
+
+ID, COUNTRY, TAGS = (
+    attribute(1, "id", "long"),
+    attribute(2, "country", "string"),
+    attribute(3, "tags", {"type": "array"}),
+)
+RELATION = node("plans.logical.LogicalRelation", output=[[ID], [COUNTRY], [TAGS]])
+COLLATED = node("plans.logical.LogicalRelation", output=[[ID], [attribute(2, "country", "string collate UNICODE_CI")]])
+COUNT = [
+    node("expressions.Alias", 1, name="n", exprId={"id": 9}),
+    node("expressions.aggregate.AggregateExpression", 1, isDistinct=True, mode={"object": "Complete$"}),
+    node("expressions.aggregate.Count", 1),
+    ID,
+]
+
+
+def aggregate(keys, values):
+    return [node("plans.logical.Aggregate", 1, groupingExpressions=keys, aggregateExpressions=values), RELATION]
+
+
+def test_an_aggregation_reads_its_files_and_numbers_its_columns():
+    assert translated(aggregate([[COUNTRY]], [[COUNTRY], COUNT]), [[FILE]]) == (
+        "SELECT given.c1 AS c0, count(DISTINCT given.c0) AS c1 FROM ("
+        "SELECT \"id\" AS c0, \"country\" AS c1, CAST(NULL AS INTEGER) AS c2 FROM read_parquet('/rows/it''s.parquet')"
+        ") AS given GROUP BY given.c1"
+    )
+
+
+def test_a_column_that_a_file_lacks_is_null():
+    sql = translated(aggregate([], [COUNT]), [[FILE, File("/rows/2.parquet", frozenset())]])
+
+    assert "SELECT CAST(NULL AS BIGINT) AS c0, CAST(NULL AS VARCHAR) AS c1" in sql
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        [RELATION],
+        aggregate([[TAGS]], [COUNT]),
+        [aggregate([[COUNTRY]], [COUNT])[0], COLLATED],
+        aggregate([], [[node("expressions.Alias", 1, name="r", exprId={"id": 9}), node("expressions.Rand", 0)]]),
+        aggregate([], [[*COUNT[:2], node("expressions.aggregate.CollectSet", 1), ID]]),
+        aggregate([], [[COUNT[0], {**COUNT[1], "mode": {"object": "Partial$"}}, *COUNT[2:]]]),
+        [node("plans.logical.Sort", 1), *aggregate([], [COUNT])],
+        aggregate([], [COUNT])[:1],
+    ],
+    ids=["no aggregation", "key", "collation", "function", "aggregate", "mode", "sort", "incomplete"],
+)
+def test_anything_else_is_left_to_spark(plan):
+    with pytest.raises(NotTranslated):
+        translated(plan, [[FILE]])

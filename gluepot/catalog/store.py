@@ -529,6 +529,10 @@ class _Together(Catalog):
         super().__init__(engine, clock, operation)
         self._connection = connection
 
+    def noting(self, operation: str) -> Catalog:
+        """Return the same catalog, in the same transaction, which notes its changes."""
+        return _Together(self._engine, self._clock, operation, self._connection)
+
     def _transaction(self) -> AbstractContextManager[Connection]:
         return nullcontext(self._connection)
 

@@ -24,7 +24,7 @@ from gluepot.crawl.run import CrawlReport, LeftOut, crawl
 from gluepot.crawl.settings import EVERYTHING, NEW_FOLDERS, CrawlSettings, crawl_settings
 from gluepot.crawl.values import FoundTable
 
-_MOST_LEFT_OUT = 20
+_MOST_LEFT_OUT, _MOST_STEPS = 20, 200
 _CHANGED = frozenset({"created", "updated", "deprecated", "deleted"})
 
 
@@ -149,8 +149,10 @@ def _print(report: CrawlReport, settings: CrawlSettings, *, explain: bool, dry_r
     _print_left_out(report.left_out, max(report.left_out_files, len(report.left_out)), "file", "left out")
     if explain:
         print()
-        for step in report.steps:
+        for step in report.steps[-_MOST_STEPS:]:
             print(step.line())
+        if len(report.steps) > _MOST_STEPS:
+            print(f"... and {len(report.steps) - _MOST_STEPS:,} more, deeper down; --output json has all.")
         show(_columns(report), "text", "")
     changed = sum(one.outcome in _CHANGED or bool(one.added or one.changed or one.dropped) for one in report.tables)
     would = "would change; nothing was written" if dry_run else "changed"

@@ -1,7 +1,7 @@
 """Runs one crawl for the service: `python -m gluepot.crawl REQUEST`, in the folder that gets `result.json`.
 
-REQUEST is a JSON file with `crawler`, as CreateCrawler takes it, `classifiers`, and the `id` of the crawl. The log
-goes to standard output.
+REQUEST is a JSON file with `crawler`, as CreateCrawler takes it, `classifiers`, the `id` of the crawl, and whether it
+`tells` changes of the catalog as events. The log goes to standard output.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from gluepot.crawl.settings import crawl_settings
 
 RESULT = "result.json"
 _FAILED = 1
+# Those of the folders nearest to the target come last.
+_MOST_STEPS = 1000
 _COUNTED = {"created": {"created"}, "updated": {"updated", "deprecated"}, "deleted": {"deleted"}}
 
 
@@ -37,7 +39,7 @@ def main(arguments: Sequence[str], environ: Mapping[str, str], clock: Clock) -> 
         catalog = open_catalog(catalog_url(environ), clock)
         try:
             chance = random.Random()  # noqa: S311  samples are no secrets
-            report = crawl(settings, catalog, chance, request["id"])
+            report = crawl(settings, catalog, chance, request["id"], tells=bool(request.get("tells")))
         finally:
             catalog.close()
     except EtlError as error:
@@ -78,7 +80,7 @@ class _Log:
 
 
 def _tell(log: _Log, report: CrawlReport, database: str) -> None:
-    for step in report.steps:
+    for step in report.steps[-_MOST_STEPS:]:
         log.say("INFO", step.line())
     for one in (*report.failed_targets, *report.left_out):
         log.say("WARN", f"Left out {one.place}: {one.why}")

@@ -38,7 +38,7 @@ class Fitted:
 
 
 def known_folders(
-    url: str, tables: Iterable[Table], partitions: Callable[[Table], Sequence[Partition]]
+    url: str, tables: Iterable[Table], partitions: Callable[[Table], Iterable[Partition]]
 ) -> frozenset[str]:
     """Return the folders below a target that tables have, relative to it.
 

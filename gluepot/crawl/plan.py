@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, overload
 
 import pyarrow as pa
 
@@ -16,7 +18,7 @@ from gluepot.core.storage import canonical_url
 from gluepot.crawl.names import last_part, table_name, table_name_at
 from gluepot.crawl.settings import NEW_FOLDERS, CrawlSettings
 from gluepot.crawl.tables import COUNTS, DEPRECATED_BY, UPDATED_BY, columns_of, partition_of, table_body
-from gluepot.crawl.values import FoundTable
+from gluepot.crawl.values import FoundTable, Part
 from gluepot.frames.schema.hive_types import arrow_of_hive, hive_name
 
 Outcome = Literal["created", "updated", "unchanged", "logged", "kept", "deprecated", "deleted"]
@@ -37,6 +39,7 @@ class Action:
         changed: partitions with other content.
         dropped: values of partitions that go.
         why: for people; empty where the outcome says it all.
+        is_indexed: a new table gets an index over its partition keys.
     """
 
     table: str
@@ -47,6 +50,7 @@ class Action:
     changed: Sequence[Partition] = ()
     dropped: Sequence[tuple[str, ...]] = ()
     why: str = ""
+    is_indexed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +59,15 @@ class Seen:
 
     Args:
         folders: URLs of all folders with files, sorted.
-        uncertain: URLs of folders that could not be listed, or with files that were not understood.
+        uncertain: URLs of folders that could not be listed.
         targets: URLs of the targets that were listed.
+        unclear: URLs of folders with files that were not understood.
     """
 
     folders: Sequence[str]
     uncertain: Sequence[str]
     targets: Sequence[str]
+    unclear: Sequence[str] = ()
 
     def has_files(self, url: str) -> bool:
         """Tell whether there are files in a folder or below it, or whether nobody knows."""
@@ -75,9 +81,62 @@ class Seen:
         """Tell whether something at a place, above it or below it could not be listed."""
         return any(_within(url, one) or _within(one, url) for one in self.uncertain)
 
+    def is_unclear(self, location: str) -> bool:
+        """Tell whether a table, by its folder or its file, may have files that were not understood."""
+        place = _place(location)
+        beside = "" if location.endswith("/") else place.rpartition("/")[0]
+        return self.is_uncertain(place) or any(one == beside or _within(one, place) for one in self.unclear)
+
     def covers(self, url: str) -> bool:
         """Tell whether a place lies in a target."""
         return any(_within(url, one) for one in self.targets)
+
+
+class Known(NamedTuple):
+    """What is remembered of a partition, of which there may be a hundred thousand.
+
+    Args:
+        location: URL of its folder.
+        digest: of its body.
+    """
+
+    location: str
+    digest: bytes
+
+    @classmethod
+    def of(cls, partition: Partition) -> Known:
+        """Return what is remembered of a partition."""
+        text = json.dumps(partition.body, sort_keys=True)
+        return cls(partition.location, hashlib.sha1(text.encode(), usedforsecurity=False).digest())
+
+
+class Made(Sequence[Partition]):
+    """Partitions that are made when they are written, because together they would take too much memory.
+
+    Args:
+        found: the table.
+        parts: its folders.
+        table: the table's body, if partitions inherit from it.
+    """
+
+    def __init__(self, found: FoundTable, parts: Sequence[Part], table: Mapping[str, Any] | None) -> None:
+        self._found = found
+        self._parts = parts
+        self._table = table
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    @overload
+    def __getitem__(self, at: int) -> Partition: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Partition]: ...
+
+    def __getitem__(self, at: int | slice) -> Partition | Sequence[Partition]:
+        if isinstance(at, slice):
+            return [partition_of(self._found, part, self._table) for part in self._parts[at]]
+        return partition_of(self._found, self._parts[at], self._table)
 
 
 @dataclass(slots=True)
@@ -86,11 +145,13 @@ class Catalogued:
 
     Args:
         tables: of the database, by name.
-        partitions: returns the partitions of a table by their values.
+        partitions: returns what is known of the partitions of a table, by their values.
+        whole: returns partitions of a table as a whole, by their values.
     """
 
     tables: Mapping[str, Table]
-    partitions: Callable[[Table], Mapping[tuple[str, ...], Partition]]
+    partitions: Callable[[Table], Mapping[tuple[str, ...], Known]]
+    whole: Callable[[Table, Sequence[tuple[str, ...]]], Mapping[tuple[str, ...], Partition]]
     taken: set[str] = field(default_factory=set)
 
 
@@ -127,13 +188,18 @@ def _of_table(settings: CrawlSettings, found: FoundTable, catalogued: Catalogued
     body = table_body(found, settings.name, run_id)
     if there is None:
         inherited = body if settings.inherit else None
-        added = [partition_of(found, part, inherited) for part in found.parts] if found.keys else []
-        return Action(name, "created", body, is_version=True, added=added)
+        added = Made(found, found.parts, inherited) if found.keys else ()
+        return Action(name, "created", body, is_version=True, added=added, is_indexed=settings.partition_index)
     if there.iceberg_catalog is not None:
         return Action(name, "kept", why="jobs have it as a table of Iceberg, whose own catalog says what it is")
     is_own = UPDATED_BY in there.parameters or bool(found.name)
     if not is_own:
         return _of_others(name, found, there, catalogued)
+    is_unclear = seen.is_unclear(there.storage.location)
+    if is_unclear and _other_format(there, body):
+        return Action(name, "kept", why="some of its files were not understood, and the others have another format")
+    if is_unclear:
+        body = _with_old_columns(body, there)
     wanted, why = _wanted(settings, there, body)
     action = _changed(name, there, wanted, why)
     if not found.keys:
@@ -162,7 +228,7 @@ def _of_others(name: str, found: FoundTable, there: Table, catalogued: Catalogue
     if keys != found.keys or not keys:
         return Action(name, "kept", why=why)
     existing = catalogued.partitions(there)
-    added = [partition_of(found, part, there.body) for part in found.parts if part.values not in existing]
+    added = Made(found, [part for part in found.parts if part.values not in existing], there.body)
     return Action(name, "kept", added=added, why=why)
 
 
@@ -181,10 +247,23 @@ def _wanted(settings: CrawlSettings, there: Table, body: dict[str, Any]) -> tupl
     return {**body, **described, "StorageDescriptor": {**body["StorageDescriptor"], "Columns": columns}}, ""
 
 
+def _other_format(there: Table, body: Mapping[str, Any]) -> list[str]:
+    """Return in which basic attributes a table differs from what was found."""
+    return [name for name in _BASICS if there.parameters.get(name) != body["Parameters"].get(name)]
+
+
+def _with_old_columns(body: dict[str, Any], there: Table) -> dict[str, Any]:
+    """Return a body that keeps the columns which were not found: files that cannot be read may have them."""
+    found = {one["Name"]: one for one in columns_of(body)}
+    keys = {one["Name"] for one in body["PartitionKeys"]}
+    old = [found.pop(one["Name"].lower(), dict(one)) for one in columns_of(there.body) if one["Name"] not in keys]
+    return {**body, "StorageDescriptor": {**body["StorageDescriptor"], "Columns": [*old, *found.values()]}}
+
+
 def _merged_body(settings: CrawlSettings, there: Table, body: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
     """Add new columns, and leave the rest; what has another format now is deprecated."""
     before, now = there.parameters, body["Parameters"]
-    if odd := [name for name in _BASICS if before.get(name) != now.get(name)]:
+    if odd := _other_format(there, body):
         parameters = {**before, DEPRECATED_BY: settings.name}
         told = ", ".join(f"{name} was {before.get(name)!r} and is {now.get(name)!r}" for name in odd)
         return {**there.body, "Parameters": parameters}, f"MergeNewColumns keeps the format: {told}; it is deprecated"
@@ -257,30 +336,33 @@ def _with_partitions(
         return replace(action, why=action.why or "its partition keys are others than those of the folders")
     existing = catalogued.partitions(there)
     inherited = body if settings.inherit else None
-    wanted = {part.values: partition_of(found, part, inherited) for part in found.parts}
+    parts = {part.values: part for part in found.parts}
     if keys != [key.name for key in there.partition_keys]:
-        return replace(action, added=list(wanted.values()), dropped=list(existing))
+        return replace(action, added=Made(found, list(parts.values()), inherited), dropped=list(existing))
     may_change = settings.update != "LOG" or settings.inherit
-    changed = [
-        one for values, one in wanted.items() if may_change and values in existing and existing[values].body != one.body
+    others = [
+        part
+        for values, part in parts.items()
+        if may_change
+        and values in existing
+        and Known.of(partition_of(found, part, inherited)).digest != existing[values].digest
     ]
-    gone = [] if settings.recrawl == NEW_FOLDERS else _gone_partitions(there, existing, wanted, seen)
+    gone = [] if settings.recrawl == NEW_FOLDERS else _gone_partitions(there, existing, parts, seen)
     deprecated: list[Partition] = []
-    if settings.delete == "DEPRECATE_IN_DATABASE":
-        deprecated = [
-            one for values in gone if (one := _deprecated(existing[values], settings.name)) != existing[values]
-        ]
+    if settings.delete == "DEPRECATE_IN_DATABASE" and gone:
+        whole = catalogued.whole(there, gone).values()
+        deprecated = [now for one in whole if (now := _deprecated(one, settings.name)) != one]
     return replace(
         action,
-        added=[one for values, one in wanted.items() if values not in existing],
-        changed=[*changed, *deprecated],
+        added=Made(found, [part for values, part in parts.items() if values not in existing], inherited),
+        changed=[*Made(found, others, inherited), *deprecated] if deprecated else Made(found, others, inherited),
         dropped=gone if settings.delete == "DELETE_FROM_DATABASE" else [],
         why=action.why or (f"{counted(len(gone), 'partition')} without files" if gone else ""),
     )
 
 
 def _gone_partitions(
-    there: Table, existing: Mapping[tuple[str, ...], Partition], wanted: Iterable[tuple[str, ...]], seen: Seen
+    there: Table, existing: Mapping[tuple[str, ...], Known], wanted: Iterable[tuple[str, ...]], seen: Seen
 ) -> list[tuple[str, ...]]:
     found = set(wanted)
     return [
@@ -307,7 +389,7 @@ def _gone(settings: CrawlSettings, found: Sequence[FoundTable], catalogued: Cata
             continue
         if seen.has_files(place):
             nested = any(_within(one, place) or _within(place, one) for one in places)
-            if seen.is_uncertain(place) or not nested:
+            if seen.is_unclear(there.storage.location) or not nested:
                 actions.append(Action(name, "kept", why="its files are there and were not understood"))
             else:
                 actions.append(_deleted(settings, name, there, "its files belong to other tables now", may_drop=False))

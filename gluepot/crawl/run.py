@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -23,7 +23,7 @@ from gluepot.crawl.grouping import MOST_FILES_AS_TABLES, GroupRules, group
 from gluepot.crawl.known import Fitted, fit, known_folders
 from gluepot.crawl.lakes import lake_table
 from gluepot.crawl.listing import Listing, files_of, only_file
-from gluepot.crawl.plan import Action, Catalogued, Seen, plan
+from gluepot.crawl.plan import Action, Catalogued, Known, Seen, plan
 from gluepot.crawl.settings import NEW_FOLDERS, CrawlSettings, Target
 from gluepot.crawl.tables import INDEX, UPDATED_BY
 from gluepot.crawl.values import Classified, FileKind, FoundTable, Leaf, Step, Tally
@@ -31,6 +31,7 @@ from gluepot.crawl.values import Classified, FileKind, FoundTable, Leaf, Step, T
 # Heads are waited for more than they are computed.
 _READERS = 8
 _AT_ONCE = 256
+_PARTITIONS_AT_ONCE = 2000
 _MOST_LEFT_OUT = 20
 
 
@@ -88,6 +89,23 @@ class CrawlReport:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """How a crawl writes.
+
+    Args:
+        run_id: of the crawl.
+        dry_run: it does not.
+        tells: the changes are noted.
+        makes_database: the database is made first.
+    """
+
+    run_id: str
+    dry_run: bool = False
+    tells: bool = False
+    makes_database: bool = False
+
+
 @dataclass(slots=True)
 class _Target:
     """A target that was listed."""
@@ -106,6 +124,7 @@ def crawl(
     *,
     make_database: bool = False,
     dry_run: bool = False,
+    tells: bool = False,
 ) -> CrawlReport:
     """Crawl, and write to the catalog what was found, all of it or nothing.
 
@@ -116,14 +135,16 @@ def crawl(
         run_id: of the crawl; written into tables.
         make_database: make the database if there is none of its name.
         dry_run: write nothing.
+        tells: note the changes of the catalog, which the service tells as events.
 
     Raises:
         ConfigError: there is no such database, there are more tables than allowed, or no target can be crawled.
     """
     report = CrawlReport()
+    write = _Write(run_id, dry_run=dry_run, tells=tells)
     databases = _databases(settings, catalog, make_database=make_database)
     if settings.catalog_targets:
-        return _crawl_tables(settings, catalog, chance, run_id, report, dry_run=dry_run)
+        return _crawl_tables(settings, catalog, chance, report, write)
     existing = catalog.tables(settings.database) if databases else []
     seen, found = _Places(), list[FoundTable]()
     for target in settings.targets:
@@ -133,8 +154,9 @@ def crawl(
             report.failed_targets.append(LeftOut(target.url, str(error)))
     if len(report.failed_targets) == len(settings.targets):
         raise ConfigError(f"No target could be crawled. {report.failed_targets[0].why}")
+    seen.add_files(one for one in existing if one.parameters.get(UPDATED_BY) == settings.name)
     reach("crawl.classified")
-    return _write(settings, catalog, found, seen.seen(), run_id, report, make_database=not databases, dry_run=dry_run)
+    return _written(settings, catalog, found, seen.seen(), report, replace(write, makes_database=not databases))
 
 
 def _databases(settings: CrawlSettings, catalog: Catalog, *, make_database: bool) -> bool:
@@ -160,16 +182,30 @@ class _Places:
         self._folders: set[str] = set()
         self._uncertain: list[str] = []
         self._targets: list[str] = []
+        self._unclear: list[str] = []
 
     def add(self, one: _Target) -> None:
         """Add a target that was listed."""
         self._targets.append(one.url)
         self._folders.update(_join(one.url, folder) for folder in one.listing.folders)
         self._uncertain += [_join(one.url, folder) for folder, _ in one.listing.unreadable]
+        self._unclear += [_join(one.url, folder) for folder, leaf in one.leaves.items() if leaf.left_out_files]
+
+    def add_files(self, tables: Iterable[Table]) -> None:
+        """Look for the files of tables that are files, because listings are remembered by folders."""
+        for table in tables:
+            location = table.storage.location
+            if location.endswith("/") or not location:
+                continue
+            try:
+                if only_file(location) is not None:
+                    self._folders.add(canonical_url(location))
+            except EtlError:
+                self._uncertain.append(location)
 
     def seen(self) -> Seen:
         """Return what was seen."""
-        return Seen(sorted(self._folders), self._uncertain, self._targets)
+        return Seen(sorted(self._folders), self._uncertain, self._targets, self._unclear)
 
 
 def _of_target(
@@ -186,7 +222,7 @@ def _of_target(
     url = canonical_url(target.url)
     only_new = settings.recrawl == NEW_FOLDERS
     own = [one for one in existing if one.parameters.get(UPDATED_BY) == settings.name] if only_new else []
-    known = known_folders(url, own, catalog.partitions)
+    known = known_folders(url, own, lambda table: _each_partition(catalog, table))
     one = _listed(settings, target, url, known, chance, report)
     seen.add(one)
     reach("crawl.listed")
@@ -351,10 +387,8 @@ def _crawl_tables(
     settings: CrawlSettings,
     catalog: Catalog,
     chance: random.Random,
-    run_id: str,
     report: CrawlReport,
-    *,
-    dry_run: bool,
+    write: _Write,
 ) -> CrawlReport:
     """Bring tables of the catalog up to date; none is made."""
     for each in settings.catalog_targets:
@@ -371,7 +405,7 @@ def _crawl_tables(
             found += fitted.tables
             report.steps += fitted.steps
         one = replace(settings, database=each.database.lower())
-        _write(one, catalog, found, Seen((), (), ()), run_id, report, make_database=False, dry_run=dry_run)
+        _written(one, catalog, found, Seen((), (), ()), report, write)
     return report
 
 
@@ -381,27 +415,28 @@ def _of_one_table(settings: CrawlSettings, table: Table, chance: random.Random, 
     return fit(url, [table], list(one.leaves.values()), combine=True)
 
 
-def _write(
+def _written(
     settings: CrawlSettings,
     catalog: Catalog,
     found: Sequence[FoundTable],
     seen: Seen,
-    run_id: str,
     report: CrawlReport,
-    *,
-    make_database: bool,
-    dry_run: bool,
+    write: _Write,
 ) -> CrawlReport:
     """Decide what to write, by what the catalog has at that moment, and write it in one transaction."""
     with catalog.together() as together:
-        if make_database and not dry_run:
+        if write.makes_database and not write.dry_run:
             together.add_database(Database(settings.database))
-        tables = [] if make_database and dry_run else together.tables(settings.database)
-        catalogued = Catalogued({one.name: one for one in tables}, lambda table: _by_values(together.partitions(table)))
-        actions = plan(settings, found, catalogued, seen, run_id)
-        if not dry_run:
+        tables = [] if write.makes_database and write.dry_run else together.tables(settings.database)
+        catalogued = Catalogued(
+            {one.name: one for one in tables},
+            lambda table: {one.values: Known.of(one) for one in _each_partition(together, table)},
+            together.find_partitions,
+        )
+        actions = plan(settings, found, catalogued, seen, write.run_id)
+        if not write.dry_run:
             for action in actions:
-                _act(settings, together, action)
+                _act(settings.database, together, action, tells=write.tells)
                 reach("crawl.writing")
     reach("crawl.written")
     report.tables += actions
@@ -409,14 +444,20 @@ def _write(
     return report
 
 
-def _by_values(partitions: Iterable[Partition]) -> Mapping[tuple[str, ...], Partition]:
-    return {one.values: one for one in partitions}
+def _each_partition(catalog: Catalog, table: Table) -> Iterator[Partition]:
+    """Yield the partitions of a table, some thousand at a time."""
+    after = ""
+    while some := catalog.partitions_after(table, after, _PARTITIONS_AT_ONCE):
+        yield from (one for _, one in some)
+        after = some[-1][0]
 
 
-def _act(settings: CrawlSettings, catalog: Catalog, action: Action) -> None:
-    database = settings.database
+def _act(database: str, catalog: Catalog, action: Action, *, tells: bool) -> None:
+    def noting(operation: str) -> Catalog:
+        return catalog.noting(operation) if tells else catalog
+
     if action.outcome == "deleted":
-        catalog.drop_table(database, action.table)
+        noting("DeleteTable").drop_table(database, action.table)
         return
     if action.outcome == "created":
         assert action.body is not None
@@ -424,17 +465,22 @@ def _act(settings: CrawlSettings, catalog: Catalog, action: Action) -> None:
         keys = [key.name for key in table.partition_keys]
         index = [Entry("index", INDEX, {"Keys": keys}, database, action.table)]
         # Jobs may not commit to a table of Iceberg that a crawl finds: another catalog may have it, or a row for jobs.
-        catalog.add_table(table, index if keys and settings.partition_index else (), for_jobs=False)
+        indexes = index if keys and action.is_indexed else ()
+        noting("CreateTable").add_table(table, indexes, for_jobs=False)
     elif action.body is not None:
         body = action.body
-        catalog.change_table(
+        noting("UpdateTable").change_table(
             database, action.table, lambda now: replace(now, body=body), keep_version=action.is_version
         )
     if action.added or action.changed or action.dropped:
         table = catalog.table(database, action.table)
-        catalog.drop_partitions(table, action.dropped)
-        catalog.add_partitions(table, action.added)
-        catalog.change_partitions(table, action.changed)
+        noting("BatchDeletePartition").drop_partitions(table, action.dropped)
+        for first in range(0, len(action.added), _PARTITIONS_AT_ONCE):
+            some = action.added[first : first + _PARTITIONS_AT_ONCE]
+            noting("BatchCreatePartition").add_partitions(table, some)
+        for first in range(0, len(action.changed), _PARTITIONS_AT_ONCE):
+            some = action.changed[first : first + _PARTITIONS_AT_ONCE]
+            noting("BatchUpdatePartition").change_partitions(table, some)
 
 
 def _join(url: str, folder: str) -> str:

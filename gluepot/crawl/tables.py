@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from gluepot.catalog.formats import KNOWN_FORMATS, HiveFormat
@@ -75,7 +76,7 @@ def columns_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _storage(kind: FileKind, location: str, parameters: Mapping[str, str], keys: Sequence[str]) -> dict[str, Any]:
     hive = KNOWN_FORMATS.get(kind.format, _NO_FORMAT)
     return {
-        "Columns": catalog_columns(kind.schema, by_place=kind.format in _BY_PLACE, keys=keys),
+        "Columns": _columns(kind, tuple(keys)),
         "Location": location,
         "InputFormat": hive.input,
         "OutputFormat": hive.output,
@@ -87,6 +88,12 @@ def _storage(kind: FileKind, location: str, parameters: Mapping[str, str], keys:
         "Parameters": dict(parameters),
         "StoredAsSubDirectories": False,
     }
+
+
+@lru_cache(maxsize=256)
+def _columns(kind: FileKind, keys: tuple[str, ...]) -> list[dict[str, str]]:
+    """Return the columns of a kind; a hundred thousand partitions share them."""
+    return catalog_columns(kind.schema, by_place=kind.format in _BY_PLACE, keys=keys)
 
 
 def _parameters(kind: FileKind, parts: Sequence[Part], exclusions: Sequence[str] = ()) -> dict[str, str]:

@@ -30,6 +30,8 @@ _MOODS = {
     "ERROR": "bad",
     "EXPIRED": "warn",
     "STOPPED": "warn",
+    "CANCELLED": "warn",
+    "CANCELLING": "busy",
     "STARTING": "busy",
     "RUNNING": "busy",
     "STOPPING": "busy",
@@ -319,9 +321,9 @@ class GraphNode:
     Args:
         name: its name.
         label: so much of its name as has room.
-        kind: `Job` or `Trigger`.
+        kind: `Job`, `Crawler` or `Trigger`.
         state: of the job's last run, or whether the trigger has fired.
-        link: to the last run, the job or the trigger.
+        link: to the last run, the job or the trigger; empty for a crawler, which has no page.
         place: of its upper left corner.
     """
 

@@ -321,14 +321,16 @@ def _triggered_crawl(changes: Changes, action: Mapping[str, Any], by: FiredBy, n
     crawler = changes.crawlers.get(name)
     known = [] if crawler is None else classifiers_of(changes, crawler)
     going_on = changes.count(crawl_subject(name), OPEN)
-    return triggered_crawl(action, crawler, known, going_on, by, str(uuid4()), now_ms)
+    tells = changes.events.has_rules()
+    return triggered_crawl(action, crawler, known, going_on, by, str(uuid4()), now_ms, tells=tells)
 
 
 def start_crawl(changes: Changes, crawler: Crawler, now_ms: int) -> Run | None:
     """Start a crawl that no trigger starts; return None if the crawler runs already."""
     if changes.count(crawl_subject(crawler.name), OPEN):
         return None
-    crawl = new_crawl(crawler, classifiers_of(changes, crawler), str(uuid4()), now_ms)
+    known, tells = classifiers_of(changes, crawler), changes.events.has_rules()
+    crawl = new_crawl(crawler, known, str(uuid4()), now_ms, tells=tells)
     changes.add_run(crawl)
     return crawl
 

@@ -149,7 +149,9 @@ def timed(crawler: Crawler, now_ms: int) -> Crawler:
     return replace(crawler, next_ms=None if found is None else round(found.timestamp() * 1000))
 
 
-def new_crawl(crawler: Crawler, classifiers: Sequence[Custom], run_id: str, now_ms: int, **of_trigger: Any) -> Run:
+def new_crawl(
+    crawler: Crawler, classifiers: Sequence[Custom], run_id: str, now_ms: int, *, tells: bool = False, **of_trigger: Any
+) -> Run:
     """Return a crawl that starts.
 
     Args:
@@ -157,12 +159,14 @@ def new_crawl(crawler: Crawler, classifiers: Sequence[Custom], run_id: str, now_
         classifiers: those that it names and that there are.
         run_id: of the crawl.
         now_ms: milliseconds since 1970.
+        tells: whether anybody listens to changes of the catalog.
         of_trigger: `trigger`, `chain` and `workflow` of a run that a trigger starts.
     """
     request = {
         "id": run_id,
         "crawler": {"Name": crawler.name, **crawler.definition},
         "classifiers": [{one.kind: dict(one.body)} for one in classifiers],
+        "tells": tells,
     }
     definition = {"Command": {"Name": CRAWLER}, "Request": request}
     subject = crawl_subject(crawler.name)

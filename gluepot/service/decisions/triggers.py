@@ -291,6 +291,8 @@ def triggered_crawl(
     by: FiredBy,
     run_id: str,
     now_ms: int,
+    *,
+    tells: bool = False,
 ) -> Run:
     """Return the crawl that an action of a trigger starts.
 
@@ -304,11 +306,12 @@ def triggered_crawl(
         by: why it starts.
         run_id: its id.
         now_ms: milliseconds since 1970.
+        tells: whether anybody listens to changes of the catalog.
     """
     name = action["CrawlerName"]
     there = crawler or Crawler(name, {})
     of_trigger = {"trigger": by.trigger, "chain": by.chain, "workflow": by.workflow, "predecessors": by.jobs}
-    run = new_crawl(there, classifiers, run_id, now_ms, **of_trigger)
+    run = new_crawl(there, classifiers, run_id, now_ms, tells=tells, **of_trigger)
     if crawler is None:
         return _not_started(run, State.ERROR, f"Crawler {name} not found.", now_ms)
     return _not_started(run, State.FAILED, already_started(name), now_ms) if crawls else run

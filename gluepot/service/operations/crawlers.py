@@ -131,7 +131,7 @@ def stop_crawler(service: Service, request: Mapping[str, Any]) -> dict[str, Any]
     """Stop the crawl of a crawler. What it has found is not written."""
     with service.store.changes() as changes:
         crawler = crawler_named(changes, request["Name"])
-        crawl = next((one for one in _crawls(changes, crawler.name) if one.state in OPEN), None)
+        crawl = next((one for one in _crawls(changes, crawler) if one.state in OPEN), None)
         if crawl is None:
             raise ServiceError("CrawlerNotRunningException", f"Crawler with name {crawler.name} isn't running")
         if crawl.state is State.STOPPING:
@@ -145,9 +145,9 @@ def get_crawler_metrics(service: Service, request: Mapping[str, Any]) -> dict[st
     """Return what crawlers did last, and how long that takes them; of all crawlers if none is named."""
     wanted_names = request.get("CrawlerNameList") or ()
     with service.store.changes() as changes:
-        names = [one.name for one in changes.crawlers.all() if not wanted_names or one.name in wanted_names]
-        found, rest = page_by_name(names, str, request, _PAGE)
-        figures = [figures_of(name, _crawls(changes, name), service.now_ms()) for name in found]
+        those = [one for one in changes.crawlers.all() if not wanted_names or one.name in wanted_names]
+        found, rest = page_by_name(those, lambda one: one.name, request, _PAGE)
+        figures = [figures_of(one.name, _crawls(changes, one), service.now_ms()) for one in found]
     return {"CrawlerMetricsList": figures, **rest}
 
 
@@ -159,10 +159,10 @@ def list_crawls(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
     filters = request.get("Filters") or ()
     found: list[Run] = []
     with service.store.changes() as changes:
-        name = crawler_named(changes, request["CrawlerName"]).name
+        crawler = crawler_named(changes, request["CrawlerName"])
         while len(found) <= most:
-            some = changes.runs(crawl_subject(name), before, _RECENT)
-            found += [one for one in some if wanted(one, filters)]
+            some = changes.runs(crawl_subject(crawler.name), before, _RECENT)
+            found += [one for one in some if _is_of(one, crawler) and wanted(one, filters)]
             if len(some) < _RECENT:
                 break
             before = some[-1].number
@@ -244,12 +244,17 @@ def _check_classifiers(changes: Changes, crawler: Crawler) -> None:
             raise invalid(f"Classifier {name} not found; create it first.")
 
 
-def _crawls(changes: Changes, name: str) -> list[Run]:
-    return changes.runs(crawl_subject(name), None, _RECENT)
+def _crawls(changes: Changes, crawler: Crawler) -> list[Run]:
+    """Return the newest crawls of a crawler, without those of a deleted one of the same name."""
+    return [one for one in changes.runs(crawl_subject(crawler.name), None, _RECENT) if _is_of(one, crawler)]
+
+
+def _is_of(crawl: Run, crawler: Crawler) -> bool:
+    return crawl.started_ms >= crawler.created_ms
 
 
 def _answer(changes: Changes, crawler: Crawler, now_ms: int) -> dict[str, Any]:
-    crawls = _crawls(changes, crawler.name)
+    crawls = _crawls(changes, crawler)
     state = state_of(crawls)
     answer: dict[str, Any] = {
         "Name": crawler.name,

@@ -49,6 +49,7 @@ def crawl_folder(
     sample: int | None = None,
     dry_run: bool = False,
     run_id: str = "run-1",
+    tells: bool = False,
     **members: Any,
 ) -> CrawlReport:
     targets = [
@@ -63,7 +64,7 @@ def crawl_folder(
         **members,
     }
     settings = crawl_settings(given, [read_classifier(one) for one in classifiers])
-    return crawl(settings, catalog, random.Random(7), run_id, dry_run=dry_run)
+    return crawl(settings, catalog, random.Random(7), run_id, dry_run=dry_run, tells=tells)
 
 
 def outcomes(report: CrawlReport) -> dict[str, str]:

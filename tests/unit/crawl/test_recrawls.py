@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 import pytest
@@ -168,6 +169,35 @@ def test_a_table_whose_files_are_no_longer_understood_is_left_alone(catalog, lak
     assert the(catalog).body == before
     assert values(catalog) == ["1", "2"]
     assert len(report.left_out) == 2
+
+
+def test_columns_of_files_that_cannot_be_read_now_stay_and_the_format_does_too(catalog, lake):
+    days(lake, 1)
+    days(lake, 2, c=1.5)
+    crawl_folder(catalog, lake)
+    (lake / "day=2" / "x.parquet").write_bytes(b"PAR1 cut")
+    report = crawl_folder(catalog, lake)
+    assert outcomes(report) == {"lake": "unchanged"}
+    assert columns(the(catalog)) == "id bigint, a bigint, b string, c double"
+
+    (lake / "day=1" / "x.parquet").unlink()
+    (lake / "day=1" / "x.json").write_text('{"id": 1, "a": 1, "b": "x", "c": 1.5}\n')
+    report = crawl_folder(catalog, lake, **DELETE)
+    assert outcomes(report) == {"lake": "kept"}
+    assert the(catalog).parameters["classification"] == "parquet"
+    assert values(catalog) == ["1", "2"]
+
+
+def test_a_table_that_is_a_file_is_left_alone_if_the_file_is_damaged_and_goes_with_it(catalog, lake):
+    lake.mkdir()
+    (lake / "a.csv").write_text("id,n\n1,2\n3,4\n")
+    (lake / "b.json").write_text('{"q": 1}\n')
+    crawl_folder(catalog, lake)
+    (lake / "a.csv").write_bytes(b"PAR1 cut")
+    report = crawl_folder(catalog, lake, **DELETE)
+    assert outcomes(report)["a_csv"] == "kept"
+    (lake / "a.csv").unlink()
+    assert outcomes(crawl_folder(catalog, lake, **DELETE))["a_csv"] == "deleted"
 
 
 def test_a_folder_that_cannot_be_listed_loses_nothing(catalog, lake, monkeypatch):
@@ -334,6 +364,33 @@ def test_links_that_lead_back_are_not_followed(catalog, lake):
     (lake / "day=1" / "loop").symlink_to(lake)
     crawl_folder(catalog, lake)
     assert values(catalog) == ["1"]
+
+
+def test_changes_of_the_catalog_are_noted_for_those_who_listen(catalog, lake):
+    days(lake, 1)
+    crawl_folder(catalog, lake, tells=True)
+    days(lake, 2, c=1.5)
+    shutil.rmtree(lake / "day=1")
+    crawl_folder(catalog, lake, tells=True, **DELETE)
+    shutil.rmtree(lake / "day=2")
+    crawl_folder(catalog, lake, tells=True, **DELETE)
+    assert [(one.operation, one.table, list(one.names)) for one in catalog.noted_changes(20)] == [
+        ("CreateTable", "", ["lake"]),
+        ("BatchCreatePartition", "lake", ["1"]),
+        ("UpdateTable", "lake", []),
+        ("BatchDeletePartition", "lake", ["1"]),
+        ("BatchCreatePartition", "lake", ["2"]),
+        ("DeleteTable", "", ["lake"]),
+    ]
+
+
+def test_two_crawls_at_once_make_each_table_and_partition_once(catalog, lake):
+    days(lake, *range(20))
+    with ThreadPoolExecutor(2) as pool:
+        reports = list(pool.map(lambda _: crawl_folder(catalog, lake), range(2)))
+    assert sorted(one.tables[0].outcome for one in reports) == ["created", "unchanged"]
+    assert [one.name for one in catalog.tables("web")] == ["lake"]
+    assert len(values(catalog)) == 20
 
 
 POINTS = ("crawl.listed", "crawl.classified", "crawl.writing", "crawl.writing@2", "crawl.writing@3", "crawl.written")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import gluepot.service
+from gluepot.service.console.values import drawing
 from gluepot.service.controllers import control, firing
 from gluepot.service.decisions.crawls import summary_text
 from gluepot.service.decisions.states import OPEN, Ended
@@ -168,6 +169,10 @@ def test_only_given_members_change_and_a_running_crawler_is_left_alone(world):
     end(world)
     world.call("DeleteCrawler", Name="lake")
     assert refused(world, "DeleteCrawler", Name="lake")[0] == "EntityNotFoundException"
+    world.clock.now += 1
+    define(world)
+    assert crawls(world) == []
+    assert "LastCrawl" not in crawler(world)
 
 
 def test_the_targets_of_a_crawler_of_new_folders_are_locked(world):
@@ -275,6 +280,8 @@ def test_triggers_and_workflows_start_and_watch_crawlers(world):
     [node] = [one for one in run["Graph"]["Nodes"] if one["Type"] == "CRAWLER"]
     assert [one["State"] for one in node["CrawlerDetails"]["Crawls"]] == ["SUCCEEDED"]
     assert world.call("GetWorkflow", Name="nightly", IncludeGraph=True)["Workflow"]["Graph"]["Edges"]
+    drawn = drawing(run["Graph"], of_run=True).nodes
+    assert [(one.name, one.kind) for one in drawn if one.kind == "Crawler"] == [("lake", "Crawler")]
 
     again = world.call("ResumeWorkflowRun", Name="nightly", RunId=run_id, NodeIds=[node["UniqueId"]])
     world.steps()

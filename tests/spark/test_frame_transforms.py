@@ -61,7 +61,8 @@ def test_resolve_choice_without_an_action_is_refused_in_glues_words(documents):
         documents({"a": 1}).resolveChoice()
 
 
-def test_match_catalog_names_the_database_that_the_catalog_does_not_have(documents):
+def test_match_catalog_names_the_database_that_the_catalog_does_not_have(documents, tmp_path, monkeypatch):
+    monkeypatch.setenv("GLUEPOT_STATE", str(tmp_path))
     with pytest.raises(ConfigError, match="The catalog has no database 'd'"):
         documents({"a": 1}).resolveChoice(choice="match_catalog", database="d", table_name="t")
 

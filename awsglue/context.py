@@ -291,7 +291,7 @@ class GlueContext(SQLContext):
         where = data_catalog.names(database, table_name, catalog_id, kwargs)
         table = lake_tables.lookup(self.spark_session, *where, as_options(additional_options))
         if isinstance(table, LakeTarget):
-            current_writer().append(frame.toDF(), table.table, table.options, transformation_ctx)
+            current_writer().append(frame.toDF(), table.writable, table.options, transformation_ctx)
             return frame
         write = catalog_writes.table_write(table, as_options(additional_options))
         sink = DataSink(self, "s3", write.options, write.format, transformation_ctx)
@@ -321,7 +321,7 @@ class GlueContext(SQLContext):
         where = data_catalog.names(database, table_name, catalog_id, kwargs)
         table = lake_tables.lookup(self.spark_session, *where, options)
         if isinstance(table, LakeTarget):
-            current_writer().append(frame, table.table, table.options, transformation_ctx)
+            current_writer().append(frame, table.writable, table.options, transformation_ctx)
             return
         catalog_writes.write_by_spark(frame, table, options)
 

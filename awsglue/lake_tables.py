@@ -13,6 +13,7 @@ from gluepot.catalog.values import Table
 from gluepot.connectors.lake import iceberg_catalogs
 from gluepot.connectors.lake.delta import DeltaTable
 from gluepot.connectors.lake.iceberg import IcebergTable
+from gluepot.connectors.lake.iceberg_files import IcebergFiles
 from gluepot.core.errors import ConfigError
 
 _CONNECTOR_OPTIONS = frozenset({"path", "className", "connectionName"})
@@ -23,8 +24,22 @@ _PROVIDER = "spark.sql.sources.provider"
 class LakeTarget:
     """A lake table and Spark's options for it."""
 
-    table: DeltaTable | IcebergTable
+    table: DeltaTable | IcebergTable | IcebergFiles
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def writable(self) -> DeltaTable | IcebergTable:
+        """The table, for writing.
+
+        Raises:
+            ConfigError: no catalog of the session has the table.
+        """
+        if isinstance(self.table, IcebergFiles):
+            raise ConfigError(
+                f"{self.table.title} is a table of Iceberg that no catalog of this session has, so it can be read and"
+                " not written. Set the catalog that keeps it, or create the table in glue_catalog with Spark SQL."
+            )
+        return self.table
 
 
 def of_options(connection_type: str, options: Mapping[str, Any]) -> LakeTarget:
@@ -52,7 +67,7 @@ def lookup(spark: SparkSession, database: str, name: str, options: Mapping[str, 
     catalogs.
 
     Raises:
-        ConfigError: the table does not exist, or is an Iceberg table and the session has no Iceberg catalog.
+        ConfigError: the table does not exist, or is an Iceberg table that nothing leads to.
     """
     try:
         table = current_catalog().table(database, name)
@@ -67,14 +82,21 @@ def lookup(spark: SparkSession, database: str, name: str, options: Mapping[str, 
         return LakeTarget(DeltaTable(table.storage.location), options)
     if "iceberg" not in kinds:
         return table
-    named = list(iceberg_catalogs(spark.conf.getAll))
-    if not named:
-        raise ConfigError(
-            f"{table.title} is a table of Iceberg and the session has no catalog of Iceberg; set "
-            "spark.sql.catalog.glue_catalog and its properties, as Glue's guide does."
-        )
-    catalog = table.iceberg_catalog if table.iceberg_catalog in named else named[0]
-    return LakeTarget(IcebergTable(f"{catalog}.{table.database}.{table.name}"), options)
+    return LakeTarget(_of_iceberg(spark, table), options)
+
+
+def _of_iceberg(spark: SparkSession, table: Table) -> IcebergTable | IcebergFiles:
+    """Return the table of an entry as a catalog of the session has it, or else by its metadata file."""
+    for catalog in iceberg_catalogs(spark.conf.getAll):
+        name = f"{catalog}.{table.database}.{table.name}"
+        if catalog == table.iceberg_catalog or spark.catalog.tableExists(name):
+            return IcebergTable(name)
+    if location := table.parameters.get("metadata_location"):
+        return IcebergFiles(table.title, location)
+    raise ConfigError(
+        f"{table.title} is a table of Iceberg that no catalog of this session has, and its entry names no metadata"
+        " file; set spark.sql.catalog.glue_catalog and its properties, as Glue's guide does."
+    )
 
 
 def _table(form: str, name: str) -> DeltaTable | IcebergTable:

@@ -25,10 +25,10 @@ from benchmarks.trial import parser_for, rounded, trial
 SIDES = {"gluepot": "ours", "stock": "stock", "duckdb": "duck"}
 """Modules by the names of the sides."""
 TITLES = {
-    "mapping json": "JSON lines, ApplyMapping, partitioned glueparquet",
-    "mapping csv": "CSV, ApplyMapping, partitioned glueparquet",
-    "sql json": "JSON lines, toDF, SQL, fromDF, glueparquet",
-    "sql csv": "CSV, toDF, SQL, fromDF, glueparquet",
+    "mapping json": "JSON lines, ApplyMapping, glueparquet",
+    "mapping csv": "CSV, ApplyMapping, glueparquet",
+    "sql json": "JSON lines, toDF, SQL, glueparquet",
+    "sql csv": "CSV, toDF, SQL, glueparquet",
 }
 GOALS = {
     **{job: {"stock": 6.67, "duckdb": 0.77} for job in ("mapping json", "mapping csv")},

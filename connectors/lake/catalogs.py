@@ -139,15 +139,24 @@ def _of_database(given: Mapping[str, str], local: LocalCatalog) -> dict[str, str
         made["jdbc.user"] = local.user
     if local.password:
         made["jdbc.password"] = local.password
-    if urlsplit(warehouse).scheme not in _S3_SCHEMES:
-        made["io-impl"] = _HADOOP_FILES
-    else:
-        made["io-impl"] = given.get("io-impl", _S3_FILES)
-        if local.own_s3:
-            made["s3.path-style-access"] = given.get("s3.path-style-access", "true")
+    made |= file_io(warehouse, given, own_s3=local.own_s3)
     if given.get("lock-impl", "").startswith(_AWS_PACKAGE):
         made["lock-impl"] = _LOCK_IN_MEMORY
     return made
+
+
+def file_io(url: str, given: Mapping[str, str], *, own_s3: bool) -> dict[str, str]:
+    """Return the properties that let Iceberg read and write files at a place.
+
+    Args:
+        url: of the place.
+        given: the properties that somebody has set.
+        own_s3: as in `LocalCatalog`.
+    """
+    if urlsplit(url).scheme not in _S3_SCHEMES:
+        return {"io-impl": _HADOOP_FILES}
+    style = {"s3.path-style-access": given.get("s3.path-style-access", "true")} if own_s3 else {}
+    return {"io-impl": given.get("io-impl", _S3_FILES), **style}
 
 
 def _warehouse(given: str, local: LocalCatalog) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from gluepot.connectors.lake.catalogs import LocalCatalog, mapped, names_aws
+from gluepot.connectors.lake.catalogs import LocalCatalog, file_io, mapped, names_aws
 from gluepot.connectors.lake.database import jdbc_database
 from gluepot.core.clock import SystemClock
 from gluepot.core.logging import get_logger
@@ -70,8 +70,17 @@ def local_catalog(environ: Mapping[str, str]) -> LocalCatalog:
         user=database.user,
         password=database.password,
         buckets=str(folder) if environ.get(WAREHOUSE) else None,
-        own_s3=any(environ.get(name) for name in _S3_ENDPOINTS),
+        own_s3=_has_own_s3(environ),
     )
+
+
+def file_io_at(url: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the properties with which Iceberg reads a file at a URL."""
+    return file_io(url, {}, own_s3=_has_own_s3(environ))
+
+
+def _has_own_s3(environ: Mapping[str, str]) -> bool:
+    return any(environ.get(name) for name in _S3_ENDPOINTS)
 
 
 def warehouse(environ: Mapping[str, str]) -> Path:

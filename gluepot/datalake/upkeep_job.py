@@ -31,7 +31,7 @@ def main() -> None:
     with os.fdopen(os.dup(sys.stdout.fileno()), "w") as out:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # for the JVM, in which Delta's VACUUM prints a line
         spark = GlueContext(SparkContext.getOrCreate()).spark_session
-        for step in keep_up(spark, of_options(given["kind"], {"path": given["table"]}).table, asked):
+        for step in keep_up(spark, of_options(given["kind"], {"path": given["table"]}).writable, asked):
             print(json.dumps({"step": step.name, "dry_run": asked.dry_run, **step.figures}), file=out, flush=True)
 
 

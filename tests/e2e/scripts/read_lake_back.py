@@ -64,6 +64,13 @@ for name, value in {"": None, **chosen}.items():
         glueContext.create_data_frame.from_catalog(**table, push_down_predicate="n >= 5").count(),
     ]
 
+if connection_type == "iceberg":
+    crawled = {"database": "found", "table_name": "clicks"}
+    counts["crawled"] = [
+        glueContext.create_data_frame.from_catalog(**crawled).count(),
+        glueContext.create_dynamic_frame.from_catalog(**crawled, push_down_predicate="id > 1").count(),
+    ]
+
 with Path(args["output_path"]).open("w") as out:
     json.dump(counts, out)
 job.commit()

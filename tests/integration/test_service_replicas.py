@@ -115,5 +115,5 @@ def test_each_run_begins_once_although_a_service_is_killed_and_the_database_goes
 
 
 @pytest.mark.long
-def test_thirty_runs_begin_once_over_twenty_kills_and_a_minute_without_database(replicas, postgresql, tmp_path):
-    play(replicas, postgresql, tmp_path, runs=30, kills=20, away_secs=60)
+def test_sixty_runs_begin_once_over_two_hundred_kills_and_a_minute_without_database(replicas, postgresql, tmp_path):
+    play(replicas, postgresql, tmp_path, runs=60, kills=200, away_secs=60)

@@ -35,7 +35,10 @@ def main(arguments: Sequence[str], environ: Mapping[str, str], clock: Clock) -> 
     name, database = request["crawler"]["Name"], request["crawler"].get("DatabaseName", "")
     log.say("BENCHMARK", f"Running Start Crawl for Crawler {name}")
     try:
-        settings = crawl_settings(request["crawler"], [read_classifier(one) for one in request["classifiers"]])
+        classifiers = [read_classifier(one) for one in request["classifiers"]]
+        for missing in sorted({*(request["crawler"].get("Classifiers") or ())} - {one.name for one in classifiers}):
+            log.say("WARN", f"Classifier {missing} was deleted; the crawl goes on without it. Name another one.")
+        settings = crawl_settings(request["crawler"], classifiers)
         catalog = open_catalog(catalog_url(environ), clock)
         try:
             chance = random.Random()  # noqa: S311  samples are no secrets
@@ -48,14 +51,7 @@ def main(arguments: Sequence[str], environ: Mapping[str, str], clock: Clock) -> 
         return _FAILED
     log.say("BENCHMARK", f"Classification complete, writing results to database {database}")
     _tell(log, report, database)
-    counts = {
-        word: sum(one.outcome in outcomes for one in report.tables)
-        for word, outcomes in (
-            ("created", {"created"}),
-            ("updated", {"updated", "deprecated"}),
-            ("deleted", {"deleted"}),
-        )
-    }
+    counts = {word: sum(one.outcome in outcomes for one in report.tables) for word, outcomes in _COUNTED.items()}
     result = {"summary": report.summary(database), "tables": counts}
     Path(RESULT).write_text(json.dumps(result), encoding="utf-8")
     reach("crawl.result_written")

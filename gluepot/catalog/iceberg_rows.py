@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, delete, or_, select, update
 
 from gluepot.catalog import tables
 from gluepot.catalog.iceberg_entries import (
@@ -26,6 +26,7 @@ from gluepot.catalog.iceberg_entries import (
     is_iceberg,
     metadata_of,
 )
+from gluepot.catalog.inserts import insert_new
 from gluepot.catalog.values import Table
 from gluepot.core.errors import ConfigError, TransientError
 from gluepot.core.logging import get_logger
@@ -59,9 +60,8 @@ class Outdated:
     kept_databases: Sequence[str] = ()
 
     def __bool__(self) -> bool:
-        return any((self.entries.changed, self.entries.gone, self.new_databases, self.dropped_databases)) or bool(
-            self.kept_databases
-        )
+        databases = (self.new_databases, self.dropped_databases, self.kept_databases)
+        return any((self.entries.changed, self.entries.gone, *databases))
 
 
 def outdated(connection: Connection, database: str, name: str) -> Outdated:
@@ -102,17 +102,15 @@ def follow(
     Returns:
         The entries that the caller has to drop, as jobs have dropped their tables.
     """
-    for name in found.new_databases:
-        if connection.execute(select(tables.databases.c.name).where(tables.databases.c.name == name)).first() is None:
-            row = {"name": name, "body": "{}", "created_ms": now_ms}
-            connection.execute(insert(tables.databases).values(row))
+    new = [{"name": name, "body": "{}", "created_ms": now_ms} for name in found.new_databases]
+    insert_new(connection, tables.databases, new, tables.databases.c.name)
     for name in found.kept_databases:
         add_namespace(connection, GLUE_CATALOG, name)
     for name in found.dropped_databases:
-        if not _namespaces_of(connection, name):
+        if not _has_namespace(connection, name):
             connection.execute(delete(tables.databases).where(tables.databases.c.name == name))
     for pointer in found.entries.changed:
-        if connection.execute(select(_ICE.c.table_name).where(_is_row(pointer), _is_at(pointer.location))).first():
+        if connection.execute(select(_ICE.c.table_name).where(_is_pointer(pointer))).first():
             _follow_row(connection, pointer, described.get(pointer.location), now_ms)
     return [
         Table(database, name, {}) for database, name in found.entries.gone if not _has_row(connection, database, name)
@@ -148,8 +146,6 @@ def claim(connection: Connection, table: Table) -> dict[str, str]:
     if not is_iceberg(table.parameters):
         return {}
     location = _location(table)
-    if _has_row(connection, table.database, table.name):
-        raise ChangedMeanwhile(f"A job has created {table.title} meanwhile; use its table, or choose another name.")
     row = {
         "catalog_name": GLUE_CATALOG,
         "table_namespace": table.database,
@@ -157,7 +153,8 @@ def claim(connection: Connection, table: Table) -> dict[str, str]:
         "metadata_location": location,
         "iceberg_type": "TABLE",
     }
-    connection.execute(insert(_ICE).values(row))
+    if _has_row(connection, table.database, table.name) or not insert_new(connection, _ICE, [row], _ICE.c.table_name):
+        raise ChangedMeanwhile(f"A job has created {table.title} meanwhile; use its table, or choose another name.")
     return {"iceberg_catalog": GLUE_CATALOG, "metadata_location": location}
 
 
@@ -173,48 +170,40 @@ def move(connection: Connection, before: Table, after: Table) -> dict[str, str]:
         ChangedMeanwhile: a job has committed since the entry was read.
         ConfigError: the table would not be one of Iceberg any more, or would have no metadata file.
     """
-    noted = select(_OURS.c.iceberg_catalog, _OURS.c.metadata_location)
-    found = connection.execute(noted.where(_OURS.c.database == before.database, _OURS.c.name == before.name)).first()
-    if found is None or found[0] is None:
+    if before.iceberg_catalog is None:
         return {}
     if not is_iceberg(after.parameters):
         raise ConfigError(
             f"{before.title} is a table of Iceberg and its new definition is not; change it in Spark's catalog"
-            f" {found[0]}, or delete it and create another table."
+            f" {before.iceberg_catalog}, or delete it and create another table."
         )
-    location = _location(after)
-    row = Pointer(found[0], before.database, before.name, found[1])
-    changed = update(_ICE).where(_is_row(row), _is_at(row.location))
-    if location == row.location:
+    location, previous = _location(after), _location(before)
+    if location == previous:
         return {}
-    values = {"metadata_location": location, "previous_metadata_location": row.location}
+    changed = update(_ICE).where(_is_row(before.iceberg_catalog, before.database, before.name), _is_at(previous))
+    values = {"metadata_location": location, "previous_metadata_location": previous}
     if connection.execute(changed.values(values)).rowcount == 0:
         raise ChangedMeanwhile(f"A job has changed {before.title} meanwhile; read it again and repeat the change.")
     return {"metadata_location": location}
 
 
-def release(connection: Connection, database: str, name: str = "") -> None:
-    """Remove the rows of a table that is dropped, or of all tables of a database that is dropped with its namespaces.
+def release(connection: Connection, table: Table) -> None:
+    """Remove the row of a table, in the transaction that drops its entry."""
+    if table.iceberg_catalog is not None:
+        connection.execute(delete(_ICE).where(_is_row(table.iceberg_catalog, table.database, table.name)))
 
-    Args:
-        connection: in the transaction that drops it.
-        database: the database.
-        name: the table; empty drops the database.
-    """
-    if not name:
-        connection.execute(delete(_ICE).where(_ICE.c.table_namespace == database))
-        connection.execute(delete(_SPACES).where(_SPACES.c.namespace == database))
-        return
-    noted = select(_OURS.c.iceberg_catalog).where(_OURS.c.database == database, _OURS.c.name == name)
-    for catalog in connection.execute(noted).scalars():
-        connection.execute(delete(_ICE).where(_is_row(Pointer(catalog, database, name, ""))))
+
+def release_database(connection: Connection, database: str) -> None:
+    """Remove the rows of all tables of a database and its namespaces, in the transaction that drops it."""
+    connection.execute(delete(_ICE).where(_ICE.c.table_namespace == database))
+    connection.execute(delete(_SPACES).where(_SPACES.c.namespace == database))
 
 
 def add_namespace(connection: Connection, catalog: str, name: str) -> None:
     """Let the jobs that use a catalog create tables in a database."""
     wanted = (_SPACES.c.catalog_name == catalog) & (_SPACES.c.namespace == name)
     if connection.execute(select(_SPACES.c.namespace).where(wanted)).first() is None:
-        connection.execute(insert(_SPACES).values(catalog_name=catalog, namespace=name, **_EXISTS))
+        insert_new(connection, _SPACES, [{"catalog_name": catalog, "namespace": name, **_EXISTS}], _SPACES.c.namespace)
 
 
 def _follow_row(connection: Connection, pointer: Pointer, metadata: Mapping[str, Any] | None, now_ms: int) -> None:
@@ -232,7 +221,7 @@ def _follow_row(connection: Connection, pointer: Pointer, metadata: Mapping[str,
         connection.execute(update(_OURS).where(is_entry).values(version=before[1] + 1, **row))
         return
     place = {"database": pointer.database, "name": pointer.name, "version": 0, "created_ms": now_ms}
-    connection.execute(insert(_OURS).values(**place, **row))
+    insert_new(connection, _OURS, [{**place, **row}], _OURS.c.name)  # another reader may be first
 
 
 def _namespaces(
@@ -251,7 +240,7 @@ def _namespaces(
     return sorted(new), sorted(lost - held), sorted(held)
 
 
-def _namespaces_of(connection: Connection, database: str) -> bool:
+def _has_namespace(connection: Connection, database: str) -> bool:
     found = select(_SPACES.c.namespace).where(_SPACES.c.namespace == database)
     return connection.execute(found).first() is not None
 
@@ -266,9 +255,13 @@ def _within(database: Any, name: Any, wanted_database: str, wanted_name: str = "
     return [*conditions, name == wanted_name] if wanted_name else conditions
 
 
-def _is_row(pointer: Pointer) -> ColumnElement[bool]:
-    place = (_ICE.c.table_namespace == pointer.database) & (_ICE.c.table_name == pointer.name)
-    return (_ICE.c.catalog_name == pointer.catalog) & place & _NO_VIEW
+def _is_pointer(pointer: Pointer) -> ColumnElement[bool]:
+    return _is_row(pointer.catalog, pointer.database, pointer.name) & _is_at(pointer.location)
+
+
+def _is_row(catalog: str, database: str, name: str) -> ColumnElement[bool]:
+    place = (_ICE.c.table_namespace == database) & (_ICE.c.table_name == name)
+    return (_ICE.c.catalog_name == catalog) & place & _NO_VIEW
 
 
 def _is_at(location: str) -> ColumnElement[bool]:

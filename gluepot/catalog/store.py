@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Column as SqlColumn
 from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, delete, insert, select, update
 from sqlalchemy import Table as SqlTable
-from sqlalchemy.dialects import postgresql, sqlite
 
 from gluepot.catalog import iceberg_rows, tables
 from gluepot.catalog.iceberg_entries import GLUE_CATALOG
+from gluepot.catalog.inserts import ROWS_A_STATEMENT, insert_new
 from gluepot.catalog.values import Change, Database, Entry, Partition, Table, catalog_name
 from gluepot.core.clock import Clock
 from gluepot.core.database import transaction
@@ -24,7 +23,6 @@ from gluepot.core.errors import ConfigError, did_you_mean
 
 NAME = "catalog"
 
-_ROWS_A_STATEMENT = 500
 _ROUNDS = 3
 """How often a reader follows commits of jobs before it takes what it has."""
 
@@ -132,7 +130,7 @@ class Catalog:
         created_ms = database.created_ms or self._now_ms()
         row = {"name": database.name, "body": _text(database.body), "created_ms": created_ms}
         with self._current(database.name) as connection:
-            added = bool(_insert_new(connection, tables.databases, [row], tables.databases.c.name))
+            added = bool(insert_new(connection, tables.databases, [row], tables.databases.c.name))
             if added:
                 iceberg_rows.add_namespace(connection, GLUE_CATALOG, database.name)
                 self._note(connection, database.name)
@@ -160,7 +158,7 @@ class Catalog:
             for sql in (tables.entries, tables.partitions, tables.versions, tables.tables):
                 connection.execute(delete(sql).where(sql.c.database == database))
             connection.execute(delete(tables.databases).where(tables.databases.c.name == database))
-            iceberg_rows.release(connection, database)
+            iceberg_rows.release_database(connection, database)
             self._note(connection, database)
 
     # -- tables
@@ -230,7 +228,7 @@ class Catalog:
                 "created_ms": table.created_ms or now_ms,
                 "updated_ms": table.updated_ms or table.created_ms or now_ms,
             }
-            added = bool(_insert_new(connection, tables.tables, [row], tables.tables.c.name))
+            added = bool(insert_new(connection, tables.tables, [row], tables.tables.c.name))
             if added and for_jobs and (noted := iceberg_rows.claim(connection, table)):
                 connection.execute(update(tables.tables).where(_is_table(tables.tables, table)).values(noted))
             if added and entries:
@@ -352,8 +350,8 @@ class Catalog:
         digests = list(map(_digest, values))
         found: list[Partition] = []
         with self._transaction() as connection:
-            for first in range(0, len(digests), _ROWS_A_STATEMENT):
-                some = tables.partitions.c.digest.in_(digests[first : first + _ROWS_A_STATEMENT])
+            for first in range(0, len(digests), ROWS_A_STATEMENT):
+                some = tables.partitions.c.digest.in_(digests[first : first + ROWS_A_STATEMENT])
                 query = select(tables.partitions).where(_is_table(tables.partitions, table), some)
                 found += [_partition(row) for row in _rows(connection, query)]
         return {one.values: one for one in found}
@@ -395,7 +393,7 @@ class Catalog:
         ]
         with self._transaction() as connection:
             _found_table(connection, table.database, table.name)
-            digests = set(_insert_new(connection, tables.partitions, rows, tables.partitions.c.digest))
+            digests = set(insert_new(connection, tables.partitions, rows, tables.partitions.c.digest))
             firsts = {row["digest"]: one for row, one in zip(reversed(rows), reversed(wanted), strict=True)}
             added = [one for digest, one in firsts.items() if digest in digests]
             self._note_partitions(connection, table, [one.values for one in reversed(added)])
@@ -417,8 +415,8 @@ class Catalog:
         digests = list(map(_digest, values))
         dropped: set[tuple[str, ...]] = set()
         with self._transaction() as connection:
-            for first in range(0, len(digests), _ROWS_A_STATEMENT):
-                some = tables.partitions.c.digest.in_(digests[first : first + _ROWS_A_STATEMENT])
+            for first in range(0, len(digests), ROWS_A_STATEMENT):
+                some = tables.partitions.c.digest.in_(digests[first : first + ROWS_A_STATEMENT])
                 wanted = delete(tables.partitions).where(_is_table(tables.partitions, table), some)
                 gone = connection.execute(wanted.returning(tables.partitions.c.partition_values)).scalars()
                 dropped.update(tuple(json.loads(text)) for text in gone)
@@ -459,7 +457,7 @@ class Catalog:
                 _found_table(connection, entry.database, entry.table)
             elif entry.database:
                 _found_database(connection, entry.database)
-            return bool(_insert_new(connection, tables.entries, [self._row(entry)], tables.entries.c.name))
+            return bool(insert_new(connection, tables.entries, [self._row(entry)], tables.entries.c.name))
 
     def change_entry(self, entry: Entry) -> bool:
         """Replace the content of an entry; return whether it exists."""
@@ -571,7 +569,7 @@ def _found_table(connection: Connection, database: str, name: str) -> Table:
 
 
 def _drop_table(connection: Connection, table: Table) -> None:
-    iceberg_rows.release(connection, table.database, table.name)
+    iceberg_rows.release(connection, table)
     for sql in (tables.partitions, tables.versions, tables.tables):
         connection.execute(delete(sql).where(_is_table(sql, table)))
     of_table = (tables.entries.c.database == table.database) & (tables.entries.c.table_name == table.name)
@@ -593,18 +591,6 @@ def _is_entry(entry: Entry) -> ColumnElement[bool]:
     sql = tables.entries
     place = (sql.c.database == entry.database) & (sql.c.table_name == entry.table)
     return (sql.c.kind == entry.kind) & place & (sql.c.name == entry.name)
-
-
-def _insert_new(
-    connection: Connection, sql: SqlTable, rows: Sequence[Mapping[str, Any]], key: SqlColumn[str]
-) -> list[str]:
-    """Insert the rows whose keys do not exist yet; return their values of one column."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    added: list[str] = []
-    for first in range(0, len(rows), _ROWS_A_STATEMENT):
-        some = dialect.insert(sql).values(rows[first : first + _ROWS_A_STATEMENT])
-        added += connection.execute(some.on_conflict_do_nothing().returning(key)).scalars()
-    return added
 
 
 def _database(row: RowMapping) -> Database:

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from threading import Barrier
 
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
@@ -71,6 +72,21 @@ def test_a_table_of_a_job_is_an_entry_and_follows_its_commits(catalog, job):
     assert found.parameters["metadata_location"] == second
     assert found.parameters["previous_metadata_location"] == first
     assert [one.name for one in catalog.tables("shop")] == ["orders"] == [one.name for one in catalog.all_tables()]
+
+
+def test_many_who_look_at_once_find_a_new_table_once(catalog, job):
+    job.create_namespace("shop")
+    for number in range(5):
+        job.create_table(f"shop.orders_{number}", SCHEMA)
+    start = Barrier(6)
+
+    def look(_: int) -> list[str]:
+        start.wait()
+        return [one.name for one in catalog.tables("shop")]
+
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(look, range(6))) == [[f"orders_{number}" for number in range(5)]] * 6
+    assert [one.name for one in catalog.databases()] == ["shop"]
 
 
 def test_a_table_and_a_database_that_a_job_drops_are_gone(catalog, job):

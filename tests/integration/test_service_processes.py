@@ -11,6 +11,7 @@ import pytest
 from gluepot.service.decisions.states import Ended
 from gluepot.service.launch.launcher import Alive, Starting, Unknown
 from gluepot.service.launch.processes import Processes
+from gluepot.service.launch.runner import ANOTHER
 
 SECS = 20
 PYTHON = [sys.executable, "-c"]
@@ -70,6 +71,31 @@ def test_another_service_finds_and_stops_it(root):
     time.sleep(0.1)
     other.stop("jr_1")
     assert awaited(other, Ended).exit_code == -signal.SIGTERM
+
+
+def test_a_forbidden_process_never_begins(root, tmp_path):
+    processes = Processes(root)
+    assert processes.forbid("jr_1")
+    start(processes, f"open({str(tmp_path / 'begun')!r}, 'w').close()")
+    wait_until(lambda: processes._started["jr_1"].poll() == ANOTHER)
+    assert processes.look("jr_1", 7) == Ended(7, None)
+    assert not processes.forbid("jr_1")
+    assert not (tmp_path / "begun").exists()
+
+
+def test_a_process_that_has_begun_cannot_be_forbidden(root):
+    processes = Processes(root)
+    start(processes, "import time; time.sleep(60)")
+    awaited(processes, Alive)
+    assert not processes.forbid("jr_1")
+    processes.kill("jr_1")
+    wait_until(lambda: isinstance(processes.look("jr_1", 7), Ended))
+
+
+def test_one_whose_folder_cannot_be_written_is_not_forbidden(root):
+    root.parent.mkdir(exist_ok=True)
+    root.touch()
+    assert not Processes(root).forbid("jr_1")
 
 
 def test_a_process_is_asked_to_stop_once(root, tmp_path):

@@ -111,8 +111,10 @@ class Controller(Repeating):
         """Follow what the process of a run does; return False if it has none yet."""
         match self._launcher.look(run.id, self._now_ms()):
             case Unknown() if run.state is not State.STARTING:
-                # It was told to stop before it had a process, or its folder is gone.
-                self._finish(run, Ended(self._now_ms(), None))
+                # It was told to stop before it had a process, or its folder is gone. A process that a service started
+                # before it died may still be on its way.
+                if self._launcher.forbid(run.id):
+                    self._finish(run, Ended(self._now_ms(), None))
             case Unknown():
                 return False
             case Alive(begun_ms):

@@ -51,6 +51,13 @@ class Launcher(Protocol):
     def look(self, run_id: str, now_ms: int) -> Seen:
         """Return what the driver of a run does."""
 
+    def forbid(self, run_id: str) -> bool:
+        """Make sure that no driver of a run begins any more, even one that is being started.
+
+        Returns:
+            False if one has begun, or this cannot be made sure of now; `look` tells more.
+        """
+
     def stop(self, run_id: str) -> None:
         """Ask the driver of a run to end. It is asked once; a stream then ends between two batches."""
 

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from gluepot.core.logging import get_logger
 from gluepot.job.glue_metrics.starting import REPORTS_FOLDER
 from gluepot.job.options import PROJECT_VARIABLE
 from gluepot.service.decisions.states import Ended
@@ -25,6 +26,8 @@ RESULT = "result.json"
 _TOLD = "told-to-stop"
 _TAIL_BYTES = 65_536
 _SAID = "error: "
+
+log = get_logger(__name__)
 
 
 class Processes:
@@ -100,6 +103,16 @@ class Processes:
             result = _read(folder / "work" / RESULT) or {} if end["exit_code"] == 0 else {}
             return Ended(end["at_ms"], end["exit_code"], said(_tail(folder / ERROR)), result)
         return Alive(begun["at_ms"]) if alive else Ended(now_ms, None)
+
+    def forbid(self, run_id: str) -> bool:
+        """Make sure that no process of a run begins any more, even one that is being started. See `Launcher`."""
+        folder = self.folder(run_id)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            return runner.forbid(folder)
+        except OSError as error:
+            log.warning("run_not_forbidden", run=run_id, error=str(error))
+            return False
 
     def stop(self, run_id: str) -> None:
         """Ask the process of a run to end. It is asked once; a stream then ends between two batches."""

@@ -64,6 +64,19 @@ def main(folder: Path) -> int:
     return 0
 
 
+def forbid(folder: Path) -> bool:
+    """Keep the job from beginning; return False if it has begun, or a process is about to begin it."""
+    with (folder / "lock").open("ab") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        if (folder / "begun.json").exists():
+            return False
+        write(folder / "begun.json", {"at_ms": now_ms()})
+    return True
+
+
 def now_ms() -> int:
     """Return milliseconds since 1970."""
     return round(time.time() * 1000)  # noqa: TID251  this process imports nothing of ours

@@ -97,6 +97,9 @@ class Place:
         code = self.machine.ends.get(run_id)
         return Alive(now_ms) if code is None else Ended(now_ms, code)
 
+    def forbid(self, run_id):
+        return run_id not in self.machine.begun
+
     def stop(self, run_id):
         self.machine.ends.setdefault(run_id, rules.KILLED)
         self.machine.acts += 1

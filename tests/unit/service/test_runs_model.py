@@ -22,6 +22,8 @@ from gluepot.service.operations import jobs, runs
 from gluepot.service.store.database import open_store
 
 HISTORIES = 40
+STOPPED_BEFORE_IT_BEGINS = (97, 245)
+"""Histories in which a run is stopped while its process, which a service that has died has started, has yet to begin."""
 STEPS = 60
 JOBS = {"one": (1, 0), "three": (3, 2), "queue": (2, 1)}
 """Runs at a time and retries, by job."""
@@ -69,6 +71,13 @@ class Machine:
             return Alive(round(process.begins_at * 1000))
         return Ended(round(process.ends_at * 1000) if process.exit_code is not None else now_ms, process.exit_code)
 
+    def forbid(self, run_id):
+        process = self.processes.get(run_id)
+        if process is not None and process.begins_at <= self.clock.now:
+            return False
+        self.processes[run_id] = Process(self.clock.now, self.clock.now, None)
+        return True
+
     def stop(self, run_id):
         process = self.processes[run_id]
         if not process.told_to_stop:
@@ -93,6 +102,8 @@ class World:
 
     def __init__(self, folder, seed, monkeypatch):
         self.chance = random.Random(seed)
+        # Acts choose runs by the order of their ids.
+        monkeypatch.setattr(runs, "new_id", lambda prefix: f"{prefix}{self.chance.randbytes(32).hex()}")
         self.clock = FakeClock(1_000.0)
         self.machine = Machine(self.clock, self.chance)
         self.store = open_store(f"sqlite:///{folder / f'{seed}.db'}")
@@ -166,7 +177,7 @@ class World:
             assert len(alive) <= most
 
 
-@pytest.mark.parametrize("seed", range(HISTORIES))
+@pytest.mark.parametrize("seed", [*range(HISTORIES), *STOPPED_BEFORE_IT_BEGINS])
 def test_no_run_is_forgotten_gets_stuck_or_is_one_too_many(tmp_path, monkeypatch, seed):
     world = World(tmp_path, seed, monkeypatch)
     for _ in range(STEPS):

@@ -44,6 +44,9 @@ class FakeProcesses:
             return Ended(now_ms, -15)
         return self.ends.get(run_id) or Alive(now_ms)
 
+    def forbid(self, run_id):
+        return run_id not in self.commands
+
     def stop(self, run_id):
         self.stopped.add(run_id)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from gluepot.core.clock import FakeClock
 from gluepot.service.console.app import with_console
 from gluepot.service.console.sessions import new_link_token
+from gluepot.service.decisions.states import Ended
 from gluepot.service.figures import Figures
 from gluepot.service.keys import KeyPair
 from gluepot.service.operations import operations_of
@@ -16,6 +17,13 @@ EVIL = "<script>alert('1')</script> & \"co\""
 CANARY = "canary-4711"
 KEY = KeyPair("AKIACONSOLE", "the secret of the console")
 WORKFLOW = "nightly"
+CRAWLED = {
+    "summary": {
+        "TABLE": {"ADD": {"Details": ["sales.orders"], "Count": 1}},
+        "PARTITION": {"ADD": {"Details": [], "Count": 3}},
+    },
+    "tables": {"created": 1, "updated": 0, "deleted": 0},
+}
 
 
 class Scene:
@@ -114,6 +122,7 @@ class Scene:
         )
         call("CreateTrigger", Name="by hand", Type="ON_DEMAND", Actions=[{"JobName": "clicks"}])
         self.define_workflow()
+        self._crawl()
         done = self.start("orders_daily", Arguments={"--day": "2026-03-01"})
         self.log(done, "42 orders", stream="output")
         world.steps(312)
@@ -145,9 +154,38 @@ class Scene:
         world.end("load_orders")
         self.start("clicks")
         self.start("clicks")
-        world.steps(77)
+        world.steps(70)
         assert old
         return self
+
+    def crawl_ids(self, name: str = "lake") -> list[str]:
+        """Return the ids of a crawler's crawls, the newest first."""
+        return [one["CrawlId"] for one in self.world.call("ListCrawls", CrawlerName=name)["Crawls"]]
+
+    def end_crawl(self, name: str = "lake", result: dict | None = None, error: str = "") -> None:
+        """Let the newest crawl of a crawler end; it has failed if there is no result."""
+        ended = Ended(round(self.clock.now * 1000), 0 if result else 1, error, result or {})
+        self.world.processes.ends[self.crawl_ids(name)[0]] = ended
+        self.world.steps()
+
+    def _crawl(self) -> None:
+        self.world.call(
+            "CreateCrawler",
+            Name="lake",
+            Role="any",
+            Description=EVIL,
+            DatabaseName="sales",
+            Targets={"S3Targets": [{"Path": f"s3://u:{CANARY}@lake/sales", "Exclusions": ["**.tmp"]}]},
+            Schedule="cron(15 23 * * ? *)",
+        )
+        self.world.call("StartCrawler", Name="lake")
+        self.world.steps()
+        self.log(self.crawl_ids()[0], "The folder orders became one table.", stream="output")
+        self.world.steps(7)
+        self.end_crawl(result=CRAWLED)
+        self.world.call("StartCrawler", Name="lake")
+        self.world.steps()
+        self.end_crawl(error=f"The bucket says {EVIL} password={CANARY}")
 
     def _failure(self) -> list[str | dict]:
         line = {"ts": "2026-03-02T12:20:03.100Z", "level": "info", "logger": "gluepot.job", "job": "orders_daily"}

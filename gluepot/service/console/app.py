@@ -11,6 +11,7 @@ import hmac
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from math import ceil
 from typing import Any
 
 from starlette.applications import Starlette
@@ -23,8 +24,9 @@ from starlette.types import ASGIApp
 from gluepot.core.errors import EtlError
 from gluepot.core.logging import get_logger
 from gluepot.core.sockets import is_loopback
-from gluepot.service.console.pages import MENU, PAGES, Page, Reader
-from gluepot.service.console.sessions import SESSION_SECS, Links, Notice, Session, Sessions
+from gluepot.service.console.page import Page, Reader
+from gluepot.service.console.pages import MENU, PAGES
+from gluepot.service.console.sessions import SESSION_SECS, Links, Notice, Session, Sessions, WrongLogins
 from gluepot.service.console.values import ROOT, distance, given_arguments, moment, short_id, url
 from gluepot.service.context import Service
 from gluepot.service.errors import MISSING, ServiceError
@@ -115,6 +117,34 @@ def reset_job_bookmark(reader: Reader, fields: Fields) -> Done:
     return Done("The bookmark was reset. The next run reads everything again.", url("bookmark", job=name))
 
 
+def start_crawler(reader: Reader, fields: Fields) -> Done:
+    """Start a crawl."""
+    name = fields.get("name", "")
+    reader.call("StartCrawler", Name=name)
+    return Done(f"The crawler {name} was started.", url("crawler", name=name))
+
+
+def stop_crawler(reader: Reader, fields: Fields) -> Done:
+    """Stop the crawl of a crawler."""
+    name = fields.get("name", "")
+    reader.call("StopCrawler", Name=name)
+    return Done("The crawl was asked to stop. What it has found is not written.", url("crawler", name=name))
+
+
+def start_crawler_schedule(reader: Reader, fields: Fields) -> Done:
+    """Let the schedule of a crawler start crawls."""
+    name = fields.get("name", "")
+    reader.call("StartCrawlerSchedule", CrawlerName=name)
+    return Done(f"The schedule of {name} starts crawls again.", url("crawler", name=name))
+
+
+def stop_crawler_schedule(reader: Reader, fields: Fields) -> Done:
+    """Let the schedule of a crawler start no more crawls."""
+    name = fields.get("name", "")
+    reader.call("StopCrawlerSchedule", CrawlerName=name)
+    return Done(f"The schedule of {name} starts no more crawls.", url("crawler", name=name))
+
+
 ACTIONS: Mapping[str, Callable[[Reader, Fields], Done]] = {
     "start-job-run": start_job_run,
     "stop-job-run": stop_job_run,
@@ -123,6 +153,10 @@ ACTIONS: Mapping[str, Callable[[Reader, Fields], Done]] = {
     "stop-trigger": stop_trigger,
     "start-workflow-run": start_workflow_run,
     "stop-workflow-run": stop_workflow_run,
+    "start-crawler": start_crawler,
+    "stop-crawler": stop_crawler,
+    "start-crawler-schedule": start_crawler_schedule,
+    "stop-crawler-schedule": stop_crawler_schedule,
 }
 """The actions by their paths below `/console/`."""
 
@@ -171,6 +205,7 @@ class _Console:
         self._secret_of = secret_of
         self._loopback = loopback
         self._sessions = Sessions(service.clock)
+        self._wrong_logins = WrongLogins(service.clock)
         self._links = Links(key.secret, service.clock)
         # Browsers share cookies between all ports of a host, so each service has a name of its own.
         self._cookie = f"gluepot_console_{sha256(key.id.encode()).hexdigest()[:12]}"
@@ -239,10 +274,15 @@ class _Console:
         check_same_origin(request)
         fields = await form_fields(request)
         key_id, following = fields.get("key", "").strip(), _page_address(fields.get("next", ""))
+        address = request.client.host if request.client else ""
+        if wait_secs := self._wrong_logins.wait_secs(address):
+            wrong = f"There were too many wrong logins; wait {ceil(wait_secs)} seconds, or use a link."
+            return self._login_form(following, wrong, 429)
         secret = self._secret_of(key_id)
         given = fields.get("secret", "").strip()
         if secret is None or not hmac.compare_digest(secret.encode(), given.encode()):
-            log.warning("console_login_refused", user=key_id)
+            self._wrong_logins.add(address)
+            log.warning("console_login_refused", user=key_id, address=address)
             return self._login_form(following, "There is no such access key with this secret.", 401)
         return self._entered(request, key_id, following)
 

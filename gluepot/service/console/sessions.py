@@ -14,6 +14,9 @@ LINK_SECS = 600
 SESSION_SECS = 12 * 3600
 # Each session is a few hundred bytes. Beyond this number the oldest one has to log in again.
 _MOST_SESSIONS = 1000
+MOST_WRONG_LOGINS, WRONG_LOGINS_SECS = 10, 60.0
+"""So many wrong logins from one address, in so many seconds, make it wait."""
+_MOST_ADDRESSES = 10_000
 
 
 class Notice(NamedTuple):
@@ -95,6 +98,36 @@ def new_link_token(secret: str, now_secs: float) -> str:
     """
     until, nonce = str(round(now_secs) + LINK_SECS), secrets.token_hex(12)
     return f"{until}.{nonce}.{_signature(secret, until, nonce)}"
+
+
+class WrongLogins:
+    """Makes whoever has given wrong secrets wait. A link still logs in meanwhile.
+
+    Args:
+        clock: tells the time.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        # When the last wrong ones were, by the address of the browser.
+        self._at_secs: dict[str, list[float]] = {}
+
+    def wait_secs(self, address: str) -> float:
+        """Return how long an address has to wait until its next login is looked at; 0 for not at all."""
+        recent = self._recent(address)
+        return recent[0] + WRONG_LOGINS_SECS - self._clock.epoch() if len(recent) >= MOST_WRONG_LOGINS else 0.0
+
+    def add(self, address: str) -> None:
+        """Note a wrong login."""
+        recent = [*self._recent(address), self._clock.epoch()][-MOST_WRONG_LOGINS:]
+        self._at_secs.pop(address, None)
+        while len(self._at_secs) >= _MOST_ADDRESSES:
+            del self._at_secs[next(iter(self._at_secs))]
+        self._at_secs[address] = recent
+
+    def _recent(self, address: str) -> list[float]:
+        since_secs = self._clock.epoch() - WRONG_LOGINS_SECS
+        return [one for one in self._at_secs.get(address, ()) if one > since_secs]
 
 
 class Links:

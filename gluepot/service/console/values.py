@@ -220,7 +220,8 @@ def given_arguments(text: str) -> dict[str, str]:
 Facts = list[tuple[str, Any]]
 
 
-def _facts(*pairs: tuple[str, Any]) -> Facts:
+def facts(*pairs: tuple[str, Any]) -> Facts:
+    """Return the pairs that have a value."""
     return [(name, value) for name, value in pairs if value not in {None, ""}]
 
 
@@ -229,7 +230,7 @@ def definition_facts(definition: Mapping[str, Any]) -> Facts:
     command, size = definition.get("Command", {}), capacity(definition)
     workers = f"{size['NumberOfWorkers']} of {size['WorkerType']}" if "NumberOfWorkers" in size else None
     minutes = definition.get("Timeout")
-    return _facts(
+    return facts(
         ("Type", job_kind(definition)),
         ("Script", command.get("ScriptLocation")),
         ("Glue version", definition.get("GlueVersion")),
@@ -304,6 +305,13 @@ def trigger_row(trigger: Trigger) -> TriggerRow:
     )
 
 
+def subject_link(one: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the name of the job or crawler that an action or a condition is about, and the address of its page."""
+    if "CrawlerName" in one:
+        return one["CrawlerName"], url("crawler", name=one["CrawlerName"])
+    return str(one["JobName"]), url("job", name=one["JobName"])
+
+
 def _when(trigger: Trigger) -> str:
     if trigger.type == SCHEDULED:
         return str(trigger.definition.get("Schedule", ""))
@@ -323,7 +331,7 @@ class GraphNode:
         label: so much of its name as has room.
         kind: `Job`, `Crawler` or `Trigger`.
         state: of the job's last run, or whether the trigger has fired.
-        link: to the last run, the job or the trigger; empty for a crawler, which has no page.
+        link: to the last run, the job, the crawler or the trigger.
         place: of its upper left corner.
     """
 
@@ -389,7 +397,7 @@ def _node(node: Mapping[str, Any], place: Place, fired: Iterable[str], of_run: b
         crawls = node["CrawlerDetails"]["Crawls"] if of_run else ()
         newest = max(crawls, key=lambda crawl: crawl["StartedOn"], default=None)
         told = state_word(newest["State"]) if newest else StateWord("Not started" if of_run else "", "quiet")
-        return GraphNode(name, label, "Crawler", told, "", place)
+        return GraphNode(name, label, "Crawler", told, url("crawler", name=name), place)
     trigger = node["TriggerDetails"]["Trigger"]
     if of_run:
         state = StateWord("Fired", "good") if name in fired else StateWord("Not fired", "quiet")

@@ -13,7 +13,7 @@ from gluepot.servers.process import identify
 from gluepot.servers.state import ServerState, server_folder, write_state
 from gluepot.service.console.app import ACTIONS
 from gluepot.service.console.pages import PAGES, Reader
-from gluepot.service.console.sessions import SESSION_SECS
+from gluepot.service.console.sessions import MOST_WRONG_LOGINS, SESSION_SECS, WRONG_LOGINS_SECS
 from gluepot.service.console.values import url
 from gluepot.service.operations import operations_of
 from gluepot.web.render import HEADERS
@@ -67,16 +67,19 @@ def addresses(scene):
     run, failed = scene.world.runs("orders_daily")[0]["Id"], scene.world.runs("orders_daily")[-1]["Id"]
     of_workflow = scene.world.call("GetWorkflowRuns", Name=WORKFLOW)["Runs"][0]["WorkflowRunId"]
     log = {"job": "orders_daily", "id": failed, "stream": "error"}
+    log_of_crawl = {"crawler": "lake", "id": scene.crawl_ids()[-1], "stream": "output"}
     found = {
         "job": [url("job", name="orders_daily"), url("job", name=EVIL)],
         "run": [url("run", job="orders_daily", id=run), url("run", job="orders_daily", id=failed)],
         "bookmark": [url("bookmark", job="orders_daily")],
         "runs": [url("runs"), url("runs", state="failed"), url("runs", state="active")],
-        "log": [url("log", **log)],
-        "whole-log": [url("whole-log", **log), url("whole-log", **log, at=99)],
+        "log": [url("log", **log), url("log", **log_of_crawl)],
+        "whole-log": [url("whole-log", **log), url("whole-log", **log, at=99), url("whole-log", **log_of_crawl)],
         "trigger": [url("trigger", name="hourly"), url("trigger", name="loaded"), url("trigger", name="by hand")],
         "workflow": [url("workflow", name=WORKFLOW)],
         "workflow-run": [url("workflow-run", name=WORKFLOW, id=of_workflow)],
+        "crawler": [url("crawler", name="lake")],
+        "crawl": [url("crawl", crawler="lake", id=one) for one in scene.crawl_ids()],
         "database": [url("database", name="sales")],
         "table": [
             url("table", database="sales", name="orders"),
@@ -152,6 +155,49 @@ def test_a_table_shows_columns_versions_and_partitions(filled):
     older = words(client.get(url("table", database="sales", name="orders", version="1")))
     assert "orders, version 1" in older
     assert "struct<street" not in older.partition("Details")[0]
+
+
+def test_a_crawler_shows_its_targets_its_schedule_and_its_crawls(filled):
+    client = entered(filled)
+    listed = words(client.get(url("crawlers")))
+    assert re.search(r"lake Ready Failed .* sales cron\(15 23 \* \* \? \*\) Crawl$", listed.partition(" Times are")[0])
+    shown = words(client.get(url("crawler", name="lake")))
+    assert "Next crawl 2026-03-02 23:15:00" in shown
+    assert "1 tables added, 3 partitions added" in shown
+    assert "S3 s3://***@lake/sales **.tmp" in shown
+
+
+def test_a_crawl_shows_what_it_changed_and_its_log(filled):
+    client = entered(filled)
+    failed, done = filled.crawl_ids()
+    shown = words(client.get(url("crawl", crawler="lake", id=done)))
+    assert f"{done} Completed" in shown
+    assert "Added: 1 tables sales.orders Added: 3 partitions" in shown
+    assert "/aws-glue/crawlers/lake From the beginning The folder orders became one table." in shown
+    assert f"{failed} Failed The bucket says" in words(client.get(url("crawl", crawler="lake", id=failed)))
+    for page in ("crawl", "log", "whole-log"):
+        assert client.get(url(page, crawler="other", id=done, stream="output")).status_code == 404
+        assert client.get(url(page, job="lake", id=done, stream="output")).status_code == 404
+
+
+def test_a_crawler_is_started_stopped_paused_and_resumed(scene):
+    scene.world.call("CreateDatabase", DatabaseInput={"Name": "web"})
+    targets = {"S3Targets": [{"Path": "s3://lake/orders"}]}
+    given = {"Name": "lake", "Role": "any", "DatabaseName": "web", "Targets": targets}
+    scene.world.call("CreateCrawler", **given, Schedule="cron(15 23 * * ? *)")
+    client = entered(scene)
+    page = url("crawler", name="lake")
+    assert press(client, "start-crawler", name="lake").headers["location"] == page
+    assert "The crawler lake was started. State" in words(client.get(page))
+    assert scene.world.call("GetCrawler", Name="lake")["Crawler"]["State"] == "RUNNING"
+    press(client, "start-crawler", name="lake", back=page)
+    assert "Crawler with name lake has already started" in words(client.get(page))
+    press(client, "stop-crawler", name="lake")
+    assert scene.world.call("GetCrawler", Name="lake")["Crawler"]["State"] == "STOPPING"
+    press(client, "stop-crawler-schedule", name="lake")
+    assert "none; the schedule is paused" in words(client.get(page))
+    press(client, "start-crawler-schedule", name="lake")
+    assert "Next crawl 2026-03-02 23:15:00" in words(client.get(page))
 
 
 def test_lists_come_in_pages(scene):
@@ -235,6 +281,21 @@ def test_a_wrong_key_does_not_log_in(scene, key, secret):
     answer = browser(scene).post("/console/login", data={"key": key, "secret": secret}, headers=ORIGIN)
     assert (answer.status_code, "set-cookie" in answer.headers) == (401, False)
     assert "There is no such access key with this secret." in answer.text
+
+
+def test_whoever_guesses_secrets_has_to_wait_and_a_link_logs_in_meanwhile(scene):
+    client = browser(scene)
+
+    def status(secret):
+        return client.post("/console/login", data={"key": KEY.id, "secret": secret}, headers=ORIGIN).status_code
+
+    assert [status(f"wrong {number}") for number in range(MOST_WRONG_LOGINS)] == [401] * MOST_WRONG_LOGINS
+    scene.clock.now += WRONG_LOGINS_SECS / 2
+    refused = client.post("/console/login", data={"key": KEY.id, "secret": KEY.secret}, headers=ORIGIN)
+    assert (refused.status_code, "wait 30 seconds, or use a link." in refused.text) == (429, True)
+    assert entered(scene).get("/console/").status_code == 200
+    scene.clock.now += WRONG_LOGINS_SECS / 2
+    assert status(KEY.secret) == 303
 
 
 @pytest.mark.parametrize("headers", [{}, {"Origin": "http://evil.example"}, {**ORIGIN, "Sec-Fetch-Site": "cross-site"}])

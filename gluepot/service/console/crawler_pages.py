@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gluepot.core.masking import mask, mask_text
+from gluepot.core.plural import counted
 from gluepot.service.console.log_pages import address_of, run_or_crawl, tail
 from gluepot.service.console.page import ROWS, Page, Query, Reader, more
 from gluepot.service.console.values import Facts, StateWord, facts, pretty, short_id, state_word, url
@@ -21,7 +22,6 @@ _RECENT_CRAWLS = 20
 # A crawl may have made a million partitions.
 _MOST_NAMES = 200
 _VERBS = {"ADD": "Added", "UPDATE": "Changed", "DELETE": "Removed"}
-_SUBJECTS = {"TABLE": "tables", "PARTITION": "partitions"}
 
 
 def crawlers(reader: Reader, query: Query) -> Page:
@@ -123,16 +123,16 @@ def crawl_row(one: Run, now_ms: int) -> CrawlRow:
         one.completed_ms or None,
         ((one.completed_ms or now_ms) - one.started_ms) / 1000,
         one.trigger,
-        ", ".join(f"{count} {what} {verb.lower()}" for verb, what, count, _ in changes_of(one.result.get("summary"))),
+        ", ".join(f"{what} {verb.lower()}" for verb, what, *_ in changes_of(one.result.get("summary"))),
         mask_text(one.error),
         one.state in OPEN,
     )
 
 
 def changes_of(summary: Mapping[str, Any] | None) -> list[tuple[str, str, int, list[str]]]:
-    """Return what a crawl changed: verb, kind of thing, how many, and the first of their names."""
+    """Return what a crawl changed: the verb, how many of what, their number, and the first of their names."""
     return [
-        (_VERBS.get(verb, verb), _SUBJECTS.get(kind, kind.lower()), one["Count"], list(one["Details"][:_MOST_NAMES]))
+        (_VERBS.get(verb, verb), counted(one["Count"], kind.lower()), one["Count"], list(one["Details"][:_MOST_NAMES]))
         for kind, actions in (summary or {}).items()
         for verb, one in actions.items()
         if one["Count"]

@@ -160,10 +160,10 @@ def test_a_table_shows_columns_versions_and_partitions(filled):
 def test_a_crawler_shows_its_targets_its_schedule_and_its_crawls(filled):
     client = entered(filled)
     listed = words(client.get(url("crawlers")))
-    assert re.search(r"lake Ready Failed .* sales cron\(15 23 \* \* \? \*\) Crawl$", listed.partition(" Times are")[0])
+    assert re.search(r"lake Ready Failed .* sales cron\(15 23 \* \* \? \*\) The bucket .* Crawl$", listed.partition(" Times are")[0])
     shown = words(client.get(url("crawler", name="lake")))
     assert "Next crawl 2026-03-02 23:15:00" in shown
-    assert "1 tables added, 3 partitions added" in shown
+    assert "1 table added, 3 partitions added" in shown
     assert "S3 s3://***@lake/sales **.tmp" in shown
 
 
@@ -172,7 +172,7 @@ def test_a_crawl_shows_what_it_changed_and_its_log(filled):
     failed, done = filled.crawl_ids()
     shown = words(client.get(url("crawl", crawler="lake", id=done)))
     assert f"{done} Completed" in shown
-    assert "Added: 1 tables sales.orders Added: 3 partitions" in shown
+    assert "Added: 1 table sales.orders Added: 3 partitions" in shown
     assert "/aws-glue/crawlers/lake From the beginning The folder orders became one table." in shown
     assert f"{failed} Failed The bucket says" in words(client.get(url("crawl", crawler="lake", id=failed)))
     for page in ("crawl", "log", "whole-log"):

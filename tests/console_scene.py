@@ -4,12 +4,15 @@ import json
 from pathlib import Path
 
 from gluepot.core.clock import FakeClock
+from gluepot.quality.outcomes import RuleOutcome
+from gluepot.quality.results import Result, Source
 from gluepot.service.console.app import with_console
 from gluepot.service.console.sessions import new_link_token
 from gluepot.service.decisions.states import Ended
 from gluepot.service.figures import Figures
 from gluepot.service.keys import KeyPair
 from gluepot.service.operations import operations_of
+from gluepot.service.quality_store import results_of
 from gluepot.service.wire.app import make_app
 from tests.unit.service.world import NOON, World
 
@@ -123,6 +126,7 @@ class Scene:
         call("CreateTrigger", Name="by hand", Type="ON_DEMAND", Actions=[{"JobName": "clicks"}])
         self.define_workflow()
         self._crawl()
+        self._check()
         done = self.start("orders_daily", Arguments={"--day": "2026-03-01"})
         self.log(done, "42 orders", stream="output")
         world.steps(312)
@@ -186,6 +190,24 @@ class Scene:
         self.world.call("StartCrawler", Name="lake")
         self.world.steps()
         self.end_crawl(error=f"The bucket says {EVIL} password={CANARY}")
+
+    def result_ids(self) -> list[str]:
+        """Return the ids of results of data quality, the newest first."""
+        return [one["ResultId"] for one in self.world.call("ListDataQualityResults")["Results"]]
+
+    def _check(self) -> None:
+        history = results_of(self.world.service)
+        now_ms = round(self.clock.now * 1000)
+        for number in range(3):
+            outcomes = [
+                RuleOutcome("RowCount > 10", passed=True),
+                RuleOutcome(f'IsComplete "{EVIL}"', passed=number != 1, reason=f"password={CANARY}" * (number == 1)),
+            ]
+            start_ms = now_ms + number
+            result = Result(
+                Source("orders_daily", "orders"), f"{number}", "", start_ms, start_ms + 5, outcomes, rows=42
+            )
+            history.save(result)
 
     def _failure(self) -> list[str | dict]:
         line = {"ts": "2026-03-02T12:20:03.100Z", "level": "info", "logger": "gluepot.job", "job": "orders_daily"}

@@ -28,7 +28,7 @@ from gluepot.quality.measures import Measured
 from gluepot.quality.numbers import Moment, RuleError
 from gluepot.quality.observations import Observation, observed
 from gluepot.quality.outcomes import Evaluation, RuleOutcome
-from gluepot.quality.results import Checked, Result, RowSummary, Source
+from gluepot.quality.results import CatalogTable, Checked, Result, RowSummary, Source
 
 if TYPE_CHECKING:
     from gluepot.evaluation.history.store import History
@@ -47,6 +47,9 @@ class Publication:
         history: opens the history; None if results are not kept.
         on_checked: called with each result.
         in_cloudwatch: whether the script asked for Glue's metrics in CloudWatch.
+        ruleset: name of the ruleset; empty if it has none, as in jobs.
+        ruleset_run_id: id of the evaluation run that the API started; empty in jobs.
+        table: the table of the Data Catalog that is evaluated; None in jobs.
     """
 
     source: Source
@@ -55,6 +58,9 @@ class Publication:
     history: Callable[[], History] | None = None
     on_checked: Callable[[Checked], None] | None = None
     in_cloudwatch: bool = False
+    ruleset: str = ""
+    ruleset_run_id: str = ""
+    table: CatalogTable | None = None
 
 
 class Check:
@@ -167,6 +173,9 @@ class Check:
             evaluation.history,
             evaluation.rows,
             self._summary,
+            publication.ruleset,
+            publication.ruleset_run_id,
+            publication.table,
             distributions=evaluation.distributions,
             observations=self._observations(evaluation),
         )

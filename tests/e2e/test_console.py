@@ -70,6 +70,8 @@ def pages(scene: Scene) -> list[str]:
         url("crawlers"),
         url("crawler", name="lake"),
         url("crawl", crawler="lake", id=scene.crawl_ids()[-1]),
+        url("quality"),
+        url("quality-result", id=scene.result_ids()[0]),
         url("databases"),
         url("database", name="sales"),
         url("table", database="sales", name="orders"),

@@ -12,10 +12,14 @@ from cyclopts import App, Parameter
 from gluepot.cli.exit_codes import FINDINGS
 from gluepot.cli.output import show, time_of
 from gluepot.cli.quality import report
+from gluepot.core.clock import SystemClock
 from gluepot.core.errors import ConfigError
 from gluepot.quality.dqdl import DqdlError, Ruleset
 from gluepot.quality.dqdl.parser import parse
-from gluepot.quality.results import Result
+from gluepot.quality.results import Result, Source
+
+JOB = "gluepot quality"
+"""Stands for the name of a job in the history."""
 
 app = App(name="quality", help="Data quality: rules in DQDL, checks of files and tables, and their results.")
 
@@ -73,13 +77,17 @@ def check(
             network.
     """
     rules = _parsed(ruleset)
-    from gluepot.cli.quality.data import open_frame, start_spark  # noqa: PLC0415  linting needs no Spark
-    from gluepot.cli.quality.run import evaluated  # noqa: PLC0415  as above
+    from gluepot.cli.quality.data import open_frame  # noqa: PLC0415  linting needs no Spark
+    from gluepot.evaluation.check import Publication  # noqa: PLC0415  as above
+    from gluepot.evaluation.examiner import Options  # noqa: PLC0415  as above
+    from gluepot.job.quality.evaluating import evaluated, own_history, start_spark  # noqa: PLC0415  as above
 
-    glue_context = start_spark(cores)
+    glue_context, clock = start_spark(cores), SystemClock()
     frame = open_frame(glue_context, data, format)
     others = {alias: open_frame(glue_context, name, None) for alias, name in map(_alias, with_)}
-    result = evaluated(frame, rules, others, context or data, by_row=by_row, keep=keep)
+    publication = Publication(Source(JOB, context or data), "", history=own_history if keep else None)
+    options = Options(by_row=by_row, observes=True)
+    result = evaluated(frame, rules, others, publication, options, f"{round(clock.epoch() * 1000)}", clock)
     print(_page(result) if output == "html" else report.text(result, output))
     if result.score < 1.0:
         raise SystemExit(FINDINGS)
@@ -99,8 +107,8 @@ def recommend(
         format: of files whose names do not tell it, such as json, csv or parquet.
         cores: of this machine.
     """
-    from gluepot.cli.quality.data import open_frame, start_spark  # noqa: PLC0415  as above
-    from gluepot.cli.quality.run import proposed  # noqa: PLC0415
+    from gluepot.cli.quality.data import open_frame  # noqa: PLC0415  as above
+    from gluepot.job.quality.evaluating import proposed, start_spark  # noqa: PLC0415  as above
 
     print(proposed(open_frame(start_spark(cores), data, format)), end="")
 

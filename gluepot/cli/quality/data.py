@@ -26,17 +26,6 @@ _FORMATS = {
 _PACKED = {".gz", ".bz2", ".zst", ".snappy"}
 
 
-def start_spark(cores: int) -> GlueContext:
-    """Start Spark on this machine."""
-    from pyspark.sql import SparkSession  # noqa: PLC0415  a ruleset is linted without Spark
-
-    from awsglue.context import GlueContext  # noqa: PLC0415
-
-    builder = SparkSession.builder.master(f"local[{cores}]").config("spark.driver.host", "127.0.0.1")
-    builder = builder.config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", str(cores))
-    return GlueContext(builder.getOrCreate())
-
-
 def open_frame(glue_context: GlueContext, name: str, data_format: str | None) -> DynamicFrame:
     """Return the rows of a data set.
 

@@ -36,6 +36,7 @@ def result_shape(result: Result) -> dict[str, Any]:
             "RulesetEvaluationRunId": result.ruleset_run_id,
             "RuleResults": [_rule_result(number, one, result.summary) for number, one in rules],
             "AnalyzerResults": [_analyzer_result(number, one) for number, one in analyzers] or None,
+            "Observations": [one.plain() for one in result.observations] or None,
             "AggregatedMetrics": _aggregated(result),
         }
     )

@@ -9,7 +9,7 @@ from typing import Any
 from gluepot.core.masking import mask, mask_text
 from gluepot.core.option_values import is_true
 from gluepot.servers.state import running_server
-from gluepot.service.console import catalog_pages, crawler_pages
+from gluepot.service.console import catalog_pages, crawler_pages, quality_pages
 from gluepot.service.console.log_pages import STREAMS, log, tail, whole_log
 from gluepot.service.console.page import FEW_ROWS, ROWS, Page, Query, Reader, more
 from gluepot.service.console.values import (
@@ -308,6 +308,8 @@ PAGES: Mapping[str, Callable[[Reader, Query], Page]] = {
     "crawlers": crawler_pages.crawlers,
     "crawler": crawler_pages.crawler,
     "crawl": crawler_pages.crawl,
+    "quality": quality_pages.quality,
+    "quality-result": quality_pages.quality_result,
     "databases": catalog_pages.databases,
     "database": catalog_pages.database,
     "table": catalog_pages.table,
@@ -323,6 +325,7 @@ MENU = (
     ("triggers", "Triggers"),
     ("workflows", "Workflows"),
     ("crawlers", "Crawlers"),
+    ("quality", "Data quality"),
     ("databases", "Data Catalog"),
     ("connections", "Connections"),
 )

@@ -17,6 +17,8 @@ from gluepot.crawl.classify.custom import Custom
 from gluepot.service.context import new_id
 from gluepot.service.controllers.publishing import publish
 from gluepot.service.decisions.crawls import Crawler, new_crawl, timed
+from gluepot.service.decisions.definitions import is_quality_run
+from gluepot.service.decisions.quality_runs import quality_data
 from gluepot.service.decisions.states import ACTIVE, OPEN, Run, asked_to_stop, crawl_subject, settled, subject_of
 from gluepot.service.decisions.triggers import (
     GRACE_MS,
@@ -43,7 +45,7 @@ from gluepot.service.decisions.workflows import (
 )
 from gluepot.service.errors import ServiceError, invalid, not_found
 from gluepot.service.events.batches import Batch, Waiting, batch_of, properties_of
-from gluepot.service.events.envelopes import Origin, end_of
+from gluepot.service.events.envelopes import Origin, news_of_end
 from gluepot.service.store.database import Changes, Store
 from gluepot.service.store.definitions import Kind
 
@@ -155,8 +157,10 @@ def fire_by_events(changes: Changes, name: str, waiting: Sequence[Waiting], now_
 def follow(changes: Changes, ended: Run, origin: Origin, now_ms: int) -> None:
     """Tell the end of a run, and fire the triggers that waited for it."""
     changes.mark_followed(ended.id)
-    if (news := end_of(ended, origin.account)) is not None:
+    for news in news_of_end(ended, origin.account):
         publish(changes, news, origin, now_ms)
+    if is_quality_run(ended.definition):
+        changes.metrics.add(list(quality_data(ended, origin.account, now_ms)))
     if not ended.chain or not settled(ended):
         return
     runs = changes.runs_of_chain(ended.chain)

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import PurePosixPath
 
-from gluepot.service.decisions.definitions import is_crawl, is_python_shell, workers_of
+from gluepot.service.decisions.definitions import is_crawl, is_python_shell, is_quality_run, workers_of
 from gluepot.service.decisions.states import Run, effective_arguments
 
 MODULES = "--additional-python-modules"
 _LOCATION = "--scriptLocation"
-_REQUEST = "crawler.json"
+_REQUEST = "request.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,8 @@ def command_of(run: Run, fetch: Callable[[str], bytes], master: str | None = Non
     """
     if is_crawl(run.definition):
         return Command([sys.executable, "-m", "gluepot.crawl", _REQUEST], {_REQUEST: _request(run)})
+    if is_quality_run(run.definition):
+        return Command([sys.executable, "-m", "gluepot.job.quality", _REQUEST], {_REQUEST: _request(run)})
     location = script_location(run)
     name = PurePosixPath(location).name
     words = _for_shell(run, name) if is_python_shell(run.definition) else _for_spark(run, name, master)

@@ -12,6 +12,9 @@ from gluepot.service.errors import invalid
 _STREAMING, PYTHON_SHELL = "gluestreaming", "pythonshell"
 CRAWLER = "crawler"
 """The command of crawls, which no job can have."""
+QUALITY = "data quality"
+"""The command of evaluations and recommendations of data quality, which no job can have."""
+NOT_OF_JOBS = (CRAWLER, QUALITY)
 COMMANDS = ("glueetl", _STREAMING, PYTHON_SHELL)
 _SHELL_DPUS = (0.0625, 1.0)
 _OF_RUN = (
@@ -102,6 +105,16 @@ def is_python_shell(definition: Mapping[str, Any]) -> bool:
 def is_crawl(definition: Mapping[str, Any]) -> bool:
     """Return whether a run is a crawl."""
     return bool(definition.get("Command", {}).get("Name") == CRAWLER)
+
+
+def is_quality_run(definition: Mapping[str, Any]) -> bool:
+    """Return whether a run evaluates or recommends rules of data quality."""
+    return bool(definition.get("Command", {}).get("Name") == QUALITY)
+
+
+def is_of_job(definition: Mapping[str, Any]) -> bool:
+    """Return whether a run is one of a job. Runs of jobs that were deleted have an empty definition."""
+    return definition.get("Command", {}).get("Name") not in NOT_OF_JOBS
 
 
 def is_stream(definition: Mapping[str, Any]) -> bool:

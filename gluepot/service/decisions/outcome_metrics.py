@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gluepot.core.option_values import is_true
-from gluepot.service.decisions.definitions import is_crawl, is_python_shell
+from gluepot.service.decisions.definitions import is_of_job, is_python_shell
 from gluepot.service.decisions.metrics import Metric, Minute, Statistics, first_minute
 from gluepot.service.decisions.states import Run, State, effective_arguments
 
@@ -43,7 +43,11 @@ def outcome_data(run: Run, at_ms: int) -> Iterator[Minute]:
         run: at its end.
         at_ms: of the end, in milliseconds since 1970.
     """
-    if is_crawl(run.definition) or is_python_shell(run.definition) or not is_true(effective_arguments(run).get(_ASKS)):
+    if (
+        not is_of_job(run.definition)
+        or is_python_shell(run.definition)
+        or not is_true(effective_arguments(run).get(_ASKS))
+    ):
         return
     match run.state:
         case State.SUCCEEDED:

@@ -31,6 +31,8 @@ ACTIVE = (State.STARTING, State.RUNNING, State.STOPPING)
 OPEN = (State.WAITING, *ACTIVE)
 """States that a run leaves by itself."""
 _CRAWLER = "crawler\n"
+EVALUATION, RECOMMENDATION = "data quality\nevaluation", "data quality\nrecommendation"
+"""What stands for runs of data quality where jobs are named by their names, which have no line break."""
 _ATTEMPT, _RESTART = "_attempt_", "_restart_"
 _MINUTE_MS = 60_000
 _HOUR_MS = 60 * _MINUTE_MS

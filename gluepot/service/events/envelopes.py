@@ -9,10 +9,12 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote_plus
 
-from gluepot.service.decisions.definitions import is_crawl
-from gluepot.service.decisions.states import Run, State, crawler_of
+from gluepot.service.decisions.definitions import is_crawl, is_quality_run
+from gluepot.service.decisions.quality_runs import place_of, reports_metrics, request_of
+from gluepot.service.decisions.states import EVALUATION, Run, State, crawler_of
 
 OWN_SOURCE = "aws.glue"
+_QUALITY_SOURCE, _EVALUATED = "aws.glue-dataquality", "Data Quality Evaluation Results Available"
 _TOLD = {
     State.SUCCEEDED: ("INFO", "Job run succeeded"),
     State.STOPPED: ("INFO", "Job run stopped"),
@@ -83,14 +85,18 @@ def envelope(news: News, origin: Origin, event_id: str, now_ms: int) -> dict[str
     }
 
 
-def end_of(run: Run, account: str = "") -> News | None:
-    """Return what is told of the end of a run; None for states of which AWS tells nothing."""
+def news_of_end(run: Run, account: str = "") -> Iterator[News]:
+    """Yield what is told of the end of a run; nothing for states of which AWS tells nothing."""
+    if is_quality_run(run.definition):
+        yield from _news_of_evaluation(run, account)
+        return
     if is_crawl(run.definition):
-        return _end_of_crawl(run, account)
+        yield from _news_of_crawl(run, account)
+        return
     if run.state not in _TOLD:
-        return None
+        return
     severity, message = _TOLD[run.state]
-    return News(
+    yield News(
         "Glue Job State Change",
         {
             "jobName": run.job,
@@ -108,7 +114,32 @@ def start_of_crawl(run: Run, account: str) -> News:
     return _crawl_news(run, account, "Started", startTime=_told_time(run.started_ms))
 
 
-def _end_of_crawl(run: Run, account: str) -> News | None:
+def _news_of_evaluation(run: Run, account: str) -> Iterator[News]:
+    if run.state is not State.SUCCEEDED or run.job != EVALUATION or not reports_metrics(run):
+        return
+    place = place_of(request_of(run)["DataSource"])
+    for one in run.result["results"]:
+        counts = {"RulesSucceeded": one["passed"], "RulesFailed": one["failed"], "RulesSkipped": 0}
+        detail = {
+            "context": {
+                "contextType": "GLUE_DATA_CATALOG",
+                "runId": run.id,
+                "databaseName": place.database,
+                "tableName": place.table,
+                "catalogId": account,
+            },
+            "resultId": one["id"],
+            "rulesetNames": [one["ruleset"]],
+            "state": "FAILED" if one["failed"] else "SUCCEEDED",
+            "score": one["score"],
+            # AWS's guide shows them under both names.
+            **{f"r{name[1:]}": count for name, count in counts.items()},
+            **{f"num{name}": count for name, count in counts.items()},
+        }
+        yield News(_EVALUATED, detail, _QUALITY_SOURCE, at_ms=run.completed_ms)
+
+
+def _news_of_crawl(run: Run, account: str) -> Iterator[News]:
     if run.state is State.SUCCEEDED:
         summary = run.result.get("summary") or {}
         counts = {
@@ -118,10 +149,9 @@ def _end_of_crawl(run: Run, account: str) -> News | None:
         }
         took_secs = str(round((run.completed_ms - run.started_ms) / 1000))
         told = {"completionDate": _told_time(run.completed_ms), "runningTime (sec)": took_secs, "warningMessage": "N/A"}
-        return _crawl_news(run, account, "Succeeded", **told, **counts)
+        yield _crawl_news(run, account, "Succeeded", **told, **counts)
     if run.state in {State.FAILED, State.ERROR, State.TIMEOUT}:
-        return _crawl_news(run, account, "Failed", errorMessage=run.error)
-    return None
+        yield _crawl_news(run, account, "Failed", errorMessage=run.error)
 
 
 def _crawl_news(run: Run, account: str, state: str, **told: str) -> News:

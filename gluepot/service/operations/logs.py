@@ -7,18 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from gluepot.service.context import Service
+from gluepot.service.decisions.definitions import PYTHON_SHELL, QUALITY
 from gluepot.service.decisions.states import Run, crawl_subject
 from gluepot.service.errors import ServiceError
 from gluepot.service.launch.processes import ERROR, OUTPUT
 from gluepot.service.log_events import LogEvent, matches, read_events, tail_offset
 from gluepot.service.operations.crawlers import LOG_GROUP as CRAWLERS
+from gluepot.service.operations.quality_runs import LOG_GROUP as QUALITY_LOG_GROUP
 from gluepot.service.operations.runs import LOG_GROUP, SHELL_LOG_GROUP
 
-_FILES = {
-    f"{group}/{kind}": file
-    for group in (LOG_GROUP, SHELL_LOG_GROUP)
-    for kind, file in (("output", OUTPUT), ("error", ERROR))
-} | {CRAWLERS: OUTPUT}
+_COMMANDS = {LOG_GROUP: "", SHELL_LOG_GROUP: PYTHON_SHELL, QUALITY_LOG_GROUP: QUALITY}
+_FILES = {f"{group}/{kind}": file for group in _COMMANDS for kind, file in (("output", OUTPUT), ("error", ERROR))} | {
+    CRAWLERS: OUTPUT
+}
 _MOST_EVENTS = 10_000
 _PAGE = 50
 
@@ -136,7 +137,7 @@ def _streams(service: Service, request: Mapping[str, Any]) -> list[str]:
         if group == CRAWLERS:
             names = [one.name for one in changes.crawlers.all() if one.name.startswith(prefix)]
             return [name for name in names if changes.runs(crawl_subject(name), None, 1)]
-        return changes.run_ids(prefix, of_python_shell=group.startswith(SHELL_LOG_GROUP))[::-1]
+        return changes.run_ids(prefix, _COMMANDS[group.rpartition("/")[0]])[::-1]
 
 
 def _path(service: Service, stream: str, group: str) -> Path:

@@ -7,7 +7,7 @@ from typing import Any
 
 from gluepot.core.failpoints import reach
 from gluepot.service.context import Service, new_id, secs
-from gluepot.service.decisions.definitions import capacity, chosen_for_run, for_run, is_crawl, is_python_shell
+from gluepot.service.decisions.definitions import capacity, chosen_for_run, for_run, is_of_job, is_python_shell
 from gluepot.service.decisions.prices import dpu_secs, execution_secs
 from gluepot.service.decisions.states import ACTIVE, OPEN, Run, State, asked_to_stop, for_job_limit, most_concurrent
 from gluepot.service.errors import ServiceError, not_found
@@ -102,7 +102,7 @@ def run_of(changes: Changes, job: str, run_id: str) -> Run:
         ServiceError: `EntityNotFoundException`.
     """
     found = changes.run(run_id)
-    if found is None or found.job != job or is_crawl(found.definition):
+    if found is None or found.job != job or not is_of_job(found.definition):
         raise not_found(f"Job run {run_id} not found.")
     return found
 

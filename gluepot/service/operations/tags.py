@@ -10,6 +10,7 @@ from typing import Any
 from gluepot.service.catalog import resource_of_catalog
 from gluepot.service.context import Service
 from gluepot.service.errors import invalid, not_found
+from gluepot.service.quality_store import rulesets_of
 from gluepot.service.store.database import Changes
 from gluepot.service.store.definitions import Kind
 
@@ -72,6 +73,7 @@ def _known(service: Service, changes: Changes, arn: str) -> str:
         "trigger": changes.triggers.get,
         "workflow": changes.workflows.get,
         "crawler": changes.crawlers.get,
+        "dataQualityRuleset": rulesets_of(service).find,
         "registry": partial(changes.definitions.get, Kind.REGISTRY),
         "schema": partial(changes.definitions.get, Kind.SCHEMA),
     }

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, RowMapping, delete, func, insert, sel
 
 from gluepot.core.database import Part, open_engine, transaction
 from gluepot.core.statedir import state_root
-from gluepot.service.decisions.definitions import CRAWLER, PYTHON_SHELL
+from gluepot.service.decisions.definitions import NOT_OF_JOBS, PYTHON_SHELL
 from gluepot.service.decisions.states import OPEN, Run, State
 from gluepot.service.store.crawlers import CrawlerRows
 from gluepot.service.store.definitions import DefinitionRows
@@ -34,7 +34,7 @@ HEAD = "0006"
 
 _DECISIONS_LOCK = 7_305_002  # an arbitrary number; every service must request the same one from PostgreSQL
 _OPEN = [one.value for one in OPEN]
-_OF_JOBS = runs.c.command != CRAWLER
+_OF_JOBS = runs.c.command.not_in(NOT_OF_JOBS)
 _PART = Part(NAME, VARIABLE, HEAD, Path(__file__).parent / "migrations", VERSION_TABLE)
 
 
@@ -142,9 +142,14 @@ class Changes:
             query = query.where(runs.c.number < before)
         return [_run(row) for row in self._connection.execute(query).mappings()]
 
-    def run_ids(self, prefix: str, *, of_python_shell: bool) -> list[str]:
-        """Return the ids of runs that begin so, the newest first: those of Python shell jobs, or of all other jobs."""
-        of_kind = runs.c.command == PYTHON_SHELL if of_python_shell else runs.c.command.not_in([PYTHON_SHELL, CRAWLER])
+    def run_ids(self, prefix: str, command: str) -> list[str]:
+        """Return the ids of runs that begin so, the newest first.
+
+        Args:
+            prefix: of the ids.
+            command: `PYTHON_SHELL` or `QUALITY` for runs of this kind; empty for those of Spark jobs.
+        """
+        of_kind = runs.c.command == command if command else runs.c.command.not_in([PYTHON_SHELL, *NOT_OF_JOBS])
         query = select(runs.c.id).where(runs.c.id.startswith(prefix, autoescape=True), of_kind)
         return list(self._connection.execute(query.order_by(runs.c.number.desc())).scalars())
 

@@ -80,6 +80,7 @@ def addresses(scene):
         "workflow-run": [url("workflow-run", name=WORKFLOW, id=of_workflow)],
         "crawler": [url("crawler", name="lake")],
         "crawl": [url("crawl", crawler="lake", id=one) for one in scene.crawl_ids()],
+        "quality-result": [url("quality-result", id=one) for one in scene.result_ids()],
         "database": [url("database", name="sales")],
         "table": [
             url("table", database="sales", name="orders"),
@@ -160,7 +161,9 @@ def test_a_table_shows_columns_versions_and_partitions(filled):
 def test_a_crawler_shows_its_targets_its_schedule_and_its_crawls(filled):
     client = entered(filled)
     listed = words(client.get(url("crawlers")))
-    assert re.search(r"lake Ready Failed .* sales cron\(15 23 \* \* \? \*\) The bucket .* Crawl$", listed.partition(" Times are")[0])
+    assert re.search(
+        r"lake Ready Failed .* sales cron\(15 23 \* \* \? \*\) The bucket .* Crawl$", listed.partition(" Times are")[0]
+    )
     shown = words(client.get(url("crawler", name="lake")))
     assert "Next crawl 2026-03-02 23:15:00" in shown
     assert "1 table added, 3 partitions added" in shown
@@ -198,6 +201,21 @@ def test_a_crawler_is_started_stopped_paused_and_resumed(scene):
     assert "none; the schedule is paused" in words(client.get(page))
     press(client, "start-crawler-schedule", name="lake")
     assert "Next crawl 2026-03-02 23:15:00" in words(client.get(page))
+
+
+def test_a_result_of_data_quality_shows_its_rules_and_the_scores_before(filled):
+    client = entered(filled)
+    newest, failed, _ = filled.result_ids()
+    assert re.search(
+        r"orders Passed orders_daily 2 of 2 .* orders Failed orders_daily 1 of 2", words(client.get(url("quality")))
+    )
+    page = client.get(url("quality-result", id=failed))
+    shown = words(page)
+    assert f"{failed} 1 of 2 rules hold" in shown
+    assert f'Failed IsComplete "{EVIL}" password=***' in shown
+    assert re.findall(r'class="ran (\w+(?: here)?)"', page.text) == ["good", "bad here", "good"]
+    assert client.get(url("quality-result", id=newest)).status_code == 200
+    assert client.get(url("quality-result", id="none")).status_code == 404
 
 
 def test_lists_come_in_pages(scene):

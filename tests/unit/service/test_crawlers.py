@@ -105,7 +105,7 @@ def test_a_crawl_runs_and_is_told(world):
     )
     [crawl] = crawls(world)
     argv = world.processes.commands[crawl["CrawlId"]]
-    assert argv[1:] == ["-m", "gluepot.crawl", "crawler.json"]
+    assert argv[1:] == ["-m", "gluepot.crawl", "request.json"]
 
     world.clock.now += 62
     end(world)

@@ -71,9 +71,15 @@ def test_a_driver_gets_its_arguments_and_leaves_its_end_and_its_logs(new_launche
 
 
 def test_a_driver_begins_once_and_another_launcher_finds_and_stops_it(new_launcher, run, tmp_path):
-    ready = tmp_path / "ready"
-    listening = "signal.signal(signal.SIGTERM, lambda *_: sys.exit(9))"
-    waiting = run("import signal, sys, time", listening, f"open({str(ready)!r}, 'a').write('x')", "time.sleep(60)")
+    begun, ready = tmp_path / "begun", tmp_path / "ready"
+    waiting = run(
+        "import pathlib, signal, sys, time",
+        "signal.signal(signal.SIGTERM, lambda *_: sys.exit(9))",
+        # What a signal raises while a file is closed for want of references is lost.
+        f"with open({str(begun)!r}, 'a') as file: file.write('x')",
+        f"pathlib.Path({str(ready)!r}).touch()",
+        "time.sleep(60)",
+    )
     launchers = [new_launcher() for _ in range(3)]
     for one in launchers:
         one.launch(waiting)
@@ -85,7 +91,7 @@ def test_a_driver_begins_once_and_another_launcher_finds_and_stops_it(new_launch
     assert awaited(other).exit_code == 9
     new_launcher().launch(waiting)
     assert [awaited(one).exit_code for one in launchers] == [9, 9, 9]
-    assert ready.read_text() == "x"
+    assert begun.read_text() == "x"
 
 
 def test_a_driver_that_does_not_listen_is_killed(new_launcher, run, tmp_path):

@@ -16,6 +16,7 @@ from gluepot.service.paging import number_of, page_token
 from gluepot.service.quality_store import results_of
 
 _EARLIER = 30
+_LEAST_BARS = 12
 # The whole plot is this wide and high; a browser scales it.
 _WIDTH, _HEIGHT = 600.0, 60.0
 
@@ -122,7 +123,7 @@ class ScoreBar:
 
 def bars(rows: Sequence[ResultRow], here: str) -> list[ScoreBar]:
     """Return the scores of results, the oldest one first, as bars side by side."""
-    step = _WIDTH / max(1, len(rows))
+    step = _WIDTH / max(_LEAST_BARS, len(rows))
     # A score of nothing can still be seen.
     heights = [max(2.0, one.score * _HEIGHT) for one in rows]
     return [

@@ -190,6 +190,7 @@ class ManifestPart:
         columns: what the task adds to the table's columns, in the sink's own form; None if the sink does not track
             columns.
         measured: what steps of the pipeline have measured, by their names.
+        misfits: how many values became null because they are not of the type that a script declares, by field.
     """
 
     files: Sequence[StagedFile] = ()
@@ -205,6 +206,7 @@ class ManifestPart:
     source_schema: bytes | None = None
     columns: Sequence[bytes] | None = None
     measured: Mapping[str, Any] = field(default_factory=dict)
+    misfits: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, order=True, slots=True)

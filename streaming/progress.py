@@ -47,6 +47,7 @@ class BatchStats:
         inputs: the data sets that were read, by their lineage names; without foreign sources.
         outputs: the outputs of each write; without records sent to streams.
         checks: what checks of data quality found.
+        misfits: how many values became null because they are not of the type that the script declares, by field.
     """
 
     query: str
@@ -78,6 +79,7 @@ class BatchStats:
     inputs: Sequence[Dataset] = ()
     outputs: Sequence[Output] = ()
     checks: Sequence[Checked] = ()
+    misfits: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def committed_epoch(self) -> float:

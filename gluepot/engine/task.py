@@ -49,6 +49,7 @@ class Tally:
     phase_secs: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     source_schema: pa.Schema | None = None
     measured: dict[str, Measured] = field(default_factory=dict)
+    misfits: Counter[str] = field(default_factory=Counter)
 
     def timed(self, phase: str, items: Iterable[T]) -> Iterator[T]:
         """Pass items on, and add the time that their producer took to a phase."""
@@ -138,6 +139,9 @@ def load_chunks(given: RangeInput | SplitInput, load: Sequence[Piece], tally: Ta
     for wanted in begun(given.reading, ranges):
         yield from _range_chunks(given, wanted, decoder, tally)
     given.reading.confirm(ranges)
+    if tally.misfits:
+        configure_once()
+        log.warning("values_do_not_fit", nulls_by_field=dict(tally.misfits), hint="the schema declares other types")
 
 
 def begun(reading: StreamReading, load: Sequence[SourceRange]) -> Iterator[SourceRange]:
@@ -162,6 +166,7 @@ def _range_chunks(given: RangeInput, wanted: SourceRange, decoder: RecordDecoder
         tally.phase_secs[PARSE] += time.perf_counter() - began
         tally.rows_in += len(raw.values)
         tally.bytes_in += _bytes(raw.values)
+        tally.misfits.update(chunk.misfits)
         if isinstance(decoder, JsonDecoder):
             tally.source_schema = decoder.schema
         if raw.newest_epoch_ms is not None:
@@ -342,6 +347,7 @@ def _with_tally(part: ManifestPart, work: Work, began: float) -> ManifestPart:
         bytes_in=tally.bytes_in,
         phase_secs=dict(tally.phase_secs),
         measured=dict(tally.measured),
+        misfits=dict(tally.misfits),
         newest_epoch_ms=dict(tally.newest_epoch_ms),
         source_schema=None if tally.source_schema is None else tally.source_schema.serialize().to_pybytes(),
     )

@@ -96,6 +96,7 @@ class WriteTotals:
         rows_aside: records of the batch that the function does not get, because they are dead letters.
         rows_in_table: for each table's URL, the rows that the query has in it, over all of its runs.
         checks: what checks of data quality found, by the name of the evaluation.
+        misfits: how many values became null because they are not of the type that a script declares, by field.
     """
 
     schema: RecordSchema = field(default_factory=RecordSchema)
@@ -116,6 +117,7 @@ class WriteTotals:
     rows_in_table: dict[str, int] = field(default_factory=dict)
     outputs: list[Output] = field(default_factory=list)
     checks: dict[str, Checked] = field(default_factory=dict)
+    misfits: Counter[str] = field(default_factory=Counter)
     _changing: RLock = field(default_factory=RLock)
 
     def add(
@@ -163,6 +165,8 @@ class WriteTotals:
             self.phase_secs.update(part.phase_secs)
             for shard, newest in part.newest_epoch_ms.items():
                 self.newest_epoch_ms[shard] = max(self.newest_epoch_ms.get(shard, 0), newest)
+        # As with the records read, several writes may have read the same values.
+        self.misfits |= sum((Counter(part.misfits) for part in parts), Counter[str]())
         self.column_changes += self.schema.learn(parts)
         if target is not None:
             self.in_any_order |= any(part.ranges for part in parts)

@@ -7,7 +7,7 @@ metadata `CHOICE`, at any depth, so that a struct in the user's data is never mi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeAlias, TypeGuard
 
@@ -141,11 +141,14 @@ class Chunk:
         batch: zero or more rows, zero or more columns.
         errors: the records that failed while this chunk was made.
         origin: the origin of the rows; None if it is not known any more, as after a step that does not pass it on.
+        misfits: how many values became null because they are not of the declared type, by field; only a decoder's own
+            chunks have it.
     """
 
     batch: pa.RecordBatch
     errors: Sequence[ErrorRecord] = field(default=())
     origin: Origin | None = field(default=None, compare=False)
+    misfits: Mapping[str, int] = field(default_factory=dict, compare=False)
 
     def taken(self, rows: npt.NDArray[np.int64]) -> Chunk:
         """Return the chunk with only some of its rows, given by their indices; the errors stay."""

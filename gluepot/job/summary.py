@@ -24,11 +24,13 @@ class QueryTotals:
         batches: committed ones.
         records: records read.
         rejected: records that were diverted.
+        misfits: values that became null because they are not of the declared type.
     """
 
     batches: int = 0
     records: int = 0
     rejected: int = 0
+    misfits: int = 0
 
 
 @dataclass(slots=True)
@@ -47,6 +49,7 @@ class Summary:
             batches=before.batches + 1,
             records=before.records + stats.rows_in,
             rejected=before.rejected + sum(stats.rejected.values()),
+            misfits=before.misfits + sum(stats.misfits.values()),
         )
         self.add(stats.outputs)
 
@@ -81,6 +84,9 @@ def lines(secs: float, queries: Mapping[str, QueryTotals], written: Mapping[Data
     for name, one in queries.items():
         rejected = f", {one.rejected:,} of them rejected" if one.rejected else ""
         found.append(f"{name}: {counted(one.batches, 'batch', 'batches')}, {one.records:,} records read{rejected}.")
+        if one.misfits:
+            became = f"{counted(one.misfits, 'value')} became null, because the declared schema has another type"
+            found.append(f"{name}: {became}; the log names the fields.")
     for dataset, target in sorted(written.items()):
         where = url_of(dataset)
         if target.files:

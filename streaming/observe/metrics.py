@@ -94,6 +94,8 @@ class StreamMetrics:
         self._count("batches", 1, query)
         for reason, rows in stats.rejected.items():
             self._count("rows_rejected", rows, query, self._bounded("rows_rejected", query, reason))
+        for column, values in stats.misfits.items():
+            self._count("values_nulled", values, query, self._bounded("values_nulled", query, column))
         for kind, columns in stats.schema_changes.items():
             self._count("schema_changes", columns, query, kind)
         self._take("batch_duration_seconds", stats.duration_secs, query)

@@ -452,6 +452,7 @@ class Query:
             inputs=self._beside("lineage", lambda: self._inputs.datasets(positions)) or (),
             outputs=tuple(totals.outputs),
             checks=tuple(totals.checks.values()),
+            misfits=dict(totals.misfits),
         )
 
     def _beside(self, task: str, action: Callable[[], T]) -> T | None:

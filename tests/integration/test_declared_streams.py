@@ -76,6 +76,7 @@ def test_both_ways_give_equal_rows_and_equal_rejects(mixed, job, second_job):
     assert Counter(r["raw"] for r in aside) == Counter([*BROKEN, None])
     assert fast.rejected == slow.rejected
     assert sum(fast.rejected.values()) == len(BROKEN) + 1
+    assert fast.misfits == dict.fromkeys(("id", "who", "at", "counts", "ok"), 21)
 
 
 def test_the_columns_have_the_declared_types(mixed, job):

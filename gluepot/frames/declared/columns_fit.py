@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections import Counter
 
 import numpy as np
 import numpy.typing as npt
@@ -29,47 +30,49 @@ from gluepot.frames.columns import (
 Mask = npt.NDArray[np.bool_]
 
 
-def fitted(found: Column, declared: pa.Field) -> Column:
+def fitted(found: Column, declared: pa.Field, misfits: Counter[str]) -> Column:
     """Return the declared part of a struct column in its declared types, under the declared name.
 
     Args:
         found: a struct with at least the declared fields, each as text or in a type that `try_cast` takes to the
             declared one. Text for a binary field is base64.
         declared: a struct.
+        misfits: gets how many fields became null because a value does not fit, by name.
     """
     by_name = {child.field.name: child for child in children_of(found)}
-    children = [_without_misfits(*_fit(by_name[child.name], child)) for child in declared.type]
+    children = [_without(*_fit(by_name[child.name], child, misfits), misfits) for child in declared.type]
     return struct_column(declared.name, children, len(found.array), validity(found.array))
 
 
-def _fit(found: Column, declared: pa.Field) -> tuple[Column, Mask | None]:
+def _fit(found: Column, declared: pa.Field, misfits: Counter[str]) -> tuple[Column, Mask | None]:
     """Return the column in its declared type, and which of its values do not fit; None for none."""
     kind = declared.type
     if pa.types.is_struct(kind):
-        return fitted(found, declared), None
+        return fitted(found, declared, misfits), None
     if pa.types.is_list(kind):
-        items, misfits = _fit(items_of(found), kind.value_field)
-        return with_items(found, items).renamed(declared.name), _any_within(misfits, found.array.offsets)
+        items, wrong = _fit(items_of(found), kind.value_field, misfits)
+        return with_items(found, items).renamed(declared.name), _any_within(wrong, found.array.offsets)
     if pa.types.is_map(kind):
-        values, misfits = _fit(map_values_of(found), kind.item_field)
-        return with_map_values(found, values).renamed(declared.name), _any_within(misfits, found.array.offsets)
+        values, wrong = _fit(map_values_of(found), kind.item_field, misfits)
+        return with_map_values(found, values).renamed(declared.name), _any_within(wrong, found.array.offsets)
     array = _cast(found.array, kind)
     lost = array.null_count - found.array.null_count
-    misfits = (array.is_null().to_numpy(False) & found.array.is_valid().to_numpy(False)) if lost else None
-    return Column(pa.field(declared.name, kind), array), misfits
+    wrong = (array.is_null().to_numpy(False) & found.array.is_valid().to_numpy(False)) if lost else None
+    return Column(pa.field(declared.name, kind), array), wrong
 
 
-def _without_misfits(column: Column, misfits: Mask | None) -> Column:
-    if misfits is None or not misfits.any():
+def _without(column: Column, wrong: Mask | None, misfits: Counter[str]) -> Column:
+    if wrong is None or not wrong.any():
         return column
-    return Column(column.field, column.array.take(pa.array(np.arange(len(misfits)), mask=misfits)))
+    misfits[column.field.name] += int(wrong.sum())
+    return Column(column.field, column.array.take(pa.array(np.arange(len(wrong)), mask=wrong)))
 
 
-def _any_within(misfits: Mask | None, offsets: pa.Array) -> Mask | None:
+def _any_within(wrong: Mask | None, offsets: pa.Array) -> Mask | None:
     """Tell of each list whether an element between its offsets is a misfit."""
-    if misfits is None:
+    if wrong is None:
         return None
-    before = np.concatenate([[0], np.cumsum(misfits)])
+    before = np.concatenate([[0], np.cumsum(wrong)])
     bounds = offsets.to_numpy()
     within: Mask = before[bounds[1:]] > before[bounds[:-1]]
     return within

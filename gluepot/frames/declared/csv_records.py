@@ -70,11 +70,14 @@ class CsvRecordDecoder:
     def decode(self, values: Sequence[bytes | None], positions: Sequence[int], stream: str, shard: str) -> Chunk:
         """See `RecordDecoder.decode`."""
         rows, errors = read_each(self._row, values, positions, stream, shard)
-        columns = [
-            Column(field, _typed(pa.array([_at(row, index) for row in rows], pa.string()), field.type))
-            for index, field in enumerate(self._schema)
-        ]
-        return Chunk(batch_of(columns, len(rows)), errors)
+        columns, misfits = [], {}
+        for index, field in enumerate(self._schema):
+            texts = pa.array([_at(row, index) for row in rows], pa.string())
+            typed = _typed(texts, field.type)
+            columns.append(Column(field, typed))
+            if lost := typed.null_count - texts.null_count:
+                misfits[field.name] = lost
+        return Chunk(batch_of(columns, len(rows)), errors, misfits=misfits)
 
     def _row(self, value: bytes | None) -> list[str] | Refusal:
         if value is None:

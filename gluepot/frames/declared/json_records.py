@@ -16,8 +16,9 @@ makes its field null (`columns_fit`), and the row stays. Unlike in Spark
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -71,19 +72,25 @@ class JsonRecordDecoder:
         declared = pa.struct(list(schema))
         self._declared = pa.field("", declared)
         self._as_read = type_as_read(declared)
-        self._read = reader(declared)
+        self._misfits = Counter[str]()
+        self._read = reader(declared, self._misfits)
         self._in_columns = not _holds_map(declared)
         self._doubles = as_doubles(declared)
 
     def decode(self, values: Sequence[bytes | None], positions: Sequence[int], stream: str, shard: str) -> Chunk:
         """See `RecordDecoder.decode`."""
+        self._misfits.clear()
+        chunk = self._decoded(values, positions, stream, shard)
+        return replace(chunk, misfits=dict(self._misfits)) if self._misfits else chunk
+
+    def _decoded(self, values: Sequence[bytes | None], positions: Sequence[int], stream: str, shard: str) -> Chunk:
         if self._in_columns:
             chunk = self._at_once(values, positions, stream, shard)
             if chunk is not None:
                 return chunk
             if len(values) > _PIECE_RECORDS:
                 cuts = [slice(at, at + _PIECE_RECORDS) for at in range(0, len(values), _PIECE_RECORDS)]
-                pieces = [self.decode(values[cut], positions[cut], stream, shard) for cut in cuts]
+                pieces = [self._decoded(values[cut], positions[cut], stream, shard) for cut in cuts]
                 errors = [error for piece in pieces for error in piece.errors]
                 return Chunk(pa.concat_batches([piece.batch for piece in pieces]), errors)
         rows, errors = read_each(self._row, values, positions, stream, shard)
@@ -109,7 +116,9 @@ class JsonRecordDecoder:
         return row
 
     def _in_schema(self, read: pa.StructArray) -> pa.RecordBatch:
-        return batch_of(children_of(fitted(Column(pa.field("", read.type), read), self._declared)), len(read))
+        return batch_of(
+            children_of(fitted(Column(pa.field("", read.type), read), self._declared, self._misfits)), len(read)
+        )
 
 
 def _holds_map(kind: pa.DataType) -> bool:

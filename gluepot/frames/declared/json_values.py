@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -59,17 +60,21 @@ def type_as_read(kind: pa.DataType) -> pa.DataType:
     return kind if pa.types.is_boolean(kind) else pa.string()
 
 
-def reader(kind: pa.DataType) -> Reader:
+def reader(kind: pa.DataType, misfits: Counter[str]) -> Reader:
     """Return a function that takes a parsed JSON value, not null, to what pyarrow takes for `type_as_read(kind)`.
 
     It raises Misfit for a value of another type.
+
+    Args:
+        kind: the declared type.
+        misfits: gets how many fields became null because a value is of another type, by name.
     """
     if pa.types.is_struct(kind):
-        return _structs({child.name: reader(child.type) for child in kind})
+        return _structs({child.name: reader(child.type, misfits) for child in kind}, misfits)
     if pa.types.is_list(kind):
-        return _lists(reader(kind.value_type))
+        return _lists(reader(kind.value_type, misfits))
     if pa.types.is_map(kind):
-        return _maps(reader(kind.item_type))
+        return _maps(reader(kind.item_type, misfits))
     if pa.types.is_decimal(kind):
         return _decimals(kind)
     if pa.types.is_string(kind):
@@ -86,19 +91,20 @@ def reader(kind: pa.DataType) -> Reader:
 # A Python bool is also an int, a JSON one is not: hence `type(value) is`, never isinstance.
 
 
-def _structs(readers: Mapping[str, Reader]) -> Reader:
-    def field(read: Reader, value: Any) -> Any:
+def _structs(readers: Mapping[str, Reader], misfits: Counter[str]) -> Reader:
+    def field(name: str, read: Reader, value: Any) -> Any:
         if value is None:
             return None
         try:
             return read(value)
         except Misfit:
+            misfits[name] += 1
             return None
 
     def read_struct(value: Any) -> dict[str, Any]:
         if type(value) is not dict:
             raise Misfit
-        return {name: field(read, value.get(name)) for name, read in readers.items()}
+        return {name: field(name, read, value.get(name)) for name, read in readers.items()}
 
     return read_struct
 

@@ -24,6 +24,11 @@ def _rows(*lines, schema=THREE, delimiter=","):
     return [tuple(row.values()) for row in chunk.batch.to_pylist()]
 
 
+def test_values_that_do_not_fit_are_counted_by_column():
+    chunk = _decode(THREE, b"one,x,two", b",,", b"1,x", b"2,y,z", b"")
+    assert chunk.misfits == {"a": 1, "c": 2}
+
+
 @pytest.mark.parametrize(
     ("line", "row"),
     [

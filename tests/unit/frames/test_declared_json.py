@@ -35,6 +35,20 @@ def test_declared_fields_come_in_their_order_and_others_disappear():
     assert chunk.batch.to_pylist() == [{"b": "t", "a": 1}]
 
 
+def test_values_that_do_not_fit_are_counted_by_field_however_the_records_are_read():
+    inner = pa.struct([("at", pa.timestamp("us")), ("n", pa.list_(pa.int32()))])
+    schema = [("a", pa.int32()), ("s", inner)]
+    in_columns = _decode(schema, b'{"a":1,"s":{"at":"soon","n":[1]}}', b'{"a":99999999999,"s":{"at":"late","n":null}}')
+    assert in_columns.misfits == {"a": 1, "at": 2}
+    value_by_value = _decode(schema, b'{"a":"x","s":{"at":true,"n":[1,"2"]}}', b'{"a":null,"s":3}', b'{"a":7}', b"{")
+    assert value_by_value.misfits == {"a": 1, "at": 1, "n": 1, "s": 1}
+    assert len(value_by_value.errors) == 1
+    decoder = DeclaredJson.of(pa.schema(schema)).decoder()
+    assert decoder.decode([b'{"a":"x"}'], [0], "clicks", "3").misfits == {"a": 1}
+    assert decoder.decode([b'{"a":1}'], [1], "clicks", "3").misfits == {}
+    assert _decode([("m", pa.map_(pa.string(), pa.int32()))], b'{"m":{"k":"v"}}', b'{"m":{"k":1}}').misfits == {"m": 1}
+
+
 def test_missing_fields_are_null_and_names_are_matched_exactly():
     chunk = _decode([("a", pa.int32()), ("b", pa.int32())], b'{"A":1,"b":2}')
     assert chunk.batch.to_pylist() == [{"a": None, "b": 2}]

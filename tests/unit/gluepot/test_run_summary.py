@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gluepot.core.datasets import Dataset
 from gluepot.engine.write_totals import Output
 from gluepot.job.summary import QueryTotals, Summary, lines, url_of
@@ -48,6 +50,16 @@ def test_a_person_is_told_what_was_done_where_it_is_and_how_to_look_at_it():
         "/data/orders: 1,498 rows in 1 file; see them with `gluepot table files /data/orders`.",
         "Rejected records are listed by `gluepot dlq list` and the folder of the table.",
         "Done in 75 s.",
+    ]
+
+
+def test_values_that_became_null_are_told():
+    summary = Summary()
+    summary.update(replace(batch(0, 100), misfits={"price": 4, "at": 1}))
+    assert lines(1.0, summary.queries, {}) == [
+        "orders: 1 batch, 100 records read.",
+        "orders: 5 values became null, because the declared schema has another type; the log names the fields.",
+        "Done in 1 s.",
     ]
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from threading import Timer
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -14,6 +17,18 @@ if TYPE_CHECKING:
 Output = Literal["text", "json"]
 Row = dict[str, Any]
 _PIPE_WIDTH = 10_000
+
+
+@contextmanager
+def told_after(secs: float, sentence: str) -> Iterator[None]:
+    """Tell people on standard error what the block waits for, if it takes longer than some seconds."""
+    timer = Timer(secs, lambda: print(sentence, file=sys.stderr, flush=True))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def show(rows: Sequence[Row], output: Output, nothing: str) -> None:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from awsglue.options import kafka_read_settings
 from gluepot.cli.cluster import cluster_options
+from gluepot.cli.output import told_after
 from gluepot.connectors.kafka.sender import KafkaSender
 from gluepot.connectors.kinesis.client import KinesisClient
 from gluepot.connectors.kinesis.settings import StreamAddress
@@ -24,6 +25,8 @@ from gluepot.produce.targets import KinesisTarget, kafka_target
 
 # If the last records were late by less than this share of the whole time, the rate counts as reached.
 LATE_SHARE = 0.02
+BROKER_SECS, SILENT_SECS = 30.0, 3.0
+"""How long a broker is waited for, and how long without a word."""
 
 
 def produce_to(
@@ -91,7 +94,9 @@ def produce_to(
             target = KinesisTarget(client, clock, Random(seed).random, notes)  # noqa: S311  jitter and keys
         else:
             settings = kafka_read_settings({**cluster_options(bootstrap, connection), "topicName": topic}, connections)
-            KafkaSender(settings).cluster_of(topic)
+            waits = f"{settings.bootstrap} does not answer yet; it is waited for up to {BROKER_SECS:.0f} s."
+            with told_after(SILENT_SECS, waits):
+                KafkaSender(settings, BROKER_SECS).cluster_of(topic)
             target = kafka_target(settings, topic, notes)
         busy_before = process_time()
         slice_secs = KINESIS_SLICE_SECS if kinesis else SLICE_SECS

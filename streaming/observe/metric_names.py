@@ -174,9 +174,7 @@ COUNTERS = (
     Metric("bytes_out", "Bytes of published files.", glue="glue.driver.bytesWrittten"),  # AWS's own spelling
     Metric("files_written", "Published files.", glue="glue.driver.filesWritten"),
     Metric("rows_rejected", "Records diverted to the rejects.", by=("reason",)),
-    Metric(
-        "values_nulled", "Values that became null because the declared schema has another type.", by=("column",)
-    ),
+    Metric("values_nulled", "Values that became null because the declared schema has another type.", by=("column",)),
     Metric("schema_changes", "Columns of the stream that are new (added) or changed their type (type).", by=("kind",)),
     Metric("batches", "Committed batches."),
     Metric("retries", "Batches started again after a failure."),

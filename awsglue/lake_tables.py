@@ -9,6 +9,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from awsglue.data_catalog import current_catalog
+from gluepot.catalog.formats import lake_format
 from gluepot.catalog.values import Table
 from gluepot.connectors.lake import iceberg_catalogs
 from gluepot.connectors.lake.delta import DeltaTable
@@ -17,7 +18,6 @@ from gluepot.connectors.lake.iceberg_files import IcebergFiles
 from gluepot.core.errors import ConfigError
 
 _CONNECTOR_OPTIONS = frozenset({"path", "className", "connectionName"})
-_PROVIDER = "spark.sql.sources.provider"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +76,12 @@ def lookup(spark: SparkSession, database: str, name: str, options: Mapping[str, 
             if spark.catalog.tableExists(f"{catalog}.{database}.{name}"):
                 return LakeTarget(IcebergTable(f"{catalog}.{database}.{name}"), options)
         raise
-    lowered = {key.lower(): value.lower() for key, value in table.parameters.items()}
-    kinds = {lowered.get(key) for key in ("table_type", _PROVIDER, "classification")}
-    if "delta" in kinds:
-        return LakeTarget(DeltaTable(table.storage.location), options)
-    if "iceberg" not in kinds:
-        return table
-    return LakeTarget(_of_iceberg(spark, table), options)
+    match lake_format(table):
+        case "delta":
+            return LakeTarget(DeltaTable(table.storage.location), options)
+        case "iceberg":
+            return LakeTarget(_of_iceberg(spark, table), options)
+    return table
 
 
 def _of_iceberg(spark: SparkSession, table: Table) -> IcebergTable | IcebergFiles:

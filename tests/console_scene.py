@@ -249,6 +249,13 @@ class Scene:
             for day in range(1, 29)
         ]
         call("BatchCreatePartition", DatabaseName="sales", TableName="orders", PartitionInputList=parts)
+        rows = Path(self.world.service.environ["GLUEPOT_STATE"]) / "customers"
+        rows.mkdir()
+        (rows / "x.json").write_text(json.dumps({"id": 1, "note": EVIL, "seen": None, "all": ["x" * 500]}) + "\n")
+        columns = [{"Name": "id", "Type": "bigint"}]
+        storage = {"Columns": columns, "Location": str(rows)}
+        customers = {"Name": "customers", "StorageDescriptor": storage, "Parameters": {"classification": "json"}}
+        call("CreateTable", DatabaseName="sales", TableInput=customers)
         properties = {"JDBC_CONNECTION_URL": "jdbc:postgresql://db/orders", "USERNAME": "etl", "PASSWORD": CANARY}
         connection = {"Name": "orders-db", "ConnectionType": "JDBC", "ConnectionProperties": properties}
         call("CreateConnection", ConnectionInput=connection)

@@ -76,6 +76,12 @@ _SAME = {"glueparquet": "parquet", "grok": "groklog"}
 _SEPARATORS = ("delimiter", "field.delim", "separatorChar")
 
 
+SPARK_PROVIDER = "spark.sql.sources.provider"
+"""The parameter in which Spark notes the format of a table that it has created."""
+LAKE_FORMATS = frozenset({"delta", "iceberg", "hudi"})
+"""Formats that keep the columns of a table in the table's own folder."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableFormat:
     """How the files of a table are read and written.
@@ -111,6 +117,13 @@ def table_format(table: Table) -> TableFormat:
             f" ({table.storage.serde or 'none'}); add the parameter classification, such as json, csv or parquet."
         )
     return TableFormat(name, _OPTIONS[name](table) if name in _OPTIONS else {})
+
+
+def lake_format(table: Table) -> str | None:
+    """Return which of `LAKE_FORMATS` a table has; None for any other."""
+    lowered = {name.lower(): value.lower() for name, value in table.parameters.items()}
+    kinds = {lowered.get(name) for name in ("table_type", "classification", SPARK_PROVIDER)}
+    return next((name for name in LAKE_FORMATS if name in kinds), None)
 
 
 def new_storage(format_name: str, location: str, partition: bool = False) -> Storage:

@@ -7,9 +7,10 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import App, Parameter
+from cyclopts.validators import Number
 
 from gluepot.catalog.connect import catalog_url, open_catalog
 from gluepot.catalog.portable import export, plan_import, read_dump, run_import
@@ -80,6 +81,31 @@ def show_(name: str, *, versions: bool = False, output: Output = "text") -> None
     if table.partition_keys:
         located: list[Row] = [{"partition": "/".join(one.values), "location": one.location} for one in partitions]
         show(located, output, "The table has no partitions.")
+
+
+@app.command
+def rows(
+    name: str, *, most: Annotated[int, Parameter(validator=Number(gte=1, lte=10_000))] = 20, output: Output = "text"
+) -> None:
+    """Show the first rows of a table of files, without Spark.
+
+    Args:
+        name: database.table.
+        most: the largest number of rows.
+        output: text for people; json for a list of objects.
+    """
+    from gluepot.tables.first_rows import first_rows, plain  # noqa: PLC0415  it loads all formats
+
+    database, table_name = _names(name)
+    with _catalog() as catalog:
+        table = catalog.table(database, table_name)
+        partitions = catalog.partitions(table) if table.partition_keys else ()
+        found = [plain(row) for row in first_rows(table, partitions, most)]
+    columns = list(dict.fromkeys(column for row in found for column in row))
+    whole: list[Row] = [{column: row.get(column) for column in columns} for row in found]
+    if output == "text":
+        whole = [{name: _short(value) for name, value in row.items()} for row in whole]
+    show(whole, output, f"{table.title} has no rows.")
 
 
 @app.command(name="import")
@@ -234,6 +260,10 @@ def drop(name: str, *, yes: bool = False) -> None:
         if agreed(f"Remove the database {title} with {tables} from the catalog?", yes=yes, has_dry_run=False):
             catalog.drop_database(database)
             print(f"Database {title} with {tables} is removed; files are still there.")
+
+
+def _short(value: Any) -> Any:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
 
 
 def _names(name: str) -> tuple[str, str]:

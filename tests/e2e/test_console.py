@@ -75,6 +75,7 @@ def pages(scene: Scene) -> list[str]:
         url("databases"),
         url("database", name="sales"),
         url("table", database="sales", name="orders"),
+        url("rows", database="sales", name="customers"),
         url("connections"),
         url("connection", name="orders-db"),
     ]

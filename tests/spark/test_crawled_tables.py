@@ -1,4 +1,4 @@
-"""Tables that a crawl makes: DuckDB over the folder, Spark SQL and `from_catalog` read the same rows of each."""
+"""Tables that a crawl makes: DuckDB, Spark SQL, `from_catalog` and `gluepot catalog rows` read the same rows of each."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from gluepot.bookmarks import jobrun
 from gluepot.catalog.values import Database
 from gluepot.crawl.run import crawl
 from gluepot.crawl.settings import crawl_settings
+from gluepot.tables.first_rows import first_rows
 from tests.duck import duck
 
 
@@ -58,7 +59,7 @@ def by_duck(sql, names):
 
 
 def check(glue_context, table, sql):
-    """Compare what three readers read of a table, and the types that Spark SQL sees with the catalog's."""
+    """Compare what four readers read of a table, and the types that Spark SQL sees with the catalog's."""
     described = current_catalog().table("web", table)
     columns = (*described.storage.columns, *described.partition_keys)
     names = [column.name for column in columns]
@@ -70,6 +71,8 @@ def check(glue_context, table, sql):
     assert rows_of(frame, names) == wanted
     dynamic = glue_context.create_dynamic_frame.from_catalog(database="web", table_name=table).toDF()
     assert rows_of(dynamic, names) == wanted
+    first = first_rows(described, current_catalog().partitions(described), len(wanted) + 1)
+    assert sorted(({name: plain(row[name]) for name in names} for row in first), key=str) == wanted
 
 
 def test_csv_with_header_quotes_nulls_and_days(glue_context, web, tmp_path):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
+from gluepot.core.errors import PermanentError
 from gluepot.core.masking import mask, mask_text
+from gluepot.service.console.first_rows import first_rows
 from gluepot.service.console.page import FEW_ROWS, ROWS, Page, Query, Reader, more
 from gluepot.service.console.values import Facts, facts, pretty, url
 
+_MOST_CHARS = 200
 _DATABASES = ("Databases", url("databases"))
 
 
@@ -99,9 +103,30 @@ def table(reader: Reader, query: Query) -> Page:
         "more": more("table", parts, query, **here),
         "json": pretty(plain),
     }
+    values["rows_link"] = url("rows", **here)
     title = name if version is None else f"{name}, version {version}"
     above = [_DATABASES, (where, url("database", name=where))]
     return Page("table.html", title, "databases", values, path=above)
+
+
+def rows(reader: Reader, query: Query) -> Page:
+    """Return the first rows of a table."""
+    where, name = query.get("database", ""), query.get("name", "")
+    reader.call("GetTable", DatabaseName=where, Name=name)
+    found, wrong = [], ""
+    try:
+        found = first_rows(where, name, reader.service.environ)
+    except PermanentError as error:
+        wrong = mask_text(str(error))
+    columns = list(dict.fromkeys(column for row in found for column in row))
+    values = {"columns": columns, "rows": [[_shown(row.get(one)) for one in columns] for row in found], "wrong": wrong}
+    above = [_DATABASES, (where, url("database", name=where)), (name, url("table", database=where, name=name))]
+    return Page("rows.html", "Rows", "databases", values, path=above)
+
+
+def _shown(value: Any) -> Any:
+    text = json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+    return f"{text[:_MOST_CHARS]}…" if isinstance(text, str) and len(text) > _MOST_CHARS else text
 
 
 def connections(reader: Reader, query: Query) -> Page:

@@ -313,6 +313,7 @@ PAGES: Mapping[str, Callable[[Reader, Query], Page]] = {
     "databases": catalog_pages.databases,
     "database": catalog_pages.database,
     "table": catalog_pages.table,
+    "rows": catalog_pages.rows,
     "connections": catalog_pages.connections,
     "connection": catalog_pages.connection,
 }

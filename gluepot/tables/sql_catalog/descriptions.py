@@ -26,7 +26,7 @@ from pyspark.sql.types import (
 )
 
 from gluepot.catalog.databases import is_of_database
-from gluepot.catalog.formats import KNOWN_FORMATS, table_format
+from gluepot.catalog.formats import KNOWN_FORMATS, LAKE_FORMATS, SPARK_PROVIDER, lake_format, table_format
 from gluepot.catalog.streams import is_stream
 from gluepot.catalog.values import Table, catalog_name
 from gluepot.core.errors import ConfigError
@@ -38,13 +38,11 @@ EXTERNAL, MANAGED, VIEW = "EXTERNAL", "MANAGED", "VIEW"
 
 _GLUE_KINDS = {EXTERNAL: "EXTERNAL_TABLE", MANAGED: "MANAGED_TABLE", VIEW: "VIRTUAL_VIEW"}
 _SOURCES = "spark.sql.sources."
-_PROVIDER, _SCHEMA = f"{_SOURCES}provider", f"{_SOURCES}schema"
+_SCHEMA = f"{_SOURCES}schema"
 _PARTS = f"{_SCHEMA}.numParts"
 _PART_CHARACTERS = 4000  # Spark's own limit of one parameter, `spark.sql.sources.schemaStringLengthThreshold`
 _OWN_PARAMETERS = frozenset({"EXTERNAL", "classification", "table_type", "skip.header.line.count", "field.delim"})
 _OWN_OPTIONS = frozenset({"path", "serialization.format", "field.delim", "quoteChar", "escapeChar"})
-_WITHOUT_COLUMNS = frozenset({"delta", "iceberg", "hudi"})
-"""Formats that keep the columns of a table in the table's own folder."""
 
 _CSV_OPTIONS = {"separator": "sep", "quoteChar": "quote", "escaper": "escape"}
 _NOT_OF_SPARK = frozenset({"groklog", "ion", "bson", "unknown"})
@@ -110,9 +108,7 @@ def glue_table(one: SparkTable, before: Mapping[str, Any] | None = None) -> Tabl
     before = before or {}
     provider = (one.provider or "").lower()
     names = set(one.partition_columns)
-    columns = (
-        [] if provider in _WITHOUT_COLUMNS else [_glue_column(each) for each in one.schema if each.name not in names]
-    )
+    columns = [] if provider in LAKE_FORMATS else [_glue_column(each) for each in one.schema if each.name not in names]
     body = {
         **before,
         "TableType": _GLUE_KINDS[one.kind],
@@ -131,12 +127,12 @@ def glue_table(one: SparkTable, before: Mapping[str, Any] | None = None) -> Tabl
 
 def is_of_spark(table: Table) -> bool:
     """Tell whether Spark created a table."""
-    return _PROVIDER in table.parameters
+    return SPARK_PROVIDER in table.parameters
 
 
 def spark_table(table: Table) -> SparkTable:
     """Return an entry of the Data Catalog as Spark describes tables."""
-    body, provider = table.body, table.parameters.get(_PROVIDER)
+    body, provider = table.body, table.parameters.get(SPARK_PROVIDER)
     is_view = body.get("TableType") == _GLUE_KINDS[VIEW]
     storage = table.storage
     options: Mapping[str, str] = {}
@@ -173,7 +169,7 @@ def _parameters(one: SparkTable, provider: str) -> Iterator[tuple[str, str]]:
     yield from _schema_parameters(one.schema)
     if not provider:
         return
-    yield _PROVIDER, provider
+    yield SPARK_PROVIDER, provider
     yield "classification", provider
     if one.partition_columns:
         yield "spark.sql.partitionProvider", "catalog"
@@ -247,11 +243,11 @@ def _schema(table: Table) -> StructType:
     saved = _saved_schema(table.parameters)
     columns = (*table.storage.columns, *table.partition_keys)
     if saved is not None:
-        is_elsewhere = table.parameters.get(_PROVIDER, "").lower() in _WITHOUT_COLUMNS
+        is_elsewhere = table.parameters.get(SPARK_PROVIDER, "").lower() in LAKE_FORMATS
         described = [(one.name.lower(), hive_type(one.dataType)) for one in saved]
         if is_elsewhere or described == [(one.name, one.type) for one in columns]:
             return saved
-    if table.body.get("TableType") != _GLUE_KINDS[VIEW] and _lake_format(table) is not None:
+    if table.body.get("TableType") != _GLUE_KINDS[VIEW] and lake_format(table) is not None:
         return StructType([])
     return from_arrow_schema(pa.schema([(column.name, _arrow_type(column.type)) for column in columns]))
 
@@ -278,14 +274,9 @@ def _keys_as_spelled(table: Table) -> Iterator[str]:
             yield name
 
 
-def _lake_format(table: Table) -> str | None:
-    kinds = {table.parameters.get(name, "").lower() for name in ("table_type", "classification", _PROVIDER)}
-    return next((name for name in _WITHOUT_COLUMNS if name in kinds), None)
-
-
 def _format(table: Table) -> tuple[str, dict[str, str]]:
     """Return Spark's data source for a table that Spark did not create, and its options."""
-    lake = _lake_format(table)
+    lake = lake_format(table)
     if lake == "delta":
         return lake, {}
     # Spark fails to list a table whose data source it cannot load, and these it could not read by this name anyway.

@@ -145,6 +145,49 @@ def test_a_table_is_created_from_awss_table_input(gluepot, dump):
     }
 
 
+def test_the_first_rows_of_a_table_are_shown(gluepot, tmp_path):
+    gluepot("create-database", "web")
+    for day in (1, 2):
+        folder = tmp_path / "orders" / f"day={day}"
+        folder.mkdir(parents=True)
+        (folder / "x.json").write_text(f'{{"id": {day}, "who": {{"tags": ["a", "é"]}}}}\n{{"id": 10}}\n')
+    (tmp_path / "orders" / "day=1" / "empty.json").touch()
+    options = ["--partition-key", "day:int", "--format", "json", "--location", str(tmp_path / "orders")]
+    gluepot("create-table", "web.orders", "--column", "id:bigint", *options)
+    table = {"DatabaseName": "web", "TableName": "orders"}
+    parts = {
+        "Partitions": [
+            {**table, "Values": [str(day)], "StorageDescriptor": {"Location": f"{tmp_path}/orders/day={day}"}}
+            for day in (1, 2)
+        ]
+    }
+    dumped = tmp_path / "parts.json"
+    dumped.write_text(json.dumps(parts))
+    gluepot("import", str(dumped))
+    who = {"tags": ["a", "é"]}
+    assert json.loads(gluepot("rows", "web.orders", "--most", "3", "--output", "json")) == [
+        {"id": 1, "who": who, "day": 1},
+        {"id": 10, "who": None, "day": 1},
+        {"id": 2, "who": who, "day": 2},
+    ]
+    assert '{"tags": ["a", "é"]}' in gluepot("rows", "web.orders")
+    gluepot("create-table", "web.none", "--format", "json", "--location", str(tmp_path / "none"))
+    assert gluepot("rows", "web.none") == "web.none has no rows.\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        (["--topic", "orders", "--bootstrap", "127.0.0.1:1"], "gluepot topic consume"),
+        (["--location", "/lake", "--parameter", "spark.sql.sources.provider=delta"], "Delta"),
+    ],
+)
+def test_rows_that_only_others_can_read_are_refused(gluepot, options, word):
+    gluepot("create-database", "web")
+    gluepot("create-table", "web.clicks", "--column", "id:int", *options)
+    assert word in gluepot("rows", "web.clicks", code=2)
+
+
 def test_a_second_creation_changes_nothing_and_says_so(gluepot):
     created(gluepot, "--location", "/lake")
     again = ("create-table", "web.clicks", "--location", "/other")

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 from html import unescape
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
@@ -86,6 +87,7 @@ def addresses(scene):
             url("table", database="sales", name="orders"),
             url("table", database="sales", name="orders", version=1),
         ],
+        "rows": [url("rows", database="sales", name="customers")],
         "connection": [url("connection", name="orders-db")],
     }
     return [address for page in PAGES for address in found.get(page, [url(page)])]
@@ -216,6 +218,24 @@ def test_a_result_of_data_quality_shows_its_rules_and_the_scores_before(filled):
     assert re.findall(r'class="ran (\w+(?: here)?)"', page.text) == ["good", "bad here", "good"]
     assert client.get(url("quality-result", id=newest)).status_code == 200
     assert client.get(url("quality-result", id="none")).status_code == 404
+
+
+def test_rows_of_a_table_are_shown_or_it_is_said_why_they_cannot_be(filled):
+    client = entered(filled)
+    shown = words(client.get(url("rows", database="sales", name="customers")))
+    assert f"# id note seen all 1 1 {EVIL} null" in shown
+    assert "x" * 190 in shown
+    assert "x" * 201 not in shown
+    folder = Path(filled.world.service.environ["GLUEPOT_STATE"]) / "damaged"
+    folder.mkdir()
+    (folder / "x.parquet").write_bytes(b"PAR1 cut")
+    storage = {"Columns": [{"Name": "id", "Type": "bigint"}], "Location": str(folder)}
+    damaged = {"Name": "damaged", "StorageDescriptor": storage, "Parameters": {"classification": "parquet"}}
+    filled.world.call("CreateTable", DatabaseName="sales", TableInput=damaged)
+    answer = client.get(url("rows", database="sales", name="damaged"))
+    assert (answer.status_code, "The rows of sales.damaged cannot be read: " in words(answer)) == (200, True)
+    assert client.get(url("rows", database="sales", name="none")).status_code == 404
+    filled.world.call("DeleteTable", DatabaseName="sales", Name="damaged")
 
 
 def test_lists_come_in_pages(scene):

@@ -10,6 +10,7 @@ import pyarrow as pa
 from pybase64 import b64decode
 
 from gluepot.connectors.kinesis.positions import behind, fingerprint
+from gluepot.connectors.streams.shape import TIMESTAMP_TYPE
 
 SCHEMA = pa.schema(
     [
@@ -19,6 +20,17 @@ SCHEMA = pa.schema(
         pa.field("arrived_epoch_ms", pa.int64(), nullable=False),
     ]
 )
+
+
+RECORD_COLUMNS = pa.schema(
+    [
+        pa.field("streamName", pa.string()),
+        pa.field("partitionKey", pa.string()),
+        pa.field("sequenceNumber", pa.string()),
+        pa.field("approximateArrivalTimestamp", TIMESTAMP_TYPE),
+    ]
+)
+"""What Spark's connectors for Kinesis tell of a record beside its data."""
 
 
 @dataclass(frozen=True, order=True, slots=True)

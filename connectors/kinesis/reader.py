@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import overload
 
@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from gluepot.connectors.kinesis import spool
 from gluepot.connectors.kinesis.aggregation import MAGIC, taken_apart
-from gluepot.connectors.kinesis.blocks import total_of
+from gluepot.connectors.kinesis.blocks import RECORD_COLUMNS, total_of
 from gluepot.connectors.kinesis.client import KinesisClient
 from gluepot.connectors.kinesis.cursor import At, AtHorizon, Cursor
 from gluepot.connectors.kinesis.errors import NoSuchStream, Refused, Throttled
@@ -170,26 +170,41 @@ def _apart(sequence: str, key: str, data: bytes) -> Iterator[tuple[int, str, byt
 def _raw_batches(block: pa.RecordBatch, settings: KinesisReadSettings, wanted: SourceRange) -> Iterator[RawBatch]:
     positions: Sequence[int] = ShardPositions(block.column("sequence"))
     values: list[bytes] = block.column("data").to_pylist()
-    arrived: pa.Array = block.column("arrived_epoch_ms")
+    beside = {name: block.column(name) for name in ("sequence", "key", "arrived_epoch_ms")}
     packed = pc.any(pc.starts_with(block.column("data"), MAGIC)).as_py()
     if packed or positions[0] < wanted.start or positions[-1] >= wanted.end:
         rows = [
-            (at, data, epoch_ms)
-            for sequence, value, epoch_ms in zip(
-                block.column("sequence").to_pylist(), values, arrived.to_pylist(), strict=True
+            (at, data, sequence, key, epoch_ms)
+            for sequence, whole_key, value, epoch_ms in zip(
+                block.column("sequence").to_pylist(),
+                block.column("key").to_pylist(),
+                values,
+                block.column("arrived_epoch_ms").to_pylist(),
+                strict=True,
             )
-            for at, _, data in _apart(sequence, "", value)
+            for at, key, data in _apart(sequence, whole_key, value)
             if wanted.start <= at < wanted.end
         ]
-        positions, values = [at for at, _, _ in rows], [data for _, data, _ in rows]
-        arrived = pa.array([epoch_ms for _, _, epoch_ms in rows], pa.int64())
+        positions, values = [row[0] for row in rows], [row[1] for row in rows]
+        beside = {name: pa.array([row[at] for row in rows], beside[name].type) for at, name in enumerate(beside, 2)}
     for at in range(0, len(values), MAX_BATCH_RECORDS):
         upto = min(at + MAX_BATCH_RECORDS, len(values))
-        columns = {}
-        if settings.add_record_timestamp:
-            columns[RECORD_TIMESTAMP] = pc.multiply(arrived[at:upto], 1000).cast(TIMESTAMP_TYPE)
-        newest = arrived[upto - 1].as_py()
+        some = {name: column[at:upto] for name, column in beside.items()}
+        newest = some["arrived_epoch_ms"][-1].as_py()
+        columns = _columns(some, settings, wanted.stream)
         yield RawBatch(values[at:upto], positions[at:upto], wanted.stream, wanted.shard, newest, columns)
+
+
+def _columns(beside: Mapping[str, pa.Array], settings: KinesisReadSettings, stream: str) -> dict[str, pa.Array]:
+    found = {}
+    if settings.add_record_timestamp or settings.record_columns:
+        arrived = pc.multiply(beside["arrived_epoch_ms"], 1000).cast(TIMESTAMP_TYPE)
+        found[RECORD_TIMESTAMP] = arrived
+    if settings.record_columns:
+        names = pa.repeat(stream, len(beside["key"]))
+        told = (names, beside["key"], beside["sequence"], found[RECORD_TIMESTAMP])
+        found |= dict(zip(RECORD_COLUMNS.names, told, strict=True))
+    return found
 
 
 class ShardPositions(Sequence[int]):

@@ -115,6 +115,7 @@ class KinesisReadSettings:
         retry_cap_secs: longest back-off.
         fail_on_data_loss: if False, reading continues with the records that the stream still has.
         add_record_timestamp: adds `__src_timestamp`.
+        record_columns: adds what Spark's connectors for Kinesis tell of a record (`spark_options`).
         classification: format of the payload in lower case; empty if not given.
         infer_schema: True gives the magic column that DynamicFrame.fromDF expands.
         schema: DDL of the payload, used if `infer_schema` is False; empty if not given.
@@ -136,6 +137,7 @@ class KinesisReadSettings:
     retry_cap_secs: float = 10.0
     fail_on_data_loss: bool = True
     add_record_timestamp: bool = False
+    record_columns: bool = False
     classification: str = ""
     infer_schema: bool = False
     schema: str = ""

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from gluepot.connectors.contracts import StreamReading
 from gluepot.connectors.kinesis.admin import KinesisAdmin
+from gluepot.connectors.kinesis.blocks import RECORD_COLUMNS
 from gluepot.connectors.kinesis.planner import KinesisPlanner
 from gluepot.connectors.kinesis.positions import Positions
 from gluepot.connectors.kinesis.settings import FromHorizon, FromLatest, KinesisReadSettings
@@ -129,4 +130,5 @@ def kinesis_source(options: Mapping[str, Any], declare: Declare) -> KinesisSourc
 
 
 def _added(settings: KinesisReadSettings) -> pa.Schema:
-    return pa.schema([RECORD_TIMESTAMP_FIELD] if settings.add_record_timestamp else [])
+    own = [RECORD_TIMESTAMP_FIELD] if settings.add_record_timestamp else []
+    return pa.schema([*own, *RECORD_COLUMNS] if settings.record_columns else own)

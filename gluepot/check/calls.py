@@ -53,14 +53,15 @@ class Script:
         imports: imported modules, and names from Glue's packages, with their lines. Modules that the script can do
             without are left out.
         row_writes: lines in batch functions at which Spark writes a DataFrame.
-        formats: what Spark's own readers and writers are told by `format`, with their lines.
+        formats: what Spark's own readers and writers are told by `format`, with their lines, and whether it is
+            `readStream` that is told.
     """
 
     tree: ast.Module
     calls: tuple[Call, ...]
     imports: tuple[tuple[str, int], ...]
     row_writes: tuple[int, ...]
-    formats: tuple[tuple[str, int], ...]
+    formats: tuple[tuple[str, int, bool], ...]
 
 
 def read_script(source: str) -> Script:
@@ -139,7 +140,7 @@ class _Reader(ast.NodeVisitor):
     calls: list[Call] = field(default_factory=list)
     imports: list[tuple[str, int]] = field(default_factory=list)
     row_writes: list[int] = field(default_factory=list)
-    formats: list[tuple[str, int]] = field(default_factory=list)
+    formats: list[tuple[str, int, bool]] = field(default_factory=list)
     asked_for: Counter[str] = field(default_factory=Counter)
     can_do_without: bool = False
     added: set[str] = field(default_factory=set)
@@ -234,7 +235,8 @@ class _Reader(ast.NodeVisitor):
         if name == "format" and node.args:
             given = self._literal(node.args[0])
             if isinstance(given, ast.Constant) and _is_of_spark(value):
-                self.formats.append((str(given.value), node.lineno))
+                of_stream = any(isinstance(one, ast.Attribute) and one.attr == "readStream" for one in ast.walk(value))
+                self.formats.append((str(given.value), node.lineno, of_stream))
         if owner in CLASSES and name not in self.added and not self.asked_for[name]:
             method = _FACADES.get((owner, name)) or inspect.getattr_static(CLASSES[owner], name, None)
             self._add(owner, name, node, method)

@@ -12,6 +12,7 @@ from gluepot.check.calls import GLUE_PACKAGES, Call, Script
 from gluepot.check.finding import Finding, Level
 from gluepot.check.option_names import ignored_options
 from gluepot.check.verdict import OTHER_DATABASES
+from gluepot.connectors.kinesis.spark_options import FORMATS
 from gluepot.core.errors import ConfigError
 from gluepot.quality.dqdl import DqdlError
 from gluepot.quality.dqdl.parser import parse
@@ -170,7 +171,9 @@ def _drivers_not_here(script: Script) -> Iterator[Finding]:
 
 
 def _formats_not_here(script: Script) -> Iterator[Finding]:
-    for name, line in script.formats:
+    for name, line, of_stream in script.formats:
+        if of_stream and name.lower() in FORMATS:
+            continue
         found = next((archive for word, archive in _SPARK_FORMATS.items() if word in name.lower()), None)
         if found is not None:
             message = f"Spark finds format({name!r}) only with its connector, {found}; bring it with --extra-jars"

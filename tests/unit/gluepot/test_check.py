@@ -174,7 +174,7 @@ glueContext.forEachBatch(frame=stream, batch_function=work, options={options})
             "glueContext.create_dynamic_frame.from_options('mysql', {'url': u}, transformation_ctx='r')",
             "no-driver",
         ),
-        ("spark.readStream.format('kinesis').load()", "no-format"),
+        ("spark.read.format('kinesis').load()", "no-format"),
         ("SOURCE = 'net.snowflake.spark.snowflake'\nspark.read.format(SOURCE).options(**o).load()", "no-format"),
         ("frame.toDF().write.mode('append').format('hudi').save(p)", "no-format"),
     ],
@@ -200,6 +200,7 @@ def test_what_often_goes_wrong_is_a_warning(script, rule):
         "o = {'customJdbcDriverS3Path': j}\nglueContext.create_dynamic_frame.from_options('mysql', o, transformation_ctx='r')",
         "spark.read.format('parquet').load(p)\n'{} of kinesis'.format('kinesis')",
         "spark.readStream.format('kafka').load()",
+        "spark.readStream.option('streamName', 's').format('aws-kinesis').load()",
     ],
 )
 def test_a_script_that_does_it_right_gets_no_warning(script):

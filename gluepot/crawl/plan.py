@@ -11,11 +11,12 @@ from typing import Any, Literal, NamedTuple, overload
 
 import pyarrow as pa
 
+from gluepot.catalog.databases import is_of_database
 from gluepot.catalog.values import Partition, Table
 from gluepot.core.errors import ConfigError
 from gluepot.core.plural import counted
 from gluepot.core.storage import canonical_url
-from gluepot.crawl.names import last_part, table_name, table_name_at
+from gluepot.crawl.names import last_part, place_of, table_name, table_name_at
 from gluepot.crawl.settings import NEW_FOLDERS, CrawlSettings
 from gluepot.crawl.tables import COUNTS, DEPRECATED_BY, UPDATED_BY, columns_of, partition_of, table_body
 from gluepot.crawl.values import FoundTable, Part
@@ -211,12 +212,13 @@ def _identity(settings: CrawlSettings, found: FoundTable, catalogued: Catalogued
     """Return the name of a table, and its entry if the catalog has it."""
     if found.name:
         return found.name, catalogued.tables.get(found.name)
-    first = table_name(settings.prefix, last_part(found.location))
+    own = last_part(found.location) if found.relation is None else found.relation.location
+    first = table_name(settings.prefix, own)
     for name in (first, table_name_at(found.location, first)):
         there = catalogued.tables.get(name)
         if name in catalogued.taken:
             continue
-        if there is None or _place(there.storage.location) == _place(found.location):
+        if there is None or _place_of(there) == _place_found(found):
             return name, there
     return table_name_at(f"{found.location} {first}", first), None
 
@@ -241,7 +243,7 @@ def _wanted(settings: CrawlSettings, there: Table, body: dict[str, Any]) -> tupl
         return _merged_body(settings, there, body)
     comments = {one["Name"]: one["Comment"] for one in columns_of(there.body) if one.get("Comment")}
     columns = [
-        {**one, "Comment": comments[one["Name"]]} if one["Name"] in comments else one for one in columns_of(body)
+        {"Comment": comments[one["Name"]], **one} if one["Name"] in comments else one for one in columns_of(body)
     ]
     described = {"Description": there.body["Description"]} if there.body.get("Description") else {}
     return {**body, **described, "StorageDescriptor": {**body["StorageDescriptor"], "Columns": columns}}, ""
@@ -380,10 +382,10 @@ def _deprecated(one: Partition, crawler: str) -> Partition:
 
 def _gone(settings: CrawlSettings, found: Sequence[FoundTable], catalogued: Catalogued, seen: Seen) -> list[Action]:
     """Return what becomes of tables that this crawler made and did not find again."""
-    places = [_place(one.location) for one in found]
+    places = [_place_found(one) for one in found]
     actions = []
     for name, there in sorted(catalogued.tables.items()):
-        place = _place(there.storage.location)
+        place = _place_of(there)
         is_own = there.parameters.get(UPDATED_BY) == settings.name and there.iceberg_catalog is None
         if name in catalogued.taken or not is_own or not seen.covers(place):
             continue
@@ -394,7 +396,8 @@ def _gone(settings: CrawlSettings, found: Sequence[FoundTable], catalogued: Cata
             else:
                 actions.append(_deleted(settings, name, there, "its files belong to other tables now", may_drop=False))
         else:
-            actions.append(_deleted(settings, name, there, "its files are gone", may_drop=True))
+            what = "its table is gone" if is_of_database(there) else "its files are gone"
+            actions.append(_deleted(settings, name, there, what, may_drop=True))
     return actions
 
 
@@ -443,6 +446,17 @@ def _without_counts(body: Mapping[str, Any]) -> dict[str, Any]:
 
 def _counts(body: Mapping[str, Any]) -> dict[str, str]:
     return {k: v for k, v in (body.get("Parameters") or {}).items() if k in COUNTS and k != "CRAWL_RUN_ID"}
+
+
+def _place_of(there: Table) -> str:
+    """Return the place of a table of the catalog."""
+    location = there.storage.location
+    return place_of(there.parameters["connectionName"], location) if is_of_database(there) else _place(location)
+
+
+def _place_found(found: FoundTable) -> str:
+    """Return the place of a table that was found."""
+    return _place(found.location) if found.relation is None else place_of(found.relation.connection, found.location)
 
 
 def _place(location: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, overload
 
 import pyarrow as pa
 
+from gluepot.catalog.changes import changes_in_words
 from gluepot.catalog.databases import is_of_database
 from gluepot.catalog.values import Partition, Table
 from gluepot.core.errors import ConfigError
@@ -237,7 +238,7 @@ def _of_others(name: str, found: FoundTable, there: Table, catalogued: Catalogue
 def _wanted(settings: CrawlSettings, there: Table, body: dict[str, Any]) -> tuple[Mapping[str, Any], str]:
     """Return the body that a table gets by the policies, and what is to be said about it."""
     if settings.update == "LOG" or settings.recrawl == NEW_FOLDERS:
-        differences = changes_in_words(there.body, body) if settings.recrawl != NEW_FOLDERS else []
+        differences = changes_in_words(there.body, body, COUNTS) if settings.recrawl != NEW_FOLDERS else []
         return there.body, f"UpdateBehavior is LOG: {'; '.join(differences)}" if differences else ""
     if settings.merge_new_columns:
         return _merged_body(settings, there, body)
@@ -317,7 +318,7 @@ def _grown(old: pa.DataType, new: pa.DataType) -> pa.DataType:
 
 def _changed(name: str, there: Table, wanted: Mapping[str, Any], why: str) -> Action:
     if _without_counts(there.body) != _without_counts(wanted):
-        told = "; ".join(changes_in_words(there.body, wanted))
+        told = "; ".join(changes_in_words(there.body, wanted, COUNTS))
         return Action(name, "updated", wanted, is_version=True, why=why or told)
     if there.body != wanted and _counts(there.body) != _counts(wanted):
         return Action(name, "unchanged", wanted, why=why)
@@ -415,26 +416,6 @@ def _deleted(settings: CrawlSettings, name: str, there: Table, why: str, *, may_
 
 def _with_parameter(body: Mapping[str, Any], name: str, value: str) -> dict[str, Any]:
     return {**body, "Parameters": {**(body.get("Parameters") or {}), name: value}}
-
-
-def changes_in_words(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Return what differs between two bodies of a table, in words: columns, keys, format, parameters."""
-    old, new = ({one["Name"]: str(one.get("Type")) for one in columns_of(body)} for body in (before, after))
-    told = [f"new column {name} {kind}" for name, kind in new.items() if name not in old]
-    told += [f"column {name} is gone" for name in old if name not in new]
-    told += [
-        f"column {name} was {old[name]} and is {kind}" for name, kind in new.items() if old.get(name, kind) != kind
-    ]
-    keys = [[one["Name"] for one in body.get("PartitionKeys") or ()] for body in (before, after)]
-    if keys[0] != keys[1]:
-        told.append(f"partition keys were {', '.join(keys[0]) or 'none'} and are {', '.join(keys[1]) or 'none'}")
-    were, are = (body.get("Parameters") or {} for body in (before, after))
-    names = [name for name in {**were, **are} if name not in COUNTS and were.get(name) != are.get(name)]
-    told += [f"{name} was {were.get(name, 'not set')} and is {are.get(name, 'not set')}" for name in names]
-    places = [str((body.get("StorageDescriptor") or {}).get("Location") or "") for body in (before, after)]
-    if places[0] != places[1]:
-        told.append(f"location was {places[0]} and is {places[1]}")
-    return told or (["order of columns"] if list(old) != list(new) else [])
 
 
 def _without_counts(body: Mapping[str, Any]) -> dict[str, Any]:

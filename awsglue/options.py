@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from awsglue.declared import declared_payload
+from awsglue.declared import declared_payload, registered_options
 from gluepot.catalog.connections import load
 from gluepot.connectors.contracts import RecordSink, StreamSource
 from gluepot.connectors.kafka.settings import KafkaReadSettings
 from gluepot.connectors.registry import connector
+from gluepot.connectors.streams.registries import registry_of
 
 
 def as_options(options: object) -> dict[str, Any]:
@@ -54,7 +56,11 @@ def stream_source(connection_type: str, options: Mapping[str, Any]) -> StreamSou
     Raises:
         ConfigError: the connection is not in the connections file, or an option is wrong.
     """
-    return connector(connection_type).new_stream_source(_given(connection_type, options), declared_payload)
+    given = _given(connection_type, options)
+    registry = registry_of(given)
+    if registry is not None:
+        given = registered_options(given, registry)
+    return connector(connection_type).new_stream_source(given, partial(declared_payload, registry=registry))
 
 
 def record_sink(connection_type: str, options: Mapping[str, Any]) -> RecordSink:

@@ -61,7 +61,7 @@ class DynamicFrameReader:
 def batch_frame(source: StreamSource) -> Pipeline:
     """Return the pipeline of a bounded read. Its columns are those of the schema, or are inferred from JSON records."""
     shape = source.shape
-    if shape.declared is None and shape.classification not in JSON:
+    if shape.decoding is None and shape.classification not in JSON:
         raise NotSupportedHere(
             f"a bounded read of a stream with classification {shape.classification!r} and no schema",
             "Use json, or give a schema.",
@@ -69,4 +69,5 @@ def batch_frame(source: StreamSource) -> Pipeline:
     source = source.in_folder(Handover.create().folder)
     ranges = tuple(source.bounded())
     session.current().read.update(source.admin.dataset(stream) for stream in {one.stream for one in ranges})
-    return Pipeline(RangeInput(source.reading(), ranges, extras=tuple(shape.added.names), declared=shape.declared))
+    added = tuple(shape.added.names)
+    return Pipeline(RangeInput(source.reading(), ranges, extras=added, declared=shape.declared, growing=shape.growing))

@@ -15,7 +15,7 @@ from gluepot.core.logging import get_logger
 from gluepot.core.option_values import truth
 
 if TYPE_CHECKING:  # planners need none of the decoders
-    from gluepot.frames.declared import DeclaredPayload
+    from gluepot.frames.declared import DeclaredPayload, GrowingPayload
 
 
 class PayloadSettings(Protocol):
@@ -38,8 +38,9 @@ class PayloadSettings(Protocol):
         """Of csv."""
 
 
-Declare = Callable[[PayloadSettings, Sequence[str]], "DeclaredPayload | None"]
-"""Makes a declared payload of settings and the names of the columns beside it; None where no schema is given."""
+Declare = Callable[[PayloadSettings, Sequence[str]], "DeclaredPayload | GrowingPayload | None"]
+"""Returns how payloads are decoded, from settings and the names of the columns beside the payload; None where neither a
+schema nor a registry is given."""
 
 
 class ScriptOptions:

@@ -6,14 +6,14 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 
 from gluepot.frames.chunk import ErrorRecord
 
 if TYPE_CHECKING:
-    from gluepot.frames.declared import DeclaredPayload
+    from gluepot.frames.declared import DeclaredPayload, GrowingPayload
 
 _EXACT_IN_JSON = 2**53
 
@@ -111,7 +111,8 @@ class StreamShape:
     Args:
         payload: the column that holds the payload if the script declares no columns.
         added: the columns beside the payload, as in `RawBatch.columns`.
-        declared: the columns into which the worker decodes each payload; None leaves the payload as it is.
+        decoding: how the worker decodes each payload, into columns that are declared or that the records tell; None
+            leaves the payload as it is.
         classification: format of the payload in lower case; empty if the script gives none.
         rejects_path: the folder for records that cannot become rows of a DataFrame; None stands for one below the
             checkpoint.
@@ -119,9 +120,19 @@ class StreamShape:
 
     payload: pa.Field
     added: pa.Schema
-    declared: DeclaredPayload | None = None
+    decoding: DeclaredPayload | GrowingPayload | None = None
     classification: str = ""
     rejects_path: str | None = None
+
+    @property
+    def declared(self) -> DeclaredPayload | None:
+        """The columns that the script declares; None if it declares none."""
+        return cast("DeclaredPayload", self.decoding) if hasattr(self.decoding, "schema") else None
+
+    @property
+    def growing(self) -> GrowingPayload | None:
+        """How records tell their columns; None if columns are declared, or if they are inferred from JSON."""
+        return None if hasattr(self.decoding, "schema") else self.decoding
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from gluepot.connectors.kafka.client import librdkafka_config
 from gluepot.connectors.options import ScriptOptions, epoch_ms
+from gluepot.connectors.streams.registries.options import REGISTRY_OPTIONS
 from gluepot.core.durations import duration_secs
 from gluepot.core.errors import ConfigError
 
@@ -22,7 +23,7 @@ KNOWN = (
     "pollTimeoutMs", "numRetries", "retryIntervalMs", "maxOffsetsPerTrigger", "minOffsetsPerTrigger",
     "maxTriggerDelay", "minPartitions", "failOnDataLoss", "includeHeaders", "schema", "inferSchema", "avroSchema",
     "addRecordTimestamp", "emitConsumerLagMetrics", "typeOfData", "rejectsPath",
-    "commitGroupOffsets",
+    "commitGroupOffsets", *REGISTRY_OPTIONS,
 )  # fmt: skip
 # Options of existing scripts that have no effect here: Spark and Gluepot control commits and fetch sizes themselves.
 HARMLESS = frozenset({"enable.auto.commit", "max.partition.fetch.bytes", "database", "tablename", "startingposition"})

@@ -23,7 +23,7 @@ from gluepot.core.checkpoint import Checkpoint
 from gluepot.core.clock import Clock
 
 if TYPE_CHECKING:  # planners need none of the decoders
-    from gluepot.frames.declared import DeclaredPayload
+    from gluepot.frames.declared import DeclaredPayload, GrowingPayload
 
 SMALL_CLIENT: Mapping[str, Any] = {"fetch.message.max.bytes": 1024 * 1024, "queued.max.messages.kbytes": 2048}
 """Limits for small batches: what is fetched at a time, and fetched ahead, for each partition."""
@@ -38,14 +38,14 @@ class KafkaSource:
 
     Args:
         settings: settings of the read.
-        declared: the columns into which the worker decodes each payload; None leaves the payload as it is.
+        decoding: see `StreamShape`.
         check_deadline_secs: how long `check` waits for a broker that is just starting.
         folder: the query's folder on this machine, in which counted records are kept; None keeps none.
         guarantee: see `StreamSource`.
     """
 
     settings: KafkaReadSettings
-    declared: DeclaredPayload | None = None
+    decoding: DeclaredPayload | GrowingPayload | None = None
     check_deadline_secs: float = 30.0
     folder: Path | None = None
     guarantee: str = "every committed record from the start position on; the same records for the same range"
@@ -54,7 +54,7 @@ class KafkaSource:
     def shape(self) -> StreamShape:
         """See `StreamSource`."""
         own = self.settings
-        return StreamShape(kafka_payload(own), kafka_added(own), self.declared, own.classification, own.rejects_path)
+        return StreamShape(kafka_payload(own), kafka_added(own), self.decoding, own.classification, own.rejects_path)
 
     @property
     def codec(self) -> PositionsCodec:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gluepot.connectors.options import ScriptOptions, epoch_ms
+from gluepot.connectors.streams.registries.options import REGISTRY_OPTIONS
 from gluepot.core.durations import duration_secs
 from gluepot.core.errors import ConfigError
 
@@ -28,7 +29,7 @@ KNOWN = (
     *OLDER_NAMES, *OLDER_NAMES.values(), "streamARN", "streamName", "endpointUrl", "region", "classification",
     "delimiter", "startingPosition", "startingTimestamp", "failOnDataLoss", "awsSTSRoleARN", "awsSTSSessionName",
     "awsSTSEndpoint", "schema", "inferSchema", "avroSchema", "addRecordTimestamp",
-    "emitConsumerLagMetrics", "typeOfData", "rejectsPath",
+    "emitConsumerLagMetrics", "typeOfData", "rejectsPath", *REGISTRY_OPTIONS,
 )  # fmt: skip
 # Options of existing scripts that have no effect here.
 HARMLESS = frozenset({"database", "tablename", "connectionname"})

@@ -25,7 +25,7 @@ from gluepot.core.checkpoint import Checkpoint
 from gluepot.core.clock import Clock, SystemClock
 
 if TYPE_CHECKING:  # planners need none of the decoders
-    from gluepot.frames.declared import DeclaredPayload
+    from gluepot.frames.declared import DeclaredPayload, GrowingPayload
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ class KinesisSource:
 
     Args:
         settings: settings of the read.
-        declared: the columns into which the worker decodes each payload; None leaves the payload as it is.
+        decoding: see `StreamShape`.
         folder: the folder that driver, planner and the tasks on their machine share; None before there is a query.
         check_deadline_secs: how long `check` waits for a service that is just starting.
         guarantee: see `StreamSource`.
     """
 
     settings: KinesisReadSettings
-    declared: DeclaredPayload | None = None
+    decoding: DeclaredPayload | GrowingPayload | None = None
     folder: Path | None = None
     check_deadline_secs: float = 30.0
     guarantee: str = "every record from the start position on; the same records for the same range"
@@ -51,7 +51,7 @@ class KinesisSource:
         """See `StreamSource`."""
         own = self.settings
         payload = payload_field(own.classification, infer_schema=own.infer_schema)
-        return StreamShape(payload, _added(own), self.declared, own.classification, own.rejects_path)
+        return StreamShape(payload, _added(own), self.decoding, own.classification, own.rejects_path)
 
     @property
     def codec(self) -> PositionsCodec:

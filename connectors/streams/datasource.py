@@ -19,7 +19,7 @@ from pyspark.sql.types import StructType
 from gluepot.connectors.contracts import Planner, StreamSource
 from gluepot.connectors.streams.handover import OPTION, Handover
 from gluepot.connectors.streams.rejects import RejectsAside, rejects_root
-from gluepot.connectors.streams.shape import arrow_schema, to_arrow
+from gluepot.connectors.streams.shape import arrow_schema, as_json, to_arrow
 from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.core.checkpoint import Checkpoint
 from gluepot.core.clock import SystemClock
@@ -112,8 +112,9 @@ def _read(source: StreamSource, partition: InputPartition) -> Iterator[pa.Record
         yield from _decode(source, shape.declared.decoder(), partition)
         return
     schema = arrow_schema(shape)
+    decoder = None if shape.growing is None else shape.growing.decoder()
     for raw in marked(_raw_batches(source, partition.wanted)):
-        yield to_arrow(raw, schema)
+        yield to_arrow(raw if decoder is None else as_json(raw, decoder), schema)
 
 
 def _raw_batches(source: StreamSource, wanted: SourceRange) -> Iterator[RawBatch]:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import orjson
 import pyarrow as pa
 
+from gluepot.connectors.json_values import json_values
 from gluepot.connectors.values import RawBatch, StreamShape
 from gluepot.frames.magic import RECORD_TIMESTAMP, magic_column
+
+if TYPE_CHECKING:  # planners need none of the decoders
+    from gluepot.frames.declared import RecordDecoder
 
 TEXT_FORMATS = frozenset({"json", "csv", "text", "groklog", "xml", "ion"})
 TIMESTAMP_TYPE = pa.timestamp("us", tz="UTC")
@@ -30,6 +38,29 @@ def payload_field(classification: str, *, infer_schema: bool, name: str = "data"
 def arrow_schema(shape: StreamShape) -> pa.Schema:
     """Return the Arrow schema of a stream's frame: first the payload's columns, then those that options add."""
     return pa.schema([*([shape.payload] if shape.declared is None else shape.declared.schema), *shape.added])
+
+
+def as_json(raw: RawBatch, decoder: RecordDecoder) -> RawBatch:
+    """Return records with JSON as their payloads, and with their own bytes where they cannot be decoded."""
+    chunk = decoder.decode(raw.values, raw.positions, raw.stream, raw.shard)
+    bad = {error.at.position for error in chunk.errors}
+    columns = [
+        json_values(field, column) for field, column in zip(chunk.batch.schema, chunk.batch.columns, strict=True)
+    ]
+    rows = zip(*columns, strict=True) if columns else (() for _ in range(chunk.batch.num_rows))
+    names = chunk.batch.schema.names
+    texts = (
+        orjson.dumps(
+            {name: value for name, value in zip(names, row, strict=True) if value is not None},
+            option=orjson.OPT_NON_STR_KEYS,
+        )
+        for row in rows
+    )
+    values = [
+        value if str(position) in bad else next(texts)
+        for value, position in zip(raw.values, raw.positions, strict=True)
+    ]
+    return replace(raw, values=values)
 
 
 def to_arrow(raw: RawBatch, schema: pa.Schema) -> pa.RecordBatch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,11 @@ from gluepot.catalog.values import Column, Table
 from gluepot.core.option_values import is_true
 
 KINDS = ("kafka", "kinesis")
+# Beside the options of a stream, the `SchemaReference` of its table as JSON: the schema that its records have in AWS
+# Glue's schema registry.
+REFERENCE = "schemaReference"
+# Options that name another registry begin so.
+_REGISTRIES = ("schemaregistry", "schema.registry.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,9 @@ def stream_read(table: Table, options: Mapping[str, Any]) -> StreamRead:
     told = {name: value for name, value in table.storage.parameters.items() if name != "typeOfData"}
     if classification := table.parameters.get("classification"):
         told["classification"] = classification
+    reference = table.storage.body.get("SchemaReference")
+    if reference and not any(name.lower().startswith(_REGISTRIES) for name in {**told, **options}):
+        told |= {"schemaRegistry": "glue", REFERENCE: json.dumps(reference)}
     infers = is_true({**told, **options}.get("inferSchema"))
     if not infers and (schema := _schema(table, told)):
         told["schema"] = schema

@@ -6,18 +6,22 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
+from gluepot.catalog.changes import changes_in_words
 from gluepot.catalog.connect import catalog_url, open_catalog
 from gluepot.catalog.portable import export, plan_import, read_dump, run_import
 from gluepot.catalog.store import Catalog
 from gluepot.catalog.values import Table, database_of, iso_time, table_of
 from gluepot.cli.confirm import agreed
-from gluepot.cli.output import Output, Row, show
+from gluepot.cli.output import Output, Row, print_wide, show
+from gluepot.cli.output import table as table_text
 from gluepot.cli.pairs import pair
 from gluepot.cli.table_input import TableDescription, TableFormatName, checked, column_of, input_of
 from gluepot.core.clock import SystemClock
@@ -106,6 +110,86 @@ def rows(
     if output == "text":
         whole = [{name: _short(value) for name, value in row.items()} for row in whole]
     show(whole, output, f"{table.title} has no rows.")
+
+
+@app.command(name="versions")
+def versions_(name: str, *, output: Output = "text") -> None:
+    """List the versions of a table, the newest first, each with what changed.
+
+    Args:
+        name: database.table.
+        output: text for people; json for a list of objects.
+    """
+    database, table_name = _names(name)
+    with _catalog() as catalog:
+        found = catalog.table_versions(database, table_name)
+    rows: list[Row] = []
+    for one, before in zip_longest(found, found[1:]):
+        changes = [] if before is None else changes_in_words(before.body, one.body)
+        told = "the first that is kept" if before is None else "; ".join(changes) or "nothing that has a name"
+        updated = iso_time(one.updated_ms)
+        rows.append({"version": one.version, "updated": updated, "columns": len(one.storage.columns), "changes": told})
+    if output == "json":
+        show(rows, output, "")
+    else:
+        print_wide(table_text(rows))
+
+
+@app.command(name="diff")
+def diff_(name: str, old: int | None = None, new: int | None = None, *, output: Output = "text") -> None:
+    """Say in words what changed between two versions of a table.
+
+    Args:
+        name: database.table.
+        old: the older version; the one before the newest by default.
+        new: the newer version; the newest by default.
+        output: text for people; json for one object.
+    """
+    database, table_name = _names(name)
+    with _catalog() as catalog:
+        found = catalog.table_versions(database, table_name)
+    title, newest = found[0].title, found[0]
+    if old is None and len(found) == 1:
+        raise ConfigError(f"{title} has one version, {newest.version}; there is nothing to compare it with.")
+    before = found[1] if old is None else _version(found, old)
+    after = newest if new is None else _version(found, new)
+    changes = changes_in_words(before.body, after.body)
+    if output == "json":
+        _print({"table": title, "old": before.version, "new": after.version, "changes": changes})
+        return
+    print(f"{title}, from version {before.version} to {after.version}:")
+    for one in changes or ["nothing changed that has a name"]:
+        print(f"  {one}")
+
+
+@app.command
+def restore(name: str, version: int, *, dry_run: bool = False) -> None:
+    """Put an earlier version of a table back, as a new version. Partitions and files stay as they are.
+
+    Args:
+        name: database.table.
+        version: the version to put back.
+        dry_run: say what would change and do nothing.
+    """
+    database, table_name = _names(name)
+    with _catalog() as catalog:
+        found = catalog.table_versions(database, table_name)
+        wanted = _version(found, version)
+
+        def back(now: Table) -> Table:
+            check_restore(now, wanted)
+            return replace(now, body=wanted.body)
+
+        back(found[0])
+        changes = changes_in_words(found[0].body, wanted.body)
+        if found[0].body == wanted.body:
+            print(f"{wanted.title} is as version {version} already.")
+            return
+        now = found[0] if dry_run else catalog.change_table(database, table_name, back)
+    would = "would become" if dry_run else f"is now version {now.version},"
+    print(f"{wanted.title} {would} as version {version} was:")
+    for one in changes or ["nothing changed that has a name"]:
+        print(f"  {one}")
 
 
 @app.command(name="import")
@@ -264,6 +348,34 @@ def drop(name: str, *, yes: bool = False) -> None:
 
 def _short(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+
+
+def check_restore(now: Table, wanted: Table) -> None:
+    """Refuse to put a version back that would lead to other data.
+
+    Raises:
+        ConfigError: the table is one of a lake, or its partitions have other keys.
+    """
+    if now.iceberg_catalog is not None or now.parameters.get("table_type", "").upper() == "ICEBERG":
+        raise ConfigError(
+            f"{now.title} is a table of Iceberg, and its versions here are pointers to its metadata; roll it back by"
+            " Iceberg's own procedure rollback_to_snapshot."
+        )
+    keys = [[(one.name, one.type) for one in each.partition_keys] for each in (now, wanted)]
+    if keys[0] != keys[1]:
+        told = [", ".join(" ".join(key) for key in some) or "none" for some in keys]
+        raise ConfigError(
+            f"Version {wanted.version} of {now.title} has the partition keys {told[1]}, and its partitions have"
+            f" {told[0]}; drop the table and crawl again."
+        )
+
+
+def _version(found: Sequence[Table], version: int) -> Table:
+    for one in found:
+        if one.version == version:
+            return one
+    known = ", ".join(str(one.version) for one in found)
+    raise ConfigError(f"{found[0].title} has no version {version}; it has {known}.")
 
 
 def _names(name: str) -> tuple[str, str]:

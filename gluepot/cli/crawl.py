@@ -31,6 +31,8 @@ _CHANGED = frozenset({"created", "updated", "deprecated", "deleted"})
 def crawl_(
     *paths: str,
     database: str = "default",
+    connection: str = "",
+    metadata: Annotated[Sequence[Literal["comments", "rawtypes"]], Parameter(negative=())] = (),
     prefix: str = "",
     exclude: Annotated[Sequence[str], Parameter(negative=())] = (),
     sample_size: int | None = None,
@@ -54,10 +56,12 @@ def crawl_(
     out because they could not be read or classified.
 
     Args:
-        paths: folders or files, local or on S3.
+        paths: folders or files, local or on S3; with --connection, database/schema/table.
         database: that gets the tables; it is made if there is none of this name.
+        connection: name of a connection to a database, whose tables the paths name: shop/public/%, shop/orders.
+        metadata: keep comments or the database's own names of types, too (EnableAdditionalMetadata); may be repeated.
         prefix: put in front of the names of tables.
-        exclude: a glob of files to leave out, relative to each path; may be repeated.
+        exclude: a glob of files or tables to leave out, relative to each path; may be repeated.
         sample_size: read so many files of each folder, chosen by chance; all by default.
         classifier: a JSON file with a classifier as CreateClassifier takes it; may be repeated.
         combine: put compatible files into one table even if their columns differ (CombineCompatibleSchemas).
@@ -79,7 +83,9 @@ def crawl_(
         "Name": name,
         "DatabaseName": database,
         "TablePrefix": prefix,
-        "Targets": {
+        "Targets": _tables_of(connection, paths, exclude, metadata)
+        if connection
+        else {
             "S3Targets": [
                 {
                     "Path": path,
@@ -109,6 +115,23 @@ def crawl_(
         _print(report, settings, explain=explain, dry_run=dry_run)
     if report.left_out or report.failed_targets:
         raise SystemExit(FINDINGS)
+
+
+def _tables_of(
+    connection: str, paths: Sequence[str], exclude: Sequence[str], metadata: Sequence[str]
+) -> dict[str, Any]:
+    more = [one.upper() for one in metadata]
+    return {
+        "JdbcTargets": [
+            {
+                "ConnectionName": connection,
+                "Path": path,
+                "Exclusions": list(exclude),
+                "EnableAdditionalMetadata": more,
+            }
+            for path in paths
+        ]
+    }
 
 
 _DELETE = {"deprecate": "DEPRECATE_IN_DATABASE", "delete": "DELETE_FROM_DATABASE", "log": "LOG"}
@@ -141,7 +164,7 @@ def _print(report: CrawlReport, settings: CrawlSettings, *, explain: bool, dry_r
     if rows:
         print_wide(table(rows))
     else:
-        print(f"No table was found in {', '.join(one.url for one in settings.targets)}.")
+        print(f"No table was found in {', '.join(_places(settings))}.")
     for action in report.tables:
         if action.why:
             print(f"{action.table}: {action.why}.")
@@ -157,6 +180,10 @@ def _print(report: CrawlReport, settings: CrawlSettings, *, explain: bool, dry_r
     changed = sum(one.outcome in _CHANGED or bool(one.added or one.changed or one.dropped) for one in report.tables)
     would = "would change; nothing was written" if dry_run else "changed"
     print(f"{counted(report.files, 'file')}, {counted(len(report.tables), 'table')}, {changed:,} {would}.")
+
+
+def _places(settings: CrawlSettings) -> list[str]:
+    return [*(one.url for one in settings.targets), *(one.title for one in settings.jdbc_targets)]
 
 
 def _print_left_out(some: Sequence[LeftOut], number: int, noun: str, what: str) -> None:
@@ -177,7 +204,7 @@ def _row(action: Action, found: FoundTable | None) -> Row:
         "columns": len(found.kind.schema) if found else None,
         "partition_keys": ", ".join(found.keys) if found and found.keys else None,
         "partitions": len(found.parts) if found and found.keys else None,
-        "files": sum(part.files for part in found.parts) if found else None,
+        "files": sum(part.files for part in found.parts) if found and found.relation is None else None,
         "location": found.location if found else None,
     }
 

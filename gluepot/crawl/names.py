@@ -59,3 +59,19 @@ def partition_value(key: str, folder: str) -> str:
     if is_partition(folder) and unquote(folder.partition("=")[0]).lower() == key:
         return unquote(folder.partition("=")[2])
     return folder
+
+
+def place_of(connection: str, location: str) -> str:
+    """Return what names a table among all tables of all connections.
+
+    Args:
+        connection: name of the connection.
+        location: of the table, such as `shop.public.orders`.
+    """
+    return f"jdbc:{connection}/{location}"
+
+
+def path_of(database: str, location: str) -> str | None:
+    """Return the path of a table below its database, from its location; None if it is in another one."""
+    head, _, rest = location.partition(".")
+    return rest.replace(".", "/", 1) if head == database and rest else None

@@ -11,11 +11,13 @@ from typing import Any, Literal, NamedTuple, overload
 
 import pyarrow as pa
 
+from gluepot.catalog.changes import changes_in_words
+from gluepot.catalog.databases import is_of_database
 from gluepot.catalog.values import Partition, Table
 from gluepot.core.errors import ConfigError
 from gluepot.core.plural import counted
 from gluepot.core.storage import canonical_url
-from gluepot.crawl.names import last_part, table_name, table_name_at
+from gluepot.crawl.names import last_part, place_of, table_name, table_name_at
 from gluepot.crawl.settings import NEW_FOLDERS, CrawlSettings
 from gluepot.crawl.tables import COUNTS, DEPRECATED_BY, UPDATED_BY, columns_of, partition_of, table_body
 from gluepot.crawl.values import FoundTable, Part
@@ -211,12 +213,13 @@ def _identity(settings: CrawlSettings, found: FoundTable, catalogued: Catalogued
     """Return the name of a table, and its entry if the catalog has it."""
     if found.name:
         return found.name, catalogued.tables.get(found.name)
-    first = table_name(settings.prefix, last_part(found.location))
+    own = last_part(found.location) if found.relation is None else found.relation.location
+    first = table_name(settings.prefix, own)
     for name in (first, table_name_at(found.location, first)):
         there = catalogued.tables.get(name)
         if name in catalogued.taken:
             continue
-        if there is None or _place(there.storage.location) == _place(found.location):
+        if there is None or _place_of(there) == _place_found(found):
             return name, there
     return table_name_at(f"{found.location} {first}", first), None
 
@@ -235,13 +238,13 @@ def _of_others(name: str, found: FoundTable, there: Table, catalogued: Catalogue
 def _wanted(settings: CrawlSettings, there: Table, body: dict[str, Any]) -> tuple[Mapping[str, Any], str]:
     """Return the body that a table gets by the policies, and what is to be said about it."""
     if settings.update == "LOG" or settings.recrawl == NEW_FOLDERS:
-        differences = changes_in_words(there.body, body) if settings.recrawl != NEW_FOLDERS else []
+        differences = changes_in_words(there.body, body, COUNTS) if settings.recrawl != NEW_FOLDERS else []
         return there.body, f"UpdateBehavior is LOG: {'; '.join(differences)}" if differences else ""
     if settings.merge_new_columns:
         return _merged_body(settings, there, body)
     comments = {one["Name"]: one["Comment"] for one in columns_of(there.body) if one.get("Comment")}
     columns = [
-        {**one, "Comment": comments[one["Name"]]} if one["Name"] in comments else one for one in columns_of(body)
+        {"Comment": comments[one["Name"]], **one} if one["Name"] in comments else one for one in columns_of(body)
     ]
     described = {"Description": there.body["Description"]} if there.body.get("Description") else {}
     return {**body, **described, "StorageDescriptor": {**body["StorageDescriptor"], "Columns": columns}}, ""
@@ -315,7 +318,7 @@ def _grown(old: pa.DataType, new: pa.DataType) -> pa.DataType:
 
 def _changed(name: str, there: Table, wanted: Mapping[str, Any], why: str) -> Action:
     if _without_counts(there.body) != _without_counts(wanted):
-        told = "; ".join(changes_in_words(there.body, wanted))
+        told = "; ".join(changes_in_words(there.body, wanted, COUNTS))
         return Action(name, "updated", wanted, is_version=True, why=why or told)
     if there.body != wanted and _counts(there.body) != _counts(wanted):
         return Action(name, "unchanged", wanted, why=why)
@@ -380,10 +383,10 @@ def _deprecated(one: Partition, crawler: str) -> Partition:
 
 def _gone(settings: CrawlSettings, found: Sequence[FoundTable], catalogued: Catalogued, seen: Seen) -> list[Action]:
     """Return what becomes of tables that this crawler made and did not find again."""
-    places = [_place(one.location) for one in found]
+    places = [_place_found(one) for one in found]
     actions = []
     for name, there in sorted(catalogued.tables.items()):
-        place = _place(there.storage.location)
+        place = _place_of(there)
         is_own = there.parameters.get(UPDATED_BY) == settings.name and there.iceberg_catalog is None
         if name in catalogued.taken or not is_own or not seen.covers(place):
             continue
@@ -394,7 +397,8 @@ def _gone(settings: CrawlSettings, found: Sequence[FoundTable], catalogued: Cata
             else:
                 actions.append(_deleted(settings, name, there, "its files belong to other tables now", may_drop=False))
         else:
-            actions.append(_deleted(settings, name, there, "its files are gone", may_drop=True))
+            what = "its table is gone" if is_of_database(there) else "its files are gone"
+            actions.append(_deleted(settings, name, there, what, may_drop=True))
     return actions
 
 
@@ -414,26 +418,6 @@ def _with_parameter(body: Mapping[str, Any], name: str, value: str) -> dict[str,
     return {**body, "Parameters": {**(body.get("Parameters") or {}), name: value}}
 
 
-def changes_in_words(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Return what differs between two bodies of a table, in words: columns, keys, format, parameters."""
-    old, new = ({one["Name"]: str(one.get("Type")) for one in columns_of(body)} for body in (before, after))
-    told = [f"new column {name} {kind}" for name, kind in new.items() if name not in old]
-    told += [f"column {name} is gone" for name in old if name not in new]
-    told += [
-        f"column {name} was {old[name]} and is {kind}" for name, kind in new.items() if old.get(name, kind) != kind
-    ]
-    keys = [[one["Name"] for one in body.get("PartitionKeys") or ()] for body in (before, after)]
-    if keys[0] != keys[1]:
-        told.append(f"partition keys were {', '.join(keys[0]) or 'none'} and are {', '.join(keys[1]) or 'none'}")
-    were, are = (body.get("Parameters") or {} for body in (before, after))
-    names = [name for name in {**were, **are} if name not in COUNTS and were.get(name) != are.get(name)]
-    told += [f"{name} was {were.get(name, 'not set')} and is {are.get(name, 'not set')}" for name in names]
-    places = [str((body.get("StorageDescriptor") or {}).get("Location") or "") for body in (before, after)]
-    if places[0] != places[1]:
-        told.append(f"location was {places[0]} and is {places[1]}")
-    return told or (["order of columns"] if list(old) != list(new) else [])
-
-
 def _without_counts(body: Mapping[str, Any]) -> dict[str, Any]:
     storage = dict(body.get("StorageDescriptor") or {})
     storage["Parameters"] = {k: v for k, v in (storage.get("Parameters") or {}).items() if k not in COUNTS}
@@ -443,6 +427,17 @@ def _without_counts(body: Mapping[str, Any]) -> dict[str, Any]:
 
 def _counts(body: Mapping[str, Any]) -> dict[str, str]:
     return {k: v for k, v in (body.get("Parameters") or {}).items() if k in COUNTS and k != "CRAWL_RUN_ID"}
+
+
+def _place_of(there: Table) -> str:
+    """Return the place of a table of the catalog."""
+    location = there.storage.location
+    return place_of(there.parameters["connectionName"], location) if is_of_database(there) else _place(location)
+
+
+def _place_found(found: FoundTable) -> str:
+    """Return the place of a table that was found."""
+    return _place(found.location) if found.relation is None else place_of(found.relation.connection, found.location)
 
 
 def _place(location: str) -> str:

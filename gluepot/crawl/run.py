@@ -11,10 +11,13 @@ from itertools import islice
 
 import pyarrow as pa
 
+from gluepot.catalog.connections import jdbc_connection, load
+from gluepot.catalog.databases import is_of_database
 from gluepot.catalog.store import Catalog
 from gluepot.catalog.values import Database, Entry, Partition, Table
 from gluepot.core.errors import ConfigError, EtlError
 from gluepot.core.failpoints import reach
+from gluepot.core.plural import counted
 from gluepot.core.storage import Entry as FileEntry
 from gluepot.core.storage import LocalRoot, SourceStorage, canonical_url, open_source, open_storage, parse_url
 from gluepot.crawl.classify.builtin import classify
@@ -23,10 +26,12 @@ from gluepot.crawl.grouping import MOST_FILES_AS_TABLES, GroupRules, group
 from gluepot.crawl.known import Fitted, fit, known_folders
 from gluepot.crawl.lakes import lake_table
 from gluepot.crawl.listing import Listing, files_of, only_file
+from gluepot.crawl.names import path_of, place_of
 from gluepot.crawl.plan import Action, Catalogued, Known, Seen, plan
-from gluepot.crawl.settings import NEW_FOLDERS, CrawlSettings, Target
+from gluepot.crawl.relations import Inventory, found_relations, inventory, is_meant
+from gluepot.crawl.settings import NEW_FOLDERS, CrawlSettings, JdbcTarget, Target
 from gluepot.crawl.tables import INDEX, UPDATED_BY
-from gluepot.crawl.values import Classified, FileKind, FoundTable, Leaf, Step, Tally
+from gluepot.crawl.values import Classified, FileKind, FoundRelation, FoundTable, Leaf, Step, Tally
 
 # Heads are waited for more than they are computed.
 _READERS = 8
@@ -125,6 +130,7 @@ def crawl(
     make_database: bool = False,
     dry_run: bool = False,
     tells: bool = False,
+    ask: Inventory = lambda target: inventory(target, jdbc_connection(load().get(target.connection))),
 ) -> CrawlReport:
     """Crawl, and write to the catalog what was found, all of it or nothing.
 
@@ -136,6 +142,7 @@ def crawl(
         make_database: make the database if there is none of its name.
         dry_run: write nothing.
         tells: note the changes of the catalog, which the service tells as events.
+        ask: lists the tables of a database.
 
     Raises:
         ConfigError: there is no such database, there are more tables than allowed, or no target can be crawled.
@@ -152,9 +159,15 @@ def crawl(
             found += _of_target(settings, target, existing, catalog, chance, report, seen)
         except EtlError as error:
             report.failed_targets.append(LeftOut(target.url, str(error)))
-    if len(report.failed_targets) == len(settings.targets):
+    own = [one for one in existing if one.parameters.get(UPDATED_BY) == settings.name]
+    for database in settings.jdbc_targets:
+        try:
+            found += _of_database(database, own, ask, report, seen)
+        except EtlError as error:
+            report.failed_targets.append(LeftOut(database.title, str(error)))
+    if len(report.failed_targets) == len(settings.targets) + len(settings.jdbc_targets):
         raise ConfigError(f"No target could be crawled. {report.failed_targets[0].why}")
-    seen.add_files(one for one in existing if one.parameters.get(UPDATED_BY) == settings.name)
+    seen.add_files(one for one in own if not is_of_database(one))
     reach("crawl.classified")
     return _written(settings, catalog, found, seen.seen(), report, replace(write, makes_database=not databases))
 
@@ -166,7 +179,8 @@ def _databases(settings: CrawlSettings, catalog: Catalog, *, make_database: bool
         ConfigError: it is not, and is not to be made.
     """
     names = {one.name for one in catalog.databases()}
-    wanted = {settings.database} if settings.targets else {one.database.lower() for one in settings.catalog_targets}
+    makes = bool(settings.targets or settings.jdbc_targets)
+    wanted = {settings.database} if makes else {one.database.lower() for one in settings.catalog_targets}
     if wanted <= names:
         return True
     if not make_database:
@@ -190,6 +204,11 @@ class _Places:
         self._folders.update(_join(one.url, folder) for folder in one.listing.folders)
         self._uncertain += [_join(one.url, folder) for folder, _ in one.listing.unreadable]
         self._unclear += [_join(one.url, folder) for folder, leaf in one.leaves.items() if leaf.left_out_files]
+
+    def add_relations(self, found: Iterable[FoundRelation], covered: Iterable[str]) -> None:
+        """Add tables of a database that were found, and the places of all that would have been, were they there."""
+        self._folders.update(place_of(one.connection, one.location) for one in found)
+        self._targets += covered
 
     def add_files(self, tables: Iterable[Table]) -> None:
         """Look for the files of tables that are files, because listings are remembered by folders."""
@@ -237,6 +256,25 @@ def _of_target(
     grouped = group(url, leaves, one.listing.lakes, _rules(settings, url, never))
     report.steps += grouped.steps
     return [replace(each, exclusions=target.exclusions) for each in (*found, *grouped.tables)]
+
+
+def _of_database(
+    target: JdbcTarget, own: Iterable[Table], ask: Inventory, report: CrawlReport, seen: _Places
+) -> list[FoundTable]:
+    engine, there = ask(target)
+    found = found_relations(target, engine, there)
+    covered = [
+        place_of(target.connection, one.storage.location)
+        for one in own
+        if is_of_database(one)
+        and one.parameters["connectionName"] == target.connection
+        and (path := path_of(target.database, one.storage.location)) is not None
+        and is_meant(target, path)
+    ]
+    seen.add_relations((one.relation for one in found if one.relation is not None), covered)
+    outcome = f"{counted(len(found), 'table')} of {len(there)}"
+    report.steps.append(Step(target.title, "the tables of the database", "path and exclusions choose", outcome))
+    return found
 
 
 def _rules(settings: CrawlSettings, url: str, never: Iterable[str]) -> GroupRules:

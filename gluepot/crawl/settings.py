@@ -22,7 +22,11 @@ EVERYTHING, NEW_FOLDERS, EVENTS = "CRAWL_EVERYTHING", "CRAWL_NEW_FOLDERS_ONLY", 
 _MOST_SAMPLES = 249
 _OF_FILES, _OF_LAKES = "S3Targets", {"DeltaTargets": "DeltaTables", "IcebergTargets": "Paths"}
 _OF_TABLES = "CatalogTargets"
-_LATER = ("JdbcTargets", "MongoDBTargets", "DynamoDBTargets", "HudiTargets")
+_OF_DATABASES = "JdbcTargets"
+_ADDITIONAL = ("COMMENTS", "RAWTYPES")
+_LATER = ("MongoDBTargets", "DynamoDBTargets", "HudiTargets")
+# A path names a schema and a table below the database.
+_DEEPEST = 2
 _MERGE_NEW, _INHERIT, _COMBINE = "MergeNewColumns", "InheritFromTable", "CombineCompatibleSchemas"
 
 
@@ -55,6 +59,32 @@ def _compiled(globs: tuple[str, ...]) -> re.Pattern[str] | None:
 
 
 @dataclass(frozen=True, slots=True)
+class JdbcTarget:
+    """Tables of a database.
+
+    Args:
+        connection: name of the connection that leads to it.
+        database: its name.
+        pattern: schema and table, or a table alone; `%` stands for any text.
+        exclusions: globs of `schema/table`, or of tables where there are no schemas.
+        keeps_comments: the comments of tables and columns go to the catalog.
+        keeps_raw_types: so do the database's own names of types.
+    """
+
+    connection: str
+    database: str
+    pattern: tuple[str, ...]
+    exclusions: tuple[str, ...] = ()
+    keeps_comments: bool = False
+    keeps_raw_types: bool = False
+
+    @property
+    def title(self) -> str:
+        """The target in messages."""
+        return f"jdbc:{self.connection}/{self.database}/{'/'.join(self.pattern)}"
+
+
+@dataclass(frozen=True, slots=True)
 class CatalogTarget:
     """Tables of the catalog that a crawl brings up to date.
 
@@ -75,7 +105,8 @@ class CrawlSettings:
         name: of the crawler; written into the tables that it makes.
         database: that gets the tables.
         targets: folders and files.
-        catalog_targets: tables instead.
+        jdbc_targets: tables of databases.
+        catalog_targets: tables of the catalog instead.
         prefix: of the names of tables.
         classifiers: of one's own, in order.
         update: what happens to tables that have changed.
@@ -92,6 +123,7 @@ class CrawlSettings:
     name: str
     database: str
     targets: tuple[Target, ...] = ()
+    jdbc_targets: tuple[JdbcTarget, ...] = ()
     catalog_targets: tuple[CatalogTarget, ...] = ()
     prefix: str = ""
     classifiers: tuple[Custom, ...] = field(default=())
@@ -131,6 +163,7 @@ def crawl_settings(given: Mapping[str, Any], classifiers: Sequence[Custom] = ())
         name=str(given["Name"]),
         database=str(given.get("DatabaseName") or "").lower(),
         targets=(*files, *lakes),
+        jdbc_targets=tuple(map(_jdbc_target, targets.get(_OF_DATABASES) or ())),
         catalog_targets=tables,
         prefix=str(given.get("TablePrefix") or ""),
         classifiers=tuple(classifiers),
@@ -145,8 +178,8 @@ def crawl_settings(given: Mapping[str, Any], classifiers: Sequence[Custom] = ())
 def _check_kinds(targets: Mapping[str, Any]) -> None:
     if later := [name for name in _LATER if targets.get(name)]:
         raise ConfigError(
-            f"Targets has {later[0]}, which cannot be crawled yet; use S3Targets, DeltaTargets, IcebergTargets or"
-            " CatalogTargets, or describe the tables with `gluepot catalog create-table`."
+            f"Targets has {later[0]}, which cannot be crawled yet; use S3Targets, JdbcTargets, DeltaTargets,"
+            " IcebergTargets or CatalogTargets, or describe the tables with `gluepot catalog create-table`."
         )
 
 
@@ -161,20 +194,44 @@ def _target(given: Mapping[str, Any]) -> Target:
     return Target(path, tuple(given.get("Exclusions") or ()), sample)
 
 
+def _jdbc_target(given: Mapping[str, Any]) -> JdbcTarget:
+    path, more = str(given.get("Path") or ""), tuple(given.get("EnableAdditionalMetadata") or ())
+    database, *pattern = path.strip("/").split("/")
+    if not given.get("ConnectionName"):
+        raise ConfigError("A target of JdbcTargets has no ConnectionName; name a connection of the type JDBC.")
+    if not database or "%" in database or not 1 <= len(pattern) <= _DEEPEST or not all(pattern):
+        raise ConfigError(
+            f"Path in JdbcTargets is {path!r}; write database/schema/table, or database/table where there are no"
+            " schemas, with % for any schema or table."
+        )
+    if odd := [one for one in more if one not in _ADDITIONAL]:
+        raise ConfigError(f"EnableAdditionalMetadata has {odd[0]!r}; use {' or '.join(_ADDITIONAL)}.")
+    return JdbcTarget(
+        str(given["ConnectionName"]),
+        database,
+        tuple(pattern),
+        tuple(given.get("Exclusions") or ()),
+        keeps_comments="COMMENTS" in more,
+        keeps_raw_types="RAWTYPES" in more,
+    )
+
+
 def _checked(settings: CrawlSettings) -> CrawlSettings:
-    if not settings.targets and not settings.catalog_targets:
+    makes = bool(settings.targets or settings.jdbc_targets)
+    if not makes and not settings.catalog_targets:
         raise ConfigError("Targets is empty; name at least one folder, such as S3Targets=[{Path: s3://bucket/folder}].")
-    if settings.targets and settings.catalog_targets:
+    if makes and settings.catalog_targets:
         raise ConfigError("CatalogTargets cannot be mixed with other targets; make a crawler for each.")
-    if settings.targets and not settings.database:
+    if makes and not settings.database:
         raise ConfigError("DatabaseName is missing; name the database that gets the tables.")
     if settings.catalog_targets and settings.delete != "LOG":
         raise ConfigError("A crawler of CatalogTargets makes and deletes no tables; set DeleteBehavior to LOG.")
     if settings.recrawl == EVENTS:
         raise ConfigError(f"RecrawlBehavior {EVENTS} cannot be used here; use {NEW_FOLDERS} or {EVERYTHING}.")
     if settings.recrawl == NEW_FOLDERS:
-        if settings.catalog_targets:
-            raise ConfigError(f"RecrawlBehavior {NEW_FOLDERS} needs S3Targets; use {EVERYTHING} for CatalogTargets.")
+        if settings.catalog_targets or settings.jdbc_targets:
+            other = "CatalogTargets" if settings.catalog_targets else _OF_DATABASES
+            raise ConfigError(f"RecrawlBehavior {NEW_FOLDERS} needs S3Targets; use {EVERYTHING} for {other}.")
         # Glue forces both, whatever the crawler says: a crawl of new folders looks at nothing that it knows.
         return replace(settings, update="LOG", delete="LOG")
     return settings

@@ -10,7 +10,7 @@ from typing import Any
 from gluepot.catalog.formats import KNOWN_FORMATS, HiveFormat
 from gluepot.catalog.values import Partition
 from gluepot.crawl.schemas import catalog_columns
-from gluepot.crawl.values import FileKind, FoundTable, Part
+from gluepot.crawl.values import FileKind, FoundRelation, FoundTable, Part
 
 UPDATED_BY, DEPRECATED_BY, RUN_ID = "UPDATED_BY_CRAWLER", "DEPRECATED_BY_CRAWLER", "CRAWL_RUN_ID"
 INDEX = "crawler_partition_index"
@@ -31,6 +31,8 @@ def table_body(found: FoundTable, crawler: str, run_id: str) -> dict[str, Any]:
         crawler: name of the crawler.
         run_id: of the crawl.
     """
+    if found.relation is not None:
+        return _relation_body(found.relation, found.kind.classification, crawler, run_id)
     parameters = _parameters(found.kind, found.parts, found.exclusions) | {
         **found.parameters,
         UPDATED_BY: crawler,
@@ -43,6 +45,30 @@ def table_body(found: FoundTable, crawler: str, run_id: str) -> dict[str, Any]:
         "Retention": 0,
         "StorageDescriptor": _storage(found.kind, found.location, parameters, found.keys),
         "PartitionKeys": [{"Name": key, "Type": "string"} for key in found.keys],
+        "TableType": "EXTERNAL_TABLE",
+        "Parameters": parameters,
+    }
+
+
+def _relation_body(found: FoundRelation, classification: str, crawler: str, run_id: str) -> dict[str, Any]:
+    parameters = {
+        "classification": classification,
+        "compressionType": "none",
+        "connectionName": found.connection,
+        "typeOfData": "view" if found.is_view else "table",
+        **_VERSIONS,
+        UPDATED_BY: crawler,
+        **({RUN_ID: run_id} if run_id else {}),
+    }
+    return {
+        "Owner": "owner",
+        "Retention": 0,
+        **({"Description": found.description} if found.description else {}),
+        "StorageDescriptor": {
+            **_storage(FileKind(classification), found.location, parameters, ()),
+            "Columns": [dict(one) for one in found.columns],
+        },
+        "PartitionKeys": [],
         "TableType": "EXTERNAL_TABLE",
         "Parameters": parameters,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 
@@ -127,6 +128,25 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundRelation:
+    """A table in a database that a crawl found.
+
+    Args:
+        connection: name of the connection that leads to it.
+        location: `database.schema.table`, or `database.table`.
+        columns: as the catalog has them.
+        is_view: whether it is a view.
+        description: the comment that the database has; empty for none.
+    """
+
+    connection: str
+    location: str
+    columns: Sequence[Mapping[str, Any]]
+    is_view: bool = False
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class FoundTable:
     """A table that a crawl found.
 
@@ -141,6 +161,7 @@ class FoundTable:
         parameters: further ones, of a lake table.
         exclusions: globs of the target.
         name: of the table of the catalog that it is known to be; empty if the catalog has to be asked.
+        relation: the table of a database that it is; None for files, which all members above are about.
     """
 
     url: str
@@ -153,10 +174,13 @@ class FoundTable:
     parameters: Mapping[str, str] = field(default_factory=dict)
     exclusions: tuple[str, ...] = ()
     name: str = ""
+    relation: FoundRelation | None = None
 
     @property
     def location(self) -> str:
-        """URL of its folder, which ends in a slash, or of its file."""
+        """URL of its folder, which ends in a slash, or of its file; of a table in a database what it is there."""
+        if self.relation is not None:
+            return self.relation.location
         place = f"{self.url}/{self.folder}" if self.folder else self.url
         return f"{place}/{self.file}" if self.file else f"{place}/"
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from gluepot.connectors.contracts import BatchSource, InputSplit, StreamReading
 from gluepot.connectors.values import SourceRange
-from gluepot.frames.declared import DeclaredPayload
+from gluepot.frames.declared import DeclaredPayload, GrowingPayload
 from gluepot.frames.transforms import Step, calls_user_code
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ class RangeInput:
         extras: columns that the source adds beside the payload, in this order.
         declared: format and columns that the script declares; None for JSON whose columns are inferred.
         on_driver: whether the driver reads the records itself, because they are few; see `gluepot.engine.on_driver`.
+        growing: how records tell their columns if they are not JSON; None otherwise.
     """
 
     reading: StreamReading
@@ -39,6 +40,7 @@ class RangeInput:
     extras: tuple[str, ...] = ()
     declared: DeclaredPayload | None = None
     on_driver: bool = False
+    growing: GrowingPayload | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +160,10 @@ def work_of(pipeline: Pipeline, target: object) -> str:
         target: the sink or its settings; equal ones are pickled to equal bytes.
     """
     match pipeline.input:
-        case RangeInput(extras=extras, declared=declared) if not any(map(calls_user_code, pipeline.steps)):
-            how: object = (extras, declared)
+        case RangeInput(extras=extras, declared=declared, growing=growing) if not any(
+            map(calls_user_code, pipeline.steps)
+        ):
+            how: object = (extras, declared, growing)
         case SplitInput(source=source) if not any(map(calls_user_code, pipeline.steps)):
             how = source
         case _:

@@ -18,7 +18,7 @@ from gluepot.core.logging import configure_once, get_logger
 from gluepot.engine.pipeline import RangeInput, SplitInput
 from gluepot.engine.task_ranges import cut, shares
 from gluepot.frames.chunk import Chunk, Coordinates, Origin, with_columns
-from gluepot.frames.declared import RecordDecoder
+from gluepot.frames.declared import GrowingDecoder, RecordDecoder
 from gluepot.frames.json_decoder import JsonDecoder
 from gluepot.frames.packing import unpack
 from gluepot.frames.schema import merge_schemas
@@ -134,7 +134,7 @@ def load_chunks(given: RangeInput | SplitInput, load: Sequence[Piece], tally: Ta
         for split in load:
             yield from split_chunks(given, cast("InputSplit", split), tally)
         return
-    decoder: RecordDecoder = JsonDecoder(given.sticky) if given.declared is None else given.declared.decoder()
+    decoder = _decoder(given)
     ranges = given.reading.remaining(cast("Sequence[SourceRange]", load))
     for wanted in begun(given.reading, ranges):
         yield from _range_chunks(given, wanted, decoder, tally)
@@ -142,6 +142,12 @@ def load_chunks(given: RangeInput | SplitInput, load: Sequence[Piece], tally: Ta
     if tally.misfits:
         configure_once()
         log.warning("values_do_not_fit", nulls_by_field=dict(tally.misfits), hint="the schema declares other types")
+
+
+def _decoder(given: RangeInput) -> RecordDecoder:
+    if given.declared is not None:
+        return given.declared.decoder()
+    return JsonDecoder(given.sticky) if given.growing is None else given.growing.decoder(given.sticky)
 
 
 def begun(reading: StreamReading, load: Sequence[SourceRange]) -> Iterator[SourceRange]:
@@ -167,8 +173,8 @@ def _range_chunks(given: RangeInput, wanted: SourceRange, decoder: RecordDecoder
         tally.rows_in += len(raw.values)
         tally.bytes_in += _bytes(raw.values)
         tally.misfits.update(chunk.misfits)
-        if isinstance(decoder, JsonDecoder):
-            tally.source_schema = decoder.schema
+        if given.declared is None:
+            tally.source_schema = cast("GrowingDecoder", decoder).schema
         if raw.newest_epoch_ms is not None:
             shard = f"{raw.stream}-{raw.shard}"
             tally.newest_epoch_ms[shard] = max(tally.newest_epoch_ms.get(shard, 0), raw.newest_epoch_ms)

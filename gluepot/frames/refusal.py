@@ -16,7 +16,8 @@ class Refusal:
     """The reason why a record is refused.
 
     Args:
-        reason: `null_value`, `invalid_utf8`, `malformed_json`, `malformed_csv`, `malformed_avro`, `not_an_object`,
+        reason: `null_value`, `invalid_utf8`, `malformed_json`, `malformed_csv`, `malformed_avro`,
+            `malformed_protobuf`, `no_schema_header`, `unknown_schema`, `unreadable_schema`, `not_an_object`,
             `too_deep` or `too_large`.
         message: one sentence for a person.
     """

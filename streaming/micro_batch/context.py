@@ -124,7 +124,8 @@ def run_known(
     is_small = counted is not None
     reading = stream.source.small_reading() if is_small else stream.source.reading()
     shape = stream.source.shape
-    given = RangeInput(reading, tuple(ranges), context.totals.schema.known, stream.extras, shape.declared, is_small)
+    known = context.totals.schema.known
+    given = RangeInput(reading, tuple(ranges), known, stream.extras, shape.declared, is_small, shape.growing)
     batch = BatchFrame(
         frame,
         given,

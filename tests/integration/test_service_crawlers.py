@@ -3,13 +3,16 @@
 import json
 import os
 import time
+from urllib.parse import urlsplit
 
+import psycopg
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
 from gluepot.core.clock import SystemClock
 from gluepot.service.server import ServeOptions, service
+from tests.postgresql import new_database
 from tests.service_answers import client_of
 
 SECS = 60
@@ -106,3 +109,28 @@ def test_a_custom_classifier_has_its_effect_and_a_crawl_without_a_database_fails
     lost = until_ready(glue, "lost")["LastCrawl"]
     assert lost["Status"] == "FAILED"
     assert "The catalog has no database 'nowhere'" in lost["ErrorMessage"]
+
+
+def test_a_crawler_follows_a_connection_of_the_catalog_to_a_database(glue, postgresql):
+    with new_database(postgresql) as url:
+        with psycopg.connect(url) as connection:
+            connection.execute("CREATE TABLE orders (id bigint, total numeric(8, 2))")
+        parts, database = urlsplit(url), urlsplit(url).path.strip("/")
+        properties = {
+            "JDBC_CONNECTION_URL": f"jdbc:postgresql://{parts.hostname}:{parts.port}/{database}",
+            "USERNAME": parts.username,
+            "PASSWORD": parts.password or "any",
+        }
+        glue.create_connection(
+            ConnectionInput={"Name": "warehouse", "ConnectionType": "JDBC", "ConnectionProperties": properties}
+        )
+        targets = {"JdbcTargets": [{"ConnectionName": "warehouse", "Path": f"{database}/public/%"}]}
+        glue.create_crawler(Name="shop", Role="any", DatabaseName="web", Targets=targets)
+        glue.start_crawler(Name="shop")
+        assert until_ready(glue, "shop")["LastCrawl"]["Status"] == "SUCCEEDED"
+        table = glue.get_table(DatabaseName="web", Name=f"{database}_public_orders")["Table"]
+        assert table["Parameters"]["connectionName"] == "warehouse"
+        assert [(one["Name"], one["Type"]) for one in table["StorageDescriptor"]["Columns"]] == [
+            ("id", "bigint"),
+            ("total", "decimal(8,2)"),
+        ]

@@ -1,4 +1,4 @@
-"""Avro datums read into the columns of the schema they were written with.
+"""Avro datums read into the columns of the schema they were written with, or of one that a reader wants.
 
 A record is one datum in Avro's binary encoding and nothing else: no container file, no header of a schema registry.
 What does not decode, has bytes left over, holds a time beyond year 9999, or takes too much memory becomes an error.
@@ -50,13 +50,23 @@ class DeclaredAvro:
 
 
 class AvroRecordDecoder:
-    """A `RecordDecoder` for Avro; see `DeclaredAvro` for its arguments."""
+    """A `RecordDecoder` for Avro; see `DeclaredAvro` for its arguments.
 
-    def __init__(self, schema: pa.Schema, written: str) -> None:
+    Args:
+        schema: the columns, of `wanted` if that is given.
+        written: the Avro schema with which the records were written, as JSON.
+        wanted: the reader's schema, by Avro's rules of schema resolution; None for `written`.
+        beside: schemas of types that `written` names and does not define, each after those that it needs.
+    """
+
+    def __init__(self, schema: pa.Schema, written: str, wanted: str | None = None, beside: Sequence[str] = ()) -> None:
         from fastavro import schemaless_reader  # noqa: PLC0415  of use to Avro streams only
+        from fastavro.read import SchemaResolutionError  # noqa: PLC0415
 
         self._read_datum = schemaless_reader
-        self._written, named = parsed(written)
+        self._written, named = parsed(written, beside)
+        self._wanted = None if wanted is None else parsed(wanted)[0]
+        self._undecodable = (*_UNDECODABLE, SchemaResolutionError)
         self._footprint = AvroFootprint(self._written, named)
         self._struct = pa.struct(list(schema))
 
@@ -76,10 +86,10 @@ class AvroRecordDecoder:
         datum = BytesIO(value)
         try:
             self._footprint.check(value)
-            row = cast("dict[str, Any]", self._read_datum(datum, self._written, None))
+            row = cast("dict[str, Any]", self._read_datum(datum, self._written, self._wanted))
         except TooLarge as wrong:
             return Refusal("too_large", f"The record is not read, because {wrong}.")
-        except _UNDECODABLE as wrong:
+        except self._undecodable as wrong:
             return Refusal("malformed_avro", f"The record is no datum of the schema: {wrong!r}.")
         if left := len(value) - datum.tell():
             return Refusal("malformed_avro", f"The record has {left} bytes beyond a datum of the schema.")

@@ -6,7 +6,7 @@ An enum is a string, a fixed is binary, and a union of a type with null is that 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -32,10 +32,14 @@ _LOGICAL = {
 _MAX_DIGITS = 38
 
 
-def parsed(text: str) -> tuple[Any, Mapping[str, Any]]:
+def parsed(text: str, beside: Sequence[str] = ()) -> tuple[Any, Mapping[str, Any]]:
     """Return a schema as fastavro takes it, and the types it names.
 
     Logical types other than dates, time stamps and decimals are dropped: their values are what they are stored as.
+
+    Args:
+        text: the schema, as JSON.
+        beside: schemas of types that it names and does not define, each after those that it needs.
 
     Raises:
         ConfigError: the text is no Avro schema.
@@ -45,6 +49,8 @@ def parsed(text: str) -> tuple[Any, Mapping[str, Any]]:
 
     named: dict[str, Any] = {}
     try:
+        for one in beside:
+            fastavro.parse_schema(json.loads(one, object_hook=_with_known_logic), named_schemas=named)
         return fastavro.parse_schema(json.loads(text, object_hook=_with_known_logic), named_schemas=named), named
     except (SchemaParseException, UnknownType, ValueError, LookupError, TypeError, AttributeError) as wrong:
         raise ConfigError(f"schema is {text!r}, which is no Avro schema: {wrong!r}; give the writers' own.") from wrong

@@ -39,3 +39,18 @@ class DeclaredPayload(Protocol):
 
     def decoder(self) -> RecordDecoder:
         """Return a new decoder."""
+
+
+class GrowingDecoder(RecordDecoder, Protocol):
+    """A `RecordDecoder` that finds the columns in the records; those of a chunk may be more than those of the last."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the chunks so far, with fields whose type is still null."""
+
+
+class GrowingPayload(Protocol):
+    """A format whose records tell their columns. Picklable and small; a worker makes its own decoder."""
+
+    def decoder(self, known: pa.Schema | None = None) -> GrowingDecoder:
+        """Return a new decoder that begins with the columns known so far."""

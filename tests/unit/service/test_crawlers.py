@@ -190,8 +190,8 @@ def test_the_targets_of_a_crawler_of_new_folders_are_locked(world):
     [
         ({"Targets": {"S3Targets": []}}, "Targets is empty"),
         (
-            {"Targets": {"JdbcTargets": [{"ConnectionName": "c", "Path": "db/%"}]}},
-            "JdbcTargets, which cannot be crawled yet",
+            {"Targets": {"MongoDBTargets": [{"ConnectionName": "c", "Path": "db/%"}]}},
+            "MongoDBTargets, which cannot be crawled yet",
         ),
         ({"DatabaseName": ""}, "DatabaseName is missing"),
         ({"Configuration": "{"}, "Configuration is no JSON"),

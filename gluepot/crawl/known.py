@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -17,6 +18,8 @@ from gluepot.crawl.schemas import THRESHOLD, similarity
 from gluepot.crawl.values import FileKind, FoundTable, Leaf, Part, Step
 from gluepot.frames.schema.hive_types import arrow_of_hive
 
+# Names of folders that stay as they are when a URL is made canonical.
+_PLAIN = re.compile(r"(?:[\w=-][\w=.-]*/)*[\w=-][\w=.-]*", re.ASCII)
 _BASICS = ("classification", "compressionType", "delimiter")
 
 
@@ -136,6 +139,9 @@ def _relative(url: str, location: str) -> str | None:
     """Return a location's path below a target; None if it lies elsewhere."""
     if not location:
         return None
+    inside = location[len(url) + 1 :].rstrip("/")
+    if location.startswith(f"{url}/") and _PLAIN.fullmatch(inside):
+        return inside  # as crawlers write it; a table may have a hundred thousand such places
     place = canonical_url(location)
     if place == url:
         return ""

@@ -26,6 +26,7 @@ from gluepot.frames.schema.hive_types import arrow_of_hive, hive_name
 Outcome = Literal["created", "updated", "unchanged", "logged", "kept", "deprecated", "deleted"]
 
 _BASICS = ("classification", "compressionType", "delimiter")
+_FEW_PARTITIONS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,9 +338,9 @@ def _with_partitions(
     keys = [one["Name"] for one in body.get("PartitionKeys") or ()]
     if keys != list(found.keys):
         return replace(action, why=action.why or "its partition keys are others than those of the folders")
-    existing = catalogued.partitions(there)
     inherited = body if settings.inherit else None
     parts = {part.values: part for part in found.parts}
+    existing = _existing(settings, there, list(parts), catalogued)
     if keys != [key.name for key in there.partition_keys]:
         return replace(action, added=Made(found, list(parts.values()), inherited), dropped=list(existing))
     may_change = settings.update != "LOG" or settings.inherit
@@ -362,6 +363,15 @@ def _with_partitions(
         dropped=gone if settings.delete == "DELETE_FROM_DATABASE" else [],
         why=action.why or (f"{counted(len(gone), 'partition')} without files" if gone else ""),
     )
+
+
+def _existing(
+    settings: CrawlSettings, there: Table, wanted: Sequence[tuple[str, ...]], catalogued: Catalogued
+) -> Mapping[tuple[str, ...], Known]:
+    """Return what is known of a table's partitions; of the wanted ones only if no others matter and they are few."""
+    if settings.recrawl == NEW_FOLDERS and len(wanted) <= _FEW_PARTITIONS:
+        return {values: Known.of(one) for values, one in catalogued.whole(there, wanted).items()}
+    return catalogued.partitions(there)
 
 
 def _gone_partitions(

@@ -48,6 +48,9 @@ def found_relations(target: JdbcTarget, engine: str, there: Sequence[Relation]) 
 def is_meant(target: JdbcTarget, path: str) -> bool:
     """Tell whether a target means a table.
 
+    Exclusions are globs of `schema/table`. People write them as they write paths, too, with the database in front and
+    with `%`, so `shop/tmp_%` excludes these tables in every schema of the database `shop`.
+
     Args:
         target: `%` in its pattern stands for any text.
         path: of the table below its database, `schema/table` or `table`.
@@ -57,8 +60,9 @@ def is_meant(target: JdbcTarget, path: str) -> bool:
         wanted = ("%",) * len(parts)
     if len(wanted) != len(parts) or not all(map(_fits, wanted, parts)):
         return False
-    globs = compile_globs([f"/{glob}" for glob in target.exclusions])
-    return globs is None or globs.search(f"/{path}") is None
+    globs = compile_globs([f"/{glob.replace('%', '*')}" for glob in target.exclusions])
+    names = (path, f"{target.database}/{path}", f"{target.database}/{parts[-1]}")
+    return globs is None or not any(globs.search(f"/{name}") for name in names)
 
 
 def _fits(pattern: str, name: str) -> bool:

@@ -154,6 +154,7 @@ def crawl(
         return _crawl_tables(settings, catalog, chance, report, write)
     existing = catalog.tables(settings.database) if databases else []
     seen, found = _Places(), list[FoundTable]()
+    reach("crawl.begun")
     for target in settings.targets:
         try:
             found += _of_target(settings, target, existing, catalog, chance, report, seen)
@@ -255,6 +256,7 @@ def _of_target(
         leaves, never = fitted.rest, fitted.never
     grouped = group(url, leaves, one.listing.lakes, _rules(settings, url, never))
     report.steps += grouped.steps
+    reach("crawl.grouped")
     return [replace(each, exclusions=target.exclusions) for each in (*found, *grouped.tables)]
 
 
@@ -315,6 +317,7 @@ def _listed(
     chosen = entries if target.sample_size is None else _sampled(entries, target.sample_size, chance, one.leaves)
     with ThreadPoolExecutor(_READERS) as pool:
         while some := list(islice(chosen, _AT_ONCE)):
+            reach("crawl.reading")
             for entry, found in zip(some, pool.map(lambda each: _read(settings, url, each), some), strict=True):
                 leaf = one.leaves.setdefault(entry.folder, Leaf(entry.folder))
                 _count(leaf, entry, found, kinds, report, url, is_counted=target.sample_size is not None)
@@ -472,6 +475,7 @@ def _written(
             together.find_partitions,
         )
         actions = plan(settings, found, catalogued, seen, write.run_id)
+        reach("crawl.planned")
         if not write.dry_run:
             for action in actions:
                 _act(settings.database, together, action, tells=write.tells)
@@ -511,6 +515,7 @@ def _act(database: str, catalog: Catalog, action: Action, *, tells: bool) -> Non
             database, action.table, lambda now: replace(now, body=body), keep_version=action.is_version
         )
     if action.added or action.changed or action.dropped:
+        reach("crawl.partitions")
         table = catalog.table(database, action.table)
         noting("BatchDeletePartition").drop_partitions(table, action.dropped)
         for first in range(0, len(action.added), _PARTITIONS_AT_ONCE):

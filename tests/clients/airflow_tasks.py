@@ -1,6 +1,7 @@
 """Executes tasks of Airflow as its workers do, without a scheduler; prints what each returns, a line of JSON each.
 
-Arguments: a script, and the name of a bucket that Airflow uploads it to. The connection to AWS is in the environment.
+Arguments: a script, the name of a bucket that Airflow uploads it to, and a folder to crawl into the database `web`. The
+connection to AWS is in the environment.
 """
 
 import contextlib
@@ -8,9 +9,15 @@ import json
 import sys
 
 from airflow.providers.amazon.aws.operators.glue import GlueJobOperator
+from airflow.providers.amazon.aws.operators.glue_crawler import (
+    GlueCrawlerCreateOperator,
+    GlueCrawlerRunOperator,
+    GlueCrawlerUpdateOperator,
+)
 from airflow.providers.amazon.aws.sensors.glue import GlueJobSensor
+from airflow.providers.amazon.aws.sensors.glue_crawler import GlueCrawlerSensor
 
-SCRIPT, BUCKET = sys.argv[1:]
+SCRIPT, BUCKET, FOLDER = sys.argv[1:]
 SHELL = {"Command": {"Name": "pythonshell", "ScriptLocation": SCRIPT}}
 
 
@@ -77,3 +84,27 @@ killed = task(
 tell(execute(killed))
 with contextlib.redirect_stdout(sys.stderr):
     killed.on_kill()
+
+# A crawler that is made, run and awaited; changed, started and watched by a sensor; and one that fails.
+crawler = {
+    "Name": "lake",
+    "Role": "etl",
+    "DatabaseName": "web",
+    "Targets": {"S3Targets": [{"Path": FOLDER}]},
+    "Tags": {"team": "data"},
+}
+
+
+def crawl(name, **options):
+    return execute(GlueCrawlerRunOperator(task_id=f"crawl-{name}", crawler_name=name, poll_interval=1, **options))
+
+
+tell(execute(GlueCrawlerCreateOperator(task_id="create", config=dict(crawler))))
+tell(crawl("lake"))
+later = {**crawler, "TablePrefix": "raw_", "Tags": {"team": "web"}}
+tell(execute(GlueCrawlerUpdateOperator(task_id="update", config=later)))
+tell(crawl("lake", wait_for_completion=False))
+tell(execute(GlueCrawlerSensor(task_id="watch", crawler_name="lake", poke_interval=0.5, timeout=120)))
+nowhere = {**crawler, "Name": "nowhere", "Targets": {"S3Targets": [{"Path": f"{FOLDER}/nowhere"}]}}
+tell(execute(GlueCrawlerCreateOperator(task_id="create-nowhere", config=nowhere)))
+tell(crawl("nowhere"))

@@ -101,6 +101,22 @@ def test_records_that_cannot_be_decoded_are_kept_as_they_came(topic, job, regist
     assert report.rejected == {"no_schema_header": 2, "malformed_avro": 1, "unknown_schema": 1, "null_value": 1}
 
 
+def test_large_batches_are_decoded_in_tasks_and_bounded_reads_alike(topic, job, registry, client, glue_context):
+    old, new = (AvroSerializer(client, click(*fields)) for fields in ((LONG_ID,), (LONG_ID, PAGE)))
+    first, second = written(old, topic, {"id": 1}), written(new, topic, {"id": 2, "page": "/"})
+    for partition in (0, 1):
+        topic.send(*first * 6000, *second * 6000, partition=partition)
+    # More than the driver reads by itself.
+    (report,) = job.drain(confluent(topic, registry))
+    assert report.rows_in == 24_000
+    counts = Counter(job.rows("id, page"))
+    assert counts == {(1, None): 12_000, (2, "/"): 12_000}
+    options = confluent(topic, registry)
+    frame = glue_context.create_dynamic_frame.from_options(connection_type="kafka", connection_options=options)
+    rows = frame.toDF().groupBy("id", "page").count().collect()
+    assert {(row["id"], row["page"]): row["count"] for row in rows} == counts
+
+
 def test_rows_of_a_dataframe_are_json_and_become_equal_records(topic, job, registry, client):
     from awsglue import DynamicFrame
 

@@ -45,6 +45,18 @@ aws glue create-connection \
 "AvailabilityZone": "us-east-1a"
 }
 }'
+# Create a JDBC crawler
+aws glue create-crawler \
+--name rds-orders-crawler \
+--role arn:aws:iam::123456789012:role/GlueServiceRole \
+--database-name raw_data \
+--targets '{
+"JdbcTargets":[{
+"ConnectionName":"rds-postgres-prod",
+"Path":"orders/%",
+"Exclusions":["orders/tmp_%"]
+}]
+}'
 # Enable bookmark when creating a job
 aws glue create-job \
 --name orders-transform \
@@ -303,7 +315,7 @@ def test_what_was_defined_is_deleted(defined):
     defined("aws glue delete-connection --connection-name rds-postgres-prod")
     defined("aws glue delete-database --name raw_data")
     assert "not found" in defined.refused("aws glue get-job --job-name orders-transform")
-    assert aws_crawlers(defined) == ["curated-orders-crawler"]
+    assert aws_crawlers(defined) == ["curated-orders-crawler", "rds-orders-crawler"]
     assert "start-raw-crawl" not in defined.json("aws glue list-triggers")["TriggerNames"]
 
 

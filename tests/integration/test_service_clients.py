@@ -80,7 +80,7 @@ def test_awswrangler_keeps_tables_and_partitions_in_the_catalog(serving):
     ]
 
 
-def test_tasks_of_airflow_run_await_and_stop_jobs(serving, s3, tmp_path):
+def test_tasks_of_airflow_run_await_and_stop_jobs_and_crawlers(serving, s3, tmp_path):
     script = tmp_path / "daily.py"
     script.write_text(SCRIPT)
     connection = {
@@ -94,11 +94,16 @@ def test_tasks_of_airflow_run_await_and_stop_jobs(serving, s3, tmp_path):
         },
     }
     environ = {"AIRFLOW_CONN_AWS_DEFAULT": json.dumps(connection), "AIRFLOW_HOME": str(tmp_path / "airflow")}
-    started, sensed, shell, failed, killed = run_script(
-        "airflow_tasks.py", str(script), "scripts", environ={**os.environ, **environ}
-    )
-
+    for day in (1, 2):
+        (tmp_path / "orders" / f"day={day}").mkdir(parents=True)
+        (tmp_path / "orders" / f"day={day}" / "x.json").write_text('{"id": 1}\n')
     glue = client_of(serving)
+    glue.create_database(DatabaseInput={"Name": "web"})
+    told = run_script(
+        "airflow_tasks.py", str(script), "scripts", str(tmp_path / "orders"), environ={**os.environ, **environ}
+    )
+    started, sensed, shell, failed, killed, *of_crawlers = told
+
     uploaded = glue.get_job(JobName="uploaded")["Job"]
     assert uploaded["Command"] == {"Name": "glueetl", "ScriptLocation": "s3://scripts/artifacts/glue-scripts/daily.py"}
     assert uploaded["Role"] == "arn:aws:iam::000000000000:role/etl"
@@ -118,6 +123,15 @@ def test_tasks_of_airflow_run_await_and_stop_jobs(serving, s3, tmp_path):
         assert time.monotonic() < deadline, state
         time.sleep(0.1)
     assert state == "STOPPED"
+
+    made, crawled, changed, again, watched, also_made, broken = of_crawlers
+    assert (made, crawled, changed, again) == ({"found": "lake"},) * 4
+    assert (watched, also_made) == ({"found": None}, {"found": "nowhere"})
+    assert [one["Name"] for one in glue.get_tables(DatabaseName="web")["TableList"]] == ["orders", "raw_orders"]
+    arn = f"arn:aws:glue:{serving.region}:000000000000:crawler/lake"
+    assert glue.get_tags(ResourceArn=arn)["Tags"] == {"team": "web"}
+    assert glue.get_crawler(Name="nowhere")["Crawler"]["LastCrawl"]["Status"] == "FAILED"
+    assert "terminal failure state" in broken["raised"]
 
 
 def state_of(glue, job, run_id):

@@ -393,20 +393,23 @@ def test_two_crawls_at_once_make_each_table_and_partition_once(catalog, lake):
     assert len(values(catalog)) == 20
 
 
-POINTS = ("crawl.listed", "crawl.classified", "crawl.writing", "crawl.writing@2", "crawl.writing@3", "crawl.written")
+POINTS = (
+    *("crawl.begun", "crawl.reading", "crawl.listed", "crawl.grouped", "crawl.classified", "crawl.planned"),
+    *("crawl.writing", "crawl.writing@2", "crawl.writing@4", "crawl.partitions", "crawl.written"),
+)
 
 
 @pytest.mark.parametrize(
     ("point", "change"),
     [
-        *((point, False) for point in ("crawl.writing@2", "crawl.written")),
+        *((point, False) for point in ("crawl.partitions", "crawl.written")),
         *(pytest.param(point, change, marks=pytest.mark.long) for point in POINTS for change in (False, True)),
     ],
 )
 def test_a_crawl_that_is_killed_leaves_the_catalog_as_before_or_as_after(tmp_path, lake, point, change):
     environ = {**os.environ, "GLUEPOT_STATE": str(tmp_path / "state")}
     command = [sys.executable, "-m", "gluepot", "crawl", str(lake), "--database", "web", "--output", "json"]
-    show = [sys.executable, "-m", "gluepot", "catalog", "export", "web"]
+    show = [sys.executable, "-m", "gluepot", "catalog", "list", "web", "--output", "json"]
 
     def crawled(**more):
         return subprocess.run(
@@ -415,23 +418,25 @@ def test_a_crawl_that_is_killed_leaves_the_catalog_as_before_or_as_after(tmp_pat
 
     def state():
         plain = json.loads(subprocess.run(show, env=environ, capture_output=True, check=True).stdout)
-        return {one["Name"]: len(one["StorageDescriptor"]["Columns"]) for one in plain["TableList"]}
+        return {one["table"]: (one["columns"], one["partitions"]) for one in plain}
 
     put(lake / "a" / "x.parquet", id=1)
     (lake / "b").mkdir()
     (lake / "b" / "x.csv").write_text("id,n\n1,2\n3,4\n")
     (lake / "c").mkdir()
     (lake / "c" / "x.json").write_text('{"id": 1}\n')
+    days(lake / "d", 1, 2)
     subprocess.run(
         [sys.executable, "-m", "gluepot", "catalog", "create-database", "web"],
         env=environ,
         check=True,
         capture_output=True,
     )
-    before, after = {}, {"a": 1, "b": 2, "c": 1}
+    before, after = {}, {"a": (1, 0), "b": (2, 0), "c": (1, 0), "d": (3, 2)}
     if change:
         assert crawled() == 0
-        before, after = after, {"a": 2, "b": 3, "c": 2}
+        before, after = after, {"a": (2, 0), "b": (3, 0), "c": (2, 0), "d": (3, 3)}
+        days(lake / "d", 3)
         put(lake / "a" / "x.parquet", id=1, more=1)
         (lake / "b" / "x.csv").write_text("id,n,more\n1,2,3\n3,4,5\n")
         (lake / "c" / "x.json").write_text('{"id": 1, "more": 1}\n')

@@ -39,6 +39,7 @@ def target(path="shop/%/%", **more):
         ("orders", (), []),
         ("%/%", ("audit/**",), ["public/Orders", "public/paid"]),
         ("%/%", ("*/{Orders,log}",), ["public/paid"]),
+        ("%", ("shop/l%", "shop/public/O*"), ["public/paid"]),
     ],
 )
 def test_a_path_and_exclusions_choose_tables_by_schema_and_name(pattern, exclusions, meant):

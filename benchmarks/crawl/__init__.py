@@ -1,0 +1,1 @@
+"""What a crawl of very many files costs, and a crawl of one new folder."""

@@ -1,0 +1,272 @@
+"""Merges rows into a table without Spark's join: keys are looked up in Arrow, and only changed files are written.
+
+Spark reads the source and resolves the statement; the table's own library commits. What this cannot do exactly as Spark
+is left to Spark, before anything is committed (docs/decisions/0045-merges-look-keys-up-in-arrow.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+
+from gluepot.connectors.lake.merging.expressions import OnlySpark
+from gluepot.connectors.lake.merging.iceberg_target import IcebergMergeTarget
+from gluepot.connectors.lake.merging.partitions import Origin, moving, origins, spread
+from gluepot.connectors.lake.merging.rewriting import Reader, Rewritten, Writer, rewritten
+from gluepot.connectors.lake.merging.rows import Pairs, Source, added, keys_of, used
+from gluepot.connectors.lake.merging.statement import Merge, Resolved, resolved
+from gluepot.connectors.lake.merging.target import DataFile, MergeTarget, NewFile, Overtaken, Partition
+from gluepot.core.failpoints import reach
+from gluepot.core.logging import get_logger
+
+# A source whose own sources are larger than this is joined by Spark.
+_MOST_SOURCE_BYTES = 256_000_000
+
+_T = TypeVar("_T")
+_log = get_logger(__name__)
+
+
+def merged(spark: SparkSession, statement: str) -> bool:
+    """Run a MERGE statement; return False, with nothing changed, where Spark has to run it.
+
+    Raises:
+        Exception: any error of the table's catalog at the commit. The commit may or may not have happened.
+    """
+    if not str(spark.sparkContext.master).startswith("local"):
+        return False
+    jvm, session = spark._jvm, spark._jsparkSession  # noqa: SLF001  Python has no other way to a plan
+    assert jvm is not None
+    try:
+        found = resolved(jvm, session, statement)
+        target = IcebergMergeTarget.of(jvm, spark.conf.getAll, found.target)
+        source, partitions = _source(spark, found, target)
+        work = _Work(found.merge, target, source, partitions, spark.sparkContext.defaultParallelism)
+        changes = work.run()
+    except (OnlySpark, Overtaken) as reason:
+        _log.info("spark_merges", reason=str(reason))
+        return False
+    except (Py4JError, PySparkException) as error:
+        # Spark says what is wrong with the statement, if anything is.
+        _log.info("spark_merges", reason=str(error).partition("\n")[0])
+        return False
+    try:
+        changes.commit(target)
+    except Overtaken as reason:
+        _log.info("spark_merges", reason=str(reason).partition("\n")[0])
+        return False
+    if not session.sharedState().cacheManager().isEmpty():
+        spark.catalog.refreshTable(found.target.collectLeaves().apply(0).name())
+    _log.info("merged", **changes.figures())
+    return True
+
+
+def _source(spark: SparkSession, found: Resolved, target: MergeTarget) -> tuple[Source, Sequence[pa.Array]]:
+    """Have Spark read the source; return its columns, and the partition in which each row belongs.
+
+    Raises:
+        OnlySpark: it is too large.
+    """
+    merge = found.merge
+    jvm: Any = spark._jvm  # noqa: SLF001  as above
+    made = jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, found.source)  # noqa: SLF001
+    leaves = made.queryExecution().optimizedPlan().collectLeaves()
+    size = sum(int(str(leaves.apply(at).stats().sizeInBytes())) for at in range(leaves.size()))
+    if size > _MOST_SOURCE_BYTES:
+        raise OnlySpark("a large source")
+    frame: DataFrame = ClassicDataFrame(made, spark).toDF(*(f"c{one.number}" for one in merge.source))
+    wanted = [f"c{one.number}" for one in merge.source if one.number in used(merge)]
+    parts = [
+        one.sql.format(f"c{number}")
+        for one, number in zip(target.layout.partition, origins(merge, target.layout.partition), strict=True)
+    ]
+    table = frame.selectExpr(*wanted, *(f"{sql} AS p{at}" for at, sql in enumerate(parts))).toArrow()
+    arrays = {name: _plain(table[name]) for name in table.column_names}
+    columns = {int(name[1:]): arrays[name] for name in wanted}
+    return Source(columns, table.num_rows), [arrays[f"p{at}"] for at in range(len(parts))]
+
+
+def _plain(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column in one piece, its moments in UTC."""
+    array = pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
+    wanted = _in_utc(array.type)
+    return array if array.type.equals(wanted) else array.cast(wanted)
+
+
+def _in_utc(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        return pa.timestamp(kind.unit, "UTC")
+    if pa.types.is_struct(kind):
+        return pa.struct([one.with_type(_in_utc(one.type)) for one in kind])
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_in_utc(kind.value_type)))
+    if pa.types.is_map(kind):
+        return pa.map_(
+            kind.key_field.with_type(_in_utc(kind.key_type)), kind.item_field.with_type(_in_utc(kind.item_type))
+        )
+    return kind
+
+
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """What a merge replaces.
+
+    Args:
+        removed: files that go.
+        added: files that come.
+        updated: how many rows were updated or deleted.
+        inserted: how many rows came.
+    """
+
+    removed: Sequence[DataFile]
+    added: Sequence[NewFile]
+    updated: int
+    inserted: int
+
+    def commit(self, target: MergeTarget) -> None:
+        if not self.removed and not self.added:
+            return
+        reach("lake.merging")
+        try:
+            target.commit(self.removed, self.added)
+        except Overtaken:
+            for one in self.added:
+                Path(one.path).unlink(missing_ok=True)
+            raise
+        reach("lake.merged")
+
+    def figures(self) -> dict[str, int]:
+        return {
+            "removed_files": len(self.removed),
+            "added_files": len(self.added),
+            "changed_rows": self.updated,
+            "inserted_rows": self.inserted,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """One merge.
+
+    Args:
+        merge: the statement.
+        target: the table.
+        source: the rows of the source.
+        partitions: the parts of the partition in which each of them belongs.
+        threads: how many files are worked on at a time.
+    """
+
+    merge: Merge
+    target: MergeTarget
+    source: Source
+    partitions: Sequence[pa.Array]
+    threads: int
+
+    def run(self) -> _Changes:
+        """Write all files of the merge; nothing is committed.
+
+        Raises:
+            OnlySpark: Spark has to do it; files that were written have been removed.
+        """
+        keys = keys_of(self.merge, self.source)
+        reader = Reader(self.target, self.merge)
+        files = self.target.files(self._bounds(keys.rows)) if len(keys.rows) else []
+        found = self._each(lambda file: reader.matches(file, keys, self.source), files)
+        is_matched = np.zeros(self.source.rows, np.bool_)
+        for pairs in found:
+            is_matched[pairs.source] = True
+        types = {one.number: kind.type for one, kind in zip(self.merge.target, self.target.layout.schema, strict=True)}
+        inserts = added(self.merge, np.flatnonzero(~is_matched), self.source, types)
+        waiting = spread([(one.rows, one.source) for one in inserts], self.partitions)
+        touched = [pair for pair in zip(files, found, strict=True) if len(pair[1].target)] if self.merge.matched else []
+        inserted = sum(len(one.source) for one in inserts)
+        return self._written(reader, touched, waiting, inserted)
+
+    def _written(
+        self,
+        reader: Reader,
+        touched: Sequence[tuple[DataFile, Pairs]],
+        waiting: dict[Partition, list[Sequence[pa.Array]]],
+        inserted: int,
+    ) -> _Changes:
+        further = {file.path: waiting.pop(file.partition) for file in self._recipients(touched, waiting)}
+        done: list[NewFile] = []
+        origin = Origin(self.merge, self.target.layout.partition)
+
+        def rewrite(pair: tuple[DataFile, Pairs]) -> Rewritten | None:
+            file, pairs = pair
+            moves = moving(origin, file.partition, self.partitions)
+            made = rewritten(reader, file, pairs, self.source, moves, further.get(file.path, ()))
+            if made is not None and made.file is not None:
+                done.append(made.file)
+            return made
+
+        try:
+            results = self._each(rewrite, touched)
+            moved = [(one.rows, one.source) for made in results if made is not None for one in made.moved]
+            for partition, pieces in spread(moved, self.partitions).items():
+                waiting.setdefault(partition, []).extend(pieces)
+            self._each(lambda one: done.append(self._new_file(*one)), list(waiting.items()))
+        except BaseException:
+            for new in done:
+                with suppress(FileNotFoundError):
+                    Path(new.path).unlink()
+            raise
+        removed = [file for (file, _), made in zip(touched, results, strict=True) if made is not None]
+        return _Changes(removed, done, sum(made.changes for made in results if made is not None), inserted)
+
+    def _recipients(
+        self, touched: Sequence[tuple[DataFile, Pairs]], waiting: Mapping[Partition, Sequence[Sequence[pa.Array]]]
+    ) -> Iterator[DataFile]:
+        """Yield the file of each partition to which new rows are added: the smallest, if there is room in it."""
+        smallest: dict[Partition, DataFile] = {}
+        for file, _ in touched:
+            if file.partition not in smallest or file.size_bytes < smallest[file.partition].size_bytes:
+                smallest[file.partition] = file
+        for partition, file in smallest.items():
+            size = sum(column.nbytes for piece in waiting.get(partition, ()) for column in piece)
+            if size and file.size_bytes + size <= self.target.layout.file_bytes:
+                yield file
+
+    def _new_file(self, partition: Partition, pieces: Sequence[Sequence[pa.Array]]) -> NewFile:
+        writer = Writer(self.target.layout, self.target.new_path(partition), partition)
+        try:
+            for piece in pieces:
+                writer.add(piece)
+            made = writer.close()
+        except BaseException:
+            writer.abandon()
+            raise
+        assert made is not None, "a partition without rows"
+        return made
+
+    def _bounds(self, rows: Any) -> dict[str, tuple[Any, Any]]:
+        """Return the least and the largest value of each part of the keys that can match."""
+        bounds = {}
+        at = pa.array(rows)
+        for column, value in self.merge.keys:
+            if value.column is None or column.kind not in {"integer", "long", "string"}:
+                continue
+            ends = pc.min_max(self.source.columns[value.column].take(at))
+            bounds[column.name] = (ends["min"].as_py(), ends["max"].as_py())
+        return bounds
+
+    def _each(self, work: Callable[[Any], _T], items: Sequence[Any]) -> list[_T]:
+        """Do work on several items at a time.
+
+        Raises:
+            Exception: the first error, after all work has ended.
+        """
+        with ThreadPoolExecutor(max(1, self.threads), thread_name_prefix="gluepot-merge") as pool:
+            return list(pool.map(work, items))

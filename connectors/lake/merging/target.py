@@ -1,0 +1,130 @@
+"""What a table has to tell and to do so that statements are merged into it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import pyarrow as pa
+
+Partition: TypeAlias = tuple[str | None, ...]
+"""The values of a partition, as text."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A data file of the table.
+
+    Args:
+        path: its local path.
+        partition: its partition.
+        size_bytes: its size.
+        own: the table's own object for it.
+    """
+
+    path: str
+    partition: Partition
+    size_bytes: int
+    own: Any
+
+
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """A data file that was written.
+
+    Args:
+        path: its local path.
+        partition: its partition.
+        rows: how many rows it has.
+    """
+
+    path: str
+    partition: Partition
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionField:
+    """A part of a partition.
+
+    Args:
+        column: name of the column of the table from which it comes.
+        sql: Spark's SQL of its value, where `{}` stands for the column.
+    """
+
+    column: str
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the table's files are made.
+
+    Args:
+        schema: columns with the marks by which the table knows them; a column that is not nullable holds no nulls.
+        stored: names of the columns that files hold; others are told by the partition.
+        partition: parts of the partition, none where the table is not partitioned.
+        compression: codec of Parquet, as Arrow names it.
+        file_bytes: files are not filled up beyond this size.
+        group_bytes: size of a row group in memory.
+    """
+
+    schema: pa.Schema
+    stored: Sequence[str]
+    partition: Sequence[PartitionField]
+    compression: str
+    file_bytes: int
+    group_bytes: int
+
+
+class Overtaken(Exception):
+    """Another writer has changed the table, so that nothing was committed."""
+
+
+class MergeTarget(Protocol):
+    """A table at one moment."""
+
+    @property
+    def layout(self) -> Layout:
+        """How its files are made."""
+
+    def files(self, bounds: Mapping[str, tuple[Any, Any]]) -> Sequence[DataFile]:
+        """Return the files that can hold rows with keys between bounds.
+
+        Args:
+            bounds: least and largest value of columns; numbers or texts.
+
+        Raises:
+            OnlySpark: files need more than to be read, such as files with deleted rows.
+        """
+
+    def columns(self, file: pa.Schema) -> Sequence[str | None]:
+        """Return the names of the columns in a file, for each column of the layout; None for one that it lacks.
+
+        Raises:
+            OnlySpark: the file holds a column in another type.
+        """
+
+    def missing(self, at: int, file: DataFile, rows: int) -> pa.Array:
+        """Return the values of a column that a file lacks.
+
+        Args:
+            at: position of the column in the layout.
+            file: the file.
+            rows: how many values.
+
+        Raises:
+            OnlySpark: the values cannot be told.
+        """
+
+    def new_path(self, partition: Partition) -> str:
+        """Return the local path of a new file, whose folder exists."""
+
+    def commit(self, removed: Sequence[DataFile], added: Sequence[NewFile]) -> None:
+        """Replace files by others in one commit, if the table is still as it was where that matters.
+
+        Raises:
+            Overtaken: it is not; nothing was committed.
+            Exception: any error of the catalog; the commit may or may not have happened.
+        """

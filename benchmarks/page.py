@@ -224,8 +224,12 @@ def _merge(result: Mapping[str, Any]) -> Iterator[str]:
         " statements on both sides; PyIceberg reads the tables, which must be what DuckDB makes of the changes.",
     )
     yield from _rounds(result["secs"])
-    goal = _goal(result["goal"], is_missed=result["time"] > result["goal"])
-    yield f"- {result['time']} of stock's time, {goal}"
+    ratios = result.get("ratios", {"stock": {"secs": result["time"]}})  # older results have one other side
+    for name, one in ratios.items():
+        cpu = f", {one['cpu_secs']} of its processor time" if "cpu_secs" in one else ""
+        yield f"- {one['secs']} of the time of {name}{cpu}, {_goal(result['goal'], is_missed=one['secs'] > result['goal'])}"
+    if "load" in result:
+        yield f"- load averages of the machine at the end: {', '.join(f'{one:.1f}' for one in result['load'])}"
 
 
 def _scale(result: Mapping[str, Any]) -> Iterator[str]:

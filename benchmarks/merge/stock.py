@@ -11,15 +11,27 @@ from pyspark.sql import DataFrame, SparkSession
 
 from benchmarks.merge import orders
 from benchmarks.side import Drain, serve
-from benchmarks.stock import for_each_batch
+from benchmarks.stock import Infer, for_each_batch, inferred_through_python
 
 
-def main(bootstrap: str, topic: str, batch_rows: str, cores: str, warehouse: str, rows: str) -> None:
-    """Merge with `foreachBatch` on Spark's own Kafka source."""
+def main(
+    table: str, infer: Infer, bootstrap: str, topic: str, batch_rows: str, cores: str, warehouse: str, rows: str
+) -> None:
+    """Merge with `foreachBatch` on Spark's own Kafka source.
+
+    Args:
+        table: the side's table.
+        infer: makes the rows of a batch.
+        bootstrap: `host:port` of the broker.
+        topic: a topic of changes.
+        batch_rows: limit of a batch.
+        cores: of Spark.
+        warehouse: folder of the tables.
+        rows: of the table at the begin.
+    """
     builder = SparkSession.builder.master(f"local[{cores}]").config("spark.sql.session.timeZone", "UTC")
     builder = builder.config("spark.jars", orders.archives("iceberg", "spark-kafka"))
     spark = builder.config(map=orders.catalog_conf(warehouse)).getOrCreate()
-    table = "orders_stock"
     base = orders.create(spark, table, int(rows))
 
     def drain(given: Drain) -> float:
@@ -28,10 +40,10 @@ def main(bootstrap: str, topic: str, batch_rows: str, cores: str, warehouse: str
         def merge(changes: DataFrame) -> None:
             orders.merge(spark, changes, given.table)
 
-        return for_each_batch(spark, bootstrap, topic, batch_rows, given.checkpoint, merge)
+        return for_each_batch(spark, bootstrap, topic, batch_rows, given.checkpoint, merge, infer)
 
     serve(drain)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main("orders_stock", inferred_through_python, *sys.argv[1:])

@@ -1,4 +1,4 @@
-"""MERGE into Iceberg without Spark's join leaves the same rows as Spark's own MERGE, and leaves to Spark what it must."""
+"""MERGE into Iceberg and Delta without Spark's join leaves the same rows as Spark's own MERGE, and leaves to Spark what it must."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from tests.e2e.jobs import SCRIPTS
 SEED = 1
 
 
-@pytest.fixture(scope="module")
-def cases(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+@pytest.fixture(scope="module", params=["iceberg", "delta"])
+def cases(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     folder: Path = tmp_path_factory.mktemp("merges")
-    archives = ",".join(str(path) for path in jars.ensure("iceberg"))
-    command = [sys.executable, SCRIPTS / "compare_merges.py", folder / "out", folder / "lake", archives, str(SEED)]
+    archives = ",".join(str(path) for path in jars.ensure(request.param))
+    script = SCRIPTS / "compare_merges.py"
+    command = [sys.executable, script, request.param, folder / "out", folder / "lake", archives, str(SEED)]
     environ = {**os.environ, "GLUEPOT_STATE": str(folder / "state")}
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
@@ -32,8 +33,8 @@ def test_the_same_rows_are_in_the_table(cases):
     assert {one["name"]: one["rows"][0] for one in cases} == {one["name"]: one["rows"][1] for one in cases}
 
 
-def test_the_same_mistakes_are_told(cases):
-    assert {one["name"]: one["errors"][0] for one in cases} == {one["name"]: one["errors"][1] for one in cases}
+def test_the_same_counts_and_mistakes_are_told(cases):
+    assert {one["name"]: one["outcomes"][0] for one in cases} == {one["name"]: one["outcomes"][1] for one in cases}
 
 
 def test_each_named_case_goes_its_way(cases):

@@ -33,8 +33,10 @@ COMPARED: Mapping[str, pa.DataType] = {
     "timestamp": pa.timestamp("us", "UTC"),
     "timestamp_ntz": pa.timestamp("us"),
 }
-"""Spark's names of types whose values Arrow compares and orders as Spark does. A text with another collation has another
-name."""
+"""Spark's names of types whose values Arrow compares and orders as Spark does.
+
+A text with another collation has another name.
+"""
 
 NOTHING = "void"
 """Spark's name of the type that a bare NULL has."""

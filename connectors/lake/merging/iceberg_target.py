@@ -14,11 +14,20 @@ from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from py4j.protocol import Py4JJavaError
 
 from gluepot.connectors.lake.merging.arrow_schema import arrow_schema, column_names
 from gluepot.connectors.lake.merging.expressions import OnlySpark
-from gluepot.connectors.lake.merging.target import DataFile, Layout, NewFile, Overtaken, Partition, PartitionField
+from gluepot.connectors.lake.merging.target import (
+    DataFile,
+    Layout,
+    NewFile,
+    Overtaken,
+    Partition,
+    PartitionField,
+    local_path,
+)
 
 _TABLE = "org.apache.iceberg.spark.source.SparkTable"
 _OVERTAKEN = {
@@ -64,28 +73,30 @@ class IcebergMergeTarget:
         table: Iceberg's table.
         snapshot: number of the snapshot; None for a table without one.
         layout: how its files are made.
-        ids: numbers of its columns in Iceberg.
     """
 
     jvm: Any
     table: Any
     snapshot: int | None
     layout: Layout
-    ids: Sequence[int]
+
+    @property
+    def counts(self) -> bool:
+        """See `MergeTarget`."""
+        return False
 
     @classmethod
-    def of(cls, jvm: Any, settings: Mapping[str, str], plan: Any) -> IcebergMergeTarget:
+    def of(cls, jvm: Any, settings: Mapping[str, str], relation: Any) -> IcebergMergeTarget:
         """Open the table of a statement.
 
         Args:
             jvm: the Java packages.
             settings: of the session.
-            plan: Spark's resolved plan of the table.
+            relation: the table in Spark's plan.
 
         Raises:
             OnlySpark: it is no table of Iceberg, or only Spark can change it.
         """
-        relation = plan.collectLeaves().apply(0)
         if relation.getClass().getSimpleName() != "DataSourceV2Relation":
             raise OnlySpark("a table that is not Iceberg's")
         if relation.table().getClass().getName() != _TABLE or relation.table().branch() is not None:
@@ -99,9 +110,8 @@ class IcebergMergeTarget:
             raise OnlySpark("columns that have changed since")
         head = table.currentSnapshot()
         schema = json.loads(jvm.org.apache.iceberg.SchemaParser.toJson(table.schema()))
-        ids = [field["id"] for field in schema["fields"]]
         layout = _layout(jvm, table, schema, str(relation.catalog().get().name()))
-        return cls(jvm, table, None if head is None else head.snapshotId(), layout, ids)
+        return cls(jvm, table, None if head is None else head.snapshotId(), layout)
 
     def files(self, bounds: Mapping[str, tuple[Any, Any]]) -> Sequence[DataFile]:
         """See `MergeTarget`."""
@@ -128,16 +138,16 @@ class IcebergMergeTarget:
             raise OnlySpark("a file with deleted rows")
         if file.format().toString() != "PARQUET" or file.specId() != self.table.spec().specId():
             raise OnlySpark("a file of another format, or of an older partitioning")
-        return DataFile(_local(file.location()), self._partition(file), file.fileSizeInBytes(), file)
+        return DataFile(local_path(file.location()), self._partition(file), file.fileSizeInBytes(), file)
 
     def _partition(self, file: Any) -> Partition:
         kinds = self.table.spec().partitionType().fields()
         values, anything = file.partition(), self.jvm.java.lang.Class.forName("java.lang.Object")
         return tuple(_text(values.get(at, anything), str(kinds[at].type().toString())) for at in range(len(kinds)))
 
-    def columns(self, file: pa.Schema) -> Sequence[str | None]:
+    def columns(self, file: pq.ParquetFile) -> Sequence[str | None]:
         """See `MergeTarget`."""
-        return column_names(self.layout.schema, file)
+        return column_names(self.layout.schema, file.schema_arrow)
 
     def missing(self, at: int, file: DataFile, rows: int) -> pa.Array:  # noqa: ARG002  as in `MergeTarget`
         """See `MergeTarget`."""
@@ -152,9 +162,9 @@ class IcebergMergeTarget:
         places = self.table.locationProvider()
         if self.layout.partition:
             parts = self._described("", partition, 1, 1).build().partition()
-            path = _local(places.newDataLocation(self.table.spec(), parts, name))
+            path = local_path(places.newDataLocation(self.table.spec(), parts, name))
         else:
-            path = _local(places.newDataLocation(name))
+            path = local_path(places.newDataLocation(name))
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         return path
 
@@ -202,7 +212,7 @@ def _layout(jvm: Any, table: Any, schema: Mapping[str, Any], catalog: str) -> La
     codec = _CODECS.get(properties.get("write.parquet.compression-codec", "zstd").lower())
     if codec is None:
         raise OnlySpark("another compression")
-    _local(properties.get("write.data.path", table.location()))
+    local_path(properties.get("write.data.path", table.location()))
     columns = arrow_schema(schema)
     spec = json.loads(jvm.org.apache.iceberg.PartitionSpecParser.toJson(table.spec()))
     return Layout(
@@ -236,13 +246,3 @@ def _text(value: Any, kind: str) -> str | None:
     if kind == "date":
         return (_EPOCH + timedelta(days=int(value))).isoformat()
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _local(location: str) -> str:
-    """Return the path of a file on this machine."""
-    path = location.removeprefix("file:")
-    if path.startswith("//"):
-        path = "/" + path.lstrip("/")
-    if not path.startswith("/"):
-        raise OnlySpark("files that are not on this machine")
-    return path

@@ -7,7 +7,6 @@ from functools import cache, wraps
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
 
 SETTING = "spark.gluepot.nativeMerge"
 """A setting of Spark. With `false`, Spark runs each MERGE itself."""
@@ -25,8 +24,9 @@ def use_own_merges() -> None:
         if not args and not kwargs and is_merge(sqlQuery) and self.conf.get(SETTING, "true") != "false":
             from gluepot.connectors.lake.merging.run import merged  # noqa: PLC0415  most jobs merge nothing
 
-            if merged(self, sqlQuery):
-                return self.createDataFrame([], StructType([]))
+            done = merged(self, sqlQuery)
+            if done is not None:
+                return done
         return original(self, sqlQuery, *args, **kwargs)
 
     SparkSession.sql = sql  # type: ignore[method-assign]

@@ -38,12 +38,14 @@ class Rewritten:
     Args:
         file: the new file; None if no row is left.
         moved: rows that went to other partitions.
-        changes: how many rows were updated or deleted.
+        updated: how many rows were updated.
+        deleted: how many rows were deleted.
     """
 
     file: NewFile | None
     moved: Sequence[Moved]
-    changes: int
+    updated: int
+    deleted: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +60,25 @@ class Reader:
     target: MergeTarget
     merge: Merge
 
-    def matches(self, file: DataFile, keys: Keys, source: Source) -> Pairs:
-        """Return the matches of all rows of a file."""
+    def matches(self, file: DataFile, keys: Keys, source: Source, bounds: Mapping[str, tuple[Any, Any]]) -> Pairs:
+        """Return the matches of all rows of a file.
+
+        Args:
+            file: the file.
+            keys: of the source.
+            source: the source.
+            bounds: least and largest value of parts of the keys; row groups beyond them are not read.
+        """
         wanted = condition_columns(self.merge)
         found, first = [], 0
-        with pq.ParquetFile(file.path) as opened:
+        with _opened(file) as opened:
+            names = dict(zip(self.target.layout.schema.names, self.target.columns(opened), strict=True))
             for group in range(opened.num_row_groups):
-                pairs = matches(self.merge, keys, source, self.group(opened, group, file, wanted))
-                found.append(Pairs(pairs.target + first, pairs.source))
-                first += opened.metadata.row_group(group).num_rows
+                footer = opened.metadata.row_group(group)
+                if _can_hold(footer, {names[name]: ends for name, ends in bounds.items()}):
+                    pairs = matches(self.merge, keys, source, self.group(opened, group, file, wanted))
+                    found.append(Pairs(pairs.target + first, pairs.source))
+                first += footer.num_rows
         none = np.zeros(0, np.int64)
         return Pairs(
             np.concatenate([none, *(one.target for one in found)]),
@@ -82,7 +94,7 @@ class Reader:
             OnlySpark: the file holds a column in a form that is not read here.
         """
         schema = self.target.layout.schema
-        names = self.target.columns(opened.schema_arrow)
+        names = self.target.columns(opened)
         each = [
             (one.number, name, kind.type)
             for one, name, kind in zip(self.merge.target, names, schema, strict=True)
@@ -97,6 +109,22 @@ class Reader:
             else:
                 found[number] = fitted(pa.concat_arrays(table[name].chunks), kind) if rows else pa.nulls(0, kind)
         return found
+
+
+def _can_hold(group: Any, bounds: Mapping[str | None, tuple[Any, Any]]) -> bool:
+    """Return whether a row group can hold values between bounds. Bounds of texts are not looked at."""
+    for at in range(group.num_columns):
+        column = group.column(at)
+        ends, known = bounds.get(column.path_in_schema), column.statistics
+        if ends is None or known is None or not known.has_min_max or not isinstance(known.min, int):
+            continue
+        if isinstance(ends[0], int) and (known.max < ends[0] or known.min > ends[1]):
+            return False
+    return True
+
+
+def _opened(file: DataFile) -> pq.ParquetFile:
+    return pq.ParquetFile(file.path, coerce_int96_timestamp_unit="us")
 
 
 def number_of(merge: Merge, number: int) -> int:
@@ -196,9 +224,9 @@ def rewritten(
         OnlySpark: there is a null where the table allows none.
     """
     writer = Writer(reader.target.layout, reader.target.new_path(file.partition), file.partition)
-    moved, changes, first = [], 0, 0
+    moved, updated, deleted, first = [], 0, 0, 0
     try:
-        with pq.ParquetFile(file.path) as opened:
+        with _opened(file) as opened:
             for group in range(opened.num_row_groups):
                 last = first + opened.metadata.row_group(group).num_rows
                 rows = reader.group(opened, group, file)
@@ -209,15 +237,15 @@ def rewritten(
                     continue
                 made = changed(reader.merge, pairs, source, rows, moves)
                 writer.add(made.rows)
-                changes += made.changes
+                updated, deleted = updated + made.updated, deleted + made.deleted
                 if made.moved:
                     moved.append(Moved(made.moved, made.partitions))
         for one in further:
             writer.add(one)
-        if not changes and not further:
+        if not updated and not deleted and not further:
             writer.abandon()
             return None
-        return Rewritten(writer.close(), moved, changes)
+        return Rewritten(writer.close(), moved, updated, deleted)
     except BaseException:
         writer.abandon()
         raise

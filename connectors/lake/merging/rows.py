@@ -161,13 +161,15 @@ class Changed:
         rows: the columns, in the order of the statement's target, without the rows that were deleted.
         moved: of the rows that were updated, those that belong to another partition; they are not among `rows`.
         partitions: positions in the source of the partitions of `moved`.
-        changes: how many rows were updated or deleted.
+        updated: how many rows were updated.
+        deleted: how many rows were deleted.
     """
 
     rows: Sequence[pa.Array]
     moved: Sequence[pa.Array]
     partitions: Positions
-    changes: int
+    updated: int
+    deleted: int
 
 
 def changed(
@@ -187,7 +189,7 @@ def changed(
     count = len(next(iter(rows.values())))
     left, gone, away = np.ones(len(found.target), np.bool_), np.zeros(count, np.bool_), np.zeros(count, np.bool_)
     origin = np.zeros(count, np.int64)
-    changes = 0
+    updated = 0
     for at, clause in enumerate(merge.matched):
         uses = frozenset[int]().union(*(one.uses for one in _values(clause)))
         hit = left.copy()
@@ -195,12 +197,12 @@ def changed(
             hit &= _holds(clause.condition, _joined(found, source, rows, clause.condition.uses))
         left &= ~hit
         pairs = Pairs(found.target[hit], found.source[hit])
-        changes += len(pairs.target)
         if not len(pairs.target):
             continue
         if clause.values is None:
             gone[pairs.target] = True
             continue
+        updated += len(pairs.target)
         given = _joined(pairs, source, rows, uses)
         for number, value in clause.values.items():
             columns[number] = _replaced(columns[number], pairs.target, value.of(given))
@@ -212,7 +214,7 @@ def changed(
     moved = [one.filter(pa.array(away)) for one in ordered] if away.any() else []
     stays = ~(gone | away)
     kept = ordered if stays.all() else [one.filter(pa.array(stays)) for one in ordered]
-    return Changed(kept, moved, origin[away], changes)
+    return Changed(kept, moved, origin[away], updated, int(gone.sum()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,4 +294,4 @@ def _replaced(column: pa.Array, at: Positions, values: pa.Array) -> pa.Array:
 
 
 def _is_flat(kind: pa.DataType) -> bool:
-    return pa.types.is_primitive(kind) or pa.types.is_string(kind) or pa.types.is_binary(kind)
+    return bool(pa.types.is_primitive(kind) or pa.types.is_string(kind) or pa.types.is_binary(kind))

@@ -20,7 +20,9 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+from pyspark.sql.types import StructType
 
+from gluepot.connectors.lake.merging.delta_target import DeltaMergeTarget
 from gluepot.connectors.lake.merging.expressions import OnlySpark
 from gluepot.connectors.lake.merging.iceberg_target import IcebergMergeTarget
 from gluepot.connectors.lake.merging.partitions import Origin, moving, origins, spread
@@ -34,42 +36,61 @@ from gluepot.core.logging import get_logger
 # A source whose own sources are larger than this is joined by Spark.
 _MOST_SOURCE_BYTES = 256_000_000
 
+_COUNTS = "num_affected_rows long, num_updated_rows long, num_deleted_rows long, num_inserted_rows long"
+
 _T = TypeVar("_T")
 _log = get_logger(__name__)
 
 
-def merged(spark: SparkSession, statement: str) -> bool:
-    """Run a MERGE statement; return False, with nothing changed, where Spark has to run it.
+def merged(spark: SparkSession, statement: str) -> DataFrame | None:
+    """Run a MERGE statement and return what Spark's would return; None, with nothing changed, where Spark must run it.
 
     Raises:
         Exception: any error of the table's catalog at the commit. The commit may or may not have happened.
     """
     if not str(spark.sparkContext.master).startswith("local"):
-        return False
+        return None
     jvm, session = spark._jvm, spark._jsparkSession  # noqa: SLF001  Python has no other way to a plan
     assert jvm is not None
     try:
         found = resolved(jvm, session, statement)
-        target = IcebergMergeTarget.of(jvm, spark.conf.getAll, found.target)
+        target = _target(jvm, spark.conf.getAll, found)
         source, partitions = _source(spark, found, target)
         work = _Work(found.merge, target, source, partitions, spark.sparkContext.defaultParallelism)
         changes = work.run()
     except (OnlySpark, Overtaken) as reason:
         _log.info("spark_merges", reason=str(reason))
-        return False
+        return None
     except (Py4JError, PySparkException) as error:
         # Spark says what is wrong with the statement, if anything is.
         _log.info("spark_merges", reason=str(error).partition("\n")[0])
-        return False
+        return None
     try:
         changes.commit(target)
     except Overtaken as reason:
         _log.info("spark_merges", reason=str(reason).partition("\n")[0])
-        return False
-    if not session.sharedState().cacheManager().isEmpty():
-        spark.catalog.refreshTable(found.target.collectLeaves().apply(0).name())
-    _log.info("merged", **changes.figures())
-    return True
+        return None
+    cached = session.sharedState().cacheManager()
+    if not cached.isEmpty():
+        cached.recacheByPlan(session, found.target)
+    _log.info("merged", removed_files=len(changes.removed), added_files=len(changes.added), **changes.rows)
+    return spark.createDataFrame([tuple(changes.rows.values())], _COUNTS) if target.counts else _nothing(spark)
+
+
+def _nothing(spark: SparkSession) -> DataFrame:
+    return spark.createDataFrame([], StructType([]))
+
+
+def _target(jvm: Any, settings: Mapping[str, str], found: Resolved) -> MergeTarget:
+    """Open the table of a statement.
+
+    Raises:
+        OnlySpark: only Spark can change it.
+    """
+    leaf = found.target.collectLeaves().apply(0)
+    if leaf.getClass().getSimpleName() == "LogicalRelation":
+        return DeltaMergeTarget.of(jvm, settings, leaf, found.merge.target)
+    return IcebergMergeTarget.of(jvm, settings, leaf)
 
 
 def _source(spark: SparkSession, found: Resolved, target: MergeTarget) -> tuple[Source, Sequence[pa.Array]]:
@@ -125,14 +146,27 @@ class _Changes:
     Args:
         removed: files that go.
         added: files that come.
-        updated: how many rows were updated or deleted.
+        updated: how many rows were updated.
+        deleted: how many rows were deleted.
         inserted: how many rows came.
     """
 
     removed: Sequence[DataFile]
     added: Sequence[NewFile]
     updated: int
+    deleted: int
     inserted: int
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """The counts that Delta returns, in its order."""
+        changed = self.updated + self.deleted + self.inserted
+        return {
+            "num_affected_rows": changed,
+            "num_updated_rows": self.updated,
+            "num_deleted_rows": self.deleted,
+            "num_inserted_rows": self.inserted,
+        }
 
     def commit(self, target: MergeTarget) -> None:
         if not self.removed and not self.added:
@@ -145,14 +179,6 @@ class _Changes:
                 Path(one.path).unlink(missing_ok=True)
             raise
         reach("lake.merged")
-
-    def figures(self) -> dict[str, int]:
-        return {
-            "removed_files": len(self.removed),
-            "added_files": len(self.added),
-            "changed_rows": self.updated,
-            "inserted_rows": self.inserted,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +207,9 @@ class _Work:
         """
         keys = keys_of(self.merge, self.source)
         reader = Reader(self.target, self.merge)
-        files = self.target.files(self._bounds(keys.rows)) if len(keys.rows) else []
-        found = self._each(lambda file: reader.matches(file, keys, self.source), files)
+        bounds = self._bounds(keys.rows)
+        files = self.target.files(bounds) if len(keys.rows) else []
+        found = self._each(lambda file: reader.matches(file, keys, self.source, bounds), files)
         is_matched = np.zeros(self.source.rows, np.bool_)
         for pairs in found:
             is_matched[pairs.source] = True
@@ -224,7 +251,8 @@ class _Work:
                     Path(new.path).unlink()
             raise
         removed = [file for (file, _), made in zip(touched, results, strict=True) if made is not None]
-        return _Changes(removed, done, sum(made.changes for made in results if made is not None), inserted)
+        made = [one for one in results if one is not None]
+        return _Changes(removed, done, sum(one.updated for one in made), sum(one.deleted for one in made), inserted)
 
     def _recipients(
         self, touched: Sequence[tuple[DataFile, Pairs]], waiting: Mapping[Partition, Sequence[Sequence[pa.Array]]]

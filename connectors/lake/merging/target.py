@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gluepot.connectors.lake.merging.expressions import OnlySpark
 
 Partition: TypeAlias = tuple[str | None, ...]
 """The values of a partition, as text."""
@@ -78,6 +81,20 @@ class Layout:
     group_bytes: int
 
 
+def local_path(location: str) -> str:
+    """Return the path of a file on this machine.
+
+    Raises:
+        OnlySpark: it is somewhere else.
+    """
+    path = location.removeprefix("file:")
+    if path.startswith("//"):
+        path = "/" + path.lstrip("/")
+    if not path.startswith("/"):
+        raise OnlySpark("files that are not on this machine")
+    return path
+
+
 class Overtaken(Exception):
     """Another writer has changed the table, so that nothing was committed."""
 
@@ -89,6 +106,10 @@ class MergeTarget(Protocol):
     def layout(self) -> Layout:
         """How its files are made."""
 
+    @property
+    def counts(self) -> bool:
+        """Whether a MERGE returns how many rows it has changed."""
+
     def files(self, bounds: Mapping[str, tuple[Any, Any]]) -> Sequence[DataFile]:
         """Return the files that can hold rows with keys between bounds.
 
@@ -99,7 +120,7 @@ class MergeTarget(Protocol):
             OnlySpark: files need more than to be read, such as files with deleted rows.
         """
 
-    def columns(self, file: pa.Schema) -> Sequence[str | None]:
+    def columns(self, file: pq.ParquetFile) -> Sequence[str | None]:
         """Return the names of the columns in a file, for each column of the layout; None for one that it lacks.
 
         Raises:

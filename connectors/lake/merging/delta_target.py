@@ -6,7 +6,7 @@ Delta's own transaction in the JVM lists the files, looks for conflicts and comm
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from gluepot.connectors.lake.merging.delta_stats import stats
 from gluepot.connectors.lake.merging.expressions import COMPARED, OnlySpark, kind_of
 from gluepot.connectors.lake.merging.statement import Attribute
 from gluepot.connectors.lake.merging.target import (
+    Counts,
     DataFile,
     Layout,
     NewFile,
@@ -43,6 +44,7 @@ _SESSION = "spark.databricks.delta."
 _SESSION_SETTINGS = {
     f"{_SESSION}retentionDurationCheck.enabled",
     f"{_SESSION}snapshotPartitions",
+    f"{_SESSION}lastCommitVersionInSession",
     f"{_SESSION}vacuum.parallelDelete.enabled",
 }
 _READER, _WRITER = 1, 2
@@ -159,7 +161,12 @@ class DeltaMergeTarget:
         Path(folder).mkdir(parents=True, exist_ok=True)
         return f"{folder}/part-00000-{uuid4()}.c000.{self.layout.compression}.parquet"
 
-    def commit(self, removed: Sequence[DataFile], added: Sequence[NewFile]) -> None:
+    def prepared(
+        self,
+        removed: Sequence[DataFile],
+        added: Sequence[NewFile],
+        counts: Counts,
+    ) -> Callable[[], None]:
         """See `MergeTarget`."""
         delta = self.jvm.org.apache.spark.sql.delta
         now_ms = self.jvm.java.lang.System.currentTimeMillis()
@@ -167,13 +174,39 @@ class DeltaMergeTarget:
         actions += [delta.actions.Action.fromJson(json.dumps(self._described(one))) for one in added]
         to_seq = self.jvm.org.apache.spark.api.python.PythonUtils.toSeq
         nothing = to_seq([])
-        operation = delta.DeltaOperations.Merge(self.jvm.scala.Option.empty(), nothing, nothing, nothing)
-        try:
-            self.transaction.commit(to_seq(actions), operation)
-        except Py4JJavaError as error:
-            if self._is_overtaken(error.java_exception.getClass()):
-                raise Overtaken(str(error.java_exception.getMessage())) from error
-            raise
+        merge = getattr(getattr(delta, "DeltaOperations$Merge$"), "MODULE$")
+        operation = merge.apply(self.jvm.scala.Option.empty(), nothing, nothing, nothing)
+        described = to_seq(actions)
+        self._tell(removed, added, counts)
+
+        def commit() -> None:
+            try:
+                self.transaction.commit(described, operation)
+            except Py4JJavaError as error:
+                if self._is_overtaken(error.java_exception.getClass()):
+                    raise Overtaken(str(error.java_exception.getMessage())) from error
+                raise
+
+        return commit
+
+    def _tell(self, removed: Sequence[DataFile], added: Sequence[NewFile], counts: Counts) -> None:
+        """Tell the transaction the figures that the table's history shows."""
+        spark = self.transaction.spark()
+        context, metrics = spark.sparkContext(), self.jvm.org.apache.spark.sql.execution.metric.SQLMetrics
+        figures = {
+            "operationNumSourceRows": counts.source,
+            "numTargetRowsInserted": counts.inserted,
+            "numTargetRowsUpdated": counts.updated,
+            "numTargetRowsDeleted": counts.deleted,
+            "numTargetRowsCopied": sum(one.rows for one in added) - counts.inserted - counts.updated,
+            "numTargetFilesAdded": len(added),
+            "numTargetFilesRemoved": len(removed),
+        }
+        made = {}
+        for name, value in figures.items():
+            made[name] = metrics.createMetric(context, name)
+            made[name].set(value)
+        self.transaction.registerSQLMetrics(spark, self.jvm.org.apache.spark.api.python.PythonUtils.toScalaMap(made))
 
     def _is_overtaken(self, kind: Any) -> bool:
         while kind is not None:

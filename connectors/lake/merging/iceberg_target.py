@@ -6,7 +6,7 @@ Iceberg's own library in the JVM plans the files and commits, in the way in whic
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
@@ -20,6 +20,7 @@ from py4j.protocol import Py4JJavaError
 from gluepot.connectors.lake.merging.arrow_schema import arrow_schema, column_names
 from gluepot.connectors.lake.merging.expressions import OnlySpark
 from gluepot.connectors.lake.merging.target import (
+    Counts,
     DataFile,
     Layout,
     NewFile,
@@ -173,7 +174,12 @@ class IcebergMergeTarget:
         files = files.withPath(location).withFormat("parquet").withFileSizeInBytes(size_bytes).withRecordCount(rows)
         return files.withPartitionValues(list(partition)) if partition else files
 
-    def commit(self, removed: Sequence[DataFile], added: Sequence[NewFile]) -> None:
+    def prepared(
+        self,
+        removed: Sequence[DataFile],
+        added: Sequence[NewFile],
+        counts: Counts,  # noqa: ARG002  as in `MergeTarget`
+    ) -> Callable[[], None]:
         """See `MergeTarget`."""
         iceberg = self.jvm.org.apache.iceberg
         kept = iceberg.MetricsConfig.forTable(self.table)
@@ -190,12 +196,16 @@ class IcebergMergeTarget:
         if self.table.properties().get("write.merge.isolation-level") != "snapshot":
             change.validateNoConflictingData()
         change.validateNoConflictingDeletes()
-        try:
-            change.commit()
-        except Py4JJavaError as error:
-            if error.java_exception.getClass().getName() in _OVERTAKEN:
-                raise Overtaken(str(error.java_exception.getMessage())) from error
-            raise
+
+        def commit() -> None:
+            try:
+                change.commit()
+            except Py4JJavaError as error:
+                if error.java_exception.getClass().getName() in _OVERTAKEN:
+                    raise Overtaken(str(error.java_exception.getMessage())) from error
+                raise
+
+        return commit
 
 
 def _layout(jvm: Any, table: Any, schema: Mapping[str, Any], catalog: str) -> Layout:

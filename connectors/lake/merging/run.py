@@ -29,7 +29,7 @@ from gluepot.connectors.lake.merging.partitions import Origin, moving, origins, 
 from gluepot.connectors.lake.merging.rewriting import Reader, Rewritten, Writer, rewritten
 from gluepot.connectors.lake.merging.rows import Pairs, Source, added, keys_of, used
 from gluepot.connectors.lake.merging.statement import Merge, Resolved, resolved
-from gluepot.connectors.lake.merging.target import DataFile, MergeTarget, NewFile, Overtaken, Partition
+from gluepot.connectors.lake.merging.target import Counts, DataFile, MergeTarget, NewFile, Overtaken, Partition
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
 
@@ -58,6 +58,7 @@ def merged(spark: SparkSession, statement: str) -> DataFrame | None:
         source, partitions = _source(spark, found, target)
         work = _Work(found.merge, target, source, partitions, spark.sparkContext.defaultParallelism)
         changes = work.run()
+        commit = _prepared(changes, target)
     except (OnlySpark, Overtaken) as reason:
         _log.info("spark_merges", reason=str(reason))
         return None
@@ -66,7 +67,7 @@ def merged(spark: SparkSession, statement: str) -> DataFrame | None:
         _log.info("spark_merges", reason=str(error).partition("\n")[0])
         return None
     try:
-        changes.commit(target)
+        commit()
     except Overtaken as reason:
         _log.info("spark_merges", reason=str(reason).partition("\n")[0])
         return None
@@ -146,39 +147,54 @@ class _Changes:
     Args:
         removed: files that go.
         added: files that come.
-        updated: how many rows were updated.
-        deleted: how many rows were deleted.
-        inserted: how many rows came.
+        counts: of rows.
     """
 
     removed: Sequence[DataFile]
     added: Sequence[NewFile]
-    updated: int
-    deleted: int
-    inserted: int
+    counts: Counts
 
     @property
     def rows(self) -> dict[str, int]:
         """The counts that Delta returns, in its order."""
-        changed = self.updated + self.deleted + self.inserted
+        counts = self.counts
         return {
-            "num_affected_rows": changed,
-            "num_updated_rows": self.updated,
-            "num_deleted_rows": self.deleted,
-            "num_inserted_rows": self.inserted,
+            "num_affected_rows": counts.updated + counts.deleted + counts.inserted,
+            "num_updated_rows": counts.updated,
+            "num_deleted_rows": counts.deleted,
+            "num_inserted_rows": counts.inserted,
         }
 
-    def commit(self, target: MergeTarget) -> None:
-        if not self.removed and not self.added:
-            return
+    def remove_added(self) -> None:
+        """Remove the files that came; the table must not refer to them."""
+        for one in self.added:
+            Path(one.path).unlink(missing_ok=True)
+
+
+def _prepared(changes: _Changes, target: MergeTarget) -> Callable[[], None]:
+    """Return what commits changes.
+
+    Raises:
+        Exception: the changes cannot be described; their files have been removed.
+    """
+    if not changes.removed and not changes.added:
+        return lambda: None
+    try:
+        exchange = target.prepared(changes.removed, changes.added, changes.counts)
+    except BaseException:
+        changes.remove_added()
+        raise
+
+    def commit() -> None:
         reach("lake.merging")
         try:
-            target.commit(self.removed, self.added)
+            exchange()
         except Overtaken:
-            for one in self.added:
-                Path(one.path).unlink(missing_ok=True)
+            changes.remove_added()
             raise
         reach("lake.merged")
+
+    return commit
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +268,8 @@ class _Work:
             raise
         removed = [file for (file, _), made in zip(touched, results, strict=True) if made is not None]
         made = [one for one in results if one is not None]
-        return _Changes(removed, done, sum(one.updated for one in made), sum(one.deleted for one in made), inserted)
+        updated, deleted = sum(one.updated for one in made), sum(one.deleted for one in made)
+        return _Changes(removed, done, Counts(self.source.rows, updated, deleted, inserted))
 
     def _recipients(
         self, touched: Sequence[tuple[DataFile, Pairs]], waiting: Mapping[Partition, Sequence[Sequence[pa.Array]]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -45,6 +45,23 @@ class NewFile:
     path: str
     partition: Partition
     rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Rows of a merge.
+
+    Args:
+        source: rows of the source.
+        updated: rows of the table that were updated.
+        deleted: rows of the table that were deleted.
+        inserted: rows that came.
+    """
+
+    source: int
+    updated: int
+    deleted: int
+    inserted: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +159,10 @@ class MergeTarget(Protocol):
     def new_path(self, partition: Partition) -> str:
         """Return the local path of a new file, whose folder exists."""
 
-    def commit(self, removed: Sequence[DataFile], added: Sequence[NewFile]) -> None:
-        """Replace files by others in one commit, if the table is still as it was where that matters.
+    def prepared(self, removed: Sequence[DataFile], added: Sequence[NewFile], counts: Counts) -> Callable[[], None]:
+        """Describe the exchange of files by others; nothing is committed.
 
-        Raises:
-            Overtaken: it is not; nothing was committed.
-            Exception: any error of the catalog; the commit may or may not have happened.
+        Returns:
+            What commits the exchange if the table is still as it was where that matters. It raises Overtaken if it is
+            not, so that nothing was committed. After any other error the commit may or may not have happened.
         """

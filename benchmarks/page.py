@@ -227,7 +227,8 @@ def _merge(result: Mapping[str, Any]) -> Iterator[str]:
     ratios = result.get("ratios", {"stock": {"secs": result["time"]}})  # older results have one other side
     for name, one in ratios.items():
         cpu = f", {one['cpu_secs']} of its processor time" if "cpu_secs" in one else ""
-        yield f"- {one['secs']} of the time of {name}{cpu}, {_goal(result['goal'], is_missed=one['secs'] > result['goal'])}"
+        goal = _goal(result["goal"], is_missed=one["secs"] > result["goal"])
+        yield f"- {one['secs']} of the time of {name}{cpu}, {goal}"
     if "load" in result:
         yield f"- load averages of the machine at the end: {', '.join(f'{one:.1f}' for one in result['load'])}"
 

@@ -19,22 +19,19 @@ import pyarrow.compute as pc
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pyspark.sql.types import StructType
 
 from gluepot.connectors.lake.merging.delta_target import DeltaMergeTarget
 from gluepot.connectors.lake.merging.expressions import OnlySpark
 from gluepot.connectors.lake.merging.iceberg_target import IcebergMergeTarget
-from gluepot.connectors.lake.merging.partitions import Origin, moving, origins, spread
+from gluepot.connectors.lake.merging.partitions import Origin, moving, spread
 from gluepot.connectors.lake.merging.rewriting import Reader, Rewritten, Writer, rewritten
-from gluepot.connectors.lake.merging.rows import Pairs, Source, added, keys_of, used
+from gluepot.connectors.lake.merging.rows import Pairs, Source, added, keys_of
+from gluepot.connectors.lake.merging.source_rows import read_source
 from gluepot.connectors.lake.merging.statement import Merge, Resolved, resolved
 from gluepot.connectors.lake.merging.target import Counts, DataFile, MergeTarget, NewFile, Overtaken, Partition
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
-
-# A source whose own sources are larger than this is joined by Spark.
-_MOST_SOURCE_BYTES = 256_000_000
 
 _COUNTS = "num_affected_rows long, num_updated_rows long, num_deleted_rows long, num_inserted_rows long"
 
@@ -55,15 +52,15 @@ def merged(spark: SparkSession, statement: str) -> DataFrame | None:
     try:
         found = resolved(jvm, session, statement)
         target = _target(jvm, spark.conf.getAll, found)
-        source, partitions = _source(spark, found, target)
+        source, partitions = read_source(spark, found, target)
         work = _Work(found.merge, target, source, partitions, spark.sparkContext.defaultParallelism)
         changes = work.run()
         commit = _prepared(changes, target)
     except (OnlySpark, Overtaken) as reason:
         _log.info("spark_merges", reason=str(reason))
         return None
-    except (Py4JError, PySparkException) as error:
-        # Spark says what is wrong with the statement, if anything is.
+    except (Py4JError, PySparkException, pa.ArrowException, OSError) as error:
+        # Spark says what is wrong, if anything is.
         _log.info("spark_merges", reason=str(error).partition("\n")[0])
         return None
     try:
@@ -88,56 +85,12 @@ def _target(jvm: Any, settings: Mapping[str, str], found: Resolved) -> MergeTarg
     Raises:
         OnlySpark: only Spark can change it.
     """
+    if settings.get("spark.sql.caseSensitive", "false") != "false":
+        raise OnlySpark("names of which the case counts")
     leaf = found.target.collectLeaves().apply(0)
     if leaf.getClass().getSimpleName() == "LogicalRelation":
         return DeltaMergeTarget.of(jvm, settings, leaf, found.merge.target)
     return IcebergMergeTarget.of(jvm, settings, leaf)
-
-
-def _source(spark: SparkSession, found: Resolved, target: MergeTarget) -> tuple[Source, Sequence[pa.Array]]:
-    """Have Spark read the source; return its columns, and the partition in which each row belongs.
-
-    Raises:
-        OnlySpark: it is too large.
-    """
-    merge = found.merge
-    jvm: Any = spark._jvm  # noqa: SLF001  as above
-    made = jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, found.source)  # noqa: SLF001
-    leaves = made.queryExecution().optimizedPlan().collectLeaves()
-    size = sum(int(str(leaves.apply(at).stats().sizeInBytes())) for at in range(leaves.size()))
-    if size > _MOST_SOURCE_BYTES:
-        raise OnlySpark("a large source")
-    frame: DataFrame = ClassicDataFrame(made, spark).toDF(*(f"c{one.number}" for one in merge.source))
-    wanted = [f"c{one.number}" for one in merge.source if one.number in used(merge)]
-    parts = [
-        one.sql.format(f"c{number}")
-        for one, number in zip(target.layout.partition, origins(merge, target.layout.partition), strict=True)
-    ]
-    table = frame.selectExpr(*wanted, *(f"{sql} AS p{at}" for at, sql in enumerate(parts))).toArrow()
-    arrays = {name: _plain(table[name]) for name in table.column_names}
-    columns = {int(name[1:]): arrays[name] for name in wanted}
-    return Source(columns, table.num_rows), [arrays[f"p{at}"] for at in range(len(parts))]
-
-
-def _plain(column: pa.ChunkedArray) -> pa.Array:
-    """Return a column in one piece, its moments in UTC."""
-    array = pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
-    wanted = _in_utc(array.type)
-    return array if array.type.equals(wanted) else array.cast(wanted)
-
-
-def _in_utc(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_timestamp(kind) and kind.tz is not None:
-        return pa.timestamp(kind.unit, "UTC")
-    if pa.types.is_struct(kind):
-        return pa.struct([one.with_type(_in_utc(one.type)) for one in kind])
-    if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(_in_utc(kind.value_type)))
-    if pa.types.is_map(kind):
-        return pa.map_(
-            kind.key_field.with_type(_in_utc(kind.key_type)), kind.item_field.with_type(_in_utc(kind.item_type))
-        )
-    return kind
 
 
 @dataclass(frozen=True, slots=True)

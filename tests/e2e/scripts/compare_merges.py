@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pyspark.conf import SparkConf
 from pyspark.context import SparkContext
+from pyspark.errors import PySparkException
 
 from awsglue.context import GlueContext
 from gluepot.connectors.lake.merging import run
@@ -277,7 +278,8 @@ def outcome(table, statement):
     try:
         return [row.asDict() for row in spark.sql(statement.format(t=table)).collect()]
     except Exception as error:  # noqa: BLE001  what Spark raises is compared
-        return getattr(error, "getCondition", lambda: type(error).__name__)() or str(error).splitlines()[0]
+        told = error.getCondition() if isinstance(error, PySparkException) else None
+        return told or str(error).splitlines()[0]
 
 
 def found(table):

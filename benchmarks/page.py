@@ -216,12 +216,16 @@ def _sql(result: Mapping[str, Any]) -> Iterator[str]:
         yield f"- {name} takes {one['secs']} times as long, {goal}"
 
 
+_FORMATS = {"iceberg": "Iceberg", "delta": "Delta"}
+
+
 def _merge(result: Mapping[str, Any]) -> Iterator[str]:
     yield from _head(
         result,
-        "Changes merged into an Iceberg table",
+        f"Changes merged into a table of {_FORMATS[result.get('form', 'iceberg')]}",
         f"{result['batches']} batches of {result['batch_rows']:,} changes into {result['rows']:,} rows, by the same"
-        " statements on both sides; PyIceberg reads the tables, which must be what DuckDB makes of the changes.",
+        " statements on all sides; PyIceberg or delta-rs reads the tables, which must be what DuckDB makes of the"
+        " changes.",
     )
     yield from _rounds(result["secs"])
     ratios = result.get("ratios", {"stock": {"secs": result["time"]}})  # older results have one other side

@@ -1,8 +1,8 @@
-"""`python -m benchmarks.merge`: batches of changes merged into an Iceberg table, by us and by stock PySpark, in turns.
+"""`python -m benchmarks.merge`: batches of changes merged into a table by us and by stock PySpark, in turns.
 
-Both read one topic, have one catalog and run the same statements on each batch (`orders.merge`); only how its rows come
-about is each side's own. What is in the table after each round is read by PyIceberg and must be what DuckDB makes of
-the same changes, or the time does not count. Returns 1 where the goal is missed.
+All sides read one topic, have one catalog and run the same statements on each batch (`orders.merge`); only how its rows
+come about is each side's own. After each round PyIceberg or delta-rs reads the table, which must be what DuckDB makes
+of the same changes, or the time does not count. Returns 1 where the goal is missed.
 """
 
 from __future__ import annotations
@@ -14,9 +14,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import pyarrow as pa
-from pyiceberg.table import StaticTable
-
 from benchmarks.merge import changes, orders
 from benchmarks.paired import Side, ratio
 from benchmarks.side import Drain
@@ -25,6 +22,7 @@ from benchmarks.trial import parser_for, rounded, trial
 from gluepot.servers.kafka import KafkaBroker
 
 TOPIC = "changes"
+FORMATS = ("iceberg", "delta")
 MOST_TIME = 0.35
 """The share of stock PySpark's time, of the faster of its two ways."""
 SIDES = {"gluepot": "ours", "stock": "stock", "stock-jvm": "stock_jvm"}
@@ -34,6 +32,7 @@ SIDES = {"gluepot": "ours", "stock": "stock", "stock-jvm": "stock_jvm"}
 def main() -> int:
     """Preload, warm up, run the pairs, verify each table, print times and their ratio."""
     parser = parser_for(__doc__)
+    parser.add_argument("--format", choices=FORMATS, default="iceberg", dest="form")
     parser.add_argument("--rows", type=int, default=2_000_000, help="of the table")
     parser.add_argument("--batches", type=int, default=10)
     parser.add_argument("--batch-rows", type=int, default=100_000)
@@ -51,7 +50,7 @@ def main() -> int:
         }
         time = max(one["secs"] for one in ratios.values())
         result |= {
-            **{name: getattr(asked, name) for name in ("rows", "batches", "batch_rows")},
+            **{name: getattr(asked, name) for name in ("form", "rows", "batches", "batch_rows")},
             "secs": {side.name: rounded(side.secs) for side in sides},
             "cpu_secs": {side.name: rounded(side.cpu_secs) for side in sides},
             "load": rounded(os.getloadavg()),
@@ -71,14 +70,14 @@ def measure(asked: argparse.Namespace, folder: Path) -> Sequence[Side]:
     warehouse = folder / "warehouse"
     with KafkaBroker(folder / "kafka") as broker:
         spread(broker.bootstrap, TOPIC, [lines(file) for file in files])
-        arguments = (broker.bootstrap, TOPIC, asked.batch_rows, asked.cores, warehouse, asked.rows)
+        arguments = (asked.form, broker.bootstrap, TOPIC, asked.batch_rows, asked.cores, warehouse, asked.rows)
         sides = [Side.start(name, f"benchmarks.merge.{module}", *map(str, arguments)) for name, module in SIDES.items()]
-        wanted = changes.expected(files, table(warehouse, sides[0].name))
+        wanted = changes.expected(files, orders.rows_of(asked.form, warehouse, table_name(sides[0].name)))
         for round_number in range(asked.pairs + 1):
             for side in sides if round_number % 2 else reversed(sides):
                 given = Drain(str(folder / f"checkpoint-{side.name}-{round_number}"), table_name(side.name))
                 side.run(given, counts=round_number > 0)
-                found = changes.checksum(table(warehouse, side.name))
+                found = changes.checksum(orders.rows_of(asked.form, warehouse, table_name(side.name)))
                 if found != wanted:
                     raise SystemExit(f"{side.name} left {found} in the table, {wanted} was expected")
         for side in sides:
@@ -95,12 +94,6 @@ def lines(file: Path) -> Iterator[bytes]:
 def table_name(side: str) -> str:
     """Return the name of a side's table."""
     return f"orders_{side.replace('-', '_')}"
-
-
-def table(warehouse: Path, side: str) -> pa.Table:
-    """Return the rows of a side's table."""
-    metadata = orders.metadata_file(warehouse, table_name(side))
-    return StaticTable.from_metadata(str(metadata)).scan(selected_fields=orders.COLUMNS).to_arrow()
 
 
 def report(sides: Sequence[Side], asked: argparse.Namespace) -> None:

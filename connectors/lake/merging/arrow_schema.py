@@ -1,4 +1,4 @@
-"""The columns of an Iceberg table as Arrow's. Pure."""
+"""The columns of an Iceberg table as Arrow's, and whether files have them. Pure."""
 
 from __future__ import annotations
 
@@ -85,27 +85,30 @@ def column_names(schema: pa.Schema, file: pa.Schema) -> Sequence[str | None]:
     names: list[str | None] = []
     for wanted in schema:
         one = numbered.get(wanted.metadata[FIELD_ID])
-        if one is not None and not (_alike(one, wanted) or (one.type, wanted.type) in _WIDENED):
+        if one is not None and not (alike(one, wanted) or (one.type, wanted.type) in _WIDENED):
             raise OnlySpark(f"a file with {one.name} as {one.type}")
         names.append(None if one is None else one.name)
     return names
 
 
-def _alike(one: pa.Field, other: pa.Field) -> bool:
-    """Return whether a column of a file has the type of the table's, and its parts the same numbers."""
-    if pa.types.is_nested(other.type):
-        parts, others = _parts(one.type), _parts(other.type)
-        return (
-            type(one.type) is type(other.type)
-            and len(parts) == len(others)
-            and all(
-                part.name == another.name
-                and (part.metadata or {}).get(FIELD_ID) == another.metadata[FIELD_ID]
-                and _alike(part, another)
-                for part, another in zip(parts, others, strict=True)
-            )
-        )
-    return bool(one.type.equals(other.type))
+def alike(one: pa.Field, other: pa.Field, *, numbered: bool = True) -> bool:
+    """Return whether a column of a file has the type of the table's.
+
+    Args:
+        one: of the file.
+        other: of the table.
+        numbered: whether parts of the column must have the same numbers as well.
+    """
+    if not pa.types.is_nested(other.type):
+        return bool(one.type.equals(other.type))
+    if type(one.type) is not type(other.type) or one.type.num_fields != other.type.num_fields:
+        return False
+    return all(
+        part.name == another.name
+        and (not numbered or (part.metadata or {}).get(FIELD_ID) == another.metadata[FIELD_ID])
+        and alike(part, another, numbered=numbered)
+        for part, another in zip(_parts(one.type), _parts(other.type), strict=True)
+    )
 
 
 def _parts(kind: pa.DataType) -> list[pa.Field]:

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from py4j.protocol import Py4JJavaError
 
+from gluepot.connectors.lake.merging.arrow_schema import alike
 from gluepot.connectors.lake.merging.delta_stats import stats
 from gluepot.connectors.lake.merging.expressions import COMPARED, OnlySpark, kind_of
 from gluepot.connectors.lake.merging.statement import Attribute
@@ -134,11 +135,13 @@ class DeltaMergeTarget:
         """See `MergeTarget`."""
         if _OLD_CALENDAR & (file.schema_arrow.metadata or {}).keys():
             raise OnlySpark("a file with dates of the old calendar")
-        named = {one.name: one.type for one in file.schema_arrow}
+        named = {one.name: one for one in file.schema_arrow}
         for one in self.layout.schema:
-            kind = named.get(one.name, one.type)
-            if not (kind.equals(one.type) or (one.type == pa.timestamp("us", "UTC") and kind == pa.timestamp("us"))):
-                raise OnlySpark(f"a file with {one.name} as {kind}")
+            known = named.get(one.name, one)
+            # Spark writes moments in a form of its own, which has no zone in Arrow.
+            is_moment = one.type == pa.timestamp("us", "UTC") and known.type == pa.timestamp("us")
+            if not (is_moment or alike(known, one, numbered=False)):
+                raise OnlySpark(f"a file with {one.name} as {known.type}")
         return [one.name if one.name in named else None for one in self.layout.schema]
 
     def missing(self, at: int, file: DataFile, rows: int) -> pa.Array:

@@ -183,13 +183,15 @@ class IcebergMergeTarget:
         """See `MergeTarget`."""
         iceberg = self.jvm.org.apache.iceberg
         kept = iceberg.MetricsConfig.forTable(self.table)
+        location = str(self.table.location())
+        prefix = location.removesuffix(local_path(location))  # such as `file:`
         change = self.table.newOverwrite()
         for old in removed:
             change.deleteFile(old.own)
         for one in added:
             size_bytes = Path(one.path).stat().st_size
             metrics = iceberg.parquet.ParquetUtil.fileMetrics(self.table.io().newInputFile(one.path), kept)
-            file = self._described(one.path, one.partition, one.rows, size_bytes).withMetrics(metrics)
+            file = self._described(prefix + one.path, one.partition, one.rows, size_bytes).withMetrics(metrics)
             change.addFile(file.build())
         if self.snapshot is not None:
             change.validateFromSnapshot(self.snapshot)

@@ -51,7 +51,7 @@ def merged(spark: SparkSession, statement: str) -> DataFrame | None:
     assert jvm is not None
     try:
         found = resolved(jvm, session, statement)
-        target = _target(jvm, spark.conf.getAll, found)
+        target = _target(jvm, spark.conf.getAll, spark.sparkContext._jsc.hadoopConfiguration(), found)  # noqa: SLF001
         source, partitions = read_source(spark, found, target)
         work = _Work(found.merge, target, source, partitions, spark.sparkContext.defaultParallelism)
         changes = work.run()
@@ -79,7 +79,7 @@ def _nothing(spark: SparkSession) -> DataFrame:
     return spark.createDataFrame([], StructType([]))
 
 
-def _target(jvm: Any, settings: Mapping[str, str], found: Resolved) -> MergeTarget:
+def _target(jvm: Any, settings: Mapping[str, str], configuration: Any, found: Resolved) -> MergeTarget:
     """Open the table of a statement.
 
     Raises:
@@ -87,7 +87,11 @@ def _target(jvm: Any, settings: Mapping[str, str], found: Resolved) -> MergeTarg
     """
     if settings.get("spark.sql.caseSensitive", "false") != "false":
         raise OnlySpark("names of which the case counts")
-    leaf = found.target.collectLeaves().apply(0)
+    if not str(jvm.org.apache.hadoop.fs.FileSystem.getDefaultUri(configuration).getScheme()) == "file":
+        raise OnlySpark("files that are not on this machine")
+    leaf = found.target
+    while leaf.getClass().getSimpleName() == "SubqueryAlias":
+        leaf = leaf.child()
     if leaf.getClass().getSimpleName() == "LogicalRelation":
         return DeltaMergeTarget.of(jvm, settings, leaf, found.merge.target)
     return IcebergMergeTarget.of(jvm, settings, leaf)

@@ -25,6 +25,7 @@ from awsglue.sources import DataSource, StreamingDataSource
 from awsglue.unsupported import GLUE_CONTEXT, NotSupportedHere, missing
 from awsglue.writing import current_writer
 from gluepot.catalog.connections import jdbc_connection, load
+from gluepot.connectors.lake.merging import use_own_merges
 from gluepot.connectors.registry import Access, connector, types_that
 from gluepot.core.logging import get_logger
 from gluepot.engine.pipeline import Pipeline, SplitInput
@@ -91,6 +92,7 @@ class GlueContext(SQLContext):
         register_tables(spark)
         use_local_catalogs(spark)
         use_data_catalog(spark, data_catalog.current_catalog)
+        use_own_merges()
         tell_checkpoints()
         self.create_data_frame = DataFrameReader(self)
         self.create_dynamic_frame = DynamicFrameReader(self)

@@ -216,16 +216,25 @@ def _sql(result: Mapping[str, Any]) -> Iterator[str]:
         yield f"- {name} takes {one['secs']} times as long, {goal}"
 
 
+_FORMATS = {"iceberg": "Iceberg", "delta": "Delta"}
+
+
 def _merge(result: Mapping[str, Any]) -> Iterator[str]:
     yield from _head(
         result,
-        "Changes merged into an Iceberg table",
+        f"Changes merged into a table of {_FORMATS[result.get('form', 'iceberg')]}",
         f"{result['batches']} batches of {result['batch_rows']:,} changes into {result['rows']:,} rows, by the same"
-        " statements on both sides; PyIceberg reads the tables, which must be what DuckDB makes of the changes.",
+        " statements on all sides; PyIceberg or delta-rs reads the tables, which must be what DuckDB makes of the"
+        " changes.",
     )
     yield from _rounds(result["secs"])
-    goal = _goal(result["goal"], is_missed=result["time"] > result["goal"])
-    yield f"- {result['time']} of stock's time, {goal}"
+    ratios = result.get("ratios", {"stock": {"secs": result["time"]}})  # older results have one other side
+    for name, one in ratios.items():
+        cpu = f", {one['cpu_secs']} of its processor time" if "cpu_secs" in one else ""
+        goal = _goal(result["goal"], is_missed=one["secs"] > result["goal"])
+        yield f"- {one['secs']} of the time of {name}{cpu}, {goal}"
+    if "load" in result:
+        yield f"- load averages of the machine at the end: {', '.join(f'{one:.1f}' for one in result['load'])}"
 
 
 def _scale(result: Mapping[str, Any]) -> Iterator[str]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
+from deltalake import DeltaTable
+from pyiceberg.table import StaticTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col, desc, row_number, to_timestamp
 from pyspark.sql.window import Window
@@ -14,15 +17,23 @@ CATALOG = "lake"
 COLUMNS = ("order_id", "customer_id", "status", "total", "city", "updated_at")
 
 
-def catalog_conf(warehouse: str) -> dict[str, str]:
-    """Return the settings of the catalog: a folder, which needs no server and no database."""
+_OWN = {"spark.driver.host": "127.0.0.1", "spark.ui.enabled": "false"}
+
+
+def catalog_conf(form: str, warehouse: str) -> dict[str, str]:
+    """Return the settings of a format's catalog: a folder, which needs no server and no database."""
+    if form == "delta":
+        return {
+            "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+            "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+            **_OWN,
+        }
     return {
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
         f"spark.sql.catalog.{CATALOG}": "org.apache.iceberg.spark.SparkCatalog",
         f"spark.sql.catalog.{CATALOG}.type": "hadoop",
         f"spark.sql.catalog.{CATALOG}.warehouse": warehouse,
-        "spark.driver.host": "127.0.0.1",
-        "spark.ui.enabled": "false",
+        **_OWN,
     }
 
 
@@ -31,22 +42,40 @@ def archives(*sets: str) -> str:
     return ",".join(str(path) for name in sets for path in jars.ensure(name))
 
 
-def create(spark: SparkSession, name: str, rows: int) -> int:
-    """Make the table with rows of every order from 0 on, and return the snapshot to go back to."""
+def table_of(form: str, warehouse: str, name: str) -> str:
+    """Return the name of a table in SQL."""
+    return f"delta.`{warehouse}/{name}`" if form == "delta" else f"{CATALOG}.shop.{name}"
+
+
+def create(spark: SparkSession, form: str, table: str, rows: int) -> int:
+    """Make the table with rows of every order from 0 on, and return the snapshot or version to go back to."""
+    layout = "" if form == "delta" else "PARTITIONED BY (bucket(4, order_id)) TBLPROPERTIES ('format-version' = '2')"
     spark.sql(
-        f"""CREATE TABLE {CATALOG}.shop.{name} USING iceberg PARTITIONED BY (bucket(4, order_id))
-        TBLPROPERTIES ('format-version' = '2') AS
+        f"""CREATE TABLE {table} USING {form} {layout} AS
         SELECT id AS order_id, id % 100000 AS customer_id, 'new' AS status, CAST(id AS double) / 4 AS total,
                concat('city ', CAST(id % 1000 AS string)) AS city, timestamp '2026-01-01 00:00:00' AS updated_at
         FROM range({rows})"""
     )
-    (snapshot,) = spark.sql(f"SELECT snapshot_id FROM {CATALOG}.shop.{name}.snapshots").first() or ()
+    if form == "delta":
+        return 0
+    (snapshot,) = spark.sql(f"SELECT snapshot_id FROM {table}.snapshots").first() or ()
     return int(snapshot)
 
 
-def go_back(spark: SparkSession, name: str, snapshot: int) -> None:
+def go_back(spark: SparkSession, form: str, table: str, snapshot: int) -> None:
     """Make the table what it was."""
-    spark.sql(f"CALL {CATALOG}.system.set_current_snapshot('shop.{name}', {snapshot})")
+    if form == "delta":
+        spark.sql(f"RESTORE TABLE {table} TO VERSION AS OF {snapshot}")
+    else:
+        name = table.removeprefix(f"{CATALOG}.")
+        spark.sql(f"CALL {CATALOG}.system.set_current_snapshot('{name}', {snapshot})")
+
+
+def rows_of(form: str, warehouse: Path, name: str) -> pa.Table:
+    """Return the rows of a table, read by PyIceberg or delta-rs."""
+    if form == "delta":
+        return DeltaTable(warehouse / name).to_pyarrow_table(columns=list(COLUMNS))
+    return StaticTable.from_metadata(str(metadata_file(warehouse, name))).scan(selected_fields=COLUMNS).to_arrow()
 
 
 def metadata_file(warehouse: Path, name: str) -> Path:
@@ -55,14 +84,14 @@ def metadata_file(warehouse: Path, name: str) -> Path:
     return folder / f"v{(folder / 'version-hint.text').read_text().strip()}.metadata.json"
 
 
-def merge(spark: SparkSession, changes: DataFrame, name: str) -> None:
+def merge(spark: SparkSession, changes: DataFrame, table: str) -> None:
     """Merge a batch's changes: the newest of each order counts. The body of many public scripts, see `examples`."""
     window = Window.partitionBy("order_id").orderBy(desc("updated_at"))
     newest = changes.withColumn("row_number", row_number().over(window)).filter(col("row_number") == 1)
     upserts = newest.drop("row_number").withColumn("updated_at", to_timestamp("updated_at"))
     upserts.createOrReplaceTempView("orders_upsert")
     spark.sql(
-        f"""MERGE INTO {CATALOG}.shop.{name} t
+        f"""MERGE INTO {table} t
         USING (SELECT {", ".join(COLUMNS)} FROM orders_upsert) s
         ON t.order_id = s.order_id
         WHEN MATCHED AND s.status = 'deleted' THEN DELETE

@@ -90,7 +90,8 @@ def change_as_client(lake: Lake, name: str, value: str) -> None:
 def test_changes_are_merged_into_iceberg_as_if_each_batch_had_run_once(lake):
     lake.send(*(order(n, "new", 0) for n in range(50)))
     lake.send(*(order(n, "paid", 1) for n in range(0, 50, 2)), *(order(n, "deleted", 2) for n in range(5, 50, 10)))
-    lake.merge_orders(failpoint="batch.done@2")
+    lake.merge_orders(failpoint="lake.merging@2")
+    lake.merge_orders(failpoint="lake.merged")
     change_as_client(lake, "owner", "ada")
     lake.send(order(0, "late", 0), order(1, "shipped", 9), order(99, "new", 9))
     job = lake.merge_orders()
@@ -98,6 +99,8 @@ def test_changes_are_merged_into_iceberg_as_if_each_batch_had_run_once(lake):
     left = {n: ("new" if n % 2 else "paid",) for n in range(50) if n % 10 != 5}
     assert lake.rows("orders", "order_id", "status") == {**left, 1: ("shipped",), 99: ("new",)}
     assert iceberg_table(lake.state, "orders").properties["owner"] == "ada"
+    assert job.said("merged")
+    assert not job.said("spark_merges")
     (told,) = job.said("catalog_mapped")
     assert (told["catalog"], told["was"]) == ("glue_catalog", "org.apache.iceberg.aws.glue.GlueCatalog")
     assert told["left_out"] == ["lock-impl", "lock.table"]

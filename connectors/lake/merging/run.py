@@ -16,8 +16,6 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
@@ -59,8 +57,7 @@ def merged(spark: SparkSession, statement: str) -> DataFrame | None:
     except (OnlySpark, Overtaken) as reason:
         _log.info("spark_merges", reason=str(reason))
         return None
-    except (Py4JError, PySparkException, pa.ArrowException, OSError) as error:
-        # Spark says what is wrong, if anything is.
+    except Exception as error:  # noqa: BLE001  nothing is committed: Spark says what is wrong, if anything is
         _log.info("spark_merges", reason=str(error).partition("\n")[0])
         return None
     try:

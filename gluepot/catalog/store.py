@@ -86,7 +86,7 @@ class Catalog:
     def _note(self, connection: Connection, database: str, table: str = "", names: Iterable[str] = ()) -> None:
         if self._operation:
             body = {"operation": self._operation, "database": database, "table": table, "names": list(names)}
-            row = {"id": str(uuid4()), "body": _text(body), "at_ms": self._now_ms()}
+            row = {"id": str(uuid4()), "body": _text(body), "at_ms": self.now_ms()}
             connection.execute(insert(tables.changes).values(row))
 
     @contextmanager
@@ -127,7 +127,7 @@ class Catalog:
         Args:
             database: with a time of its own, or 0 for now.
         """
-        created_ms = database.created_ms or self._now_ms()
+        created_ms = database.created_ms or self.now_ms()
         row = {"name": database.name, "body": _text(database.body), "created_ms": created_ms}
         with self._current(database.name) as connection:
             added = bool(insert_new(connection, tables.databases, [row], tables.databases.c.name))
@@ -219,7 +219,7 @@ class Catalog:
         """
         with self._current(table.database, table.name) as connection:
             _found_database(connection, table.database)
-            now_ms = self._now_ms()
+            now_ms = self.now_ms()
             row = {
                 "database": table.database,
                 "name": table.name,
@@ -270,7 +270,7 @@ class Catalog:
             }
             if keep_version:
                 connection.execute(insert(tables.versions).values(old))
-            after = replace(before, body=wanted.body, version=before.version + 1, updated_ms=self._now_ms())
+            after = replace(before, body=wanted.body, version=before.version + 1, updated_ms=self.now_ms())
             noted = iceberg_rows.move(connection, before, after)
             changed = {"body": _text(after.body), "version": after.version, "updated_ms": after.updated_ms, **noted}
             connection.execute(update(tables.tables).where(_is_table(tables.tables, before)).values(changed))
@@ -379,7 +379,7 @@ class Catalog:
                 f"A partition of {table.title} has the values {list(odd.values)}, the table has {keys} partition keys;"
                 " give a value for each."
             )
-        now_ms = self._now_ms()
+        now_ms = self.now_ms()
         rows = [
             {
                 "database": table.database,
@@ -461,7 +461,7 @@ class Catalog:
 
     def change_entry(self, entry: Entry) -> bool:
         """Replace the content of an entry; return whether it exists."""
-        changed = {"body": _text(entry.body), "updated_ms": self._now_ms()}
+        changed = {"body": _text(entry.body), "updated_ms": self.now_ms()}
         with self._transaction() as connection:
             return connection.execute(update(tables.entries).where(_is_entry(entry)).values(changed)).rowcount > 0
 
@@ -471,7 +471,7 @@ class Catalog:
             return connection.execute(delete(tables.entries).where(_is_entry(entry))).rowcount > 0
 
     def _row(self, entry: Entry) -> dict[str, Any]:
-        now_ms = self._now_ms()
+        now_ms = self.now_ms()
         return {
             "kind": entry.kind,
             "database": entry.database,
@@ -482,7 +482,8 @@ class Catalog:
             "updated_ms": now_ms,
         }
 
-    def _now_ms(self) -> int:
+    def now_ms(self) -> int:
+        """Return the time that new entries get, in milliseconds since 1970."""
         return int(self._clock.epoch() * 1000)
 
     def add_namespaces(self, catalog: str) -> None:
@@ -511,7 +512,7 @@ class Catalog:
                     return
             described = iceberg_rows.descriptions(found.entries.changed)  # reads files; no transaction waits for them
             with self._transaction() as connection:
-                for gone in iceberg_rows.follow(connection, found, described, self._now_ms()):
+                for gone in iceberg_rows.follow(connection, found, described, self.now_ms()):
                     _drop_table(connection, gone)
         with self._transaction() as connection:  # jobs commit faster than files are read; a moment ago will do
             yield connection

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -65,12 +66,14 @@ class Seen:
         uncertain: URLs of folders that could not be listed.
         targets: URLs of the targets that were listed.
         unclear: URLs of folders with files that were not understood.
+        began_ms: when the crawl began to list, in milliseconds since 1970. What is newer may have files that it missed.
     """
 
     folders: Sequence[str]
     uncertain: Sequence[str]
     targets: Sequence[str]
     unclear: Sequence[str] = ()
+    began_ms: float = math.inf
 
     def has_files(self, url: str) -> bool:
         """Tell whether there are files in a folder or below it, or whether nobody knows."""
@@ -101,16 +104,19 @@ class Known(NamedTuple):
     Args:
         location: URL of its folder.
         digest: of its body.
+        created_ms: since 1970.
     """
 
     location: str
     digest: bytes
+    created_ms: int = 0
 
     @classmethod
     def of(cls, partition: Partition) -> Known:
         """Return what is remembered of a partition."""
         text = json.dumps(partition.body, sort_keys=True)
-        return cls(partition.location, hashlib.sha1(text.encode(), usedforsecurity=False).digest())
+        digest = hashlib.sha1(text.encode(), usedforsecurity=False).digest()
+        return cls(partition.location, digest, partition.created_ms)
 
 
 class Made(Sequence[Partition]):
@@ -382,6 +388,7 @@ def _gone_partitions(
         values
         for values, one in existing.items()
         if values not in found
+        and one.created_ms <= seen.began_ms
         and seen.covers(place := _place(one.location or there.storage.location))
         and not seen.has_files(place)
     ]
@@ -398,7 +405,8 @@ def _gone(settings: CrawlSettings, found: Sequence[FoundTable], catalogued: Cata
     for name, there in sorted(catalogued.tables.items()):
         place = _place_of(there)
         is_own = there.parameters.get(UPDATED_BY) == settings.name and there.iceberg_catalog is None
-        if name in catalogued.taken or not is_own or not seen.covers(place):
+        is_newer = there.created_ms > seen.began_ms
+        if name in catalogued.taken or not is_own or is_newer or not seen.covers(place):
             continue
         if seen.has_files(place):
             nested = any(_within(one, place) or _within(place, one) for one in places)

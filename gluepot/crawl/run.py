@@ -153,7 +153,7 @@ def crawl(
     if settings.catalog_targets:
         return _crawl_tables(settings, catalog, chance, report, write)
     existing = catalog.tables(settings.database) if databases else []
-    seen, found = _Places(), list[FoundTable]()
+    seen, found = _Places(catalog.now_ms()), list[FoundTable]()
     reach("crawl.begun")
     for target in settings.targets:
         try:
@@ -191,9 +191,14 @@ def _databases(settings: CrawlSettings, catalog: Catalog, *, make_database: bool
 
 
 class _Places:
-    """Gathers which places were seen, over all targets."""
+    """Gathers which places were seen, over all targets.
 
-    def __init__(self) -> None:
+    Args:
+        began_ms: see `Seen`.
+    """
+
+    def __init__(self, began_ms: int) -> None:
+        self._began_ms = began_ms
         self._folders: set[str] = set()
         self._uncertain: list[str] = []
         self._targets: list[str] = []
@@ -225,7 +230,7 @@ class _Places:
 
     def seen(self) -> Seen:
         """Return what was seen."""
-        return Seen(sorted(self._folders), self._uncertain, self._targets, self._unclear)
+        return Seen(sorted(self._folders), self._uncertain, self._targets, self._unclear, self._began_ms)
 
 
 def _of_target(

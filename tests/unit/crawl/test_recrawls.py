@@ -12,7 +12,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from gluepot.catalog.values import Partition, Table
+from gluepot.catalog.connect import open_catalog
+from gluepot.catalog.values import Database, Partition, Table
+from gluepot.core.clock import FakeClock
 from gluepot.core.errors import ConfigError
 from gluepot.crawl import run
 from tests.unit.crawl.crawling import a_catalog, columns, crawl_folder, outcomes, read_table
@@ -444,3 +446,34 @@ def test_a_crawl_that_is_killed_leaves_the_catalog_as_before_or_as_after(tmp_pat
     assert state() == (after if point == "crawl.written" else before)
     assert crawled() == 0
     assert state() == after
+
+
+@pytest.mark.parametrize("policy", ["DEPRECATE_IN_DATABASE", "DELETE_FROM_DATABASE"])
+def test_what_others_add_while_a_crawl_lists_does_not_count_as_gone(tmp_path, lake, monkeypatch, policy):
+    clock = FakeClock(1_790_000_000.0)
+    catalog = open_catalog(f"sqlite:///{tmp_path}/own.db", clock)
+    catalog.add_database(Database("web"))
+    days(lake, 1, 2)
+    crawl_folder(catalog, lake)
+
+    def another(point):
+        if point != "crawl.classified":
+            return
+        clock.sleep(5)
+        days(lake, 3)
+        made = the(catalog)
+        catalog.add_partitions(made, [Partition(("3",), {"StorageDescriptor": {"Location": f"{lake}/day=3/"}})])
+        catalog.add_table(Table("web", "new", {**made.body, "StorageDescriptor": {"Location": f"{lake}/new/"}}))
+
+    monkeypatch.setattr(run, "reach", another)
+    crawl_folder(catalog, lake, SchemaChangePolicy={"DeleteBehavior": policy})
+    assert values(catalog) == ["1", "2", "3"]
+    entries = [*catalog.tables("web"), *catalog.partitions(the(catalog))]
+    assert len(entries) == 5
+    assert not any("DEPRECATED_BY_CRAWLER" in one.body.get("Parameters", {}) for one in entries)
+    monkeypatch.undo()
+    clock.sleep(5)
+    crawl_folder(catalog, lake, SchemaChangePolicy={"DeleteBehavior": policy})
+    left = [one.name for one in catalog.tables("web") if "DEPRECATED_BY_CRAWLER" not in one.parameters]
+    assert left == ["lake"]
+    catalog.close()

@@ -17,12 +17,20 @@ from tests.e2e.jobs import SCRIPTS
 SEED = 1
 
 
-@pytest.fixture(scope="module", params=["iceberg", "delta"])
+WAYS = [
+    pytest.param((form, which), id=f"{form}-{which}", marks=[pytest.mark.long] if which == "all" else [])
+    for form in ("iceberg", "delta")
+    for which in ("core", "all")
+]
+
+
+@pytest.fixture(scope="module", params=WAYS)
 def cases(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     folder: Path = tmp_path_factory.mktemp("merges")
-    archives = ",".join(str(path) for path in jars.ensure(request.param))
+    form, which = request.param
+    archives = ",".join(str(path) for path in jars.ensure(form))
     script = SCRIPTS / "compare_merges.py"
-    command = [sys.executable, script, request.param, folder / "out", folder / "lake", archives, str(SEED)]
+    command = [sys.executable, script, form, folder / "out", folder / "lake", archives, str(SEED), which]
     environ = {**os.environ, "GLUEPOT_STATE": str(folder / "state")}
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]

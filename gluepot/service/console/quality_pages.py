@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gluepot.core.masking import mask_text
-from gluepot.evaluation.history.store import WantedResults
-from gluepot.quality.results import Result
 from gluepot.service.console.page import ROWS, Page, Query, Reader, more
 from gluepot.service.console.values import Facts, StateWord, facts, url
 from gluepot.service.errors import not_found
 from gluepot.service.paging import number_of, page_token
 from gluepot.service.quality_store import results_of
+
+if TYPE_CHECKING:  # a service whose data quality nobody looks at needs none of it
+    from gluepot.quality.results import Result
 
 _EARLIER = 30
 _LEAST_BARS = 12
@@ -32,6 +33,8 @@ def quality(reader: Reader, query: Query) -> Page:
 
 def quality_result(reader: Reader, query: Query) -> Page:
     """Return a result with its rules, and the earlier ones of the same job and context, or of the same ruleset."""
+    from gluepot.evaluation.history.store import WantedResults  # noqa: PLC0415  as above
+
     result_id = query.get("id", "")
     history = results_of(reader.service)
     found = next(iter(history.with_ids([result_id])), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from importlib import import_module
 from typing import Any, TypeAlias
 
 from gluepot.service.context import Service
@@ -22,8 +23,6 @@ from gluepot.service.operations import (
     partition_indexes,
     partitions,
     policies,
-    quality_results,
-    quality_rulesets,
     quality_runs,
     registries,
     runs,
@@ -38,6 +37,17 @@ from gluepot.service.operations import (
 
 Operation: TypeAlias = Callable[[Service, Mapping[str, Any]], dict[str, Any]]
 
+
+def _when_asked(module: str, name: str) -> Operation:
+    """Return an operation whose module is loaded with the first call, because it takes much memory."""
+
+    def operation(service: Service, request: Mapping[str, Any]) -> dict[str, Any]:
+        found: Operation = getattr(import_module(f"{__name__}.{module}"), name)
+        return found(service, request)
+
+    return operation
+
+
 OPERATIONS: Mapping[str, Operation] = {
     "BatchCreatePartition": partitions.batch_create_partition,
     "BatchDeleteConnection": connections.batch_delete_connection,
@@ -45,7 +55,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "BatchDeleteTable": tables.batch_delete_table,
     "BatchDeleteTableVersion": tables.batch_delete_table_version,
     "BatchGetCrawlers": crawlers.batch_get_crawlers,
-    "BatchGetDataQualityResult": quality_results.batch_get_data_quality_result,
+    "BatchGetDataQualityResult": _when_asked("quality_results", "batch_get_data_quality_result"),
     "BatchGetJobs": jobs.batch_get_jobs,
     "BatchGetPartition": partitions.batch_get_partition,
     "BatchGetTriggers": triggers.batch_get_triggers,
@@ -58,7 +68,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "CreateClassifier": classifiers.create_classifier,
     "CreateConnection": connections.create_connection,
     "CreateCrawler": crawlers.create_crawler,
-    "CreateDataQualityRuleset": quality_rulesets.create_data_quality_ruleset,
+    "CreateDataQualityRuleset": _when_asked("quality_rulesets", "create_data_quality_ruleset"),
     "CreateDatabase": databases.create_database,
     "CreateJob": jobs.create_job,
     "CreatePartition": partitions.create_partition,
@@ -75,7 +85,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "DeleteColumnStatisticsForTable": column_statistics.delete_column_statistics_for_table,
     "DeleteConnection": connections.delete_connection,
     "DeleteCrawler": crawlers.delete_crawler,
-    "DeleteDataQualityRuleset": quality_rulesets.delete_data_quality_ruleset,
+    "DeleteDataQualityRuleset": _when_asked("quality_rulesets", "delete_data_quality_ruleset"),
     "DeleteDatabase": databases.delete_database,
     "DeleteJob": jobs.delete_job,
     "DeletePartition": partitions.delete_partition,
@@ -100,9 +110,9 @@ OPERATIONS: Mapping[str, Operation] = {
     "GetCrawlerMetrics": crawlers.get_crawler_metrics,
     "GetCrawlers": crawlers.get_crawlers,
     "GetDataCatalogEncryptionSettings": security_configurations.get_data_catalog_encryption_settings,
-    "GetDataQualityResult": quality_results.get_data_quality_result,
+    "GetDataQualityResult": _when_asked("quality_results", "get_data_quality_result"),
     "GetDataQualityRuleRecommendationRun": quality_runs.get_data_quality_rule_recommendation_run,
-    "GetDataQualityRuleset": quality_rulesets.get_data_quality_ruleset,
+    "GetDataQualityRuleset": _when_asked("quality_rulesets", "get_data_quality_ruleset"),
     "GetDataQualityRulesetEvaluationRun": quality_runs.get_data_quality_ruleset_evaluation_run,
     "GetDatabase": databases.get_database,
     "GetDatabases": databases.get_databases,
@@ -138,10 +148,10 @@ OPERATIONS: Mapping[str, Operation] = {
     "GetWorkflowRuns": workflows.get_workflow_runs,
     "ListCrawlers": crawlers.list_crawlers,
     "ListCrawls": crawlers.list_crawls,
-    "ListDataQualityResults": quality_results.list_data_quality_results,
+    "ListDataQualityResults": _when_asked("quality_results", "list_data_quality_results"),
     "ListDataQualityRuleRecommendationRuns": quality_runs.list_data_quality_rule_recommendation_runs,
     "ListDataQualityRulesetEvaluationRuns": quality_runs.list_data_quality_ruleset_evaluation_runs,
-    "ListDataQualityRulesets": quality_rulesets.list_data_quality_rulesets,
+    "ListDataQualityRulesets": _when_asked("quality_rulesets", "list_data_quality_rulesets"),
     "ListJobs": jobs.list_jobs,
     "ListRegistries": registries.list_registries,
     "ListSchemaVersions": schema_versions.list_schema_versions,
@@ -178,7 +188,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "UpdateConnection": connections.update_connection,
     "UpdateCrawler": crawlers.update_crawler,
     "UpdateCrawlerSchedule": crawlers.update_crawler_schedule,
-    "UpdateDataQualityRuleset": quality_rulesets.update_data_quality_ruleset,
+    "UpdateDataQualityRuleset": _when_asked("quality_rulesets", "update_data_quality_ruleset"),
     "UpdateDatabase": databases.update_database,
     "UpdateJob": jobs.update_job,
     "UpdatePartition": partitions.update_partition,

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from awsglue.declared import declared_payload, registered_options
+from awsglue.declared import declared_payload
 from gluepot.catalog.connections import load
 from gluepot.connectors.contracts import RecordSink, StreamSource
 from gluepot.connectors.kafka.settings import KafkaReadSettings
@@ -58,9 +58,12 @@ def stream_source(connection_type: str, options: Mapping[str, Any]) -> StreamSou
     """
     given = _given(connection_type, options)
     registry = registry_of(given)
-    if registry is not None:
-        given = registered_options(given, registry)
-    return connector(connection_type).new_stream_source(given, partial(declared_payload, registry=registry))
+    if registry is None:
+        return connector(connection_type).new_stream_source(given, declared_payload)
+    from awsglue.registered import registered_options, registered_payload  # noqa: PLC0415  most streams have none
+
+    declare = partial(registered_payload, registry=registry)
+    return connector(connection_type).new_stream_source(registered_options(given, registry), declare)
 
 
 def record_sink(connection_type: str, options: Mapping[str, Any]) -> RecordSink:

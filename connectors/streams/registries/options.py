@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from gluepot.connectors.options import ScriptOptions
-from gluepot.connectors.streams.registries.confluent import ConfluentRegistry
-from gluepot.connectors.streams.registries.glue import GlueRegistry
 from gluepot.core.errors import ConfigError
+
+if TYPE_CHECKING:  # they load decoders, and most streams have no registry
+    from gluepot.connectors.streams.registries.confluent import ConfluentRegistry
+    from gluepot.connectors.streams.registries.glue import GlueRegistry
 
 # Names that begin with `schema.registry.` are those of Confluent's clients.
 URL, LOGIN, TOKEN, CA = (
@@ -46,11 +48,15 @@ def registry_of(options: Mapping[str, Any]) -> GlueRegistry | ConfluentRegistry 
 
 
 def _glue(endpoint: str) -> GlueRegistry:
+    from gluepot.connectors.streams.registries.glue import GlueRegistry  # noqa: PLC0415  as above
+
     named = endpoint or os.environ.get("AWS_ENDPOINT_URL_GLUE") or os.environ.get("AWS_ENDPOINT_URL") or ""
     return GlueRegistry(named, os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "")
 
 
 def _confluent(given: ScriptOptions, text: str) -> ConfluentRegistry:
+    from gluepot.connectors.streams.registries.confluent import ConfluentRegistry  # noqa: PLC0415  as above
+
     urls, logins = [], []
     for one in (part.strip() for part in text.split(",")):
         parts = urlsplit(one)

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from uuid import uuid4
@@ -18,7 +18,7 @@ import stamina
 
 from gluepot.core.sockets import LOOPBACK
 from gluepot.servers.ports import free_port
-from tests.servers import docker_answers
+from tests.servers import docker_answers, running
 
 ENDPOINT = "GLUEPOT_TEST_POSTGRESQL"
 IMAGE = "postgres:16-alpine"
@@ -71,8 +71,7 @@ def _own_server(initdb: Path) -> Iterator[str]:
     """Run a server on a port of this machine alone; it refuses to run as root, so root lends it another user."""
     folder = Path(tempfile.mkdtemp(prefix="gluepot-pg-", dir="/tmp"))
     as_user = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
-    data, log = folder / "data", folder / "log"
-    server = None
+    data = folder / "data"
     try:
         if as_user:
             shutil.chown(folder, as_user["user"], as_user["group"])
@@ -82,18 +81,11 @@ def _own_server(initdb: Path) -> Iterator[str]:
         # A port, because Java's driver knows no sockets of the file system.
         settings = {"listen_addresses": LOOPBACK, "port": port, "unix_socket_directories": str(folder), "fsync": "off"}
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
-        with log.open("wb") as output:
-            command = [initdb.with_name("postgres"), "-D", data, *options]
-            server = subprocess.Popen(command, stdout=output, stderr=output, cwd=folder, **as_user)
         url = f"postgresql://postgres@{LOOPBACK}:{port}/postgres"
-        for attempt in stamina.retry_context(on=psycopg.OperationalError, timeout=START_SECS, wait_max=0.5):
-            with attempt, psycopg.connect(url):
-                pass
-        yield url
+        with running([initdb.with_name("postgres"), "-D", data, *options], folder, **as_user):
+            for attempt in stamina.retry_context(on=psycopg.OperationalError, timeout=START_SECS, wait_max=0.5):
+                with attempt, psycopg.connect(url):
+                    pass
+            yield url
     finally:
-        if server is not None:
-            server.terminate()
-            with suppress(subprocess.TimeoutExpired):
-                server.wait(20)
-            server.kill()
         shutil.rmtree(folder, ignore_errors=True)

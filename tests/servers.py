@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -105,3 +106,23 @@ def kafka_endpoint(folder: Path) -> Iterator[str]:
     else:
         with KafkaBroker(folder) as broker:
             yield broker.bootstrap
+
+
+@contextmanager
+def running(command: Sequence[str | Path], folder: Path, **user: Any) -> Iterator[None]:
+    """Run a server in its folder, with a file `log`, until the block ends.
+
+    Args:
+        command: starts it.
+        folder: its working folder.
+        user: as whom it runs, as `subprocess.Popen` takes it.
+    """
+    with (folder / "log").open("wb") as output:
+        server = subprocess.Popen(command, stdout=output, stderr=output, cwd=folder, **user)
+    try:
+        yield
+    finally:
+        server.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            server.wait(20)
+        server.kill()

@@ -78,7 +78,7 @@ _SEPARATORS = ("delimiter", "field.delim", "separatorChar")
 
 SPARK_PROVIDER = "spark.sql.sources.provider"
 """The parameter in which Spark notes the format of a table that it has created."""
-LAKE_FORMATS = frozenset({"delta", "iceberg", "hudi"})
+LAKE_FORMATS = ("delta", "iceberg", "hudi")
 """Formats that keep the columns of a table in the table's own folder."""
 
 
@@ -120,7 +120,7 @@ def table_format(table: Table) -> TableFormat:
 
 
 def lake_format(table: Table) -> str | None:
-    """Return which of `LAKE_FORMATS` a table has; None for any other."""
+    """Return which of `LAKE_FORMATS` a table has, the first if its parameters name several; None for any other."""
     lowered = {name.lower(): value.lower() for name, value in table.parameters.items()}
     kinds = {lowered.get(name) for name in ("table_type", "classification", SPARK_PROVIDER)}
     return next((name for name in LAKE_FORMATS if name in kinds), None)

@@ -16,6 +16,7 @@ from cyclopts.validators import Number
 
 from gluepot.catalog.changes import changes_in_words
 from gluepot.catalog.connect import catalog_url, open_catalog
+from gluepot.catalog.iceberg_entries import is_iceberg
 from gluepot.catalog.portable import export, plan_import, read_dump, run_import
 from gluepot.catalog.store import Catalog
 from gluepot.catalog.values import Table, database_of, iso_time, table_of
@@ -356,7 +357,7 @@ def check_restore(now: Table, wanted: Table) -> None:
     Raises:
         ConfigError: the table is one of a lake, or its partitions have other keys.
     """
-    if now.iceberg_catalog is not None or now.parameters.get("table_type", "").upper() == "ICEBERG":
+    if now.iceberg_catalog is not None or is_iceberg(now.parameters):
         raise ConfigError(
             f"{now.title} is a table of Iceberg, and its versions here are pointers to its metadata; roll it back by"
             " Iceberg's own procedure rollback_to_snapshot."

@@ -57,8 +57,8 @@ def _evaluate(glue_context: GlueContext, told: Mapping[str, Any], clock: Clock) 
     request, run_id = told["request"], told["id"]
     options = request.get("AdditionalRunOptions", {})
     table = table_of(request["DataSource"])
-    frame = open_source(glue_context, request["DataSource"])
-    others = {alias: open_source(glue_context, one) for alias, one in request.get("AdditionalDataSources", {}).items()}
+    frame = frame_of(glue_context, request["DataSource"])
+    others = {alias: frame_of(glue_context, one) for alias, one in request.get("AdditionalDataSources", {}).items()}
     results = []
     for name, text in told["rulesets"].items():
         print(f"Evaluating ruleset {name} on {table.database}.{table.name}", flush=True)
@@ -88,7 +88,7 @@ def _evaluate(glue_context: GlueContext, told: Mapping[str, Any], clock: Clock) 
 def _recommend(glue_context: GlueContext, told: Mapping[str, Any], clock: Clock) -> str:
     request, run_id = told["request"], told["id"]
     table = table_of(request["DataSource"])
-    text = proposed(open_source(glue_context, request["DataSource"]))
+    text = proposed(frame_of(glue_context, request["DataSource"]))
     print(text, flush=True)
     if name := request.get("CreatedRulesetName"):
         rulesets = shared_rulesets(ledger_url(os.environ), clock.epoch)
@@ -98,16 +98,15 @@ def _recommend(glue_context: GlueContext, told: Mapping[str, Any], clock: Clock)
     return text
 
 
-def open_source(glue_context: GlueContext, source: Mapping[str, Any]) -> DynamicFrame:
+def frame_of(glue_context: GlueContext, source: Mapping[str, Any]) -> DynamicFrame:
     """Return the rows of a `DataSource` of the API: a table of the Data Catalog."""
     [given] = source.values()
     options = given.get("AdditionalOptions", {})
-    predicates = {name: options[name] for name in ("catalogPartitionPredicate",) if name in options}
     return glue_context.create_dynamic_frame.from_catalog(
         database=given["DatabaseName"],
         table_name=given["TableName"],
         push_down_predicate=options.get("pushDownPredicate", ""),
-        additional_options=predicates,
+        additional_options={"catalogPartitionPredicate": options.get("catalogPartitionPredicate", "")},
     )
 
 

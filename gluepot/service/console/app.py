@@ -82,20 +82,6 @@ def stop_job_run(reader: Reader, fields: Fields) -> Done:
     return Done("The run was asked to stop. A stream finishes its running batch first.", back)
 
 
-def start_trigger(reader: Reader, fields: Fields) -> Done:
-    """Let a trigger fire by itself, or fire one that fires on demand."""
-    name = fields.get("name", "")
-    reader.call("StartTrigger", Name=name)
-    return Done(f"The trigger {name} was started.", url("trigger", name=name))
-
-
-def stop_trigger(reader: Reader, fields: Fields) -> Done:
-    """Let a trigger no longer fire by itself."""
-    name = fields.get("name", "")
-    reader.call("StopTrigger", Name=name)
-    return Done(f"The trigger {name} no longer fires by itself.", url("trigger", name=name))
-
-
 def start_workflow_run(reader: Reader, fields: Fields) -> Done:
     """Start a run of a workflow."""
     name = fields.get("name", "")
@@ -117,46 +103,42 @@ def reset_job_bookmark(reader: Reader, fields: Fields) -> Done:
     return Done("The bookmark was reset. The next run reads everything again.", url("bookmark", job=name))
 
 
-def start_crawler(reader: Reader, fields: Fields) -> Done:
-    """Start a crawl."""
-    name = fields.get("name", "")
-    reader.call("StartCrawler", Name=name)
-    return Done(f"The crawler {name} was started.", url("crawler", name=name))
+def _with_name(operation: str, told: str, page: str, member: str = "Name") -> Callable[[Reader, Fields], Done]:
+    """Return an action that calls an operation with the name in the form.
 
+    Args:
+        operation: of the API.
+        told: what the next page says; `{}` stands for the name.
+        page: the page of what is named, to which the browser goes.
+        member: of the request, which gets the name.
+    """
 
-def stop_crawler(reader: Reader, fields: Fields) -> Done:
-    """Stop the crawl of a crawler."""
-    name = fields.get("name", "")
-    reader.call("StopCrawler", Name=name)
-    return Done("The crawl was asked to stop. What it has found is not written.", url("crawler", name=name))
+    def act(reader: Reader, fields: Fields) -> Done:
+        name = fields.get("name", "")
+        reader.call(operation, **{member: name})
+        return Done(told.format(name), url(page, name=name))
 
-
-def start_crawler_schedule(reader: Reader, fields: Fields) -> Done:
-    """Let the schedule of a crawler start crawls."""
-    name = fields.get("name", "")
-    reader.call("StartCrawlerSchedule", CrawlerName=name)
-    return Done(f"The schedule of {name} starts crawls again.", url("crawler", name=name))
-
-
-def stop_crawler_schedule(reader: Reader, fields: Fields) -> Done:
-    """Let the schedule of a crawler start no more crawls."""
-    name = fields.get("name", "")
-    reader.call("StopCrawlerSchedule", CrawlerName=name)
-    return Done(f"The schedule of {name} starts no more crawls.", url("crawler", name=name))
+    return act
 
 
 ACTIONS: Mapping[str, Callable[[Reader, Fields], Done]] = {
     "start-job-run": start_job_run,
     "stop-job-run": stop_job_run,
     "reset-job-bookmark": reset_job_bookmark,
-    "start-trigger": start_trigger,
-    "stop-trigger": stop_trigger,
+    "start-trigger": _with_name("StartTrigger", "The trigger {} was started.", "trigger"),
+    "stop-trigger": _with_name("StopTrigger", "The trigger {} no longer fires by itself.", "trigger"),
     "start-workflow-run": start_workflow_run,
     "stop-workflow-run": stop_workflow_run,
-    "start-crawler": start_crawler,
-    "stop-crawler": stop_crawler,
-    "start-crawler-schedule": start_crawler_schedule,
-    "stop-crawler-schedule": stop_crawler_schedule,
+    "start-crawler": _with_name("StartCrawler", "The crawler {} was started.", "crawler"),
+    "stop-crawler": _with_name(
+        "StopCrawler", "The crawl was asked to stop. What it has found is not written.", "crawler"
+    ),
+    "start-crawler-schedule": _with_name(
+        "StartCrawlerSchedule", "The schedule of {} starts crawls again.", "crawler", "CrawlerName"
+    ),
+    "stop-crawler-schedule": _with_name(
+        "StopCrawlerSchedule", "The schedule of {} starts no more crawls.", "crawler", "CrawlerName"
+    ),
 }
 """The actions by their paths below `/console/`."""
 

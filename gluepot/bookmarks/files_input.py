@@ -52,7 +52,8 @@ def files_input(settings: FileReadSettings, ctx: str, run: JobRun | None, parall
     _report(settings, made, stats)
     if run and run.temp_dir and ctx:
         _write_listing(run.temp_dir, run, ctx, made)
-    return SplitInput(settings.source, grouped(made.files, settings.groups, parallelism, settings.source.splits))
+    groups = grouped(made.files, settings.groups, parallelism, settings.source.splits)
+    return SplitInput(settings.source, groups, is_remembered=bool(marks and ctx))
 
 
 def _with_bookmark(

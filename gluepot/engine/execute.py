@@ -21,7 +21,8 @@ from gluepot.connectors.contracts import RecordSink, Sink, TaskSink
 from gluepot.connectors.values import AlreadyCommitted, CommitKey, Committed, Manifest, ManifestPart, SourceRange
 from gluepot.core.failpoints import reach
 from gluepot.core.task_errors import marked
-from gluepot.engine import native_sql, on_driver, task
+from gluepot.engine import on_driver, task
+from gluepot.engine.native import run as native
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
 from gluepot.engine.read_totals import READ_TOTALS
 from gluepot.frames.chunk import Chunk
@@ -371,7 +372,7 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody, *, in_order: b
     One task gets all records of a range, in their order. If `in_order` is false, several tasks may share a range.
     """
     steps = pipeline.steps
-    match native_sql.computed(spark, pipeline):
+    match native.computed(spark, pipeline):
         case RangeInput() | SplitInput() as whole:
             given = task.projected(whole, steps)
             in_driver = _is_small(given) and on_driver.is_own_work(steps)

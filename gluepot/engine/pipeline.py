@@ -51,11 +51,13 @@ class SplitInput:
         source: reads a split in the worker.
         splits: one task reads each split.
         schema: the schema of all records, if the source knows it beforehand; None if it is inferred from the records.
+        is_remembered: whether a bookmark will say that exactly these splits were read.
     """
 
     source: BatchSource[Any]
     splits: tuple[InputSplit, ...]
     schema: pa.Schema | None = None
+    is_remembered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import errno
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -89,6 +90,29 @@ class RowFolders:
 
 
 @dataclass(frozen=True, slots=True)
+class Stamp:
+    """By which a file that others may write is known again.
+
+    Args:
+        size_bytes: its length.
+        mtime_ns: its last modification.
+    """
+
+    size_bytes: int
+    mtime_ns: int
+
+    @classmethod
+    def of(cls, path: Path) -> Stamp:
+        """Return that of a file as it is now.
+
+        Raises:
+            OSError: there is none.
+        """
+        state = path.stat()
+        return cls(state.st_size, state.st_mtime_ns)
+
+
+@dataclass(frozen=True, slots=True)
 class RowFile:
     """A file of rows.
 
@@ -96,11 +120,19 @@ class RowFile:
         path: absolute; empty for rows without columns, which no file can hold.
         schema: its columns; choices are marked.
         rows: how many there are.
+        stamp: of a file that is the script's own input; None for one that this process has written.
     """
 
     path: str
     schema: pa.Schema
     rows: int
+    stamp: Stamp | None = None
+
+    def is_unchanged(self) -> bool:
+        """Return whether the file still is what it was."""
+        with suppress(OSError):
+            return self.stamp in {None, Stamp.of(Path(self.path))}
+        return False
 
     @property
     def size_bytes(self) -> int:

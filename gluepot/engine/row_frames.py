@@ -15,16 +15,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.functions import lit, when
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from gluepot.engine import row_folders
 from gluepot.engine.execute import over_chunks, storable, to_frame
 from gluepot.engine.pipeline import Pipeline, SplitInput
+from gluepot.engine.plain_files import PlainFiles, plain_files
 from gluepot.engine.row_files import NoRoom, RowFile, RowFiles, RowFolders, can_hold, fits, rewritten, write_rows
 from gluepot.frames.schema import merge_schemas
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 SETTING = "spark.gluepot.rowsInFiles"
 """A setting of Spark. With `false`, records become rows through a socket, each time they are used."""
@@ -77,7 +80,8 @@ def is_for(spark: SparkSession) -> bool:
 def read_into_files(spark: SparkSession, pipeline: Pipeline, *, in_memory: bool = True) -> RowFrame:
     """Read all records once; return their schema, and the rows as a DataFrame.
 
-    The files are removed when this process ends, or when they are released.
+    The files are removed when this process ends, or when they are released. Files of Parquet that Spark reads as we do
+    are not read here: the DataFrame scans them, and they stay.
 
     Args:
         spark: the session.
@@ -87,6 +91,8 @@ def read_into_files(spark: SparkSession, pipeline: Pipeline, *, in_memory: bool 
     Raises:
         Exception: the Spark job failed. What its tasks have written has been removed.
     """
+    if (plain := plain_files(pipeline)) is not None:
+        return _of_plain(spark, plain)
     folders = row_folders.new_folders(in_memory=in_memory)
     try:
         found = over_chunks(spark, pipeline, lambda chunks: write_rows(chunks, folders))
@@ -103,6 +109,20 @@ def read_into_files(spark: SparkSession, pipeline: Pipeline, *, in_memory: bool 
         row_folders.remove(folders)
         raise
     return RowFrame(schema, sum(one.records for one in found), folders, rows, frame)
+
+
+def _of_plain(spark: SparkSession, plain: PlainFiles) -> RowFrame:
+    """Return the rows of files that Spark reads as we do; each partition is a read of its own."""
+    wanted = from_arrow_schema(plain.schema, prefer_timestamp_ntz=True)
+    frames = []
+    for partition, files in plain.partitions.items():
+        rows = spark.read.schema(wanted).parquet(*(Path(file.path).as_uri() for file in files))
+        # A value that may be null, as in the other partitions; Spark knows better of a mere literal.
+        frames.append(rows.withColumns({name: when(lit(True), lit(value)) for name, value in partition}))
+    row_folders.add(plain.files)
+    schema = pa.schema([*plain.schema, *(pa.field(name, pa.string()) for name in plain.keys)])
+    records = sum(file.rows for file in plain.files)
+    return RowFrame(schema, records, row_folders.new_folders(), None, reduce(DataFrame.union, frames))
 
 
 def _references(frame: DataFrame) -> list[object]:

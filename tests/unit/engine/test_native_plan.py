@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gluepot.engine.native_plan import File, NotTranslated, translated
+from gluepot.engine.native.plan import File, Sources, translated
+from gluepot.engine.native.types import NotTranslated
 
 CATALYST = "org.apache.spark.sql.catalyst"
 FILE = File("/rows/it's.parquet", frozenset({"id", "country"}))
@@ -33,20 +34,43 @@ COUNT = [
 ]
 
 
+def said(name):
+    return {"object": f"{CATALYST}.{name}"}
+
+
+def reading(*files):
+    return Sources({1: files})
+
+
 def aggregate(keys, values):
     return [node("plans.logical.Aggregate", 1, groupingExpressions=keys, aggregateExpressions=values), RELATION]
 
 
 def test_an_aggregation_reads_its_files_and_numbers_its_columns():
-    assert translated(aggregate([[COUNTRY]], [[COUNTRY], COUNT]), [[FILE]]) == (
+    assert translated(aggregate([[COUNTRY]], [[COUNTRY], COUNT]), reading(FILE)) == (
+        "SELECT c0, c1 FROM ("
         "SELECT given.c1 AS c0, count(DISTINCT given.c0) AS c1 FROM ("
-        "SELECT \"id\" AS c0, \"country\" AS c1, CAST(NULL AS INTEGER) AS c2 FROM read_parquet('/rows/it''s.parquet')"
-        ") AS given GROUP BY given.c1"
+        "SELECT \"id\" AS c0, \"country\" AS c1, CAST(NULL AS INTEGER) AS c2 FROM read_parquet(['/rows/it''s.parquet'])"
+        ") AS given GROUP BY given.c1)"
     )
 
 
+def test_the_order_of_rows_is_that_of_the_last_step():
+    by_country = node("expressions.SortOrder", 1, direction=said("Descending$"), nullOrdering=said("NullsLast$"))
+    top = [
+        node("plans.logical.GlobalLimit", 1, limitExpr=[node("expressions.Literal", value="5", dataType="integer")]),
+        node("plans.logical.LocalLimit", 1),
+        node("plans.logical.Sort", 1, order=[[by_country, COUNTRY]], **{"global": True}),
+    ]
+
+    sql = translated([*top, *aggregate([[COUNTRY]], [COUNT, [COUNTRY]])], reading(FILE))
+
+    assert sql.startswith("SELECT c0, c1 FROM (SELECT * FROM (SELECT given.c0, given.c1, given.c1 AS o0 FROM (")
+    assert sql.endswith(") AS given) ORDER BY o0 DESC NULLS LAST LIMIT 5) ORDER BY o0 DESC NULLS LAST")
+
+
 def test_a_column_that_a_file_lacks_is_null():
-    sql = translated(aggregate([], [COUNT]), [[FILE, File("/rows/2.parquet", frozenset())]])
+    sql = translated(aggregate([], [COUNT]), reading(FILE, File("/rows/2.parquet", frozenset())))
 
     assert "SELECT CAST(NULL AS BIGINT) AS c0, CAST(NULL AS VARCHAR) AS c1" in sql
 
@@ -60,11 +84,12 @@ def test_a_column_that_a_file_lacks_is_null():
         aggregate([], [[node("expressions.Alias", 1, name="r", exprId={"id": 9}), node("expressions.Rand", 0)]]),
         aggregate([], [[*COUNT[:2], node("expressions.aggregate.CollectSet", 1), ID]]),
         aggregate([], [[COUNT[0], {**COUNT[1], "mode": {"object": "Partial$"}}, *COUNT[2:]]]),
-        [node("plans.logical.Sort", 1), *aggregate([], [COUNT])],
+        [node("plans.logical.Sort", 1, order=[], **{"global": False}), *aggregate([], [COUNT])],
+        [node("plans.logical.GlobalLimit", 1, limitExpr=[ID]), *aggregate([], [COUNT])],
         aggregate([], [COUNT])[:1],
     ],
-    ids=["no aggregation", "key", "collation", "function", "aggregate", "mode", "sort", "incomplete"],
+    ids=["no aggregation", "key", "collation", "function", "aggregate", "mode", "sort", "limit", "incomplete"],
 )
 def test_anything_else_is_left_to_spark(plan):
     with pytest.raises(NotTranslated):
-        translated(plan, [[FILE]])
+        translated(plan, reading(FILE))

@@ -1,17 +1,16 @@
-"""Runs aggregations over our own files of rows in DuckDB, where that is installed, instead of in Spark.
+"""Runs queries over our own files of rows in DuckDB, where that is installed, instead of in Spark.
 
 A `COUNT(DISTINCT ...)` of a million rows takes Spark ten times as long as DuckDB (decision 0044). Only the result of a
-query that a script writes through a DynamicFrame comes from here; `native_plan` decides what can be translated.
+query that a script writes through a DynamicFrame comes from here; `plan` decides what can be translated.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlparse
 from uuid import uuid4
 
 import pyarrow as pa
@@ -20,9 +19,12 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from gluepot.core.logging import get_logger
 from gluepot.engine import on_driver, row_folders
-from gluepot.engine.native_plan import TYPES, File, NotTranslated, translated
+from gluepot.engine.native.plan import translated
+from gluepot.engine.native.sources import relations_of, sources_of
+from gluepot.engine.native.types import NotTranslated
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
 from gluepot.engine.read_totals import READ_TOTALS
+from gluepot.engine.row_files import RowFile
 from gluepot.frames.chunk import Chunk
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 # The share of the machine's memory that DuckDB may use before it writes to disk.
 _MEMORY_SHARE = 8
 _ROWS = 10_000
+_UTC = {"UTC", "Etc/UTC", "GMT"}
 
 _log = get_logger(__name__)
 
@@ -73,7 +76,7 @@ class ResultSource:
 
 
 def computed(spark: SparkSession, pipeline: Pipeline) -> RangeInput | SplitInput | FrameInput | PackedInput:
-    """Return the input of a pipeline, computed by DuckDB if it is an aggregation that DuckDB does as Spark would."""
+    """Return the input of a pipeline, computed by DuckDB if it is a query that DuckDB answers as Spark would."""
     given = pipeline.input
     if not isinstance(given, FrameInput) or given.json_column is not None or not row_folders.known_files():
         return given
@@ -84,55 +87,38 @@ def computed(spark: SparkSession, pipeline: Pipeline) -> RangeInput | SplitInput
     except ImportError:
         return given
     try:
-        plan, leaves = _plan(given.frame)
+        sql, scanned = _translated(given.frame)
         schema = to_arrow_schema(given.frame.schema)
-        found = _run(duckdb, translated(plan, [[_file(path) for path in paths] for paths in leaves]), spark)
+        found = _run(duckdb, sql, spark)
     except NotTranslated as part:
-        _log.debug("spark_aggregates", part=str(part))
+        _log.debug("spark_computes", part=str(part))
         return given
     except duckdb.Error as error:
         # Spark says what is wrong with the query, if anything is.
-        _log.info("spark_aggregates", reason=str(error).splitlines()[0])
+        _log.info("spark_computes", reason=str(error).splitlines()[0])
         return given
-    scanned = [row_folders.known_files()[path] for paths in leaves for path in paths]
     READ_TOTALS.in_driver()(sum(file.rows for file in scanned), sum(Path(file.path).stat().st_size for file in scanned))
     return SplitInput(ResultSource(schema), found, schema)
 
 
-def _file(path: str) -> File:
-    return File(path, frozenset(row_folders.known_files()[path].schema.names))
-
-
-def _plan(frame: DataFrame) -> tuple[Sequence[Any], Sequence[Sequence[str]]]:
-    """Return Spark's optimised plan, and the files of each relation.
+def _translated(frame: DataFrame) -> tuple[str, list[RowFile]]:
+    """Return the query as SQL of DuckDB, and the files that it reads.
 
     Raises:
-        NotTranslated: the query reads something beside our files.
+        NotTranslated: only Spark can run it.
     """
     execution = frame._jdf.queryExecution()  # noqa: SLF001  Python has no other way to a plan
-    _paths(execution.analyzed())  # planning again takes longer than this look
+    relations_of(execution.analyzed())  # planning again takes longer than this look
     plan = execution.optimizedPlan()
-    leaves = _paths(plan)
-    if any(str(one) not in TYPES for one in (field.dataType.typeName() for field in frame.schema)):
-        raise NotTranslated("type")
-    return json.loads(plan.toJSON()), leaves
-
-
-def _paths(plan: Any) -> list[list[str]]:
-    found, leaves = [], plan.collectLeaves()
-    for leaf in (leaves.apply(at) for at in range(leaves.size())):
-        if not leaf.getClass().getName().endswith(".LogicalRelation") or not (
-            leaf.relation().getClass().getName().endswith(".HadoopFsRelation")
-        ):
-            raise NotTranslated("relation")
-        roots = leaf.relation().location().rootPaths()
-        paths = [unquote(urlparse(roots.apply(at).toString()).path) for at in range(roots.size())]
-        if not paths or any(path not in row_folders.known_files() for path in paths):
-            raise NotTranslated("relation")
-        found.append(paths)
-    if not found:
-        raise NotTranslated("relation")
-    return found
+    nodes = plan.toJSON()
+    sources = sources_of(plan, nodes)
+    jvm = frame.sparkSession.sparkContext._jvm  # noqa: SLF001  as above
+    assert jvm is not None
+    zones = {frame.sparkSession.conf.get("spark.sql.session.timeZone"), jvm.java.util.TimeZone.getDefault().getID()}
+    if '"timestamp' in nodes and not zones <= _UTC:
+        raise NotTranslated("time zone")  # of literals in the plan, and of DuckDB
+    paths = {file.path for files in sources.files.values() for file in files}
+    return translated(json.loads(nodes), sources), [row_folders.known_files()[path] for path in sorted(paths)]
 
 
 def _run(duckdb: Any, sql: str, spark: SparkSession) -> tuple[Result, ...]:
@@ -147,6 +133,7 @@ def _run(duckdb: Any, sql: str, spark: SparkSession) -> tuple[Result, ...]:
         "autoload_known_extensions": "false",
     }
     with duckdb.connect(config=settings) as db:
+        db.execute("SET TimeZone = 'UTC'")
         db.execute(f"COPY ({sql}) TO '{path}' (FORMAT parquet)")
     with pq.ParquetFile(path) as file:
         groups = file.metadata.num_row_groups

@@ -1,0 +1,129 @@
+"""Translates Spark's aggregates and window functions into SQL of DuckDB. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gluepot.engine.native.expressions import cast, quotient, unscaled
+from gluepot.engine.native.nodes import Node, children, kind, said
+from gluepot.engine.native.types import INTEGERS, NotTranslated, Value, average_kind, digits, is_decimal, sum_kind
+
+_RANKS = {"RowNumber": "row_number()", "Rank": "rank()", "DenseRank": "dense_rank()"}
+_SPREADS = {
+    "StddevSamp": "stddev_samp",
+    "StddevPop": "stddev_pop",
+    "VarianceSamp": "var_samp",
+    "VariancePop": "var_pop",
+}
+_SHIFTS = {"Lag": "lag", "Lead": "lead"}
+
+
+def aggregate(function: Node, values: Sequence[Value], suffix: str = "", *, is_distinct: bool = False) -> Value:
+    """Return an aggregate.
+
+    Args:
+        function: the aggregate function.
+        values: its arguments.
+        suffix: what follows each call, such as FILTER or OVER.
+        is_distinct: whether equal values count once.
+
+    Raises:
+        NotTranslated: only Spark can compute it.
+    """
+    name = kind(function)
+    if len(values) != 1:
+        raise NotTranslated(name)
+    one, distinct = values[0], "DISTINCT " if is_distinct else ""
+    match name:
+        case "Count" if one.kind != "double" or not distinct:
+            return Value(f"count({distinct}{one.sql}){suffix}", "long")
+        case "Sum" if one.kind in INTEGERS:
+            return cast(f"sum({distinct}{one.sql}){suffix}", "long")
+        case "Sum" if is_decimal(one.kind):
+            return cast(f"sum({distinct}{one.sql}){suffix}", sum_kind(one.kind))
+        case "Sum" if one.kind == "double" and not distinct:
+            return Value(f"sum({one.sql}){suffix}", "double")
+        case "StddevSamp" | "StddevPop" | "VarianceSamp" | "VariancePop" if one.kind == "double" and not distinct:
+            if not function["nullOnDivideByZero"]:
+                raise NotTranslated(name)
+            return Value(f"{_SPREADS[name]}({one.sql}){suffix}", "double")
+        case "Average" if not distinct:
+            return _average(one, suffix)
+        case "Min" | "Max" if one.kind != "boolean":
+            return Value(f"{name.lower()}({one.sql}){suffix}", one.kind)
+    raise NotTranslated(name)
+
+
+def _average(one: Value, suffix: str) -> Value:
+    count = f"nullif(count({one.sql}){suffix}, 0)"
+    if is_decimal(one.kind):
+        kept = average_kind(one.kind)
+        more = digits(kept)[1] - digits(one.kind)[1]
+        return quotient(f"(sum({unscaled(one)}){suffix} * {10**more}::HUGEINT)", f"CAST({count} AS HUGEINT)", kept)
+    if one.kind in {*INTEGERS, "double"}:
+        return Value(f"(sum(CAST({one.sql} AS DOUBLE)){suffix} / {count})", "double")
+    raise NotTranslated(f"Average of {one.kind}")
+
+
+def the_only(value: Value, suffix: str) -> Value:
+    """Return the value of the only row of a group that passes a filter; null if none does."""
+    return Value(f"max({value.sql}){suffix}", value.kind)
+
+
+def window_function(function: Node, values: Sequence[Value], over: str) -> Value:
+    """Return a function over a window that is no aggregate.
+
+    Args:
+        function: the function.
+        values: its arguments, without literals that are null.
+        over: OVER with partitions and order; such functions have no other frame.
+
+    Raises:
+        NotTranslated: only Spark can compute it.
+    """
+    name = kind(function)
+    if name in _RANKS:
+        return cast(f"{_RANKS[name]}{over}", "integer")
+    if name in _SHIFTS and not function["ignoreNulls"]:
+        given, offset, *default = values
+        if any(one.kind != given.kind for one in default):
+            raise NotTranslated(name)
+        arguments = ", ".join(one.sql for one in (given, offset, *default))
+        return Value(f"{_SHIFTS[name]}({arguments}){over}", given.kind)
+    raise NotTranslated(name)
+
+
+def frame(given: Node, bounds: Sequence[Value | None]) -> str:
+    """Return the frame of a window.
+
+    Args:
+        given: Spark's `SpecifiedWindowFrame`.
+        bounds: the bounds that are expressions, with None for others.
+
+    Raises:
+        NotTranslated: a bound is neither open, the row itself, nor a number of rows.
+    """
+    rows = said(given["frameType"]) == "RowFrame"
+    ends = [_bound(one, value, rows=rows) for one, value in zip(children(given), bounds, strict=True)]
+    return f"{'ROWS' if rows else 'RANGE'} BETWEEN {ends[0]} AND {ends[1]}"
+
+
+def _bound(node: Node, value: Value | None, *, rows: bool) -> str:
+    match kind(node):
+        case "UnboundedPreceding":
+            return "UNBOUNDED PRECEDING"
+        case "UnboundedFollowing":
+            return "UNBOUNDED FOLLOWING"
+        case "CurrentRow":
+            return "CURRENT ROW"
+        case "Literal" if rows and value is not None:
+            number = int(node["value"])
+            return f"{abs(number)} {'PRECEDING' if number < 0 else 'FOLLOWING'}"
+    raise NotTranslated("frame")
+
+
+def direction(node: Node) -> str:
+    """Return how Spark's `SortOrder` orders the values of its expression."""
+    ascending = {"Ascending": "ASC", "Descending": "DESC"}[said(node["direction"])]
+    nulls = {"NullsFirst": "FIRST", "NullsLast": "LAST"}[said(node["nullOrdering"])]
+    return f"{ascending} NULLS {nulls}"

@@ -1,0 +1,418 @@
+"""Translates Spark's expressions, beside aggregates, into SQL of DuckDB. Pure.
+
+Only what both compute exactly alike is translated. Where they differ for some values, such as texts that one of them
+takes for a number and the other does not, the SQL raises an error for such a value, and Spark runs the query instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TypeAlias
+
+from gluepot.engine.native.nodes import Node
+from gluepot.engine.native.types import (
+    INTEGERS,
+    NotTranslated,
+    Value,
+    added_kind,
+    digits,
+    divided_kind,
+    is_decimal,
+    multiplied_kind,
+    rounded_kind,
+    sql_type,
+    translated_kind,
+)
+
+Translate: TypeAlias = Callable[[Node, Sequence[Value]], Value]
+
+_COMPARISONS = {
+    "EqualTo": "=",
+    "LessThan": "<",
+    "LessThanOrEqual": "<=",
+    "GreaterThan": ">",
+    "GreaterThanOrEqual": ">=",
+    "EqualNullSafe": "IS NOT DISTINCT FROM",
+}
+_ARITHMETIC = {"Add": "+", "Subtract": "-", "Multiply": "*"}
+_DATE_PARTS = {"Year": "year", "Quarter": "quarter", "Month": "month", "DayOfMonth": "day", "DayOfYear": "dayofyear"}
+# Texts that Spark and DuckDB read as the same value. Digits are few enough to fit.
+_TEXTS = {
+    "integer": "-?[0-9]{1,9}",
+    "long": "-?[0-9]{1,18}",
+    "double": "-?[0-9]{1,15}([.][0-9]{1,15})?",
+    "date": "[0-9]{4}-[0-9]{2}-[0-9]{2}",
+}
+_ASCII = "[\\x00-\\x7F]*"
+# Whole numbers of so many digits are the same as floating-point numbers.
+_DOUBLE_DIGITS = 15
+# Before the calendar's reform Spark writes other dates into its plans than it means.
+_FIRST_DATE = "1600-01-01"
+_LAST_DATE = "9999-12-31"
+
+
+def text(value: str) -> str:
+    """Return a text as a literal of SQL.
+
+    Raises:
+        NotTranslated: DuckDB's SQL cannot hold it.
+    """
+    if "\0" in value:
+        raise NotTranslated("NUL")
+    return "'" + value.replace("'", "''") + "'"
+
+
+def name(column: str) -> str:
+    """Return the name of a column as SQL."""
+    return '"' + column.replace('"', '""') + '"'
+
+
+def null(kind: str) -> str:
+    """Return SQL of a null."""
+    return f"CAST(NULL AS {sql_type(kind) if kind else 'INTEGER'})"
+
+
+def guarded(is_plain: str, sql: str, kind: str) -> str:
+    """Return SQL of a value that ends the query where a condition does not hold, because Spark decides what it is.
+
+    Args:
+        is_plain: the condition, never null.
+        sql: the value.
+        kind: its type, as DuckDB names it.
+    """
+    return f"(CASE WHEN {is_plain} THEN {sql} ELSE CAST(error('a value that is read by Spark') AS {kind}) END)"
+
+
+def cast(sql: str, kind: str) -> Value:
+    """Return an expression that is cast to a type."""
+    return Value(f"CAST({sql} AS {sql_type(kind)})", kind)
+
+
+def unscaled(value: Value) -> str:
+    """Return SQL of a decimal's digits as a whole number."""
+    precision, scale = digits(value.kind)
+    if precision + scale + 1 > 38:
+        return f"CAST(replace(CAST({value.sql} AS VARCHAR), '.', '') AS HUGEINT)"
+    return f"CAST({value.sql} * CAST('{10**scale}' AS DECIMAL({scale + 1},0)) AS HUGEINT)"
+
+
+def quotient(dividend: str, divisor: str, kind: str) -> Value:
+    """Return a quotient of whole numbers, rounded half up, as the digits of a decimal.
+
+    Args:
+        dividend: SQL of a HUGEINT; a null makes the quotient null.
+        divisor: SQL of a HUGEINT that is not 0.
+        kind: the decimal.
+    """
+    scale = digits(kind)[1]
+    halves = f"(2 * abs({dividend}) + abs({divisor})) // (2 * abs({divisor}))"
+    whole = f"(CASE WHEN ({dividend} < 0) = ({divisor} < 0) THEN {halves} ELSE -({halves}) END)"
+    small = f"CAST('{10**-scale:.{scale}f}' AS DECIMAL({scale + 1},{scale}))" if scale else "CAST(1 AS DECIMAL(1,0))"
+    return cast(f"CAST({whole} AS DECIMAL(38,0)) * {small}", kind)
+
+
+def alike(values: Sequence[Value]) -> Sequence[Value]:
+    """Return values of one type.
+
+    Raises:
+        NotTranslated: they have several.
+    """
+    if len({one.kind for one in values}) != 1:
+        raise NotTranslated("types")
+    return values
+
+
+def _literal(node: Node, _: Sequence[Value]) -> Value:
+    kind, value = translated_kind(node["dataType"]), node["value"]
+    if not kind:
+        raise NotTranslated("Literal")
+    if value is None:
+        return Value(null(kind), kind)
+    is_known_date = kind == "date" and _FIRST_DATE <= value <= _LAST_DATE and len(value) == len(_LAST_DATE)
+    is_known_time = kind == "timestamp" and value >= _FIRST_DATE and value[4:5] == "-"
+    if (kind == "date" and not is_known_date) or (kind.startswith("timestamp") and not is_known_time):
+        raise NotTranslated(f"Literal of {kind}")
+    return cast(text(str(value)), kind)
+
+
+def _comparison(operator: str, _: Node, values: Sequence[Value]) -> Value:
+    left, right = alike(values)
+    return Value(f"({left.sql} {operator} {right.sql})", "boolean")
+
+
+def _logic(operator: str, _: Node, values: Sequence[Value]) -> Value:
+    return Value(f"({f' {operator} '.join(one.sql for one in values)})", "boolean")
+
+
+def _arithmetic(operator: str, _: Node, values: Sequence[Value]) -> Value:
+    left, right = values
+    if is_decimal(left.kind) and is_decimal(right.kind):
+        if operator == "*":
+            return _product(left, right)
+        kind = added_kind(left.kind, right.kind)
+        return cast(f"{cast(left.sql, kind).sql} {operator} {cast(right.sql, kind).sql}", kind)
+    if left.kind != right.kind or left.kind not in {*INTEGERS, "double"}:
+        raise NotTranslated(f"{left.kind} {operator}")
+    # DuckDB raises an error if a whole number leaves its type, as the cast does.
+    return cast(f"{left.sql} {operator} {right.sql}", left.kind)
+
+
+def _product(left: Value, right: Value) -> Value:
+    kind = multiplied_kind(left.kind, right.kind)
+    dropped = digits(left.kind)[1] + digits(right.kind)[1] - digits(kind)[1]
+    if not dropped:
+        return cast(f"{left.sql} * {right.sql}", kind)
+    return quotient(f"({unscaled(left)} * {unscaled(right)})", f"{10**dropped}::HUGEINT", kind)
+
+
+def _divided(_: Node, values: Sequence[Value]) -> Value:
+    left, right = values
+    if left.kind == right.kind == "double":
+        return Value(f"({left.sql} / {guarded(f'coalesce({right.sql} <> 0, true)', right.sql, 'DOUBLE')})", "double")
+    kind = divided_kind(left.kind, right.kind)
+    more = digits(kind)[1] - digits(left.kind)[1] + digits(right.kind)[1]
+    if more < 0:
+        raise NotTranslated("Divide")
+    divisor = guarded(f"coalesce({right.sql} <> 0, true)", unscaled(right), "HUGEINT")
+    return quotient(f"({unscaled(left)} * {10**more}::HUGEINT)", divisor, kind)
+
+
+def _places(value: Value) -> int:
+    """Return a whole number that a query names, such as the places of `round`.
+
+    Raises:
+        NotTranslated: it is computed.
+    """
+    digits_of = value.sql.removeprefix("CAST('").removesuffix("' AS INTEGER)")
+    if value.kind != "integer" or not digits_of.removeprefix("-").isdecimal():
+        raise NotTranslated("not a literal")
+    return int(digits_of)
+
+
+def _rounded(_: Node, values: Sequence[Value]) -> Value:
+    number, places = values[0], _places(values[1])
+    if places < 0:
+        raise NotTranslated("Round")
+    if is_decimal(number.kind):
+        return cast(number.sql, rounded_kind(number.kind, places))
+    if number.kind != "double" or places >= _DOUBLE_DIGITS:
+        raise NotTranslated("Round")
+    if not places:
+        return Value(f"(round({number.sql}) + 0.0)", "double")  # Spark knows no negative zero here
+    # Spark rounds the digits that it would print.
+    printed = f"CAST(CAST({number.sql} AS VARCHAR) AS DECIMAL({_DOUBLE_DIGITS + 1},{places}))"
+    is_small = f"coalesce(abs({number.sql}) < 1e{_DOUBLE_DIGITS - places}, true)"
+    return Value(guarded(is_small, f"CAST({printed} AS DOUBLE)", "DOUBLE"), "double")
+
+
+def _chosen(_: Node, values: Sequence[Value]) -> Value:
+    """Translate `If` and `CaseWhen`: pairs of condition and value, then perhaps a last value."""
+    pairs, rest = values[: len(values) // 2 * 2], values[len(values) // 2 * 2 :]
+    kind = alike([*pairs[1::2], *rest])[0].kind
+    cases = " ".join(f"WHEN {when.sql} THEN {then.sql}" for when, then in zip(pairs[::2], pairs[1::2], strict=True))
+    otherwise = f" ELSE {rest[0].sql}" if rest else ""
+    return Value(f"(CASE {cases}{otherwise} END)", kind)
+
+
+def _cast(node: Node, values: Sequence[Value]) -> Value:
+    (given,), wanted = values, translated_kind(node["dataType"])
+    if given.kind == wanted:
+        return given
+    if is_decimal(given.kind) or is_decimal(wanted):
+        return _decimal_cast(given, wanted)
+    match given.kind, wanted:
+        case ("byte" | "short" | "integer" | "long", "byte" | "short" | "integer" | "long" | "double" | "string"):
+            return cast(given.sql, wanted)
+        case ("boolean", "string" | "byte" | "short" | "integer" | "long" | "double"):
+            return cast(given.sql, wanted)
+        case ("double", "integer" | "long"):
+            return cast(f"trunc({given.sql})", wanted)
+        case ("string", "integer" | "long" | "double" | "date"):
+            return _of_text(given, wanted, _TEXTS[wanted])
+        case ("date", "string"):
+            is_plain = f"coalesce({given.sql} BETWEEN DATE '{_FIRST_DATE}' AND DATE '{_LAST_DATE}', true)"
+            return Value(guarded(is_plain, cast(given.sql, wanted).sql, sql_type(wanted)), wanted)
+        case ("timestamp", "date") | ("timestamp_ntz", "date") | ("date", "timestamp") | ("date", "timestamp_ntz"):
+            return cast(given.sql, wanted)
+    raise NotTranslated(f"Cast from {given.kind} to {node['dataType']}")
+
+
+def _decimal_cast(given: Value, wanted: str) -> Value:
+    """Cast to or from a decimal; both round half up."""
+    if wanted and (given.kind in INTEGERS or (is_decimal(given.kind) and is_decimal(wanted))):
+        return cast(given.sql, wanted)
+    if given.kind == "double":
+        return cast(f"CAST({given.sql} AS VARCHAR)", wanted)  # Spark takes the digits that it would print
+    if given.kind == "string":
+        precision, scale = digits(wanted)
+        fraction = f"([.][0-9]{{1,{scale}}})?" if scale else ""
+        return _of_text(given, wanted, f"-?[0-9]{{1,{max(1, precision - scale)}}}{fraction}")
+    match wanted:
+        case "double" if digits(given.kind)[0] <= _DOUBLE_DIGITS:
+            return cast(given.sql, wanted)
+        case "byte" | "short" | "integer" | "long":
+            return cast(f"trunc({given.sql})", wanted)
+        case "string":
+            return cast(given.sql, wanted)
+    raise NotTranslated(f"Cast from {given.kind} to {wanted}")
+
+
+def _of_text(given: Value, wanted: str, pattern: str) -> Value:
+    is_plain = f"{given.sql} IS NULL OR regexp_full_match({given.sql}, '{pattern}')"
+    return Value(guarded(is_plain, cast(given.sql, wanted).sql, sql_type(wanted)), wanted)
+
+
+def _substring(_: Node, values: Sequence[Value]) -> Value:
+    given, start, length = values
+    if given.kind != "string" or _places(start) < 1 or _places(length) < 0:
+        raise NotTranslated("Substring")
+    return Value(f"substring({given.sql}, {_places(start)}, {_places(length)})", "string")
+
+
+def _found(function: str, _: Node, values: Sequence[Value]) -> Value:
+    if {one.kind for one in values} != {"string"}:
+        raise NotTranslated(function)
+    return Value(f"{function}({values[0].sql}, {values[1].sql})", "boolean")
+
+
+def _like(_: Node, values: Sequence[Value]) -> Value:
+    given, pattern = values
+    if pattern.kind != "string" or not pattern.sql.startswith("CAST('") or "\\" in pattern.sql:
+        raise NotTranslated("Like")
+    return Value(f"({given.sql} LIKE {pattern.sql})", "boolean")
+
+
+def _in_ascii(function: str, _: Node, values: Sequence[Value]) -> Value:
+    """Translate a change of case. Java and DuckDB have other tables of letters beyond ASCII."""
+    (given,) = values
+    is_plain = f"{given.sql} IS NULL OR regexp_full_match({given.sql}, '{_ASCII}')"
+    return Value(guarded(is_plain, f"{function}({given.sql})", "VARCHAR"), "string")
+
+
+def _concatenated(_: Node, values: Sequence[Value]) -> Value:
+    if {one.kind for one in values} != {"string"}:
+        raise NotTranslated("Concat")
+    return Value(f"({' || '.join(one.sql for one in values)})", "string")
+
+
+def _length(_: Node, values: Sequence[Value]) -> Value:
+    if values[0].kind != "string":
+        raise NotTranslated("Length")
+    return cast(f"length({values[0].sql})", "integer")
+
+
+def _trimmed(_: Node, values: Sequence[Value]) -> Value:
+    if len(values) != 1:
+        raise NotTranslated("StringTrim")
+    return Value(f"trim({values[0].sql}, ' ')", "string")
+
+
+def _date_part(function: str, _: Node, values: Sequence[Value]) -> Value:
+    if values[0].kind != "date":
+        raise NotTranslated(function)
+    return cast(f"{function}({values[0].sql})", "integer")
+
+
+def _moved_date(operator: str, _: Node, values: Sequence[Value]) -> Value:
+    day, days = values
+    if day.kind != "date" or days.kind not in INTEGERS:
+        raise NotTranslated("DateAdd")
+    return cast(f"{day.sql} {operator} {days.sql}", "date")
+
+
+def _days_between(_: Node, values: Sequence[Value]) -> Value:
+    if {one.kind for one in values} != {"date"}:
+        raise NotTranslated("DateDiff")
+    return cast(f"{values[0].sql} - {values[1].sql}", "integer")
+
+
+def _signed(sql: str, _: Node, values: Sequence[Value]) -> Value:
+    """Translate a change of sign, which must not lead beyond the type."""
+    (given,) = values
+    if given.kind not in {"integer", "long", "double"} and not is_decimal(given.kind):
+        raise NotTranslated("sign")
+    return cast(sql.format(given.sql), given.kind)
+
+
+def _bits(operator: str, _: Node, values: Sequence[Value]) -> Value:
+    """Translate an operation on bits, of numbers that are not negative."""
+    left, right = values
+    if left.kind not in INTEGERS or right.kind not in INTEGERS:
+        raise NotTranslated("bits")
+    is_plain = f"coalesce({left.sql} >= 0 AND {right.sql} BETWEEN 0 AND 31, true)"
+    shifted = cast(f"{left.sql} {operator} {right.sql}", left.kind)
+    return Value(guarded(is_plain, shifted.sql, sql_type(left.kind)), left.kind)
+
+
+def _digits_of(_: Node, values: Sequence[Value]) -> Value:
+    return cast(unscaled(values[0]), "long")
+
+
+def _with_digits(node: Node, values: Sequence[Value]) -> Value:
+    precision, scale = node["precision"], node["scale"]
+    small = f"CAST('{10**-scale:.{scale}f}' AS DECIMAL({scale + 1},{scale}))"
+    return cast(f"CAST({values[0].sql} AS DECIMAL(38,0)) * {small}", f"decimal({precision},{scale})")
+
+
+def _membership(_: Node, values: Sequence[Value]) -> Value:
+    given, *others = alike(values)
+    return Value(f"({given.sql} IN ({', '.join(one.sql for one in others)}))", "boolean")
+
+
+def in_set(given: Value, values: Sequence[str | None]) -> Value:
+    """Return whether an expression is one of many values.
+
+    Args:
+        given: the expression.
+        values: as Spark keeps them: dates as days since 1970.
+
+    Raises:
+        NotTranslated: there are none, or Spark keeps values of the type in another way.
+    """
+    if not values or given.kind not in {*INTEGERS, "string", "date"}:
+        raise NotTranslated("InSet")
+    of_date = "DATE '1970-01-01' + {}" if given.kind == "date" else ""
+    known = [null(given.kind) if one is None else of_date.format(int(one)) if of_date else text(one) for one in values]
+    return Value(f"({given.sql} IN ({', '.join(cast(one, given.kind).sql for one in known)}))", "boolean")
+
+
+EXPRESSIONS: Mapping[str, Translate] = {
+    "Alias": lambda _, values: values[0],
+    "Literal": _literal,
+    **{kind: partial(_comparison, operator) for kind, operator in _COMPARISONS.items()},
+    **{kind: partial(_arithmetic, operator) for kind, operator in _ARITHMETIC.items()},
+    "Divide": _divided,
+    "And": partial(_logic, "AND"),
+    "Or": partial(_logic, "OR"),
+    "Not": lambda _, values: Value(f"(NOT {values[0].sql})", "boolean"),
+    "IsNull": lambda _, values: Value(f"({values[0].sql} IS NULL)", "boolean"),
+    "IsNotNull": lambda _, values: Value(f"({values[0].sql} IS NOT NULL)", "boolean"),
+    "In": _membership,
+    "Coalesce": lambda _, values: Value(f"coalesce({', '.join(one.sql for one in alike(values))})", values[0].kind),
+    "If": _chosen,
+    "CaseWhen": _chosen,
+    "Round": _rounded,
+    "Cast": _cast,
+    "Abs": partial(_signed, "abs({})"),
+    "UnaryMinus": partial(_signed, "-({})"),
+    "BitwiseAnd": partial(_bits, "&"),
+    "ShiftRight": partial(_bits, ">>"),
+    "Substring": _substring,
+    "StartsWith": partial(_found, "starts_with"),
+    "EndsWith": partial(_found, "suffix"),
+    "Contains": partial(_found, "contains"),
+    "Like": _like,
+    "Upper": partial(_in_ascii, "upper"),
+    "Lower": partial(_in_ascii, "lower"),
+    "Concat": _concatenated,
+    "Length": _length,
+    "StringTrim": _trimmed,
+    **{kind: partial(_date_part, function) for kind, function in _DATE_PARTS.items()},
+    "DateAdd": partial(_moved_date, "+"),
+    "DateSub": partial(_moved_date, "-"),
+    "DateDiff": _days_between,
+    "UnscaledValue": _digits_of,
+    "MakeDecimal": _with_digits,
+}
+"""What becomes of an expression whose children are translated already, by the name of its class."""

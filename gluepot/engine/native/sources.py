@@ -1,0 +1,136 @@
+"""What a plan of Spark's reads: files of rows that this process knows, and what its text leaves out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import unquote, urlparse
+
+from gluepot.engine import row_folders
+from gluepot.engine.native.nodes import Tree, simple
+from gluepot.engine.native.plan import File, Sources
+from gluepot.engine.native.types import NotTranslated
+
+_ESCAPE = "\\"
+
+
+def sources_of(plan: Any, nodes: str) -> Sources:
+    """Return what a plan refers to.
+
+    Args:
+        plan: a `LogicalPlan` of the JVM.
+        nodes: the plan in JSON.
+
+    Raises:
+        NotTranslated: it reads something beside our files, or its JSON leaves out what only Spark can compute.
+    """
+    if '.Like"' in nodes:
+        _check_patterns(plan)
+    return Sources(
+        relations_of(plan),
+        _projections(plan) if '.Expand"' in nodes else {},
+        _sets(plan) if '.InSet"' in nodes else {},
+    )
+
+
+def relations_of(plan: Any) -> dict[int, list[File]]:
+    """Return the files of each relation by the number of its first column.
+
+    Raises:
+        NotTranslated: the plan reads something beside our files.
+    """
+    files = {}
+    for part in _parts(plan):
+        for leaf in _each(part.collectLeaves()):
+            if _class(leaf) == "CTERelationRef":
+                continue  # a part of a plan that is not optimised
+            found = _files(leaf)
+            if leaf.output().nonEmpty():
+                files[leaf.output().head().exprId().id()] = found
+    if not files:
+        raise NotTranslated("relation")
+    return files
+
+
+def _projections(plan: Any) -> dict[int, list[list[Tree]]]:
+    """Return the rows that each `Expand` makes of one, by the number of its first column."""
+    return {
+        one.output().head().exprId().id(): [
+            [json.loads(value.toJSON()) for value in _each(row)] for row in _each(one.projections())
+        ]
+        for part in _parts(plan)
+        for one in _below(part)
+        if _class(one) == "Expand"
+    }
+
+
+def _sets(plan: Any) -> dict[str, list[str | None]]:
+    """Return the values of each `InSet`, by the JSON of what is looked up in them.
+
+    Raises:
+        NotTranslated: the same expression is looked up in several.
+    """
+    found: dict[str, list[str | None]] = {}
+    for one in _expressions(plan, "InSet", " INSET "):
+        values = [None if value is None else str(value) for value in _each(one.hset().toSeq())]
+        key = json.dumps(json.loads(one.child().toJSON()))
+        if sorted(map(str, found.setdefault(key, values))) != sorted(map(str, values)):
+            raise NotTranslated("InSet")
+    return found
+
+
+def _check_patterns(plan: Any) -> None:
+    """Look at the patterns of LIKE, whose sign for an escape the JSON leaves out.
+
+    Raises:
+        NotTranslated: one has a sign of its own.
+    """
+    if any(str(one.escapeChar()) != _ESCAPE for one in _expressions(plan, "Like", " LIKE ")):
+        raise NotTranslated("ESCAPE")
+
+
+def _expressions(plan: Any, name: str, text: str) -> Iterator[Any]:
+    """Yield the expressions of a class; the text is part of how such an expression is printed."""
+    for part in _parts(plan):
+        for node in _below(part):
+            for expression in _each(node.expressions()):
+                if text in expression.toString():
+                    yield from (one for one in _below(expression) if _class(one) == name)
+
+
+def _parts(plan: Any) -> Iterator[Any]:
+    """Yield the plan and the plans of its subqueries."""
+    yield plan
+    yield from _each(plan.subqueriesAll())
+
+
+def _below(node: Any) -> Iterator[Any]:
+    """Yield a node of a plan or an expression, and all below it."""
+    yield node
+    for child in _each(node.children()):
+        yield from _below(child)
+
+
+def _files(leaf: Any) -> list[File]:
+    """Return the files of a relation.
+
+    Raises:
+        NotTranslated: it is something else, or a file is not one that a frame of this process reads.
+    """
+    if _class(leaf) != "LogicalRelation" or _class(leaf.relation()) != "HadoopFsRelation":
+        raise NotTranslated("relation")
+    paths = [unquote(urlparse(root.toString()).path) for root in _each(leaf.relation().location().rootPaths())]
+    known = [row_folders.known_files().get(path) for path in paths]
+    if not known or any(file is None or not file.is_unchanged() for file in known):
+        raise NotTranslated("relation")
+    return [File(file.path, frozenset(file.schema.names)) for file in known if file]
+
+
+def _class(one: Any) -> str:
+    return simple(one.getClass().getName())
+
+
+def _each(sequence: Any) -> Iterator[Any]:
+    """Yield the elements of a sequence of Scala's."""
+    return (sequence.apply(at) for at in range(sequence.size()))

@@ -1,0 +1,114 @@
+"""What DuckDB computes of translated expressions, compared with Python's decimals."""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gluepot.engine.native.expressions import EXPRESSIONS, quotient
+from gluepot.engine.native.types import NotTranslated, Value
+
+duckdb = pytest.importorskip("duckdb")
+
+
+@pytest.fixture(scope="module")
+def answer():
+    with duckdb.connect() as db:
+        yield lambda sql: db.execute(f"SELECT {sql}").fetchall()[0][0]
+
+
+def half_up(number, scale):
+    return (Decimal(number.numerator) / Decimal(number.denominator)).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
+
+
+def literal(text, kind):
+    return EXPRESSIONS["Literal"]({"dataType": kind, "value": text}, [])
+
+
+def of(name, *values, **fields):
+    return EXPRESSIONS[name](fields, values)
+
+
+@given(st.integers(-(10**12), 10**12), st.integers(1, 10**6) | st.integers(-(10**6), -1), st.integers(0, 6))
+def test_a_quotient_is_rounded_half_up(answer, dividend, divisor, scale):
+    found = answer(quotient(f"{dividend * 10**scale}::HUGEINT", f"{divisor}::HUGEINT", f"decimal(38,{scale})").sql)
+
+    assert found == half_up(Fraction(dividend, divisor), scale)
+
+
+@given(st.decimals(-(10**8), 10**8, places=2), st.decimals(-(10**4), 10**4, places=4).filter(bool))
+def test_decimals_are_divided_as_spark_does(answer, left, right):
+    found = of("Divide", literal(str(left), "decimal(12,2)"), literal(str(right), "decimal(10,4)"))
+
+    assert found.kind == "decimal(27,13)"
+    assert answer(found.sql) == half_up(Fraction(left) / Fraction(right), 13)
+
+
+@given(st.decimals(-(10**8), 10**8, places=3), st.integers(0, 3))
+def test_decimals_are_rounded_half_up(answer, number, places):
+    found = of("Round", literal(str(number), "decimal(12,3)"), literal(str(places), "integer"))
+
+    assert answer(found.sql) == number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+
+
+@given(st.floats(-1e9, 1e9), st.integers(1, 5))
+def test_floating_point_numbers_are_rounded_as_they_are_printed(answer, number, places):
+    found = answer(of("Round", literal(repr(number), "double"), literal(str(places), "integer")).sql)
+
+    assert found == float(Decimal(repr(number)).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        of("Divide", literal("1", "double"), literal("0", "double")),
+        of("Divide", literal("1.00", "decimal(5,2)"), literal("0.00", "decimal(5,2)")),
+        of("Upper", literal("größe", "string")),
+        of("Cast", literal("2026-2-3", "string"), dataType="date"),
+        of("Cast", literal("1e3", "string"), dataType="decimal(10,2)"),
+        of("Cast", literal("1.005", "string"), dataType="decimal(10,2)"),
+        of("Cast", literal("1e40", "double"), dataType="decimal(10,2)"),
+        of("Add", literal("127", "byte"), literal("1", "byte")),
+        of("Round", literal("1e15", "double"), literal("2", "integer")),
+        of("ShiftRight", literal("-1", "long"), literal("1", "integer")),
+    ],
+)
+def test_values_that_spark_decides_end_the_query(answer, value):
+    with pytest.raises(duckdb.Error):
+        answer(value.sql)
+
+
+@pytest.mark.parametrize("name", ["Divide", "Upper", "Round", "ShiftRight"])
+def test_nulls_stay_null(answer, name):
+    kinds = {"Upper": ["string"], "Round": ["double"], "ShiftRight": ["long", "integer"]}.get(
+        name, ["double", "double"]
+    )
+    values = [literal(None, kind) for kind in kinds]
+    more = [literal("1", "integer")] if name == "Round" else []
+
+    assert answer(of(name, *values, *more).sql) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "fields"),
+    [
+        ("Literal", [], {"dataType": "date", "value": "1500-01-01"}),
+        ("Literal", [], {"dataType": "timestamp_ntz", "value": "1234567"}),
+        ("Literal", [], {"dataType": "string", "value": "a\0b"}),
+        ("Like", [Value("c", "string"), Value("CAST('a\\\\_' AS VARCHAR)", "string")], {}),
+        ("Like", [Value("c", "string"), Value("d", "string")], {}),
+        ("Substring", [Value("c", "string"), literal("-1", "integer"), literal("1", "integer")], {}),
+        ("Substring", [Value("c", "string"), Value("d", "integer"), literal("1", "integer")], {}),
+        ("Cast", [Value("c", "decimal(20,2)")], {"dataType": "double"}),
+        ("Cast", [Value("c", "string")], {"dataType": "boolean"}),
+        ("EqualTo", [Value("c", "long"), Value("d", "integer")], {}),
+        ("Round", [Value("c", "double"), literal("-1", "integer")], {}),
+    ],
+)
+def test_expressions_that_only_spark_can_compute(name, values, fields):
+    with pytest.raises(NotTranslated):
+        EXPRESSIONS[name](fields, values)

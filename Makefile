@@ -1,6 +1,6 @@
 # Every target sets up what it needs; after the first run none of that needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup packages docs demo demo-service test test-long check lint crash bench bench-quick bench-kinesis bench-jdbc bench-planning bench-storm bench-autoscaling bench-merge clean
+.PHONY: help setup packages docs demo demo-service test test-long check lint crash bench bench-quick bench-kinesis bench-jdbc bench-planning bench-storm bench-autoscaling bench-merge bench-tpc clean
 MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
@@ -72,6 +72,7 @@ bench: setup ## all that docs/performance.md shows, measured anew: about four ho
 		run drain drain-$$events "--events=$$events --against=stock --against=stock-jvm --against=tuned --against=loop --against=flink --against=connect"; done; \
 	for events in changing optional shuffled wide deep long unicode; do \
 		run drain drain-$$events "--events=$$events --against=stock --against=stock-jvm"; done; \
+	for suite in tpch tpcds; do run tpc $$suite "--suite=$$suite"; done; \
 	run drain price "--events=e500 --against=unsafe --pairs=25"; \
 	run drain watched "--events=e500 --against=watched --pairs=25"; \
 	for one in storm scale latency startup drift sql batch merge files; do run $$one $$one; done; \
@@ -91,6 +92,9 @@ bench-planning: setup ## find one new file among 200,000, beside a bare listing 
 
 bench-storm: setup ## what it costs a job that hundreds ask for its metrics at a time; ARGS="--short"
 	@$(BIN)/python -m benchmarks.storm $(ARGS)
+
+bench-tpc: setup ## TPC-H by Glue scripts, side by side with stock Spark and DuckDB; SCALE=1 ARGS="--suite tpcds"
+	@$(BIN)/python -m benchmarks.tpc --scale $(or $(SCALE),1) $(ARGS)
 
 bench-merge: setup ## changes merged into an Iceberg table, side by side with stock PySpark; ARGS="--short"
 	@$(BIN)/python -m benchmarks.merge $(ARGS)

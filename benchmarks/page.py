@@ -78,6 +78,9 @@ def _against_stock(result: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str
         yield from (
             (job["title"], {name: one["secs"] for name, one in job["ratios"].items()}) for job in result["jobs"]
         )
+    elif "suite" in result:
+        work = f"{_SUITES[result['suite']]}, scale {result['scale']:g}, all queries"
+        yield work, {name: one["secs"] for name, one in result["ratios"].items()}
     elif "events" in result:
         work = f"drain, {result['bytes_per_record']} bytes a record{_shape_of(result)}"
         yield work, {name: one["secs"] for name, one in result["ratios"].items()}
@@ -237,6 +240,35 @@ def _merge(result: Mapping[str, Any]) -> Iterator[str]:
         yield f"- load averages of the machine at the end: {', '.join(f'{one:.1f}' for one in result['load'])}"
 
 
+def _tpc(result: Mapping[str, Any]) -> Iterator[str]:
+    medians = {name: side["medians"] for name, side in result["sides"].items()}
+    queries = list(next(iter(medians.values())))
+    yield from _head(
+        result,
+        f"{_SUITES[result['suite']]}, scale {result['scale']:g}",
+        f"{len(queries)} queries, each a job of its own that reads its tables from Parquet files and writes its result;"
+        " the start of Spark and a round to warm up are left out. Every side must write what stock Spark writes. These"
+        " are no official results of the TPC. Load averages of the machine at the end:"
+        f" {', '.join(f'{one:.1f}' for one in result['load'])}.",
+    )
+    yield "Seconds that all queries take together, of each round:"
+    yield ""
+    yield from _rounds({name: side["secs"] for name, side in result["sides"].items()})
+    for name, one in result["ratios"].items():
+        goal = "" if one["goal"] is None else f", {_goal(one['goal'], is_missed=one['secs'] < one['goal'])}"
+        yield (
+            f"- {name} takes {one['secs']} times as long, {one['cpu_secs']} times the processor time; geometric mean of"
+            f" the queries {one['geometric_mean']}{goal}"
+        )
+    yield ""
+    yield "Medians of each query, in seconds:"
+    yield ""
+    yield _row(("Query", *medians))
+    yield _row(("---", *("---:" for _ in medians)))
+    for query in queries:
+        yield _row((query.removeprefix("q"), *(f"{side[query]:.2f}" for side in medians.values())))
+
+
 def _scale(result: Mapping[str, Any]) -> Iterator[str]:
     yield from _head(
         result,
@@ -302,12 +334,14 @@ def _files(result: Mapping[str, Any]) -> Iterator[str]:
         yield f"- {name}: {seen} of foreachBatch's, {_goal(goal, is_missed=seen > goal)}"
 
 
-_SUMMARIES = ("drain", "batch", "sql")
+_SUITES = {"tpch": "TPC-H", "tpcds": "TPC-DS"}
+_SUMMARIES = ("drain", "batch", "tpc", "sql")
 """What the names of those results begin with that are in the table at the top."""
 
 SECTIONS = {
     "drain": _drain,
     "batch": _batch,
+    "tpc": _tpc,
     "price": _price,
     "watched": _watched,
     "storm": _storm,

@@ -16,6 +16,7 @@ from gluepot.connectors.files.source.files_source import FilesSource
 from gluepot.connectors.files.source.grouping import FileGroup
 from gluepot.connectors.files.source.hive import partition_values
 from gluepot.connectors.files.source.versions import FileVersion
+from gluepot.core.errors import PermanentError
 from gluepot.core.storage import LocalRoot, parse_url
 from gluepot.engine.pipeline import Pipeline, SplitInput
 from gluepot.engine.row_files import RowFile, Stamp, can_hold
@@ -24,6 +25,9 @@ from gluepot.frames.schema import merge_schemas
 # Beyond so many a plan of Spark's with all of them becomes too large.
 _MOST_PARTITIONS = 64
 _THREADS = 8
+# In paths Spark and DuckDB take these for patterns, and Spark leaves out files whose names begin like this.
+_PATTERN = frozenset("*?[]{}\\")
+_HIDDEN = ("_", ".")
 
 Partition = tuple[tuple[str, str | None], ...]
 """Names and values of the folders that a file lies in."""
@@ -104,12 +108,14 @@ def _row_file(version: FileVersion) -> RowFile | None:
     root = parse_url(version.root)
     assert isinstance(root, LocalRoot)
     path = root.path / version.inside / version.name
+    if _PATTERN & set(str(path)) or version.name.startswith(_HIDDEN):
+        return None
     try:
         stamp = Stamp.of(path)
         if (stamp.size_bytes, stamp.mtime_ns // 1000) != (version.size_bytes, version.mtime_us):
             return None
         with parquet.ParquetFile(path) as file:
-            schema, rows = plain_schema(file.metadata), file.metadata.num_rows
-    except (OSError, pa.ArrowException):
+            schema, rows = plain_schema(file.metadata, version.url), file.metadata.num_rows
+    except (OSError, pa.ArrowException, PermanentError):
         return None  # our reader says what is wrong
     return None if schema is None else RowFile(str(path), schema, rows, stamp)

@@ -116,7 +116,7 @@ def _of_plain(spark: SparkSession, plain: PlainFiles) -> RowFrame:
     wanted = from_arrow_schema(plain.schema, prefer_timestamp_ntz=True)
     frames = []
     for partition, files in plain.partitions.items():
-        rows = spark.read.schema(wanted).parquet(*(Path(file.path).as_uri() for file in files))
+        rows = spark.read.schema(wanted).parquet(*(f"file://{file.path}" for file in files))
         # A value that may be null, as in the other partitions; Spark knows better of a mere literal.
         frames.append(rows.withColumns({name: when(lit(True), lit(value)) for name, value in partition}))
     row_folders.add(plain.files)

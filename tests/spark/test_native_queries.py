@@ -68,12 +68,21 @@ EXPRESSIONS = """
     case shop when 1 then 'one' when 2 then 'two' else city end; paid and shop > 1; paid or not paid; price > `limit`;
     shop is null or city is not null; nullif(shop, 1); shop & 2; shiftright(shop, 1); ratio = -0.0D; ratio > price
 """
+NUMBERED = ", ".join(f"{one.strip()} AS e{number}" for number, one in enumerate(EXPRESSIONS.split(";")))
+AGGREGATES = """
+    sum(price), avg(price), avg(tax), avg(large), min(price), max(sold), min(made), max(ratio), avg(ratio),
+    stddev(ratio), var_pop(ratio), count(*), sum(id), avg(id), max(name)
+"""
+WINDOWS = """
+    row_number() OVER (PARTITION BY shop ORDER BY sold DESC, id), rank() OVER (ORDER BY paid),
+    dense_rank() OVER (ORDER BY paid DESC NULLS LAST), lag(name) OVER (ORDER BY id),
+    lead(id, 2, -1L) OVER (ORDER BY id), sum(price) OVER (PARTITION BY shop), count(*) OVER (PARTITION BY paid),
+    avg(price) OVER (PARTITION BY shop ORDER BY id),
+    max(sold) OVER (ORDER BY id ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING)
+"""
 STATEMENTS = [
-    f"SELECT {', '.join(f'{one.strip()} AS e{n}' for n, one in enumerate(EXPRESSIONS.split(';')))}, sales.id AS id"
-    " FROM sales LEFT JOIN shops USING (shop)",
-    # Aggregates
-    "SELECT shop, sum(price), avg(price), avg(tax), avg(large), min(price), max(sold), min(made), max(ratio), avg(ratio),"
-    " stddev(ratio), var_pop(ratio), count(*), sum(id), avg(id), max(name) FROM sales GROUP BY shop",
+    f"SELECT {NUMBERED}, sales.id AS id FROM sales LEFT JOIN shops USING (shop)",
+    f"SELECT shop, {AGGREGATES} FROM sales GROUP BY shop",
     "SELECT sum(price), avg(price), count(price), min(name), stddev_samp(ratio) FROM sales WHERE id > 99",
     "SELECT count(DISTINCT shop), count(DISTINCT name), sum(DISTINCT price), count(*), avg(tax), max(sold) FROM sales",
     "SELECT shop, count(DISTINCT name) AS a, count(DISTINCT paid) AS b, sum(id) FILTER (WHERE paid) FROM sales GROUP BY 1",
@@ -83,7 +92,6 @@ STATEMENTS = [
     "SELECT shop, paid, sum(price), grouping(paid), grouping_id() FROM sales GROUP BY ROLLUP (shop, paid)",
     "SELECT shop, paid, count(DISTINCT name) FROM sales GROUP BY GROUPING SETS ((shop), (paid), ())",
     "SELECT shop, n FROM (SELECT shop, sum(price) AS n FROM sales GROUP BY shop HAVING count(*) > 1) WHERE n > 0",
-    # Joins
     "SELECT s.id, city FROM sales AS s JOIN shops ON s.shop = shops.shop AND price > `limit`",
     "SELECT s.id, city FROM sales AS s RIGHT JOIN shops ON s.shop = shops.shop AND paid",
     "SELECT s.id, city FROM sales AS s FULL JOIN shops ON s.shop = shops.shop",
@@ -101,14 +109,10 @@ STATEMENTS = [
     "SELECT shop FROM sales EXCEPT SELECT shop FROM shops",
     "SELECT count(*), sum(shop) FROM (SELECT shop FROM sales UNION ALL SELECT shop FROM shops)",
     "WITH t AS (SELECT shop, sum(price) AS n FROM sales GROUP BY shop) SELECT * FROM t WHERE n = (SELECT max(n) FROM t)",
-    # Windows
-    "SELECT id, row_number() OVER (PARTITION BY shop ORDER BY sold DESC, id), rank() OVER (ORDER BY paid),"
-    " dense_rank() OVER (ORDER BY paid DESC NULLS LAST), lag(name) OVER (ORDER BY id), lead(id, 2, -1L) OVER (ORDER BY id),"
-    " sum(price) OVER (PARTITION BY shop), avg(price) OVER (PARTITION BY shop ORDER BY id),"
-    " max(sold) OVER (ORDER BY id ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING), count(*) OVER (PARTITION BY paid) FROM sales",
+    f"SELECT id, {WINDOWS} FROM sales",
     "SELECT * FROM (SELECT id, shop, row_number() OVER (PARTITION BY shop ORDER BY id DESC) AS n FROM sales) WHERE n = 1",
     "SELECT shop, sum(price) AS n, rank() OVER (ORDER BY sum(price) DESC) AS place FROM sales GROUP BY shop",
-]  # fmt: skip
+]
 ORDERED = [
     "SELECT shop, sum(price) AS n FROM sales GROUP BY shop ORDER BY n DESC NULLS LAST, shop LIMIT 3",
     "SELECT shop, paid, count(*) FROM sales GROUP BY shop, paid ORDER BY paid NULLS LAST, shop DESC",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from awsglue.dynamicframe import ResolveOption
 from gluepot.core.clock import SystemClock
 from gluepot.core.owned_folders import new_owned_folder
 from gluepot.engine import on_driver, row_files, row_folders, row_frames
+from gluepot.engine.pipeline import Pipeline
 from gluepot.engine.read_totals import ReadTotals
 from gluepot.engine.row_files import RowFolders
 from gluepot.frames.chunk import Chunk
@@ -220,3 +222,47 @@ def test_a_folder_of_a_dead_process_is_removed(tmp_path):
     other = new_owned_folder("gluepot-rows-", SystemClock(), str(tmp_path))
 
     assert sorted(tmp_path.iterdir()) == sorted([mine, other])
+
+
+def test_files_of_parquet_are_scanned_where_they_are(glue_context, tmp_path):
+    table = pa.table(
+        {
+            "id": pa.array([1, 2, None], pa.int64()),
+            "small": pa.array([1, -1, None], pa.int8()),
+            "name": ["a", "größe", None],
+            "data": pa.array([b"a", b"\0", None]),
+            "price": pa.array([Decimal("1.25"), Decimal("-0.01"), None], pa.decimal128(12, 2)),
+            "day": pa.array([0, -400_000, None], pa.date32()),
+            "at": pa.array([0, -1, None], pa.timestamp("us", "UTC")),
+            "local": pa.array([0, 1_700_000_000_123_456, None], pa.timestamp("us")),
+            "ratio": pa.array([0.5, float("nan"), None]),
+        }
+    )
+    for folder, part in (
+        ("land=DE", table),
+        ("land=FR %2F#", table.slice(1)),
+        ("land=__HIVE_DEFAULT_PARTITION__", table),
+    ):
+        (tmp_path / folder).mkdir()
+        pq.write_table(
+            part.select(table.column_names[:4]) if part is not table else part, tmp_path / folder / "1.parquet"
+        )
+
+    wanted_schema, wanted = through_socket(
+        glue_context.spark_session, lambda: new_frame(glue_context, tmp_path, "parquet").toDF()
+    )
+    frame = new_frame(glue_context, tmp_path, "parquet").toDF()
+
+    assert frame.schema == wanted_schema
+    assert sorted(map(repr, frame.collect())) == sorted(map(repr, wanted))
+    assert len(wanted) == 8
+    assert len(frame.inputFiles()) == 3
+    assert all(tmp_path.as_uri() in path for path in frame.inputFiles())
+
+
+def test_files_that_a_bookmark_remembers_are_read_by_us(glue_context, tmp_path):
+    pq.write_table(pa.table({"id": [1]}), tmp_path / "1.parquet")
+    source = new_frame(glue_context, tmp_path, "parquet")
+    source._made = Pipeline(replace(source._unchecked().input, is_remembered=True))
+
+    assert all(tmp_path.as_uri() not in path for path in source.toDF().inputFiles())

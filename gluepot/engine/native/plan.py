@@ -151,7 +151,8 @@ class _Query:
             for at, (one, (_, of_column)) in enumerate(zip(output, columns, strict=True)):
                 is_there = of_column and one["name"] in held
                 values.append(f"{name(one['name']) if is_there else null(of_column)} AS c{at}")
-            return f"SELECT {', '.join(values)} FROM read_parquet([{', '.join(map(text, paths))}])"
+            listed = ", ".join(map(text, paths))
+            return f"SELECT {', '.join(values)} FROM read_parquet([{listed}], hive_partitioning = false)"
 
         alike: dict[frozenset[str], list[str]] = {}
         for file in files:
@@ -177,15 +178,21 @@ class _Query:
         return _Rows(f"SELECT {_list(values)} FROM ({given.sql}) AS given{grouped}", columns, are_expanded=is_expand)
 
     def _joined(self, node: Node, left: _Rows, right: _Rows) -> _Rows:
-        given = node.get("condition")
-        scope = left.scope("l") | right.scope("r")
-        test = self._value(tree(given), scope).sql if given else "true"
+        condition, scope = node.get("condition"), left.scope("l") | right.scope("r")
+        join = said(node["joinType"])
+        if join == "LeftAnti" and condition and (equal := _not_in(tree(condition))):
+            first, second = (self._value(one, scope).sql for one in equal)
+            outside, inside = (first, second) if _is_of(left, equal[0]) else (second, first)
+            test = f"{outside} NOT IN (SELECT {inside} FROM ({right.sql}) AS r)"
+            return _Rows(
+                f"SELECT {_list(left.names(with_order=False))} FROM ({left.sql}) AS l WHERE {test}", left.columns
+            )
+        test = self._value(tree(condition), scope).sql if condition else "true"
         if exists := node["joinType"].get("exists"):
             found = f"EXISTS (SELECT 1 FROM ({right.sql}) AS r WHERE {test}) AS c{len(left.columns)}"
             kept = [f"l.{column}" for column in left.names(with_order=False)]
             columns = [*left.columns, (number(exists[0]), "boolean")]
             return _Rows(f"SELECT {_list([*kept, found])} FROM ({left.sql}) AS l", columns)
-        join = said(node["joinType"])
         if join not in _JOINS:
             raise NotTranslated("Join")
         sides = [("l", left)] if join in _OF_LEFT else [("l", left), ("r", right)]
@@ -304,6 +311,24 @@ class _Query:
         rows = self.rows(tree(node["plan"]))
         ((_, of_column),) = rows.columns
         return Value(f"(SELECT c0 FROM ({rows.sql}){_ordered(rows)})", of_column)
+
+
+def _not_in(condition: Node) -> Sequence[Node]:
+    """Return what NOT IN compares, if the condition of a join says just that: equal or unknown; else nothing.
+
+    As a plain condition it would compare all pairs of rows.
+    """
+    if kind(condition) != "Or":
+        return ()
+    equal, unknown = children(condition)
+    is_that = kind(equal) == "EqualTo" and kind(unknown) == "IsNull" and flat(children(unknown)[0]) == flat(equal)
+    return children(equal) if is_that else ()
+
+
+def _is_of(rows: _Rows, expression: Node) -> bool:
+    """Return whether an expression is one of columns of these rows."""
+    known = {spark for spark, _ in rows.columns}
+    return all(number(one) in known for one in flat(expression) if kind(one) == "AttributeReference")
 
 
 def _is_null(node: Node) -> bool:

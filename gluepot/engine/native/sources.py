@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import unquote, urlparse
 
 from gluepot.engine import row_folders
 from gluepot.engine.native.nodes import Tree, simple
@@ -120,7 +119,7 @@ def _files(leaf: Any) -> list[File]:
     """
     if _class(leaf) != "LogicalRelation" or _class(leaf.relation()) != "HadoopFsRelation":
         raise NotTranslated("relation")
-    paths = [unquote(urlparse(root.toString()).path) for root in _each(leaf.relation().location().rootPaths())]
+    paths = [root.toUri().getPath() for root in _each(leaf.relation().location().rootPaths())]
     known = [row_folders.known_files().get(path) for path in paths]
     if not known or any(file is None or not file.is_unchanged() for file in known):
         raise NotTranslated("relation")

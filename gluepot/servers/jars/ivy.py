@@ -18,6 +18,7 @@ from gluepot.servers.jars.network import jvm_network_options
 
 TIMEOUT_SECS = 600.0
 PROBLEM_HEADINGS = (":::: ERRORS", ":::: WARNINGS")
+_MAVEN = "http://ant.apache.org/ivy/maven"
 RETRIEVED = "[organisation]/[module]/[revision]/[artifact]-[revision](-[classifier]).[ext]"
 
 
@@ -48,7 +49,7 @@ def module_xml(modules: Sequence[Module], *, transitive: bool) -> str:
     SubElement(SubElement(root, "configurations"), "conf", name="default")
     dependencies = SubElement(root, "dependencies")
     for module in modules:
-        SubElement(
+        dependency = SubElement(
             dependencies,
             "dependency",
             org=module.group,
@@ -57,6 +58,9 @@ def module_xml(modules: Sequence[Module], *, transitive: bool) -> str:
             transitive=str(transitive).lower(),
             conf="default->default",
         )
+        if module.classifier:
+            archive = {"name": module.name, "ext": "jar", f"{{{_MAVEN}}}classifier": module.classifier}
+            SubElement(dependency, "artifact", archive)
     return tostring(root, encoding="unicode")
 
 

@@ -14,31 +14,36 @@ RELOCK = "python -m gluepot.servers.jars lock"
 
 @dataclass(frozen=True, order=True, slots=True)
 class Module:
-    """A Maven module at one version, written `group:name:version`."""
+    """A Maven module at one version, written `group:name:version`, or `group:name:version:classifier`."""
 
     group: str
     name: str
     version: str
+    classifier: str = ""
 
     @classmethod
     def parse(cls, text: str) -> Module:
-        """Read `group:name:version`.
+        """Read what `str` writes.
 
         Raises:
             ConfigError: the text has another shape.
         """
         parts = text.split(":")
-        if len(parts) != 3 or not all(parts):
-            raise ConfigError(f"'{text}' in the jar lock is not group:name:version; correct it and run `{RELOCK}`.")
+        if len(parts) not in {3, 4} or not all(parts):
+            raise ConfigError(
+                f"'{text}' in the jar lock is not group:name:version or group:name:version:classifier; correct it and"
+                f" run `{RELOCK}`."
+            )
         return cls(*parts)
 
     def __str__(self) -> str:
-        return f"{self.group}:{self.name}:{self.version}"
+        return ":".join(filter(None, (self.group, self.name, self.version, self.classifier)))
 
     @property
     def path(self) -> Path:
         """Where its archive lies under a folder of archives."""
-        return Path(self.group, self.name, self.version, f"{self.name}-{self.version}.jar")
+        name = "-".join(filter(None, (self.name, self.version, self.classifier)))
+        return Path(self.group, self.name, self.version, f"{name}.jar")
 
 
 @dataclass(frozen=True, order=True, slots=True)

@@ -7,7 +7,6 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from gluepot.core.errors import PermanentError
 from gluepot.servers.jars import ivy
 from gluepot.servers.jars.fetch import sha256_of
 from gluepot.servers.jars.lockfile import JarSet, LockedJar, Module
@@ -19,7 +18,6 @@ def relock(jars: JarSet) -> JarSet:
 
     Raises:
         TransientError: the repository cannot be reached or lacks a module.
-        PermanentError: an archive is of a kind that the lock has no room for.
     """
     with tempfile.TemporaryDirectory(prefix="gluepot-lock-") as folder:
         java = ensure_java(os.environ).java
@@ -31,10 +29,4 @@ def relock(jars: JarSet) -> JarSet:
 
 def _module_of(retrieved: Path, path: Path) -> Module:
     group, name, version, _file = path.relative_to(retrieved).parts
-    module = Module(group, name, version)
-    if retrieved / module.path != path:
-        raise PermanentError(
-            f"{path.name} of {module} has a classifier, which the lock cannot hold; choose other roots, or leave its"
-            " group out (`without`)."
-        )
-    return module
+    return Module(group, name, version, path.stem.removeprefix(f"{name}-{version}").removeprefix("-"))

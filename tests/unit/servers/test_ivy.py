@@ -30,6 +30,12 @@ def test_module_file_asks_for_exactly_the_modules():
     assert asked == [("org.apache.kafka", "kafka_2.13", "4.1.0", "false")]
 
 
+def test_module_file_names_the_archive_of_a_classifier():
+    tests = Module("org.apache.spark", "spark-sql_2.13", "4.1.1", "tests")
+    (archive,) = fromstring(module_xml([tests], transitive=False)).iter("artifact")
+    assert archive.get("{http://ant.apache.org/ivy/maven}classifier") == "tests"
+
+
 @pytest.mark.parametrize(
     ("log", "told"),
     [

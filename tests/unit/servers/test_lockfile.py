@@ -41,6 +41,13 @@ def test_archive_lies_where_its_coordinates_say():
     assert str(KAFKA.path) == "org.apache.kafka/kafka_2.13/4.1.0/kafka_2.13-4.1.0.jar"
 
 
+def test_a_classifier_is_part_of_the_name():
+    tests = Module.parse("org.apache.spark:spark-sql_2.13:4.1.1:tests")
+
+    assert str(tests) == "org.apache.spark:spark-sql_2.13:4.1.1:tests"
+    assert tests.path.name == "spark-sql_2.13-4.1.1-tests.jar"
+
+
 @pytest.mark.parametrize("name", ["kafka-broker", "spark-kafka"])
 def test_shipped_lock_has_every_root_of_its_sets(name):
     jars = parse_lock(lock_path().read_text())[name]

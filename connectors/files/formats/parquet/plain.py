@@ -8,6 +8,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from gluepot.connectors.files.formats.arrow_types import glue_type
+from gluepot.connectors.files.formats.parquet.read import check_sizes
 
 # Physical and logical types of columns, as pyarrow names them. INT96 and whole numbers without a sign have no type of
 # their own in Spark, and other texts are bytes for some readers.
@@ -33,11 +34,15 @@ _PLAIN = frozenset(
 _LEGACY = frozenset({b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96"})
 
 
-def plain_schema(metadata: parquet.FileMetaData) -> pa.Schema | None:
+def plain_schema(metadata: parquet.FileMetaData, place: str) -> pa.Schema | None:
     """Return the columns of a file, in types that Glue knows; None if a reader could take a value for another.
 
     Args:
         metadata: the file's footer.
+        place: the file, for messages.
+
+    Raises:
+        PermanentError: the file grows to more than it may.
     """
     if _LEGACY & set(metadata.metadata or {}):
         return None
@@ -46,6 +51,7 @@ def plain_schema(metadata: parquet.FileMetaData) -> pa.Schema | None:
     columns = schema.to_arrow_schema()
     if len(leaves) != len(columns) or not all(map(_is_plain, leaves, columns)):
         return None
+    check_sizes(metadata, place)
     return pa.schema([pa.field(one.name, glue_type(one.type)) for one in columns])
 
 

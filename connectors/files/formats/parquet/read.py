@@ -71,6 +71,16 @@ class ParquetInputFormat:
             raise unreadable(file.place, "Parquet", error) from error
 
 
+def check_sizes(metadata: parquet.FileMetaData, place: str) -> None:
+    """Look at what the metadata say about the memory that rows take.
+
+    Raises:
+        PermanentError: a row group says that it grows to more than it may.
+    """
+    for group in range(metadata.num_row_groups):
+        _shape(metadata.row_group(group), metadata.schema, place)
+
+
 def _row_groups(metadata: parquet.FileMetaData, piece: tuple[int, int] | None) -> list[int]:
     """Return the row groups whose middle lies in a piece, as Spark shares them out; all of them for a whole file."""
     groups = range(metadata.num_row_groups)

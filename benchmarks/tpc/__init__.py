@@ -1,0 +1,1 @@
+"""TPC-H and TPC-DS as jobs: Glue scripts beside stock Spark and DuckDB."""

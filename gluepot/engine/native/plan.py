@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from gluepot.engine.native import aggregates
 from gluepot.engine.native.expressions import EXPRESSIONS, in_set, name, null, text
 from gluepot.engine.native.nodes import Node, Tree, children, every, flat, kind, number, said, tree
-from gluepot.engine.native.types import NotTranslated, Value, is_exact, translated_kind
+from gluepot.engine.native.types import NothingToWin, NotTranslated, Value, is_exact, translated_kind
 
 _JOINS = {
     "Inner": "JOIN",
@@ -93,10 +93,11 @@ def translated(plan: Tree, sources: Sources) -> str:
         sources: what the plan reads.
 
     Raises:
-        NotTranslated: only Spark can run the plan, or it is too small a query to be worth it.
+        NothingToWin: the plan has no join, aggregate or window.
+        NotTranslated: only Spark can run the plan.
     """
     if not any(kind(node) in _HEAVY for node in every(plan)):
-        raise NotTranslated("nothing to compute")
+        raise NothingToWin("picks rows and columns")
     rows = _Query(sources).rows(tree(plan))
     if any(not one for _, one in rows.columns):
         raise NotTranslated("type")

@@ -21,7 +21,7 @@ from gluepot.core.logging import get_logger
 from gluepot.engine import on_driver, row_folders
 from gluepot.engine.native.plan import translated
 from gluepot.engine.native.sources import relations_of, sources_of
-from gluepot.engine.native.types import NotTranslated
+from gluepot.engine.native.types import NothingToWin, NotTranslated
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
 from gluepot.engine.read_totals import READ_TOTALS
 from gluepot.engine.row_files import RowFile
@@ -29,6 +29,9 @@ from gluepot.frames.chunk import Chunk
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+SETTING = "spark.gluepot.nativeSql"
+"""A setting of Spark. With `false`, Spark runs every query."""
 
 # The share of the machine's memory that DuckDB may use before it writes to disk.
 _MEMORY_SHARE = 8
@@ -80,7 +83,7 @@ def computed(spark: SparkSession, pipeline: Pipeline) -> RangeInput | SplitInput
     given = pipeline.input
     if not isinstance(given, FrameInput) or given.json_column is not None or not row_folders.known_files():
         return given
-    if not on_driver.is_own_work(pipeline.steps):
+    if not on_driver.is_own_work(pipeline.steps) or spark.conf.get(SETTING, "true") == "false":
         return given
     try:
         import duckdb  # noqa: PLC0415  an extra
@@ -90,8 +93,10 @@ def computed(spark: SparkSession, pipeline: Pipeline) -> RangeInput | SplitInput
         sql, scanned = _translated(given.frame)
         schema = to_arrow_schema(given.frame.schema)
         found = _run(duckdb, sql, spark)
+    except NothingToWin:
+        return given
     except NotTranslated as part:
-        _log.debug("spark_computes", part=str(part))
+        _log.info("spark_computes", part=str(part))
         return given
     except duckdb.Error as error:
         # Spark says what is wrong with the query, if anything is.

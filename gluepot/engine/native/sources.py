@@ -9,7 +9,7 @@ from typing import Any
 from gluepot.engine import row_folders
 from gluepot.engine.native.nodes import Tree, simple
 from gluepot.engine.native.plan import File, Sources
-from gluepot.engine.native.types import NotTranslated
+from gluepot.engine.native.types import NothingToWin, NotTranslated
 
 _ESCAPE = "\\"
 
@@ -22,7 +22,8 @@ def sources_of(plan: Any, nodes: str) -> Sources:
         nodes: the plan in JSON.
 
     Raises:
-        NotTranslated: it reads something beside our files, or its JSON leaves out what only Spark can compute.
+        NothingToWin: it reads something beside our files.
+        NotTranslated: its JSON leaves out what only Spark can compute.
     """
     if '.Like"' in nodes:
         _check_patterns(plan)
@@ -37,7 +38,7 @@ def relations_of(plan: Any) -> dict[int, list[File]]:
     """Return the files of each relation by the number of its first column.
 
     Raises:
-        NotTranslated: the plan reads something beside our files.
+        NothingToWin: the plan reads something beside our files.
     """
     files = {}
     for part in _parts(plan):
@@ -48,7 +49,7 @@ def relations_of(plan: Any) -> dict[int, list[File]]:
             if leaf.output().nonEmpty():
                 files[leaf.output().head().exprId().id()] = found
     if not files:
-        raise NotTranslated("relation")
+        raise NothingToWin("relation")
     return files
 
 
@@ -115,14 +116,14 @@ def _files(leaf: Any) -> list[File]:
     """Return the files of a relation.
 
     Raises:
-        NotTranslated: it is something else, or a file is not one that a frame of this process reads.
+        NothingToWin: it is something else, or a file is not one that a frame of this process reads.
     """
     if _class(leaf) != "LogicalRelation" or _class(leaf.relation()) != "HadoopFsRelation":
-        raise NotTranslated("relation")
+        raise NothingToWin("relation")
     paths = [root.toUri().getPath() for root in _each(leaf.relation().location().rootPaths())]
     known = [row_folders.known_files().get(path) for path in paths]
     if not known or any(file is None or not file.is_unchanged() for file in known):
-        raise NotTranslated("relation")
+        raise NothingToWin("relation")
     return [File(file.path, frozenset(file.schema.names)) for file in known if file]
 
 

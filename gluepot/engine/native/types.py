@@ -31,6 +31,10 @@ class NotTranslated(Exception):
     """A part of a plan that only Spark can run."""
 
 
+class NothingToWin(NotTranslated):
+    """A plan that Spark runs as fast as anybody: it reads other data than ours, or only picks rows and columns."""
+
+
 @dataclass(frozen=True, slots=True)
 class Value:
     """An expression.

@@ -7,6 +7,7 @@ takes for a number and the other does not, the SQL raises an error for such a va
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
@@ -44,6 +45,7 @@ _TEXTS = {
     "double": "-?[0-9]{1,15}([.][0-9]{1,15})?",
     "date": "[0-9]{4}-[0-9]{2}-[0-9]{2}",
 }
+_ESCAPE = "\\"
 _ASCII = "[\\x00-\\x7F]*"
 # Whole numbers of so many digits are the same as floating-point numbers.
 _DOUBLE_DIGITS = 15
@@ -102,12 +104,11 @@ def quotient(dividend: str, divisor: str, kind: str) -> Value:
 
     Args:
         dividend: SQL of a HUGEINT; a null makes the quotient null.
-        divisor: SQL of a HUGEINT that is not 0.
+        divisor: SQL of a HUGEINT above 0.
         kind: the decimal.
     """
     scale = digits(kind)[1]
-    halves = f"(2 * abs({dividend}) + abs({divisor})) // (2 * abs({divisor}))"
-    whole = f"(CASE WHEN ({dividend} < 0) = ({divisor} < 0) THEN {halves} ELSE -({halves}) END)"
+    whole = f"(2 * {dividend} + sign({dividend}) * {divisor}) // (2 * {divisor})"  # `//` cuts off, towards 0
     small = f"CAST('{10**-scale:.{scale}f}' AS DECIMAL({scale + 1},{scale}))" if scale else "CAST(1 AS DECIMAL(1,0))"
     return cast(f"CAST({whole} AS DECIMAL(38,0)) * {small}", kind)
 
@@ -133,7 +134,7 @@ def _literal(node: Node, _: Sequence[Value]) -> Value:
     is_known_time = kind == "timestamp" and value >= _FIRST_DATE and value[4:5] == "-"
     if (kind == "date" and not is_known_date) or (kind.startswith("timestamp") and not is_known_time):
         raise NotTranslated(f"Literal of {kind}")
-    return cast(text(str(value)), kind)
+    return replace(cast(text(str(value)), kind), constant=str(value))
 
 
 def _comparison(operator: str, _: Node, values: Sequence[Value]) -> Value:
@@ -174,8 +175,8 @@ def _divided(_: Node, values: Sequence[Value]) -> Value:
     more = digits(kind)[1] - digits(left.kind)[1] + digits(right.kind)[1]
     if more < 0:
         raise NotTranslated("Divide")
-    divisor = guarded(f"coalesce({right.sql} <> 0, true)", unscaled(right), "HUGEINT")
-    return quotient(f"({unscaled(left)} * {10**more}::HUGEINT)", divisor, kind)
+    divisor = guarded(f"coalesce({right.sql} <> 0, true)", f"abs({unscaled(right)})", "HUGEINT")
+    return quotient(f"({unscaled(left)} * {10**more}::HUGEINT * sign({right.sql}))", divisor, kind)
 
 
 def _places(value: Value) -> int:
@@ -184,10 +185,9 @@ def _places(value: Value) -> int:
     Raises:
         NotTranslated: it is computed.
     """
-    digits_of = value.sql.removeprefix("CAST('").removesuffix("' AS INTEGER)")
-    if value.kind != "integer" or not digits_of.removeprefix("-").isdecimal():
+    if value.kind != "integer" or value.constant is None:
         raise NotTranslated("not a literal")
-    return int(digits_of)
+    return int(value.constant)
 
 
 def _rounded(_: Node, values: Sequence[Value]) -> Value:
@@ -278,7 +278,7 @@ def _found(function: str, _: Node, values: Sequence[Value]) -> Value:
 
 def _like(_: Node, values: Sequence[Value]) -> Value:
     given, pattern = values
-    if pattern.kind != "string" or not pattern.sql.startswith("CAST('") or "\\" in pattern.sql:
+    if pattern.kind != "string" or pattern.constant is None or _ESCAPE in pattern.constant:
         raise NotTranslated("Like")
     return Value(f"({given.sql} LIKE {pattern.sql})", "boolean")
 

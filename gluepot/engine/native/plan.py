@@ -26,6 +26,7 @@ _JOINS = {
 }
 _OF_LEFT = {"LeftSemi", "LeftAnti"}
 _HEAVY = {"Aggregate", "Join", "Window"}
+_MOST_CHARACTERS = 1_000_000
 # Numbers that no column of Spark's has: of a column without one, and a mark for groups that `Expand` has made.
 _UNNUMBERED = -1
 _GROUPS = -2
@@ -101,6 +102,8 @@ def translated(plan: Tree, sources: Sources) -> str:
     rows = _Query(sources).rows(tree(plan))
     if any(not one for _, one in rows.columns):
         raise NotTranslated("type")
+    if len(rows.sql) > _MOST_CHARACTERS:
+        raise NotTranslated("size")  # divisions of decimals inside of each other
     return f"SELECT {', '.join(rows.names(with_order=False))} FROM ({rows.sql}){_ordered(rows)}"
 
 

@@ -42,10 +42,12 @@ class Value:
     Args:
         sql: of DuckDB.
         kind: Spark's name of its type.
+        constant: the text of a literal; None if the value is computed, or null.
     """
 
     sql: str
     kind: str
+    constant: str | None = None
 
 
 def translated_kind(kind: object) -> str:

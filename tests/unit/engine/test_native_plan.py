@@ -50,7 +50,8 @@ def test_an_aggregation_reads_its_files_and_numbers_its_columns():
     assert translated(aggregate([[COUNTRY]], [[COUNTRY], COUNT]), reading(FILE)) == (
         "SELECT c0, c1 FROM ("
         "SELECT given.c1 AS c0, count(DISTINCT given.c0) AS c1 FROM ("
-        "SELECT \"id\" AS c0, \"country\" AS c1, CAST(NULL AS INTEGER) AS c2 FROM read_parquet(['/rows/it''s.parquet'])"
+        'SELECT "id" AS c0, "country" AS c1, CAST(NULL AS INTEGER) AS c2 FROM'
+        " read_parquet(['/rows/it''s.parquet'], hive_partitioning = false)"
         ") AS given GROUP BY given.c1)"
     )
 

@@ -60,7 +60,7 @@ def measure(asked: argparse.Namespace, folder: Path) -> dict[str, Any]:
     of_queries = {query: [Side(one.name, one.process, query) for one in started] for query in queries}
     for round_number in range(asked.pairs + 1):
         for query, sides in of_queries.items():
-            _run(query, sides if round_number % 2 else sides[::-1], folder / "result", counts=round_number > 0)
+            _run(query, sides if round_number % 2 else sides[::-1], folder / f"result-{query}", counts=round_number > 0)
     for side in started:
         side.stop()
     return {

@@ -28,7 +28,7 @@ from gluepot.engine.read_totals import READ_TOTALS
 from gluepot.frames.chunk import Chunk
 from gluepot.frames.rows import rows as plain_rows
 from gluepot.frames.schema import align, merge_schemas, without_nulls
-from gluepot.frames.transforms import run_steps
+from gluepot.frames.transforms import Step, run_steps
 from gluepot.quality.measures import Measure, Measured
 from gluepot.quality.measures import measure as measure_batch
 
@@ -371,24 +371,35 @@ def _run(spark: SparkSession, pipeline: Pipeline, body: TaskBody, *, in_order: b
 
     One task gets all records of a range, in their order. If `in_order` is false, several tasks may share a range.
     """
-    steps = pipeline.steps
-    match native.computed(spark, pipeline):
+    with native.computed(spark, pipeline) as given:
+        return _run_over(spark, given, pipeline.steps, body, in_order=in_order)
+
+
+def _run_over(
+    spark: SparkSession,
+    given: RangeInput | SplitInput | FrameInput | PackedInput,
+    steps: Sequence[Step],
+    body: TaskBody,
+    *,
+    in_order: bool,
+) -> list[Any]:
+    match given:
         case RangeInput() | SplitInput() as whole:
-            given = task.projected(whole, steps)
-            in_driver = _is_small(given) and on_driver.is_own_work(steps)
+            read = task.projected(whole, steps)
+            in_driver = _is_small(read) and on_driver.is_own_work(steps)
             count = READ_TOTALS.in_driver() if in_driver else READ_TOTALS.in_tasks(spark.sparkContext)
 
             def over_loads(loads: Iterable[Sequence[task.Piece]], place: task.Place) -> Iterator[Any]:
                 for load in loads:
                     tally = task.Tally()
-                    chunks = task.through(task.load_chunks(given, load, tally), steps, tally)
+                    chunks = task.through(task.load_chunks(read, load, tally), steps, tally)
                     ranges = tuple(one for one in load if isinstance(one, SourceRange))
                     try:
                         yield from body(task.Work(chunks, tally, place, ranges))
                     finally:
                         count(tally.rows_in, tally.bytes_in)
 
-            loads = task.loads(given, _slots(spark), in_order=in_order)
+            loads = task.loads(read, _slots(spark), in_order=in_order)
             if in_driver:
                 return on_driver.run(loads, over_loads)
             return _over_pieces(spark, loads, over_loads)

@@ -21,6 +21,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from gluepot.engine import row_folders
 from gluepot.engine.execute import over_chunks, storable, to_frame
+from gluepot.engine.native.writes import write_answers
 from gluepot.engine.pipeline import Pipeline, SplitInput
 from gluepot.engine.plain_files import PlainFiles, plain_files
 from gluepot.engine.row_files import NoRoom, RowFile, RowFiles, RowFolders, can_hold, fits, rewritten, write_rows
@@ -120,6 +121,7 @@ def _of_plain(spark: SparkSession, plain: PlainFiles) -> RowFrame:
         # A value that may be null, as in the other partitions; Spark knows better of a mere literal.
         frames.append(rows.withColumns({name: when(lit(True), lit(value)) for name, value in partition}))
     row_folders.add(plain.files)
+    write_answers()
     schema = pa.schema([*plain.schema, *(pa.field(name, pa.string()) for name in plain.keys)])
     records = sum(file.rows for file in plain.files)
     return RowFrame(schema, records, row_folders.new_folders(), None, reduce(DataFrame.union, frames))
@@ -152,4 +154,5 @@ def _frame(spark: SparkSession, files: list[RowFile], schema: pa.Schema) -> Data
     if not reads or reads[0].schema != wanted:
         return None
     row_folders.add(files)
+    write_answers()
     return reduce(lambda one, other: one.union(other), reads)

@@ -9,9 +9,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from benchmarks.tpc.suite import make_tables, queries_of
-from gluepot.engine.native import run as native
-from gluepot.engine.pipeline import FrameInput, Pipeline, SplitInput
-from tests.native_tables import SALES, SHOPS, plain, read_tables, rows_of
+from tests.native_tables import SALES, SHOPS, answer_of, plain, read_tables
 
 pytestmark = pytest.mark.long
 
@@ -91,10 +89,10 @@ def _named(columns):
 def answers(spark, query):
     """Return what DuckDB and Spark say to a query, sorted; None for DuckDB if the query is left to Spark."""
     frame = spark.sql(query)
-    found = native.computed(spark, Pipeline(FrameInput(frame)))
-    if not isinstance(found, SplitInput):
+    found = answer_of(spark, frame)
+    if found is None:
         return None, None
-    return sorted(map(plain, rows_of(found))), sorted(plain(row) for row in frame.collect())
+    return sorted(map(plain, found)), sorted(plain(row) for row in frame.collect())
 
 
 @pytest.mark.parametrize("seed", range(6))

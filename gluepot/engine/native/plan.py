@@ -86,8 +86,21 @@ class _Rows:
         return {spark: Value(f"{alias}.c{at}", kind) for at, (spark, kind) in enumerate(self.columns)}
 
 
-def translated(plan: Tree, sources: Sources) -> str:
-    """Return the SQL of an optimised plan; its columns are in the plan's order.
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A plan as SQL.
+
+    Args:
+        sql: of DuckDB; its columns are numbered, `c0`, `c1`, ..., in the plan's order.
+        partitions: into how many partitions the plan puts its rows; None if it does not say.
+    """
+
+    sql: str
+    partitions: int | None = None
+
+
+def translated(plan: Tree, sources: Sources) -> Query:
+    """Return an optimised plan as SQL.
 
     Args:
         plan: as Spark writes it to JSON: every node before its children.
@@ -99,12 +112,15 @@ def translated(plan: Tree, sources: Sources) -> str:
     """
     if not any(kind(node) in _HEAVY for node in every(plan)):
         raise NothingToWin("picks rows and columns")
-    rows = _Query(sources).rows(tree(plan))
+    top, partitions = tree(plan), None
+    if kind(top) == "Repartition":
+        partitions, (top,) = top["numPartitions"], children(top)
+    rows = _Translation(sources).rows(top)
     if any(not one for _, one in rows.columns):
         raise NotTranslated("type")
     if len(rows.sql) > _MOST_CHARACTERS:
         raise NotTranslated("size")  # divisions of decimals inside of each other
-    return f"SELECT {', '.join(rows.names(with_order=False))} FROM ({rows.sql}){_ordered(rows)}"
+    return Query(f"SELECT {', '.join(rows.names(with_order=False))} FROM ({rows.sql}){_ordered(rows)}", partitions)
 
 
 def _ordered(rows: _Rows) -> str:
@@ -112,7 +128,7 @@ def _ordered(rows: _Rows) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Query:
+class _Translation:
     sources: Sources
 
     def rows(self, node: Node) -> _Rows:

@@ -7,7 +7,9 @@ query that a script writes through a DynamicFrame comes from here; `plan` decide
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +21,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from gluepot.core.logging import get_logger
 from gluepot.engine import on_driver, row_folders
-from gluepot.engine.native.plan import translated
+from gluepot.engine.native.plan import Query, translated
 from gluepot.engine.native.sources import relations_of, sources_of
 from gluepot.engine.native.types import NothingToWin, NotTranslated
 from gluepot.engine.pipeline import FrameInput, PackedInput, Pipeline, RangeInput, SplitInput
@@ -39,6 +41,21 @@ _ROWS = 10_000
 _UTC = {"UTC", "Etc/UTC", "GMT"}
 
 _log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The rows of a DataFrame.
+
+    Args:
+        path: of the file. Its columns are numbered: `c0`, `c1`, ...
+        partitions: into how many partitions the DataFrame puts them; None if it does not say.
+        inputs: paths of the files that were read.
+    """
+
+    path: str
+    partitions: int | None
+    inputs: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,36 +95,64 @@ class ResultSource:
                 yield Chunk(batch.rename_columns(self.schema.names).cast(self.schema))
 
 
-def computed(spark: SparkSession, pipeline: Pipeline) -> RangeInput | SplitInput | FrameInput | PackedInput:
-    """Return the input of a pipeline, computed by DuckDB if it is a query that DuckDB answers as Spark would."""
+@contextmanager
+def computed(spark: SparkSession, pipeline: Pipeline) -> Iterator[RangeInput | SplitInput | FrameInput | PackedInput]:
+    """Give the input of a pipeline, computed by DuckDB if it is a query that DuckDB answers as Spark would.
+
+    What was computed is removed at the end.
+    """
     given = pipeline.input
-    if not isinstance(given, FrameInput) or given.json_column is not None or not row_folders.known_files():
-        return given
-    if not on_driver.is_own_work(pipeline.steps) or spark.conf.get(SETTING, "true") == "false":
-        return given
+    if not isinstance(given, FrameInput) or given.json_column is not None or not on_driver.is_own_work(pipeline.steps):
+        yield given
+        return
+    with answered(spark, given.frame) as answer:
+        if answer is None:
+            yield given
+        else:
+            schema = to_arrow_schema(given.frame.schema)
+            yield SplitInput(ResultSource(schema), _parts(answer), schema)
+
+
+@contextmanager
+def answered(spark: SparkSession, frame: DataFrame) -> Iterator[Answer | None]:
+    """Give the rows of a DataFrame in a file, if DuckDB answers its query as Spark would; None otherwise.
+
+    The file is removed at the end.
+    """
+    if not row_folders.known_files() or spark.conf.get(SETTING, "true") == "false":
+        yield None
+        return
     try:
         import duckdb  # noqa: PLC0415  an extra
     except ImportError:
-        return given
+        yield None
+        return
+    folder = row_folders.new_folder()
     try:
-        sql, scanned = _translated(given.frame)
-        schema = to_arrow_schema(given.frame.schema)
-        found = _run(duckdb, sql, spark)
+        yield _answer(duckdb, spark, frame, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _answer(duckdb: Any, spark: SparkSession, frame: DataFrame, folder: str) -> Answer | None:
+    try:
+        query, scanned = _translated(frame)
+        path = _run(duckdb, query.sql, spark, folder)
     except NothingToWin:
-        return given
+        return None
     except NotTranslated as part:
         _log.info("spark_computes", part=str(part))
-        return given
+        return None
     except duckdb.Error as error:
         # Spark says what is wrong with the query, if anything is.
         _log.info("spark_computes", reason=str(error).splitlines()[0])
-        return given
-    READ_TOTALS.in_driver()(sum(file.rows for file in scanned), sum(Path(file.path).stat().st_size for file in scanned))
-    return SplitInput(ResultSource(schema), found, schema)
+        return None
+    READ_TOTALS.in_driver()(sum(file.rows for file in scanned), sum(file.size_bytes for file in scanned))
+    return Answer(path, query.partitions, tuple(file.path for file in scanned))
 
 
-def _translated(frame: DataFrame) -> tuple[str, list[RowFile]]:
-    """Return the query as SQL of DuckDB, and the files that it reads.
+def _translated(frame: DataFrame) -> tuple[Query, list[RowFile]]:
+    """Return the query of a DataFrame, and the files that it reads.
 
     Raises:
         NotTranslated: only Spark can run it.
@@ -126,13 +171,13 @@ def _translated(frame: DataFrame) -> tuple[str, list[RowFile]]:
     return translated(json.loads(nodes), sources), [row_folders.known_files()[path] for path in sorted(paths)]
 
 
-def _run(duckdb: Any, sql: str, spark: SparkSession) -> tuple[Result, ...]:
-    """Write the result of a query to a file, and return its parts."""
-    path = f"{row_folders.new_folder()}/{uuid4().hex}.parquet"
+def _run(duckdb: Any, sql: str, spark: SparkSession, folder: str) -> str:
+    """Write the result of a query to a file, and return its path."""
+    path = f"{folder}/{uuid4().hex}.parquet"
     settings = {
         "threads": str(spark.sparkContext.defaultParallelism),
         "memory_limit": f"{row_folders.memory_bytes() // _MEMORY_SHARE // 1_000_000}MB",
-        "temp_directory": row_folders.new_folder(),
+        "temp_directory": folder,
         "preserve_insertion_order": "false",
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
@@ -140,7 +185,14 @@ def _run(duckdb: Any, sql: str, spark: SparkSession) -> tuple[Result, ...]:
     with duckdb.connect(config=settings) as db:
         db.execute("SET TimeZone = 'UTC'")
         db.execute(f"COPY ({sql}) TO '{path}' (FORMAT parquet)")
-    with pq.ParquetFile(path) as file:
-        groups = file.metadata.num_row_groups
-    size_bytes = Path(path).stat().st_size
-    return tuple(Result(path, (group,), max(1, size_bytes // groups)) for group in range(groups))
+    return path
+
+
+def _parts(answer: Answer) -> tuple[Result, ...]:
+    """Return the parts of an answer that tasks read: its row groups, or all of them together if one task is wanted."""
+    with pq.ParquetFile(answer.path) as file:
+        groups = range(file.metadata.num_row_groups)
+    size_bytes = Path(answer.path).stat().st_size
+    if answer.partitions == 1:
+        return (Result(answer.path, tuple(groups), size_bytes),)
+    return tuple(Result(answer.path, (group,), max(1, size_bytes // len(groups))) for group in groups)

@@ -1,0 +1,99 @@
+"""Lets `df.write` write what DuckDB has answered, where it answers a query as Spark would.
+
+Spark writes the files as ever; it only reads the rows from the file of the answer instead of computing them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import Any, TypeAlias
+from urllib.parse import urlparse
+
+from pyspark.sql import DataFrameWriter, SparkSession
+from pyspark.sql.classic.dataframe import DataFrame
+from pyspark.sql.types import StructField, StructType
+
+from gluepot.engine.native.run import Answer, answered
+
+_SET_UP = ("mode", "format", "option", "options", "partitionBy", "bucketBy", "sortBy", "clusterBy")
+_TO_FILES = ("parquet", "json", "csv", "orc")
+_LOCAL = {"", "file"}
+
+Call: TypeAlias = tuple[str, tuple[Any, ...], dict[str, Any]]
+
+
+@cache
+def write_answers() -> None:
+    """Make the writers of all DataFrames ask DuckDB first."""
+    DataFrame.write = property(_Writer)  # type: ignore[method-assign,assignment]
+
+
+class _Writer(DataFrameWriter):
+    """Notes how it is set up, so that another writer can be set up alike."""
+
+    def __init__(self, frame: DataFrame) -> None:
+        super().__init__(frame)
+        self._noted: list[Call] = []
+
+    def _write(self, name: str, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        spark: SparkSession = self._df.sparkSession
+        with answered(spark, self._df) as answer:
+            writer: DataFrameWriter = self
+            if answer is not None and not _reads_from(answer, path):
+                writer = DataFrameWriter(_frame(spark, self._df, answer))
+                for noted, given, named in self._noted:
+                    getattr(writer, noted)(*given, **named)
+            getattr(DataFrameWriter, name)(writer, path, *args, **kwargs)
+
+
+def _noting(name: str) -> Callable[..., DataFrameWriter]:
+    original = getattr(DataFrameWriter, name)
+
+    @wraps(original)
+    def set_up(self: _Writer, *args: Any, **kwargs: Any) -> DataFrameWriter:
+        self._noted.append((name, args, kwargs))
+        original(self, *args, **kwargs)
+        return self
+
+    return set_up
+
+
+def _writing(name: str) -> Callable[..., None]:
+    @wraps(getattr(DataFrameWriter, name))
+    def write(self: _Writer, path: str, *args: Any, **kwargs: Any) -> None:
+        self._write(name, path, args, kwargs)
+
+    return write
+
+
+def _save(self: _Writer, path: str | None = None, *args: Any, **kwargs: Any) -> None:
+    said = next((given[0] for name, given, _ in reversed(self._noted) if name == "format"), "parquet")
+    wanted = (args[0] if args else kwargs.get("format")) or said
+    if path is None or wanted not in _TO_FILES:
+        DataFrameWriter.save(self, path, *args, **kwargs)
+    else:
+        self._write("save", path, args, kwargs)
+
+
+_Writer.save = _save  # type: ignore[method-assign]
+for _name in _SET_UP:
+    setattr(_Writer, _name, _noting(_name))
+for _name in _TO_FILES:
+    setattr(_Writer, _name, _writing(_name))
+
+
+def _reads_from(answer: Answer, path: str) -> bool:
+    """Return whether a query reads what a write to a place may replace, which Spark refuses."""
+    place = urlparse(path)
+    folder = f"{place.path.rstrip('/')}/"
+    return place.scheme in _LOCAL and any(f"{one}/".startswith(folder) for one in answer.inputs)
+
+
+def _frame(spark: SparkSession, asked: DataFrame, answer: Answer) -> DataFrame:
+    """Return the rows of an answer, with the columns and partitions of the DataFrame that it answers."""
+    schema = StructType([StructField(f"c{number}", one.dataType) for number, one in enumerate(asked.schema)])
+    rows = spark.read.schema(schema).parquet(f"file://{answer.path}").toDF(*asked.columns)
+    if answer.partitions is None:
+        return rows
+    return rows.coalesce(1) if answer.partitions == 1 else rows.repartition(answer.partitions)

@@ -1,11 +1,18 @@
-"""Finds the files of a read that Spark's own reader may scan, because it finds in them what ours does. No Spark."""
+"""Finds the files of a read that Spark's own reader may scan, because it finds in them what ours does. No Spark.
+
+Spark does not get the files themselves, but links to them in a folder of ours. So a script may overwrite or purge the
+folder that it reads from, as it may where the rows were read before.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
+from pathlib import Path
+from uuid import uuid4
 
 import pyarrow as pa
 from pyarrow import parquet
@@ -19,15 +26,12 @@ from gluepot.connectors.files.source.versions import FileVersion
 from gluepot.core.errors import PermanentError
 from gluepot.core.storage import LocalRoot, parse_url
 from gluepot.engine.pipeline import Pipeline, SplitInput
-from gluepot.engine.row_files import RowFile, Stamp, can_hold
+from gluepot.engine.row_files import RowFile, RowFolders, Stamp, can_hold
 from gluepot.frames.schema import merge_schemas
 
 # Beyond so many a plan of Spark's with all of them becomes too large.
 _MOST_PARTITIONS = 64
 _THREADS = 8
-# In paths Spark and DuckDB take these for patterns, and Spark leaves out files whose names begin like this.
-_PATTERN = frozenset("*?[]{}\\")
-_HIDDEN = ("_", ".")
 
 Partition = tuple[tuple[str, str | None], ...]
 """Names and values of the folders that a file lies in."""
@@ -56,10 +60,15 @@ class PlainFiles:
         return [file for files in self.partitions.values() for file in files]
 
 
-def plain_files(pipeline: Pipeline) -> PlainFiles | None:
+def plain_files(pipeline: Pipeline, folders: RowFolders) -> PlainFiles | None:
     """Return the files that a pipeline reads, if it does nothing else and Spark's reader finds the same in them.
 
-    Files that a bookmark remembers are not among them: Spark would read what has taken their place meanwhile.
+    Files that a bookmark remembers are not among them: one that is written again in its place meanwhile would be read
+    twice.
+
+    Args:
+        pipeline: gives the records.
+        folders: where links to the files go. None is left there if the files cannot be read by Spark.
     """
     given = pipeline.input
     if pipeline.steps or not isinstance(given, SplitInput) or given.is_remembered or not _is_plain(given.source):
@@ -68,12 +77,20 @@ def plain_files(pipeline: Pipeline) -> PlainFiles | None:
     if not versions or any(not isinstance(parse_url(one.root), LocalRoot) for one in versions):
         return None
     with ThreadPoolExecutor(_THREADS, thread_name_prefix="gluepot-footers") as pool:
-        files = list(pool.map(_row_file, versions))
+        files = list(pool.map(lambda one: _linked(one, folders), versions))
+    found = _together([one.partition for one in versions], files)
+    if found is None:
+        for file in filter(None, files):
+            Path(file.path).unlink()
+    return found
+
+
+def _together(folders: Sequence[str], files: Sequence[RowFile | None]) -> PlainFiles | None:
     partitions: dict[Partition, list[RowFile]] = {}
-    for version, file in zip(versions, files, strict=True):
+    for folder, file in zip(folders, files, strict=True):
         if file is None:
             return None
-        partitions.setdefault(tuple(partition_values(version.partition)), []).append(file)
+        partitions.setdefault(tuple(partition_values(folder)), []).append(file)
     schema = reduce(merge_schemas, (file.schema for file in files if file), pa.schema([]))
     found = PlainFiles(partitions, schema)
     return found if _fit(found) else None
@@ -103,19 +120,30 @@ def _fit(given: PlainFiles) -> bool:
     return same and types and can_hold(names)
 
 
-def _row_file(version: FileVersion) -> RowFile | None:
-    """Return a file as it is now; None if it is another version than planned, or if not all readers read it alike."""
+def _linked(version: FileVersion, folders: RowFolders) -> RowFile | None:
+    """Return a link to a file; None if it is another version than planned, or if not all readers read it alike."""
     root = parse_url(version.root)
     assert isinstance(root, LocalRoot)
-    path = root.path / version.inside / version.name
-    if _PATTERN & set(str(path)) or version.name.startswith(_HIDDEN):
+    link = _link(root.path / version.inside / version.name, folders)
+    if link is None:
         return None
     try:
-        stamp = Stamp.of(path)
-        if (stamp.size_bytes, stamp.mtime_ns // 1000) != (version.size_bytes, version.mtime_us):
-            return None
-        with parquet.ParquetFile(path) as file:
+        stamp = Stamp.of(link)
+        with parquet.ParquetFile(link) as file:
             schema, rows = plain_schema(file.metadata, version.url), file.metadata.num_rows
     except (OSError, pa.ArrowException, PermanentError):
-        return None  # our reader says what is wrong
-    return None if schema is None else RowFile(str(path), schema, rows, stamp)
+        schema = None  # our reader says what is wrong
+    if schema is None or (stamp.size_bytes, stamp.mtime_ns // 1000) != (version.size_bytes, version.mtime_us):
+        link.unlink()
+        return None
+    return RowFile(str(link), schema, rows, stamp)
+
+
+def _link(path: Path, folders: RowFolders) -> Path | None:
+    """Link a file into the folder that lies on its file system; None if none does, or it may not be linked."""
+    for folder in filter(None, (folders.disk, folders.memory)):
+        link = Path(folder) / f"{uuid4().hex}.parquet"
+        with suppress(OSError):
+            link.hardlink_to(path)
+            return link
+    return None

@@ -120,7 +120,7 @@ class RowFile:
         path: absolute; empty for rows without columns, which no file can hold.
         schema: its columns; choices are marked.
         rows: how many there are.
-        stamp: of a file that is the script's own input; None for one that this process has written.
+        stamp: of a link to a file of the script's input; None for a file that this process has written.
     """
 
     path: str

@@ -82,7 +82,7 @@ def read_into_files(spark: SparkSession, pipeline: Pipeline, *, in_memory: bool 
     """Read all records once; return their schema, and the rows as a DataFrame.
 
     The files are removed when this process ends, or when they are released. Files of Parquet that Spark reads as we do
-    are not read here: the DataFrame scans them, and they stay.
+    are not read here: the DataFrame scans links to them.
 
     Args:
         spark: the session.
@@ -92,10 +92,10 @@ def read_into_files(spark: SparkSession, pipeline: Pipeline, *, in_memory: bool 
     Raises:
         Exception: the Spark job failed. What its tasks have written has been removed.
     """
-    if (plain := plain_files(pipeline)) is not None:
-        return _of_plain(spark, plain)
     folders = row_folders.new_folders(in_memory=in_memory)
     try:
+        if (plain := plain_files(pipeline, folders)) is not None:
+            return _of_plain(spark, plain, folders)
         found = over_chunks(spark, pipeline, lambda chunks: write_rows(chunks, folders))
         schema = reduce(merge_schemas, (one.schema for one in found), pa.schema([]))
         rows, frame, stored = None, None, storable(schema)
@@ -112,7 +112,7 @@ def read_into_files(spark: SparkSession, pipeline: Pipeline, *, in_memory: bool 
     return RowFrame(schema, sum(one.records for one in found), folders, rows, frame)
 
 
-def _of_plain(spark: SparkSession, plain: PlainFiles) -> RowFrame:
+def _of_plain(spark: SparkSession, plain: PlainFiles, folders: RowFolders) -> RowFrame:
     """Return the rows of files that Spark reads as we do; each partition is a read of its own."""
     wanted = from_arrow_schema(plain.schema, prefer_timestamp_ntz=True)
     frames = []
@@ -124,7 +124,7 @@ def _of_plain(spark: SparkSession, plain: PlainFiles) -> RowFrame:
     write_answers()
     schema = pa.schema([*plain.schema, *(pa.field(name, pa.string()) for name in plain.keys)])
     records = sum(file.rows for file in plain.files)
-    return RowFrame(schema, records, row_folders.new_folders(), None, reduce(DataFrame.union, frames))
+    return RowFrame(schema, records, folders, None, reduce(DataFrame.union, frames))
 
 
 def _references(frame: DataFrame) -> list[object]:

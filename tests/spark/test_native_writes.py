@@ -92,9 +92,13 @@ def test_what_is_there_stays_and_is_an_error_as_ever(spark, tmp_path):
         spark.sql(BY_SHOP).write.parquet(str(tmp_path / "out"))
 
 
-def test_a_query_is_not_written_over_its_own_input(spark, tmp_path):
-    with pytest.raises(AnalysisException, match="UNSUPPORTED_OVERWRITE"):
-        spark.sql(BY_SHOP).write.mode("overwrite").parquet(str(tmp_path / "sales"))
+@pytest.mark.parametrize("statement", [BY_SHOP, "SELECT id, shop FROM sales WHERE id > 3"])
+def test_what_is_read_may_be_overwritten(spark, tmp_path, statement):
+    frame = spark.sql(statement)
+    wanted = sorted(plain(row) for row in frame.collect())
+    frame.write.mode("overwrite").parquet(str(tmp_path / "sales"))
+
+    assert sorted(plain(row) for row in spark.read.parquet(str(tmp_path / "sales")).collect()) == wanted
 
 
 def test_other_queries_and_targets_are_sparks(spark, runs, tmp_path):

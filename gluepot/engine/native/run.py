@@ -50,12 +50,10 @@ class Answer:
     Args:
         path: of the file. Its columns are numbered: `c0`, `c1`, ...
         partitions: into how many partitions the DataFrame puts them; None if it does not say.
-        inputs: paths of the files that were read.
     """
 
     path: str
     partitions: int | None
-    inputs: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +146,7 @@ def _answer(duckdb: Any, spark: SparkSession, frame: DataFrame, folder: str) -> 
         _log.info("spark_computes", reason=str(error).splitlines()[0])
         return None
     READ_TOTALS.in_driver()(sum(file.rows for file in scanned), sum(file.size_bytes for file in scanned))
-    return Answer(path, query.partitions, tuple(file.path for file in scanned))
+    return Answer(path, query.partitions)
 
 
 def _translated(frame: DataFrame) -> tuple[Query, list[RowFile]]:

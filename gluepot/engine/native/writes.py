@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, wraps
 from typing import Any, TypeAlias
-from urllib.parse import urlparse
 
 from pyspark.sql import DataFrameWriter, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame
@@ -18,7 +17,6 @@ from gluepot.engine.native.run import Answer, answered
 
 _SET_UP = ("mode", "format", "option", "options", "partitionBy", "bucketBy", "sortBy", "clusterBy")
 _TO_FILES = ("parquet", "json", "csv", "orc")
-_LOCAL = {"", "file"}
 
 Call: TypeAlias = tuple[str, tuple[Any, ...], dict[str, Any]]
 
@@ -40,7 +38,7 @@ class _Writer(DataFrameWriter):
         spark: SparkSession = self._df.sparkSession
         with answered(spark, self._df) as answer:
             writer: DataFrameWriter = self
-            if answer is not None and not _reads_from(answer, path):
+            if answer is not None:
                 writer = DataFrameWriter(_frame(spark, self._df, answer))
                 for noted, given, named in self._noted:
                     getattr(writer, noted)(*given, **named)
@@ -81,13 +79,6 @@ for _name in _SET_UP:
     setattr(_Writer, _name, _noting(_name))
 for _name in _TO_FILES:
     setattr(_Writer, _name, _writing(_name))
-
-
-def _reads_from(answer: Answer, path: str) -> bool:
-    """Return whether a query reads what a write to a place may replace, which Spark refuses."""
-    place = urlparse(path)
-    folder = f"{place.path.rstrip('/')}/"
-    return place.scheme in _LOCAL and any(f"{one}/".startswith(folder) for one in answer.inputs)
 
 
 def _frame(spark: SparkSession, asked: DataFrame, answer: Answer) -> DataFrame:

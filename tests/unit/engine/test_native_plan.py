@@ -47,7 +47,7 @@ def aggregate(keys, values):
 
 
 def test_an_aggregation_reads_its_files_and_numbers_its_columns():
-    assert translated(aggregate([[COUNTRY]], [[COUNTRY], COUNT]), reading(FILE)) == (
+    assert translated(aggregate([[COUNTRY]], [[COUNTRY], COUNT]), reading(FILE)).sql == (
         "SELECT c0, c1 FROM ("
         "SELECT given.c1 AS c0, count(DISTINCT given.c0) AS c1 FROM ("
         'SELECT "id" AS c0, "country" AS c1, CAST(NULL AS INTEGER) AS c2 FROM'
@@ -64,14 +64,20 @@ def test_the_order_of_rows_is_that_of_the_last_step():
         node("plans.logical.Sort", 1, order=[[by_country, COUNTRY]], **{"global": True}),
     ]
 
-    sql = translated([*top, *aggregate([[COUNTRY]], [COUNT, [COUNTRY]])], reading(FILE))
+    sql = translated([*top, *aggregate([[COUNTRY]], [COUNT, [COUNTRY]])], reading(FILE)).sql
 
     assert sql.startswith("SELECT c0, c1 FROM (SELECT * FROM (SELECT given.c0, given.c1, given.c1 AS o0 FROM (")
     assert sql.endswith(") AS given) ORDER BY o0 DESC NULLS LAST LIMIT 5) ORDER BY o0 DESC NULLS LAST")
 
 
+def test_partitions_of_the_last_step_are_told():
+    top = node("plans.logical.Repartition", 1, numPartitions=3, shuffle=False)
+
+    assert translated([top, *aggregate([], [COUNT])], reading(FILE)).partitions == 3
+
+
 def test_a_column_that_a_file_lacks_is_null():
-    sql = translated(aggregate([], [COUNT]), reading(FILE, File("/rows/2.parquet", frozenset())))
+    sql = translated(aggregate([], [COUNT]), reading(FILE, File("/rows/2.parquet", frozenset()))).sql
 
     assert "SELECT CAST(NULL AS BIGINT) AS c0, CAST(NULL AS VARCHAR) AS c1" in sql
 

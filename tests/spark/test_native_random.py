@@ -36,10 +36,10 @@ AGGREGATES = """
     count(distinct {i}); sum({d}); avg({d}); max({d}); count(*); sum({i}) filter (where {b}); sum(distinct {m}); min({d})
 """
 WINDOWS = """
-    row_number() over (partition by {i} order by id); rank() over (order by {m}); dense_rank() over (order by {s} desc);
-    sum({m}) over (partition by {s}); count(*) over (partition by {b} order by id); lag({s}) over (order by id);
-    max({t}) over (order by id rows between 1 preceding and 2 following); avg({m}) over (partition by shop order by id);
-    lead({i}, 2) over (partition by paid order by id desc)
+    row_number() over (partition by {i} order by id, city); rank() over (order by {m}); dense_rank() over (order by {s} desc);
+    sum({m}) over (partition by {s}); count(*) over (partition by {b} order by id, city); lag({s}) over (order by id, city);
+    max({t}) over (order by id, city rows between 1 preceding and 2 following); avg({m}) over (partition by shop order by id, city);
+    lead({i}, 2) over (partition by paid order by id, city desc)
 """
 JOINED = "sales {kind} join shops using (shop)"
 

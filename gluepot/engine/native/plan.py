@@ -192,6 +192,8 @@ class _Translation:
             raise NotTranslated("key")
         of_groups = {_GROUPS: Value("", "")} if given.are_expanded else {}
         values, columns = self._values(node["aggregateExpressions"], scope | of_groups)
+        if not keys and not any(kind(one) == "AggregateExpression" for one in every(node["aggregateExpressions"])):
+            return _Rows(f"SELECT {_list(values)}", columns)  # one row, whatever is there
         grouped = f" GROUP BY {', '.join(one.sql for one in keys)}" if keys else ""
         # Each group of such rows has one row for each combination of keys.
         is_expand = kind(children(node)[0]) == "Expand"

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from functools import cache, wraps
 from typing import Any, TypeAlias
 
-from pyspark.sql import DataFrameWriter, SparkSession
-from pyspark.sql.classic.dataframe import DataFrame
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pyspark.sql.types import StructField, StructType
 
 from gluepot.engine.native.run import Answer, answered
@@ -24,7 +24,7 @@ Call: TypeAlias = tuple[str, tuple[Any, ...], dict[str, Any]]
 @cache
 def write_answers() -> None:
     """Make the writers of all DataFrames ask DuckDB first."""
-    DataFrame.write = property(_Writer)  # type: ignore[method-assign,assignment]
+    ClassicDataFrame.write = property(_Writer)  # type: ignore[method-assign,assignment]
 
 
 class _Writer(DataFrameWriter):
@@ -74,7 +74,7 @@ def _save(self: _Writer, path: str | None = None, *args: Any, **kwargs: Any) -> 
         self._write("save", path, args, kwargs)
 
 
-_Writer.save = _save  # type: ignore[method-assign]
+_Writer.save = _save  # type: ignore[method-assign,assignment]
 for _name in _SET_UP:
     setattr(_Writer, _name, _noting(_name))
 for _name in _TO_FILES:

@@ -176,6 +176,11 @@ class Partition:
         """URL of its folder; empty where there is none."""
         return Storage(self.body.get("StorageDescriptor") or {}).location
 
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """Parameters of the partition."""
+        return self.body.get("Parameters") or {}
+
     def to_json(self, table: Table) -> dict[str, Any]:
         """Return what GetPartition answers, `Partition` without its wrapping."""
         return {

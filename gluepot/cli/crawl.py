@@ -21,7 +21,7 @@ from gluepot.core.plural import counted
 from gluepot.crawl.classify.custom import Custom, read_classifier
 from gluepot.crawl.plan import Action
 from gluepot.crawl.run import CrawlReport, LeftOut, crawl
-from gluepot.crawl.settings import EVERYTHING, NEW_FOLDERS, CrawlSettings, crawl_settings
+from gluepot.crawl.settings import EVENTS, EVERYTHING, NEW_FOLDERS, CrawlSettings, crawl_settings
 from gluepot.crawl.values import FoundTable
 
 _MOST_LEFT_OUT, _MOST_STEPS = 20, 200
@@ -41,6 +41,8 @@ def crawl_(
     table_level: int | None = None,
     table_threshold: int | None = None,
     new_folders_only: bool = False,
+    event_queue: str = "",
+    dead_letter_queue: str = "",
     merge_new_columns: bool = False,
     inherit: bool = False,
     update: Literal["update", "log"] = "update",
@@ -68,6 +70,9 @@ def crawl_(
         table_level: the level at which folders are tables; a bucket has level 1 (TableLevelConfiguration).
         table_threshold: write nothing if there are more tables than this (TableThreshold).
         new_folders_only: look only at folders that earlier crawls of this name have not seen.
+        event_queue: ARN of an SQS queue that gets the events of the paths on S3; after the first crawl look only at
+            folders that its messages name (CRAWL_EVENT_MODE).
+        dead_letter_queue: ARN of the queue for messages that are not understood; without one they are deleted.
         merge_new_columns: add new columns to tables, and change nothing else of them (MergeNewColumns).
         inherit: give partitions the columns and the format of their table (InheritFromTable).
         update: update tables that have changed, or only log the changes.
@@ -79,6 +84,8 @@ def crawl_(
     """
     if not paths:
         raise ConfigError("crawl needs a folder or a file, such as /data/lake or s3://bucket/folder.")
+    if event_queue and new_folders_only:
+        raise ConfigError("--event-queue and --new-folders-only cannot be combined; leave one of them out.")
     given: dict[str, Any] = {
         "Name": name,
         "DatabaseName": database,
@@ -91,11 +98,15 @@ def crawl_(
                     "Path": path,
                     "Exclusions": list(exclude),
                     **({} if sample_size is None else {"SampleSize": sample_size}),
+                    "EventQueueArn": event_queue,
+                    "DlqEventQueueArn": dead_letter_queue,
                 }
                 for path in paths
             ]
         },
-        "RecrawlPolicy": {"RecrawlBehavior": NEW_FOLDERS if new_folders_only else EVERYTHING},
+        "RecrawlPolicy": {
+            "RecrawlBehavior": EVENTS if event_queue else NEW_FOLDERS if new_folders_only else EVERYTHING
+        },
         "SchemaChangePolicy": {
             "UpdateBehavior": "LOG" if new_folders_only or update == "log" else "UPDATE_IN_DATABASE",
             "DeleteBehavior": "LOG" if new_folders_only else _DELETE[delete],
@@ -113,7 +124,7 @@ def crawl_(
         print(json.dumps(as_json(report, settings), ensure_ascii=False, indent=1))
     else:
         _print(report, settings, explain=explain, dry_run=dry_run)
-    if report.left_out or report.failed_targets:
+    if report.left_out or report.failed_targets or report.misunderstood:
         raise SystemExit(FINDINGS)
 
 
@@ -146,6 +157,10 @@ def as_json(report: CrawlReport, settings: CrawlSettings) -> dict[str, Any]:
         "left_out_files": report.left_out_files,
         "left_out": [{"place": one.place, "why": one.why} for one in report.left_out],
         "failed_targets": [{"place": one.place, "why": one.why} for one in report.failed_targets],
+        "messages": report.messages,
+        "misunderstood_messages": report.misunderstood_messages,
+        "misunderstood": [{"place": one.place, "why": one.why} for one in report.misunderstood],
+        "undeleted": [{"place": one.place, "why": one.why} for one in report.undeleted],
         "steps": [
             {
                 "folder": one.folder,
@@ -163,6 +178,8 @@ def _print(report: CrawlReport, settings: CrawlSettings, *, explain: bool, dry_r
     rows = [_row(one, report.found.get(one.table)) for one in report.tables]
     if rows:
         print_wide(table(rows))
+    elif settings.recrawl == EVENTS:
+        print(f"{counted(report.messages, 'message')}, and none names a folder with a table.")
     else:
         print(f"No table was found in {', '.join(_places(settings))}.")
     for action in report.tables:
@@ -170,6 +187,9 @@ def _print(report: CrawlReport, settings: CrawlSettings, *, explain: bool, dry_r
             print(f"{action.table}: {action.why}.")
     _print_left_out(report.failed_targets, len(report.failed_targets), "target", "cannot be crawled")
     _print_left_out(report.left_out, max(report.left_out_files, len(report.left_out)), "file", "left out")
+    _print_left_out(report.misunderstood, report.misunderstood_messages, "message", "not understood")
+    for one in report.undeleted:
+        print(f"The messages of {one.place} were not deleted: {one.why}")
     if explain:
         print()
         for step in report.steps[-_MOST_STEPS:]:

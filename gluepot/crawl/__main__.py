@@ -80,6 +80,12 @@ def _tell(log: _Log, report: CrawlReport, database: str) -> None:
         log.say("INFO", step.line())
     for one in (*report.failed_targets, *report.left_out):
         log.say("WARN", f"Left out {one.place}: {one.why}")
+    for one in report.misunderstood:
+        log.say("WARN", f"Not understood: {one.place}: {one.why}")
+    if (more := report.misunderstood_messages - len(report.misunderstood)) > 0:
+        log.say("WARN", f"Not understood: {more:,} more messages, with the same fate")
+    for one in report.undeleted:
+        log.say("WARN", f"The messages of {one.place} were not deleted: {one.why}")
     for action in report.tables:
         verb = action.outcome.capitalize()
         log.say("INFO", f"{verb} table {action.table} in database {database}{f': {action.why}' if action.why else ''}")

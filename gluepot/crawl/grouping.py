@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gluepot.core.plural import counted
-from gluepot.crawl.names import last_part, partition_keys, partition_value
+from gluepot.crawl.names import folder_and_above, last_part, partition_keys, partition_value
 from gluepot.crawl.schemas import THRESHOLD, merged, similarity
 from gluepot.crawl.values import FileKind, FoundTable, Leaf, Part, Step, Tally
 
@@ -30,12 +30,14 @@ class GroupRules:
         table_level: the level at which folders are tables; None lets the files tell.
         root_level: the level of the target; a bucket has the level 1.
         never: folders that no table may hold, such as those above tables that exist.
+        with_folders: folders that have further ones inside, beside those that are grouped.
     """
 
     combine: bool = False
     table_level: int | None = None
     root_level: int = 1
     never: frozenset[str] = frozenset()
+    with_folders: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -79,7 +81,7 @@ def group(url: str, leaves: Iterable[Leaf], lakes: Collection[str], rules: Group
     """
     leaves = list(leaves)
     work = _Work(url, rules, {above for one in (*lakes, *rules.never) for above in (one, *_above(one))})
-    with_folders = {above for leaf in leaves for above in _above(leaf.folder)}
+    with_folders = rules.with_folders | {above for leaf in leaves for above in _above(leaf.folder)}
     for leaf in leaves:
         work.add_leaf(leaf, beside_folders=leaf.folder in with_folders)
     for folder in _bottom_up(work.candidates):
@@ -340,11 +342,7 @@ def _bottom_up(folders: Iterable[str]) -> list[str]:
 
 def _above(folder: str) -> list[str]:
     """Return the folders that a folder lies in, the innermost first; the last one is the target."""
-    found = []
-    while folder:
-        folder = _parent(folder)
-        found.append(folder)
-    return found
+    return folder_and_above(folder)[1:]
 
 
 def _parent(folder: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -12,15 +12,16 @@ from gluepot.catalog.values import Partition, Table
 from gluepot.core.errors import ConfigError
 from gluepot.core.plural import counted
 from gluepot.core.storage import canonical_url
-from gluepot.crawl.grouping import GroupRules, group, merged_kind
-from gluepot.crawl.names import partition_value
+from gluepot.crawl.grouping import GroupRules, group, merged_kind, with_header_of
+from gluepot.crawl.names import folder_and_above, partition_value
 from gluepot.crawl.schemas import THRESHOLD, similarity
-from gluepot.crawl.values import FileKind, FoundTable, Leaf, Part, Step
+from gluepot.crawl.values import UNKNOWN, FileKind, FoundTable, Leaf, Part, Step
 from gluepot.frames.schema.hive_types import arrow_of_hive
 
 # Names of folders that stay as they are when a URL is made canonical.
 _PLAIN = re.compile(r"(?:[\w=-][\w=.-]*/)*[\w=-][\w=.-]*", re.ASCII)
 _BASICS = ("classification", "compressionType", "delimiter")
+_HEADER = "skip.header.line.count"
 
 
 @dataclass(slots=True)
@@ -57,7 +58,24 @@ def known_folders(
     return frozenset(found)
 
 
-def fit(url: str, tables: Sequence[Table], leaves: Iterable[Leaf], *, combine: bool) -> Fitted:
+def roots_of(url: str, tables: Iterable[Table]) -> dict[str, Table]:
+    """Return the tables below a target, by their folders or files relative to it.
+
+    Args:
+        url: of the target.
+        tables: that exist.
+    """
+    return {inside: table for table in tables if (inside := _relative(url, table.storage.location)) is not None}
+
+
+def root_of(folder: str, roots: Container[str]) -> str | None:
+    """Return the innermost folder of a table that a folder lies in; None if it lies in none."""
+    return next((above for above in folder_and_above(folder) if above in roots), None)
+
+
+def fit(
+    url: str, tables: Sequence[Table], leaves: Iterable[Leaf], *, combine: bool, emptied: Iterable[str] = ()
+) -> Fitted:
     """Share folders out to the tables that they lie in.
 
     Args:
@@ -65,28 +83,35 @@ def fit(url: str, tables: Sequence[Table], leaves: Iterable[Leaf], *, combine: b
         tables: that exist.
         leaves: folders with files.
         combine: similarity does not matter.
+        emptied: folders that had files and have none now.
     """
     fitted = Fitted()
-    roots = {inside: table for table in tables if (inside := _relative(url, table.storage.location)) is not None}
+    roots = roots_of(url, tables)
     fitted.never = set(roots)
     of_table: dict[str, list[Leaf]] = {}
+    gone: dict[str, list[str]] = {}
     for leaf in leaves:
-        root = next((above for above in _with_above(leaf.folder) if above in roots), None)
+        root = root_of(leaf.folder, roots)
         if root is None:
             fitted.rest.append(leaf)
         else:
             of_table.setdefault(root, []).append(leaf)
-    for root, some in of_table.items():
-        _fit_table(url, root, roots[root], some, fitted, combine=combine)
+    for folder in emptied:
+        if (root := root_of(folder, roots)) is not None:
+            gone.setdefault(root, []).append(folder)
+    for root in {**of_table, **gone}:
+        _fit_table(url, root, roots[root], of_table.get(root, ()), gone.get(root, ()), fitted, combine=combine)
     return fitted
 
 
-def _fit_table(url: str, root: str, table: Table, leaves: Sequence[Leaf], out: Fitted, *, combine: bool) -> None:
+def _fit_table(
+    url: str, root: str, table: Table, leaves: Sequence[Leaf], emptied: Sequence[str], out: Fitted, *, combine: bool
+) -> None:
     keys = [key.name for key in table.partition_keys]
     parts: list[Part] = []
+    gone = [_values(keys, path) for folder in emptied if len(path := _path(root, folder)) == len(keys) > 0]
     for leaf in leaves:
-        inside = leaf.folder[len(root) :].strip("/")
-        path = inside.split("/") if inside else []
+        path = _path(root, leaf.folder)
         place = f"{url}/{leaf.folder}" if leaf.folder else url
         grouped = group(url, [replace(leaf, folder=leaf.folder)], (), GroupRules(combine=combine))
         compared = f"{counted(leaf.files, 'file')} with the table {table.title}"
@@ -94,7 +119,7 @@ def _fit_table(url: str, root: str, table: Table, leaves: Sequence[Leaf], out: F
             rule = f"the table has {counted(len(keys), 'partition key')}, and this folder is {len(path)} levels deep"
             out.steps.append(Step(place, compared, rule, "left out"))
             continue
-        kind = next((one.kind for one in grouped.tables if not one.file), None)
+        kind = next((_with_header(one.kind, table) for one in grouped.tables if not one.file), None)
         if kind is None or not kind.is_known:
             out.steps.append(Step(place, compared, "its files are of several kinds, or of none", "left out"))
             continue
@@ -107,11 +132,27 @@ def _fit_table(url: str, root: str, table: Table, leaves: Sequence[Leaf], out: F
             out.steps.append(Step(place, compared, rule, "left out", share))
             continue
         part = next(part for one in grouped.tables if not one.file for part in one.parts)
-        values = tuple(partition_value(key, name) for key, name in zip(keys, path, strict=True))
-        parts.append(replace(part, values=values))
-    if parts:
-        kind = merged_kind([part.kind for part in parts])
-        out.tables.append(FoundTable(url, root, "", kind, tuple(keys), parts, name=table.name))
+        parts.append(replace(part, kind=kind, values=_values(keys, path)))
+    if parts or gone:
+        known = FileKind(table.parameters.get("classification", UNKNOWN), schema=_schema_of(table))
+        kind = merged_kind([part.kind for part in parts]) if parts else known
+        out.tables.append(FoundTable(url, root, "", kind, tuple(keys), parts, name=table.name, gone=gone))
+
+
+def _path(root: str, folder: str) -> list[str]:
+    inside = folder[len(root) :].strip("/")
+    return inside.split("/") if inside else []
+
+
+def _values(keys: Sequence[str], path: Sequence[str]) -> tuple[str, ...]:
+    return tuple(partition_value(key, name) for key, name in zip(keys, path, strict=True))
+
+
+def _with_header(kind: FileKind, table: Table) -> FileKind:
+    """Return how files read if their first line is the header that the table's other files have."""
+    if table.parameters.get(_HEADER) != "1":
+        return kind
+    return with_header_of(kind, FileKind("csv", schema=_schema_of(table), basics=(*kind.basics, (_HEADER, "1"))))
 
 
 def _unlike(kind: FileKind, table: Table) -> str:
@@ -146,11 +187,3 @@ def _relative(url: str, location: str) -> str | None:
     if place == url:
         return ""
     return place[len(url) + 1 :] if place.startswith(f"{url}/") else None
-
-
-def _with_above(folder: str) -> list[str]:
-    found = [folder]
-    while folder:
-        folder = folder.rpartition("/")[0]
-        found.append(folder)
-    return found

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from gluepot.connectors.files.source.hive import is_partition
 from gluepot.core.errors import EtlError
-from gluepot.core.storage import Entry, LocalSource, SourceStorage, canonical_url, open_source
+from gluepot.core.storage import Entry, Level, LocalSource, SourceStorage, canonical_url, open_source
+from gluepot.crawl.names import folder_and_above
 from gluepot.crawl.settings import Target
 
 OWN_FOLDER = "_gluepot"
@@ -31,6 +32,8 @@ class Listing:
         unreadable: folders that cannot be listed, each with the reason.
         skipped: folders that were known before.
         folders: that have files of any kind, in whatever way these were left out.
+        emptied: folders that were to be listed and have neither files nor folders.
+        with_folders: folders that have folders inside which are not listed.
     """
 
     files: int = 0
@@ -42,6 +45,8 @@ class Listing:
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     skipped: int = 0
     folders: set[str] = field(default_factory=set)
+    emptied: set[str] = field(default_factory=set)
+    with_folders: set[str] = field(default_factory=set)
 
 
 def files_of(storage: SourceStorage, target: Target, listing: Listing, known: Collection[str] = ()) -> Iterator[Entry]:
@@ -57,10 +62,50 @@ def files_of(storage: SourceStorage, target: Target, listing: Listing, known: Co
         EtlError: the target itself cannot be listed.
     """
     walk = storage.tree("") if storage.lists_trees and not known else _walked(storage, "", listing, known)
+    yield from _looked_at(walk, target, listing)
+
+
+def files_in(
+    storage: SourceStorage, target: Target, listing: Listing, folders: Iterable[str], tables: Collection[str]
+) -> Iterator[Entry]:
+    """Yield the files that lie directly in some folders of a target, and are looked at by a crawl.
+
+    Args:
+        storage: of the target.
+        target: with its exclusions.
+        listing: counted up.
+        folders: below the target.
+        tables: folders of tables that are known. They are no lake tables, and lie in none.
+
+    Raises:
+        EtlError: one of them cannot be listed.
+    """
+    asked: set[str] = set()
+    for folder in folders:
+        for above in folder_and_above(folder)[1:]:
+            if above in tables or above in asked:
+                break
+            asked.add(above)
+            _notice_lake(storage, above, listing)
+        level = storage.level(folder)
+        _notice_inside(storage, target, folder, level, listing)
+        yield from _looked_at(level.files, target, listing)
+
+
+def has_files(storage: SourceStorage, folder: str) -> bool:
+    """Tell whether a folder has any file, at whatever depth.
+
+    Raises:
+        EtlError: it cannot be listed.
+    """
+    return next(iter(storage.tree(folder)), None) is not None
+
+
+def _looked_at(walk: Iterable[Entry], target: Target, listing: Listing) -> Iterator[Entry]:
     folder, hidden = None, False
     for entry in walk:
         if entry.folder != folder:
-            folder, hidden = entry.folder, _is_below_hidden(entry.folder)
+            folder, hidden = entry.folder, is_below_hidden(entry.folder)
             listing.folders.add(folder)
         _notice(entry, listing)
         if hidden or is_hidden(entry.name):
@@ -89,22 +134,52 @@ def is_hidden(name: str) -> bool:
     return name.startswith(("_", ".")) and not is_partition(name)
 
 
-def _is_below_hidden(folder: str) -> bool:
+def is_below_hidden(folder: str) -> bool:
+    """Tell whether a folder is left out, or lies in one that is."""
     return any(map(is_hidden, folder.split("/"))) if folder else False
+
+
+def lake_of(folder: str, name: str) -> tuple[str, str] | None:
+    """Return the folder of the lake table whose metadata a file is, and its format; None for other files."""
+    parts = folder.split("/") if folder else []
+    for at, part in enumerate(parts):
+        if part in _LAKES:
+            return "/".join(parts[:at]), _LAKES[part]
+    if parts and parts[-1] == _ICEBERG and name.endswith(_ICEBERG_ENDING):
+        return "/".join(parts[:-1]), "iceberg"
+    return None
 
 
 def _notice(entry: Entry, listing: Listing) -> None:
     """Note what the place of a file tells of the folder above it."""
     parts = entry.folder.split("/") if entry.folder else []
-    if parts and parts[-1] == _ICEBERG and entry.name.endswith(_ICEBERG_ENDING):
-        listing.lakes["/".join(parts[:-1])] = "iceberg"
-    for at, part in enumerate(parts):
-        if part in _LAKES:
-            listing.lakes.setdefault("/".join(parts[:at]), _LAKES[part])
-            return
-        if part == OWN_FOLDER:
-            listing.own.add("/".join(parts[:at]))
-            return
+    if OWN_FOLDER in parts:
+        listing.own.add("/".join(parts[: parts.index(OWN_FOLDER)]))
+    elif (lake := lake_of(entry.folder, entry.name)) is not None:
+        listing.lakes.setdefault(*lake)
+
+
+def _notice_inside(storage: SourceStorage, target: Target, folder: str, level: Level, listing: Listing) -> None:
+    """Note what the folders in a folder tell of it."""
+    if not level.folders:
+        if not level.files:
+            listing.emptied.add(folder)
+        return
+    above = f"{folder}/" if folder else ""
+    listing.folders.add(f"{above}{level.folders[0]}")
+    if any(not is_hidden(name) and not target.excludes(f"{above}{name}/any") for name in level.folders):
+        listing.with_folders.add(folder)
+    if not {*_LAKES, _ICEBERG}.isdisjoint(level.folders):
+        _notice_lake(storage, folder, listing)
+
+
+def _notice_lake(storage: SourceStorage, folder: str, listing: Listing) -> None:
+    """Note whether a folder is a lake table."""
+    for name in (*_LAKES, _ICEBERG):
+        for entry in storage.level(f"{folder}/{name}" if folder else name).files:
+            if (lake := lake_of(entry.folder, entry.name)) is not None:
+                listing.lakes.setdefault(*lake)
+                return
 
 
 def _walked(storage: SourceStorage, folder: str, listing: Listing, known: Collection[str]) -> Iterator[Entry]:

@@ -36,6 +36,15 @@ def last_part(url: str) -> str:
     return url.rstrip("/").rpartition("/")[2]
 
 
+def folder_and_above(folder: str) -> list[str]:
+    """Return a folder and the folders that it lies in, the innermost first; the last one is the target."""
+    found = [folder]
+    while folder:
+        folder = folder.rpartition("/")[0]
+        found.append(folder)
+    return found
+
+
 def partition_keys(levels: Sequence[Sequence[str]]) -> list[str]:
     """Return the names of the partition keys.
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, overload
 
@@ -19,8 +19,18 @@ from gluepot.core.errors import ConfigError
 from gluepot.core.plural import counted
 from gluepot.core.storage import canonical_url
 from gluepot.crawl.names import last_part, place_of, table_name, table_name_at
-from gluepot.crawl.settings import NEW_FOLDERS, CrawlSettings
-from gluepot.crawl.tables import COUNTS, DEPRECATED_BY, UPDATED_BY, columns_of, partition_of, table_body
+from gluepot.crawl.schemas import hive_type, merged
+from gluepot.crawl.settings import EVENTS, NEW_FOLDERS, CrawlSettings
+from gluepot.crawl.tables import (
+    COUNTS,
+    DEPRECATED_BY,
+    RUN_ID,
+    UPDATED_BY,
+    Counts,
+    columns_of,
+    partition_of,
+    table_body,
+)
 from gluepot.crawl.values import FoundTable, Part
 from gluepot.frames.schema.hive_types import arrow_of_hive, hive_name
 
@@ -64,9 +74,11 @@ class Seen:
     Args:
         folders: URLs of all folders with files, sorted.
         uncertain: URLs of folders that could not be listed.
-        targets: URLs of the targets that were listed.
+        targets: URLs of the targets that were listed as a whole.
         unclear: URLs of folders with files that were not understood.
         began_ms: when the crawl began to list, in milliseconds since 1970. What is newer may have files that it missed.
+        named: URLs of folders and files that were looked at because events named them. Nothing is known of what lies
+            deeper.
     """
 
     folders: Sequence[str]
@@ -74,6 +86,7 @@ class Seen:
     targets: Sequence[str]
     unclear: Sequence[str] = ()
     began_ms: float = math.inf
+    named: Collection[str] = frozenset()
 
     def has_files(self, url: str) -> bool:
         """Tell whether there are files in a folder or below it, or whether nobody knows."""
@@ -94,7 +107,11 @@ class Seen:
         return self.is_uncertain(place) or any(one == beside or _within(one, place) for one in self.unclear)
 
     def covers(self, url: str) -> bool:
-        """Tell whether a place lies in a target."""
+        """Tell whether a place was looked at."""
+        return url in self.named or self.covers_all(url)
+
+    def covers_all(self, url: str) -> bool:
+        """Tell whether a place was looked at with all that lies in it."""
         return any(_within(url, one) for one in self.targets)
 
 
@@ -204,6 +221,8 @@ def _of_table(settings: CrawlSettings, found: FoundTable, catalogued: Catalogued
     is_own = UPDATED_BY in there.parameters or bool(found.name)
     if not is_own:
         return _of_others(name, found, there, catalogued)
+    if settings.recrawl == EVENTS and found.name:
+        return _of_some_folders(settings, found, there, catalogued, seen, body)
     is_unclear = seen.is_unclear(there.storage.location)
     if is_unclear and _other_format(there, body):
         return Action(name, "kept", why="some of its files were not understood, and the others have another format")
@@ -213,7 +232,38 @@ def _of_table(settings: CrawlSettings, found: FoundTable, catalogued: Catalogued
     action = _changed(name, there, wanted, why)
     if not found.keys:
         return action
-    return _with_partitions(settings, action, found, there, catalogued, seen)
+    existing = _existing(settings, there, [part.values for part in found.parts], catalogued)
+    return _with_partitions(settings, action, found, there, existing, catalogued, seen)
+
+
+def _of_some_folders(
+    settings: CrawlSettings,
+    found: FoundTable,
+    there: Table,
+    catalogued: Catalogued,
+    seen: Seen,
+    body: Mapping[str, Any],
+) -> Action:
+    """Return what happens to a table of which events named some folders; what the others may have stays."""
+    existing: dict[tuple[str, ...], Known] = {}
+    held: dict[tuple[str, ...], Counts] = {}
+    values = list(dict.fromkeys((*(part.values for part in found.parts), *found.gone)))
+    for first in range(0, len(values), _FEW_PARTITIONS):
+        some = catalogued.whole(there, values[first : first + _FEW_PARTITIONS])
+        existing |= {one: Known.of(partition) for one, partition in some.items()}
+        # Those that are deprecated are not counted in the table any more.
+        held |= {
+            one: Counts.of(partition.parameters)
+            for one, partition in some.items()
+            if DEPRECATED_BY not in partition.parameters
+        }
+    gone = _gone_partitions(there, existing, (part.values for part in found.parts), seen)
+    lost = [held[one] for one in gone if one in held and settings.delete != "LOG"]
+    before = [held[part.values] for part in found.parts if part.values in held]
+    counts = Counts.of(there.parameters).changed([Counts.of_parts(found.parts)], (*before, *lost))
+    wanted, why = _wanted(settings, there, _with_the_rest(body if found.parts else there.body, there, counts))
+    action = _changed(found.name, there, wanted, why)
+    return _with_partitions(settings, action, found, there, existing, catalogued, seen)
 
 
 def _identity(settings: CrawlSettings, found: FoundTable, catalogued: Catalogued) -> tuple[str, Table | None]:
@@ -280,7 +330,7 @@ def _merged_body(settings: CrawlSettings, there: Table, body: Mapping[str, Any])
     if [one["Name"] for one in there.body.get("PartitionKeys") or ()] != [one["Name"] for one in body["PartitionKeys"]]:
         return there.body, "MergeNewColumns keeps the partition keys, which are others now"
     storage = there.body["StorageDescriptor"]
-    columns = _with_new(columns_of(there.body), columns_of(body))
+    columns = _with_new(columns_of(there.body), columns_of(body), _with_new_fields)
     counts = {name: value for name, value in now.items() if name in COUNTS}
     kept = {name: value for name, value in before.items() if name != DEPRECATED_BY}
     in_storage = {**(storage.get("Parameters") or {}), **counts}
@@ -291,12 +341,52 @@ def _merged_body(settings: CrawlSettings, there: Table, body: Mapping[str, Any])
     }, ""
 
 
-def _with_new(old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _with_the_rest(body: Mapping[str, Any], there: Table, counts: Counts) -> dict[str, Any]:
+    """Return a body that keeps what folders that were not looked at may have: columns, wider types, parameters."""
+    storage = there.body["StorageDescriptor"]
+    serde = storage.get("SerdeInfo") or {}
+    old, new = serde.get("Parameters") or {}, body["StorageDescriptor"]["SerdeInfo"].get("Parameters") or {}
+    paths = {one for some in (old, new) for one in some.get("paths", "").split(",") if one}
+    return {
+        **there.body,
+        "Parameters": _with_older(there.parameters, body["Parameters"]) | counts.parameters,
+        "StorageDescriptor": {
+            **storage,
+            "Columns": _with_new(columns_of(there.body), columns_of(body), _widened),
+            "SerdeInfo": {**serde, "Parameters": {**old, **({"paths": ",".join(sorted(paths))} if paths else {})}},
+            "Parameters": _with_older(storage.get("Parameters") or {}, body["Parameters"]) | counts.parameters,
+        },
+    }
+
+
+def _with_older(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
+    """Return parameters in which a table's own win, unless they say that no file has a trait that some have now."""
+    kept = {
+        name: value
+        for name, value in old.items()
+        if name not in {DEPRECATED_BY, RUN_ID} and not (name in new and value == "false")
+    }
+    return {**new, **kept}
+
+
+def _widened(old: str, new: str) -> str:
+    """Return the type that holds values of both types."""
+    try:
+        before, now = (pa.schema([("", arrow_of_hive(one))]) for one in (old, new))
+        both = merged([before, now])
+    except ConfigError:
+        return old
+    return old if both.equals(before) else hive_type(both.field(0))
+
+
+def _with_new(
+    old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]], joined: Callable[[str, str], str]
+) -> list[dict[str, Any]]:
     found = {one["Name"]: one for one in new}
     columns = []
     for one in old:
         wider = found.get(one["Name"].lower())
-        columns.append({**one, "Type": _with_new_fields(str(one.get("Type")), wider["Type"])} if wider else dict(one))
+        columns.append({**one, "Type": joined(str(one.get("Type")), wider["Type"])} if wider else dict(one))
     names = {one["Name"].lower() for one in old}
     return [*columns, *(dict(one) for one in new if one["Name"] not in names)]
 
@@ -337,6 +427,7 @@ def _with_partitions(
     action: Action,
     found: FoundTable,
     there: Table,
+    existing: Mapping[tuple[str, ...], Known],
     catalogued: Catalogued,
     seen: Seen,
 ) -> Action:
@@ -346,7 +437,6 @@ def _with_partitions(
         return replace(action, why=action.why or "its partition keys are others than those of the folders")
     inherited = body if settings.inherit else None
     parts = {part.values: part for part in found.parts}
-    existing = _existing(settings, there, list(parts), catalogued)
     if keys != [key.name for key in there.partition_keys]:
         return replace(action, added=Made(found, list(parts.values()), inherited), dropped=list(existing))
     may_change = settings.update != "LOG" or settings.inherit
@@ -395,7 +485,7 @@ def _gone_partitions(
 
 
 def _deprecated(one: Partition, crawler: str) -> Partition:
-    return replace(one, body={**one.body, "Parameters": {**(one.body.get("Parameters") or {}), DEPRECATED_BY: crawler}})
+    return replace(one, body={**one.body, "Parameters": {**one.parameters, DEPRECATED_BY: crawler}})
 
 
 def _gone(settings: CrawlSettings, found: Sequence[FoundTable], catalogued: Catalogued, seen: Seen) -> list[Action]:
@@ -409,6 +499,8 @@ def _gone(settings: CrawlSettings, found: Sequence[FoundTable], catalogued: Cata
         if name in catalogued.taken or not is_own or is_newer or not seen.covers(place):
             continue
         if seen.has_files(place):
+            if there.partition_keys and not seen.covers_all(place):
+                continue
             nested = any(_within(one, place) or _within(place, one) for one in places)
             if seen.is_unclear(there.storage.location) or not nested:
                 actions.append(Action(name, "kept", why="its files are there and were not understood"))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -15,21 +16,23 @@ from gluepot.catalog.connections import jdbc_connection, load
 from gluepot.catalog.databases import is_of_database
 from gluepot.catalog.store import Catalog
 from gluepot.catalog.values import Database, Entry, Partition, Table
-from gluepot.core.errors import ConfigError, EtlError
+from gluepot.core.errors import ConfigError, EtlError, TransientError
 from gluepot.core.failpoints import reach
 from gluepot.core.plural import counted
 from gluepot.core.storage import Entry as FileEntry
 from gluepot.core.storage import LocalRoot, SourceStorage, canonical_url, open_source, open_storage, parse_url
 from gluepot.crawl.classify.builtin import classify
 from gluepot.crawl.classify.head import read_head
+from gluepot.crawl.events import ChangedPlaces
 from gluepot.crawl.grouping import MOST_FILES_AS_TABLES, GroupRules, group
-from gluepot.crawl.known import Fitted, fit, known_folders
+from gluepot.crawl.known import Fitted, fit, known_folders, root_of, roots_of
 from gluepot.crawl.lakes import lake_table
-from gluepot.crawl.listing import Listing, files_of, only_file
+from gluepot.crawl.listing import Listing, files_in, files_of, has_files, only_file
 from gluepot.crawl.names import path_of, place_of
 from gluepot.crawl.plan import Action, Catalogued, Known, Seen, plan
+from gluepot.crawl.queues import MOST_MESSAGES, EventQueue, Round, dead_letters_of, next_round, open_queue
 from gluepot.crawl.relations import Inventory, found_relations, inventory, is_meant
-from gluepot.crawl.settings import NEW_FOLDERS, CrawlSettings, JdbcTarget, Target
+from gluepot.crawl.settings import EVENTS, NEW_FOLDERS, CrawlSettings, JdbcTarget, Target
 from gluepot.crawl.tables import INDEX, UPDATED_BY
 from gluepot.crawl.values import Classified, FileKind, FoundRelation, FoundTable, Leaf, Step, Tally
 
@@ -65,6 +68,10 @@ class CrawlReport:
         left_out_files: how many files there are of that kind.
         files: that were looked at.
         failed_targets: URLs of targets that could not be crawled, each with the reason.
+        messages: of event queues that were received.
+        misunderstood: messages of event queues that are not understood, each with the reason; the first ones.
+        misunderstood_messages: how many there are of that kind.
+        undeleted: queues whose messages could not be deleted, each with the reason.
     """
 
     tables: list[Action] = field(default_factory=list)
@@ -74,6 +81,10 @@ class CrawlReport:
     left_out_files: int = 0
     files: int = 0
     failed_targets: list[LeftOut] = field(default_factory=list)
+    messages: int = 0
+    misunderstood: list[LeftOut] = field(default_factory=list)
+    misunderstood_messages: int = 0
+    undeleted: list[LeftOut] = field(default_factory=list)
 
     def summary(self, database: str) -> dict[str, dict[str, dict[str, object]]]:
         """Return what `Summary` of a crawl in the API tells, before it becomes JSON text."""
@@ -131,8 +142,12 @@ def crawl(
     dry_run: bool = False,
     tells: bool = False,
     ask: Inventory = lambda target: inventory(target, jdbc_connection(load().get(target.connection))),
+    open_queue: Callable[[str], EventQueue] = open_queue,
+    most_messages: int = MOST_MESSAGES,
 ) -> CrawlReport:
     """Crawl, and write to the catalog what was found, all of it or nothing.
+
+    A crawl by events does so for each round of messages, and deletes these then.
 
     Args:
         settings: of the crawler.
@@ -143,6 +158,8 @@ def crawl(
         dry_run: write nothing.
         tells: note the changes of the catalog, which the service tells as events.
         ask: lists the tables of a database.
+        open_queue: opens a queue with events, by its ARN.
+        most_messages: how many messages a round takes.
 
     Raises:
         ConfigError: there is no such database, there are more tables than allowed, or no target can be crawled.
@@ -152,6 +169,9 @@ def crawl(
     databases = _databases(settings, catalog, make_database=make_database)
     if settings.catalog_targets:
         return _crawl_tables(settings, catalog, chance, report, write)
+    write = replace(write, makes_database=not databases)
+    if settings.recrawl == EVENTS:
+        return _EventCrawl(settings, catalog, chance, report, write, open_queue, most_messages).run()
     existing = catalog.tables(settings.database) if databases else []
     seen, found = _Places(catalog.now_ms()), list[FoundTable]()
     reach("crawl.begun")
@@ -166,11 +186,15 @@ def crawl(
             found += _of_database(database, own, ask, report, seen)
         except EtlError as error:
             report.failed_targets.append(LeftOut(database.title, str(error)))
-    if len(report.failed_targets) == len(settings.targets) + len(settings.jdbc_targets):
-        raise ConfigError(f"No target could be crawled. {report.failed_targets[0].why}")
+    _check_targets(settings, report)
     seen.add_files(one for one in own if not is_of_database(one))
     reach("crawl.classified")
-    return _written(settings, catalog, found, seen.seen(), report, replace(write, makes_database=not databases))
+    return _written(settings, catalog, found, seen.seen(), report, write)
+
+
+def _check_targets(settings: CrawlSettings, report: CrawlReport) -> None:
+    if len(report.failed_targets) == len(settings.targets) + len(settings.jdbc_targets):
+        raise ConfigError(f"No target could be crawled. {report.failed_targets[0].why}")
 
 
 def _databases(settings: CrawlSettings, catalog: Catalog, *, make_database: bool) -> bool:
@@ -202,11 +226,32 @@ class _Places:
         self._folders: set[str] = set()
         self._uncertain: list[str] = []
         self._targets: list[str] = []
+        self._named: set[str] = set()
         self._unclear: list[str] = []
 
     def add(self, one: _Target) -> None:
         """Add a target that was listed."""
         self._targets.append(one.url)
+        self._note(one)
+
+    def add_named(self, one: _Target, named: Iterable[str], full: Iterable[str]) -> None:
+        """Add a target of which only some folders were listed.
+
+        Args:
+            one: the target.
+            named: these folders, and others that were looked at as a whole.
+            full: folders that have files somewhere below.
+        """
+        self._named.update(_join(one.url, folder) for folder in named)
+        self._folders.update(_join(one.url, folder) for folder in full)
+        self._note(one)
+
+    def add_named_file(self, url: str) -> None:
+        """Add a target that is a file."""
+        self._named.add(url)
+        self._folders.add(url)
+
+    def _note(self, one: _Target) -> None:
         self._folders.update(_join(one.url, folder) for folder in one.listing.folders)
         self._uncertain += [_join(one.url, folder) for folder, _ in one.listing.unreadable]
         self._unclear += [_join(one.url, folder) for folder, leaf in one.leaves.items() if leaf.left_out_files]
@@ -216,21 +261,30 @@ class _Places:
         self._folders.update(place_of(one.connection, one.location) for one in found)
         self._targets += covered
 
-    def add_files(self, tables: Iterable[Table]) -> None:
-        """Look for the files of tables that are files, because listings are remembered by folders."""
+    def add_files(self, tables: Iterable[Table], *, only_named: bool = False) -> None:
+        """Look for the files of tables that are files, because listings are remembered by folders.
+
+        Args:
+            tables: of the crawler.
+            only_named: only for those in folders that events named.
+        """
         for table in tables:
             location = table.storage.location
             if location.endswith("/") or not location:
                 continue
+            if (place := canonical_url(location)).rpartition("/")[0] in self._named:
+                self._named.add(place)
+            elif only_named and place not in self._named:
+                continue
             try:
                 if only_file(location) is not None:
-                    self._folders.add(canonical_url(location))
+                    self._folders.add(place)
             except EtlError:
                 self._uncertain.append(location)
 
     def seen(self) -> Seen:
         """Return what was seen."""
-        return Seen(sorted(self._folders), self._uncertain, self._targets, self._unclear, self._began_ms)
+        return Seen(sorted(self._folders), self._uncertain, self._targets, self._unclear, self._began_ms, self._named)
 
 
 def _of_target(
@@ -248,7 +302,9 @@ def _of_target(
     only_new = settings.recrawl == NEW_FOLDERS
     own = [one for one in existing if one.parameters.get(UPDATED_BY) == settings.name] if only_new else []
     known = known_folders(url, own, lambda table: _each_partition(catalog, table))
-    one = _listed(settings, target, url, known, chance, report)
+    one = _listed(
+        settings, target, url, chance, report, lambda storage, one, listing: files_of(storage, one, listing, known)
+    )
     seen.add(one)
     reach("crawl.listed")
     found = _lakes(one, report)
@@ -263,6 +319,182 @@ def _of_target(
     report.steps += grouped.steps
     reach("crawl.grouped")
     return [replace(each, exclusions=target.exclusions) for each in (*found, *grouped.tables)]
+
+
+def _of_events(
+    settings: CrawlSettings,
+    target: Target,
+    changed: ChangedPlaces,
+    own: Sequence[Table],
+    chance: random.Random,
+    report: CrawlReport,
+    seen: _Places,
+) -> list[FoundTable]:
+    """Look at the places of a target that events name, and at nothing else."""
+    url = canonical_url(target.url)
+    what = f"the events of {target.queue}"
+    report.steps.append(Step(url, what, "only folders that events name are listed", counted(changed.number, "folder")))
+    report.left_out += [LeftOut(one, "the key is not a path, so it cannot be listed") for one in sorted(changed.odd)]
+    if not changed.number:
+        return []
+    if (single := only_file(target.url)) is not None:
+        seen.add_named_file(url)
+        return _of_file(settings, single, report)
+    roots = roots_of(url, own)
+    lakes = {root for root, table in roots.items() if "table_type" in table.parameters}
+    keyed = {root: table for root, table in roots.items() if table.partition_keys and root not in lakes}
+    folders = sorted(folder for folder in changed.folders if root_of(folder, lakes) is None)
+    one = _listed(
+        settings,
+        target,
+        url,
+        chance,
+        report,
+        lambda storage, one, listing: files_in(storage, one, listing, folders, keyed),
+    )
+    reach("crawl.listed")
+    emptied = _noted_lakes(one, changed)
+    found = _lakes(one, report)
+    leaves = list(_outside_lakes(one))
+    # Files beside the folders of partitions are tables of their own.
+    inside = [leaf for leaf in leaves if leaf.folder not in keyed]
+    fitted = fit(url, [*keyed.values()], inside, combine=settings.combine, emptied=one.listing.emptied)
+    report.steps += fitted.steps
+    # A table is gone only if it has no file at all, and events may have named some of its folders.
+    doubtful = {root for folder in one.listing.emptied if (root := root_of(folder, roots)) is not None}
+    doubtful -= {table.folder for table in fitted.tables if table.parts}
+    full = {root for root in doubtful if has_files(one.storage, root)}
+    seen.add_named(one, {*folders, *emptied, *(doubtful - full)}, full)
+    found += [table for table in fitted.tables if table.parts or table.folder in full]
+    beside = [leaf for leaf in leaves if leaf.folder in keyed]
+    with_folders = frozenset((one.listing.with_folders - roots.keys()) | keyed.keys())
+    rules = replace(_rules(settings, url, roots), with_folders=with_folders)
+    grouped = group(url, [*fitted.rest, *beside], one.listing.lakes, rules)
+    report.steps += grouped.steps
+    reach("crawl.grouped")
+    return [replace(each, exclusions=target.exclusions) for each in (*found, *grouped.tables)]
+
+
+def _noted_lakes(one: _Target, changed: ChangedPlaces) -> set[str]:
+    """Note the lake tables whose metadata have changed; return the folders of those that are gone."""
+    for folder, form in changed.lakes.items():
+        one.listing.lakes.setdefault(folder, form)
+    gone = {folder for folder in one.listing.lakes if not has_files(one.storage, folder)}
+    for folder in gone:
+        del one.listing.lakes[folder]
+    return gone
+
+
+@dataclass(slots=True)
+class _EventCrawl:
+    """A crawl of the folders that messages name, and of targets without tables as a whole.
+
+    A round takes messages, writes what was found in one transaction, and deletes the messages then. If the crawl ends
+    before that, they come again, and what they name is in the catalog already.
+
+    Args:
+        settings: of the crawler.
+        catalog: that gets the tables.
+        chance: chooses samples.
+        report: grows.
+        write: how it writes.
+        open_queue: opens a queue by its ARN.
+        most_messages: of a round.
+    """
+
+    settings: CrawlSettings
+    catalog: Catalog
+    chance: random.Random
+    report: CrawlReport
+    write: _Write
+    open_queue: Callable[[str], EventQueue]
+    most_messages: int
+
+    def run(self) -> CrawlReport:
+        """Crawl, queue by queue."""
+        reach("crawl.begun")
+        of_queue: defaultdict[str, list[Target]] = defaultdict(list)
+        for target in self.settings.targets:
+            of_queue[target.queue].append(target)
+        for arn, targets in of_queue.items():
+            try:
+                queue = self.open_queue(arn)
+            except EtlError as error:
+                self._fail(targets, error)
+                continue
+            with closing(queue):
+                self._rounds(queue, targets)
+        if not self.report.tables:
+            _check_targets(self.settings, self.report)
+        return self.report
+
+    def _rounds(self, queue: EventQueue, targets: Sequence[Target]) -> None:
+        own = self._own_tables()
+        whole = {one.url for one in targets if not roots_of(canonical_url(one.url), own)}
+        received = self._received(queue, targets)
+        while received is not None and (received.messages or whole):
+            if not self._write_round(targets, received, whole):
+                return  # The messages come again.
+            is_last = received.messages < self.most_messages
+            if not self.write.dry_run and not self._deleted(queue, received):
+                return
+            received, whole = None if is_last else self._received(queue, targets), set()
+
+    def _received(self, queue: EventQueue, targets: Sequence[Target]) -> Round | None:
+        """Return messages; None if the queue does not give them."""
+        try:
+            found = next_round(
+                queue, targets, self.most_messages, keeps_all=self.write.dry_run, open_queue=self.open_queue
+            )
+        except EtlError as error:
+            self._fail(targets, error)
+            return None
+        other = dead_letters_of(targets)
+        then = f"it was sent to {other}" if other else "it was deleted"
+        then = "it stays in the queue" if self.write.dry_run else then
+        self.report.misunderstood += [
+            LeftOut(f"message {number} of {queue.arn}", f"{why}; {then}") for number, why in found.misunderstood
+        ]
+        self.report.misunderstood_messages += found.misunderstood_messages
+        self.report.messages += found.messages
+        reach("crawl.received")
+        return found
+
+    def _write_round(self, targets: Sequence[Target], received: Round, whole: Collection[str]) -> bool:
+        """Crawl what messages name, and write it; return whether all targets could be crawled."""
+        own, failed = self._own_tables(), len(self.report.failed_targets)
+        seen, found = _Places(self.catalog.now_ms()), list[FoundTable]()
+        for target, changed in zip(targets, received.changed, strict=True):
+            try:
+                found += (
+                    _of_target(self.settings, target, (), self.catalog, self.chance, self.report, seen)
+                    if target.url in whole
+                    else _of_events(self.settings, target, changed, own, self.chance, self.report, seen)
+                )
+            except EtlError as error:
+                self._fail([target], error)
+        seen.add_files(own, only_named=not whole)
+        reach("crawl.classified")
+        _written(self.settings, self.catalog, found, seen.seen(), self.report, self.write)
+        self.write = replace(self.write, makes_database=self.write.makes_database and self.write.dry_run)
+        return len(self.report.failed_targets) == failed
+
+    def _deleted(self, queue: EventQueue, received: Round) -> bool:
+        try:
+            queue.delete(list(received.receipts.values()))
+        except EtlError as error:
+            self.report.undeleted.append(LeftOut(queue.arn, f"{error} Its messages come again, which changes nothing."))
+            return False
+        return True
+
+    def _own_tables(self) -> list[Table]:
+        existing = [] if self.write.makes_database else self.catalog.tables(self.settings.database)
+        return [
+            one for one in existing if one.parameters.get(UPDATED_BY) == self.settings.name and not is_of_database(one)
+        ]
+
+    def _fail(self, targets: Iterable[Target], error: EtlError) -> None:
+        self.report.failed_targets += [LeftOut(one.url, str(error)) for one in targets]
 
 
 def _of_database(
@@ -308,9 +540,9 @@ def _listed(
     settings: CrawlSettings,
     target: Target,
     url: str,
-    known: frozenset[str],
     chance: random.Random,
     report: CrawlReport,
+    walk: Callable[[SourceStorage, Target, Listing], Iterator[FileEntry]] = files_of,
 ) -> _Target:
     """List a target and read the heads of its files, or of some of each folder."""
     if isinstance(root := parse_url(url), LocalRoot) and not root.path.is_dir():
@@ -318,7 +550,7 @@ def _listed(
     storage, listing = open_source(url), Listing()
     one = _Target(url, storage, listing, {})
     kinds: dict[FileKind, FileKind] = {}
-    entries = files_of(storage, target, listing, known)
+    entries = walk(storage, target, listing)
     chosen = entries if target.sample_size is None else _sampled(entries, target.sample_size, chance, one.leaves)
     with ThreadPoolExecutor(_READERS) as pool:
         while some := list(islice(chosen, _AT_ONCE)):
@@ -357,6 +589,10 @@ def _read(settings: CrawlSettings, url: str, entry: FileEntry) -> Classified:
         return classify(head, settings.classifiers)
     except FileNotFoundError:
         return Classified(None, "it was deleted during the crawl")
+    except TransientError as error:
+        if settings.recrawl == EVENTS:
+            raise  # The file is in no later event, so this one must come again.
+        return Classified(None, str(error))
     except (
         EtlError,
         OSError,
@@ -457,7 +693,7 @@ def _crawl_tables(
 
 def _of_one_table(settings: CrawlSettings, table: Table, chance: random.Random, report: CrawlReport) -> Fitted:
     url = canonical_url(table.storage.location)
-    one = _listed(settings, Target(url), url, frozenset(), chance, report)
+    one = _listed(settings, Target(url), url, chance, report)
     return fit(url, [table], list(one.leaves.values()), combine=True)
 
 

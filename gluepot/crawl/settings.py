@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal
@@ -12,7 +12,7 @@ from typing import Any, Literal
 from gluepot.connectors.files.source.globs import compile_globs
 from gluepot.core.errors import ConfigError
 from gluepot.core.option_values import is_true
-from gluepot.core.storage import parse_url
+from gluepot.core.storage import S3Root, parse_url
 from gluepot.crawl.classify.custom import Custom
 
 Update = Literal["UPDATE_IN_DATABASE", "LOG"]
@@ -27,6 +27,8 @@ _ADDITIONAL = ("COMMENTS", "RAWTYPES")
 _LATER = ("MongoDBTargets", "DynamoDBTargets", "HudiTargets")
 # A path names a schema and a table below the database.
 _DEEPEST = 2
+_QUEUE, _DEAD_LETTERS = "EventQueueArn", "DlqEventQueueArn"
+_QUEUE_ARN = re.compile(r"arn:[\w-]+:sqs:(?P<region>[\w-]*):(?P<account>\d*):(?P<name>[\w.-]+)", re.ASCII)
 _MERGE_NEW, _INHERIT, _COMBINE = "MergeNewColumns", "InheritFromTable", "CombineCompatibleSchemas"
 
 
@@ -39,12 +41,16 @@ class Target:
         exclusions: globs relative to it.
         sample_size: how many files of each folder are read; None for all.
         tables: names of the tables of the catalog that lie there; empty for a target that may make tables.
+        queue: ARN of the queue that gets the events of the folder; empty for none.
+        dead_letters: ARN of the queue for messages that are not understood; empty for none.
     """
 
     url: str
     exclusions: tuple[str, ...] = ()
     sample_size: int | None = None
     tables: tuple[str, ...] = ()
+    queue: str = ""
+    dead_letters: str = ""
 
     def excludes(self, key: str) -> bool:
         """Tell whether a file is left out, by its path below the target."""
@@ -56,6 +62,39 @@ class Target:
 def _compiled(globs: tuple[str, ...]) -> re.Pattern[str] | None:
     # A glob that begins with a slash is about the whole path, as a crawler's globs are.
     return compile_globs([f"/{glob}" for glob in globs])
+
+
+@dataclass(frozen=True, slots=True)
+class QueueArn:
+    """What the ARN of a queue says.
+
+    Args:
+        region: of the queue; empty if the ARN has none.
+        account: that owns it; empty if the ARN has none.
+        name: of the queue.
+    """
+
+    region: str
+    account: str
+    name: str
+
+
+def read_queue_arn(arn: str, member: str = _QUEUE) -> QueueArn:
+    """Read the ARN of a queue.
+
+    Args:
+        arn: such as `arn:aws:sqs:eu-central-1:123456789012:lake-events`.
+        member: of the target, for the error.
+
+    Raises:
+        ConfigError: it is not the ARN of a queue of SQS.
+    """
+    found = _QUEUE_ARN.fullmatch(arn)
+    if found is None:
+        raise ConfigError(
+            f"{member} is {arn!r}; write the ARN of a queue, such as arn:aws:sqs:eu-central-1:123456789012:lake-events."
+        )
+    return QueueArn(**found.groupdict())
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,11 +226,17 @@ def _target(given: Mapping[str, Any]) -> Target:
     sample = given.get("SampleSize")
     if sample is not None and not 1 <= sample <= _MOST_SAMPLES:
         raise ConfigError(f"SampleSize is {sample}; use 1 to {_MOST_SAMPLES}, or leave it out to read all files.")
-    if given.get("EventQueueArn"):
-        raise ConfigError("EventQueueArn cannot be used here; leave it out and crawl new folders only.")
     path = str(given.get("Path") or "")
     parse_url(path)
-    return Target(path, tuple(given.get("Exclusions") or ()), sample)
+    queue, dead_letters = (_queue(given, member) for member in (_QUEUE, _DEAD_LETTERS))
+    return Target(path, tuple(given.get("Exclusions") or ()), sample, queue=queue, dead_letters=dead_letters)
+
+
+def _queue(given: Mapping[str, Any], member: str) -> str:
+    arn = str(given.get(member) or "")
+    if arn:
+        read_queue_arn(arn, member)
+    return arn
 
 
 def _jdbc_target(given: Mapping[str, Any]) -> JdbcTarget:
@@ -226,15 +271,29 @@ def _checked(settings: CrawlSettings) -> CrawlSettings:
         raise ConfigError("DatabaseName is missing; name the database that gets the tables.")
     if settings.catalog_targets and settings.delete != "LOG":
         raise ConfigError("A crawler of CatalogTargets makes and deletes no tables; set DeleteBehavior to LOG.")
+    if settings.recrawl in {NEW_FOLDERS, EVENTS} and (settings.catalog_targets or settings.jdbc_targets):
+        other = _OF_TABLES if settings.catalog_targets else _OF_DATABASES
+        raise ConfigError(f"RecrawlBehavior {settings.recrawl} needs S3Targets; use {EVERYTHING} for {other}.")
     if settings.recrawl == EVENTS:
-        raise ConfigError(f"RecrawlBehavior {EVENTS} cannot be used here; use {NEW_FOLDERS} or {EVERYTHING}.")
+        _check_events(settings.targets)
     if settings.recrawl == NEW_FOLDERS:
-        if settings.catalog_targets or settings.jdbc_targets:
-            other = "CatalogTargets" if settings.catalog_targets else _OF_DATABASES
-            raise ConfigError(f"RecrawlBehavior {NEW_FOLDERS} needs S3Targets; use {EVERYTHING} for {other}.")
         # Glue forces both, whatever the crawler says: a crawl of new folders looks at nothing that it knows.
         return replace(settings, update="LOG", delete="LOG")
     return settings
+
+
+def _check_events(targets: Iterable[Target]) -> None:
+    for target in targets:
+        if not target.queue:
+            raise ConfigError(
+                f"The target {target.url} has no {_QUEUE}, which RecrawlBehavior {EVENTS} needs; give the ARN of the"
+                f" queue that gets its events, or use {NEW_FOLDERS}."
+            )
+        if not isinstance(parse_url(target.url), S3Root):
+            raise ConfigError(
+                f"The target {target.url} is not in S3, so it sends no events for RecrawlBehavior {EVENTS}; use"
+                f" {NEW_FOLDERS}."
+            )
 
 
 def _configuration(text: object) -> dict[str, Any]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from gluepot.catalog.formats import KNOWN_FORMATS, HiveFormat
 from gluepot.catalog.values import Partition
@@ -21,6 +21,51 @@ COUNTS = frozenset({"sizeKey", "objectCount", "recordCount", "averageRecordSize"
 _BY_PLACE = frozenset({"csv", "opencsv"})
 _NO_FORMAT = HiveFormat("", "", "")
 _VERSIONS = {"CrawlerSchemaSerializerVersion": "1.0", "CrawlerSchemaDeserializerVersion": "1.0"}
+
+
+class Counts(NamedTuple):
+    """How much a table or a partition has.
+
+    Args:
+        files: how many.
+        size_bytes: of all of them.
+        records: an estimate.
+    """
+
+    files: int = 0
+    size_bytes: int = 0
+    records: int = 0
+
+    @classmethod
+    def of_parts(cls, parts: Iterable[Part]) -> Counts:
+        """Return how much some folders have."""
+        return cls().changed((cls(part.files, part.size_bytes, part.records) for part in parts), ())
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, str]) -> Counts:
+        """Return what parameters say; zero where they say nothing."""
+        said = (parameters.get(name, "") for name in ("objectCount", "sizeKey", "recordCount"))
+        return cls(*(int(one) if one.isdecimal() else 0 for one in said))
+
+    def changed(self, added: Iterable[Counts], removed: Iterable[Counts]) -> Counts:
+        """Return how much there is when some is added and some removed; never less than nothing."""
+        files, size_bytes, records = self
+        for sign, some in ((1, added), (-1, removed)):
+            for one in some:
+                files += sign * one.files
+                size_bytes += sign * one.size_bytes
+                records += sign * one.records
+        return Counts(max(files, 0), max(size_bytes, 0), max(records, 0))
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The same as parameters of a table."""
+        return {
+            "sizeKey": str(self.size_bytes),
+            "objectCount": str(self.files),
+            "recordCount": str(self.records),
+            "averageRecordSize": str(self.size_bytes // self.records if self.records else 0),
+        }
 
 
 def table_body(found: FoundTable, crawler: str, run_id: str) -> dict[str, Any]:
@@ -82,7 +127,7 @@ def partition_of(found: FoundTable, part: Part, table: Mapping[str, Any] | None)
         part: a folder of it.
         table: the table's body, if the partition inherits from it.
     """
-    location, counts = found.location_of(part), _counts([part])
+    location, counts = found.location_of(part), Counts.of_parts([part]).parameters
     if table is None:
         parameters = _parameters(part.kind, [part])
         storage = _storage(part.kind, location, parameters, found.keys)
@@ -126,20 +171,10 @@ def _parameters(kind: FileKind, parts: Sequence[Part], exclusions: Sequence[str]
     return {
         **dict(kind.basics),
         **dict(kind.traits),
-        **_counts(parts),
+        **Counts.of_parts(parts).parameters,
         **_VERSIONS,
         "compressionType": kind.compression,
         "classification": kind.classification,
         "typeOfData": "file",
         **({"exclusions": json.dumps(list(exclusions))} if exclusions else {}),
-    }
-
-
-def _counts(parts: Sequence[Part]) -> dict[str, str]:
-    size_bytes, records = sum(part.size_bytes for part in parts), sum(part.records for part in parts)
-    return {
-        "sizeKey": str(size_bytes),
-        "objectCount": str(sum(part.files for part in parts)),
-        "recordCount": str(records),
-        "averageRecordSize": str(size_bytes // records if records else 0),
     }

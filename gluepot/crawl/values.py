@@ -162,6 +162,7 @@ class FoundTable:
         exclusions: globs of the target.
         name: of the table of the catalog that it is known to be; empty if the catalog has to be asked.
         relation: the table of a database that it is; None for files, which all members above are about.
+        gone: values of partitions of the known table whose folders have no files any more.
     """
 
     url: str
@@ -175,6 +176,7 @@ class FoundTable:
     exclusions: tuple[str, ...] = ()
     name: str = ""
     relation: FoundRelation | None = None
+    gone: Sequence[tuple[str, ...]] = ()
 
     @property
     def location(self) -> str:

@@ -199,7 +199,7 @@ def test_the_targets_of_a_crawler_of_new_folders_are_locked(world):
         ({"Configuration": '{"Version": 1.0, "Grouping": {"TableLevelConfiguration": 0}}'}, "a whole number from 1 on"),
         ({"Schedule": "rate(5 minutes)"}, "cron"),
         ({"Classifiers": ["none"]}, "Classifier none not found"),
-        ({"RecrawlPolicy": {"RecrawlBehavior": "CRAWL_EVENT_MODE"}}, "cannot be used here"),
+        ({"RecrawlPolicy": {"RecrawlBehavior": "CRAWL_EVENT_MODE"}}, "has no EventQueueArn"),
         ({"Targets": {"CatalogTargets": [{"DatabaseName": "d", "Tables": ["t"]}]}}, "set DeleteBehavior to LOG"),
     ],
 )

@@ -1,0 +1,430 @@
+"""Crawls by events: a server that speaks S3, SQS and SNS, whose bucket notifies a queue of each change."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import boto3
+import pytest
+
+from gluepot.core.clock import FakeClock
+from gluepot.core.errors import ConfigError
+from gluepot.crawl import queues, run
+from gluepot.crawl.__main__ import main
+from gluepot.crawl.queues import open_queue
+from gluepot.crawl.run import crawl
+from gluepot.crawl.settings import crawl_settings
+from tests.integration.test_crawl_s3 import parquet_bytes, put, requests  # noqa: F401  a fixture
+from tests.unit.crawl.crawling import a_catalog, columns, outcomes
+
+DELETE = {"SchemaChangePolicy": {"DeleteBehavior": "DELETE_FROM_DATABASE"}}
+POINTS = (
+    *("crawl.begun", "crawl.sent_away", "crawl.received", "crawl.reading", "crawl.listed", "crawl.grouped"),
+    *("crawl.classified", "crawl.planned", "crawl.writing", "crawl.partitions", "crawl.written"),
+)
+
+
+class Killed(BaseException):
+    """The crawl is killed at this point."""
+
+
+@dataclass
+class Queue:
+    """A queue of one test."""
+
+    client: Any
+    url: str
+    arn: str
+
+    def bodies(self) -> list[str]:
+        """The messages that wait."""
+        found: dict[str, str] = {}
+        while True:
+            some = self.client.receive_message(QueueUrl=self.url, MaxNumberOfMessages=10).get("Messages", [])
+            if all(one["MessageId"] in found for one in some):
+                return list(found.values())
+            found |= {one["MessageId"]: one["Body"] for one in some}
+
+    def send(self, *bodies: str) -> None:
+        for body in bodies:
+            self.client.send_message(QueueUrl=self.url, MessageBody=body)
+
+
+@pytest.fixture
+def sqs(client, endpoint):
+    sqs = boto3.client("sqs", endpoint_url=endpoint, region_name="us-east-1")
+    yield sqs
+    sqs.close()
+
+
+@pytest.fixture
+def new_queue(sqs):
+    # With this timeout a message is there again at once, as after a crash or a crawl that took long.
+    def new() -> Queue:
+        url = sqs.create_queue(QueueName=f"q-{uuid4().hex[:8]}", Attributes={"VisibilityTimeout": "0"})["QueueUrl"]
+        arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+        return Queue(sqs, url, arn)
+
+    return new
+
+
+@pytest.fixture
+def queue(new_queue):
+    return new_queue()
+
+
+@pytest.fixture
+def catalog(tmp_path):
+    return a_catalog(tmp_path)
+
+
+def notify(client, **more):
+    client.put_bucket_notification_configuration(Bucket="lake", NotificationConfiguration=more)
+
+
+@pytest.fixture
+def notified(client, queue):
+    """The queue gets the events of the bucket, the test event first."""
+    events = ["s3:ObjectCreated:*", "s3:ObjectRemoved:*"]
+    notify(client, QueueConfigurations=[{"QueueArn": queue.arn, "Events": events}])
+    return queue
+
+
+def by_events(queue, path="s3://lake/clicks/", dead_letters="", **members):
+    target = {"Path": path, "EventQueueArn": queue.arn, **({"DlqEventQueueArn": dead_letters} if dead_letters else {})}
+    return {
+        "Name": "nightly",
+        "DatabaseName": "web",
+        "Targets": {"S3Targets": [target]},
+        "RecrawlPolicy": {"RecrawlBehavior": "CRAWL_EVENT_MODE"},
+        **members,
+    }
+
+
+def crawled(catalog, given, **more):
+    return crawl(
+        crawl_settings(given),
+        catalog,
+        random.Random(7),
+        "run-1",
+        open_queue=functools.partial(open_queue, wait_secs=0),
+        **more,
+    )
+
+
+def day(client, number, table="clicks", file="x", **more):
+    put(client, f"{table}/day={number}/{file}.parquet", parquet_bytes(id=1, a=1, b="x", **more))
+
+
+def remove(client, *keys):
+    for key in keys:
+        client.delete_object(Bucket="lake", Key=key)
+
+
+def days(catalog, name="clicks"):
+    return [one.values[0] for one in catalog.partitions(catalog.table("web", name))]
+
+
+def listed(requests):  # noqa: F811
+    return [one for one in requests if "list-type" in one]
+
+
+def test_the_first_crawl_looks_at_everything_and_later_ones_at_what_events_name(
+    client,
+    catalog,
+    queue,
+    requests,  # noqa: F811
+):
+    day(client, 1)
+    assert outcomes(crawled(catalog, by_events(queue))) == {"clicks": "created"}
+
+    day(client, "lost")  # before the queue gets events
+    notify(client, QueueConfigurations=[{"QueueArn": queue.arn, "Events": ["s3:ObjectCreated:*"]}])
+    day(client, "a b+ü")
+    put(client, "clicks/_temporary/0/x.parquet", b"x")
+    put(client, "orders/x.csv", b"id,n\n1,2\n")
+    assert len(queue.bodies()) >= 3
+    requests.clear()
+    report = crawled(catalog, by_events(queue))
+
+    assert days(catalog) == ["1", "a b+ü"]
+    assert [one.name for one in catalog.tables("web")] == ["clicks"]
+    assert len(listed(requests)) == 1
+    assert not any("lost" in one or "day%3D1" in one or "day=1" in one for one in requests)
+    assert catalog.table("web", "clicks").parameters["objectCount"] == "2"
+    assert "only folders that events name are listed: 1 folder" in report.steps[0].line()
+    assert queue.bodies() == []
+
+    requests.clear()
+    assert crawled(catalog, by_events(queue)).tables == []
+    assert listed(requests) == []
+
+
+def test_new_columns_and_wider_types_come_and_what_other_files_have_stays(client, catalog, notified):
+    put(client, "clicks/day=1/x.json", b'{"id": 1, "a": 1, "b": "x", "old": true}\n')
+    crawled(catalog, by_events(notified))
+    put(client, "clicks/day=2/x.json", b'{"id": 1.5, "a": 1, "b": "x", "old": true, "new": {"c": 1}}\n')
+    put(client, "clicks/day=3/x.json", b'{"id": 1, "a": 1, "b": "x"}\n')
+    report = crawled(catalog, by_events(notified))
+    table = catalog.table("web", "clicks")
+    assert columns(table) == "id double, a int, b string, old boolean, new struct<c:int>"
+    assert table.body["StorageDescriptor"]["SerdeInfo"]["Parameters"]["paths"] == "a,b,id,new,old"
+    assert table.parameters["objectCount"] == "3"
+    assert table.parameters["recordCount"] == "3"
+    assert report.tables[0].outcome == "updated"
+
+    day(client, 4, other=1, another=1, more=1)
+    put(client, "clicks/day=1/stray/x.json", b'{"id": 1}\n')
+    report = crawled(catalog, by_events(notified))
+    assert days(catalog) == ["1", "2", "3"]
+    assert {one.outcome for one in report.steps[1:]} == {"left out"}
+
+    log = {"SchemaChangePolicy": {"UpdateBehavior": "LOG", "DeleteBehavior": "LOG"}}
+    put(client, "clicks/day=5/x.json", b'{"id": 1, "a": 1, "b": "x", "old": true, "new": {"c": 1}, "last": 1}\n')
+    report = crawled(catalog, by_events(notified, **log))
+    assert report.tables[0].why.startswith("UpdateBehavior is LOG: new column last int; ")
+    assert days(catalog) == ["1", "2", "3", "5"]
+    assert catalog.table("web", "clicks").body == table.body
+
+
+def test_a_partition_and_then_a_table_without_files_follow_the_policy(client, catalog, notified):
+    for number in (1, 2, 3):
+        day(client, number)
+    put(client, "plain/x.csv", b"id,n\n1,2\n3,4\n")
+    given = by_events(notified, "s3://lake/")
+    assert set(outcomes(crawled(catalog, given))) == {"clicks", "plain"}
+
+    remove(client, "clicks/day=1/x.parquet")
+    crawled(catalog, given)
+    first = catalog.partitions(catalog.table("web", "clicks"))[0]
+    assert first.parameters["DEPRECATED_BY_CRAWLER"] == "nightly"
+    assert catalog.table("web", "clicks").parameters["objectCount"] == "2"
+
+    remove(client, "clicks/day=2/x.parquet", "plain/x.csv")
+    report = crawled(catalog, {**given, **DELETE})
+    assert days(catalog) == ["1", "3"]
+    assert outcomes(report) == {"clicks": "unchanged", "plain": "deleted"}
+
+    notify(client)
+    remove(client, "clicks/day=3/x.parquet")
+    crawled(catalog, {**given, **DELETE})
+    assert days(catalog) == ["1", "3"], "no event named it"
+    notified.send(json.dumps({"Records": [record("clicks/day=3/x.parquet", "ObjectRemoved:Delete")]}))
+    assert outcomes(crawled(catalog, {**given, **DELETE})) == {"clicks": "deleted"}
+    assert catalog.tables("web") == []
+
+
+def record(key, name="ObjectCreated:Put"):
+    return {"eventName": name, "s3": {"bucket": {"name": "lake"}, "object": {"key": key}}}
+
+
+def test_folders_that_fit_no_table_are_new_tables_and_files_beside_folders_stay_what_they_are(
+    client, catalog, notified
+):
+    day(client, 1)
+    put(client, "mixed/a.csv", b"id,n\n1,2\n3,4\n")
+    put(client, "mixed/deep/x.json", b'{"q": 1}\n')
+    put(client, "flat/x.csv", b"id,n\n1,2\n3,4\n")
+    given = by_events(notified, "s3://lake/")
+    assert set(outcomes(crawled(catalog, given))) == {"clicks", "a_csv", "mixed", "flat"}
+
+    put(client, "returns/year=2026/month=1/x.json", b'{"id": 1}\n')
+    put(client, "mixed/a.csv", b"id,n,more\n1,2,3\n3,4,5\n")
+    put(client, "flat/x.csv", b"other,n\n1,2\n3,4\n")
+    report = crawled(catalog, given)
+    assert outcomes(report) == {"a_csv": "updated", "flat": "updated", "returns": "created"}
+    returns = catalog.table("web", "returns")
+    assert [key.name for key in returns.partition_keys] == ["year", "month"]
+    assert columns(catalog.table("web", "a_csv")) == "id bigint, n bigint, more bigint"
+    # All files of this table were read, so columns that are gone go.
+    assert columns(catalog.table("web", "flat")) == "other bigint, n bigint"
+
+    remove(client, "mixed/a.csv")
+    assert outcomes(crawled(catalog, {**given, **DELETE})) == {"a_csv": "deleted"}
+
+
+def test_lake_tables_are_followed_by_their_metadata(client, catalog, notified):
+    def commit(number, *names):
+        fields = [{"name": name, "type": "long", "nullable": True, "metadata": {}} for name in names]
+        schema = json.dumps({"type": "struct", "fields": fields})
+        line = json.dumps({"metaData": {"schemaString": schema}})
+        put(client, f"d/_delta_log/{number:020}.json", line.encode())
+
+    day(client, 1)
+    put(client, "plain/x.csv", b"id,n\n1,2\n3,4\n")
+    given = by_events(notified, "s3://lake/")
+    crawled(catalog, given)
+    day(client, 1, "d")  # its event comes without those of the log
+    notify(client)
+    commit(0, "id")
+    assert outcomes(crawled(catalog, given)) == {"d": "created"}
+    notified.send(json.dumps({"Records": [record("d/_delta_log/1.json")]}))
+    commit(1, "id", "n")
+    assert outcomes(crawled(catalog, given)) == {"d": "updated"}
+    assert columns(catalog.table("web", "d")) == "id bigint, n bigint"
+    remove(client, *(one["Key"] for one in client.list_objects_v2(Bucket="lake", Prefix="d/")["Contents"]))
+    notified.send(json.dumps({"Records": [record("d/_delta_log/1.json", "ObjectRemoved:Delete")]}))
+    assert outcomes(crawled(catalog, {**given, **DELETE})) == {"d": "deleted"}
+
+
+def test_messages_that_are_not_understood_go_to_the_queue_of_dead_letters(client, catalog, notified, new_queue):
+    day(client, 1)
+    crawled(catalog, by_events(notified))
+    other = new_queue()
+    notified.send("hello", "{}")
+    day(client, 2)
+    report = crawled(catalog, by_events(notified, dead_letters=other.arn))
+    assert days(catalog) == ["1", "2"]
+    assert sorted(other.bodies()) == ["hello", "{}"]
+    assert notified.bodies() == []
+    assert report.misunderstood_messages == 2
+    assert all(one.why.endswith(f"; it was sent to {other.arn}") for one in report.misunderstood)
+
+    notified.send("hello")
+    given = by_events(notified, dead_letters=f"{other.arn}-none")
+    with pytest.raises(ConfigError, match=f"There is no queue {other.arn}-none"):
+        crawled(catalog, given)
+    assert notified.bodies() == ["hello"]
+
+
+def test_without_a_queue_of_dead_letters_they_are_deleted_and_the_log_says_so(
+    client, catalog, notified, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    day(client, 1)
+    notified.send("hello")
+    (tmp_path / "request.json").write_text(json.dumps({"id": "c1", "crawler": by_events(notified), "classifiers": []}))
+    assert main(["request.json"], {"GLUEPOT_CATALOG": f"sqlite:///{tmp_path}/catalog.db"}, FakeClock(0.0)) == 0
+    assert days(catalog) == ["1"]
+    assert notified.bodies() == []
+    [line] = [line for line in capsys.readouterr().out.splitlines() if "WARN" in line]
+    assert line.startswith("[c1] WARN : Not understood: message ")
+    assert line.endswith("it is not JSON (Expecting value: line 1 column 1 (char 0)); it was deleted")
+
+
+def test_events_may_come_through_a_topic(client, catalog, queue, endpoint):
+    day(client, 1)
+    crawled(catalog, by_events(queue))
+    sns = boto3.client("sns", endpoint_url=endpoint, region_name="us-east-1")
+    topic = sns.create_topic(Name="lake-events")["TopicArn"]
+    sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=queue.arn)
+    notify(client, TopicConfigurations=[{"TopicArn": topic, "Events": ["s3:ObjectCreated:*"]}])
+    day(client, 2)
+    assert all(json.loads(body)["Type"] == "Notification" for body in queue.bodies())
+    crawled(catalog, by_events(queue))
+    assert days(catalog) == ["1", "2"]
+    assert queue.bodies() == []
+    sns.close()
+
+
+def test_many_messages_are_taken_in_rounds_of_one_transaction_each(client, catalog, queue, sqs):
+    day(client, 1)
+    crawled(catalog, by_events(queue))
+    for number in range(2, 32):
+        day(client, number)
+        queue.send(json.dumps({"Records": [record(f"clicks/day={number}/x.parquet")]}))
+    # A round ends with a message, and those of the round before are gone then.
+    sqs.set_queue_attributes(QueueUrl=queue.url, Attributes={"VisibilityTimeout": "30"})
+    report = crawled(catalog, by_events(queue), most_messages=10)
+    assert [len(one.added) for one in report.tables] == [10, 10, 10]
+    assert len(days(catalog)) == 31
+    left = sqs.get_queue_attributes(QueueUrl=queue.url, AttributeNames=["All"])["Attributes"]
+    assert left["ApproximateNumberOfMessagesNotVisible"] == left["ApproximateNumberOfMessages"] == "0"
+
+
+def test_two_targets_may_share_a_queue_and_if_one_fails_its_messages_stay(client, catalog, notified):
+    day(client, 1)
+    day(client, 1, "orders")
+    given = by_events(notified)
+    other = {**given["Targets"]["S3Targets"][0], "Path": "s3://lake/orders/"}
+    given["Targets"]["S3Targets"].append(other)
+    assert set(outcomes(crawled(catalog, given))) == {"clicks", "orders"}
+    day(client, 2)
+    day(client, 2, "orders")
+    given["Targets"]["S3Targets"].append({**other, "Path": "s3://nowhere/x/"})
+    report = crawled(catalog, given)
+    assert [one.place for one in report.failed_targets] == ["s3://nowhere/x/"]
+    assert (days(catalog), days(catalog, "orders")) == (["1", "2"], ["1", "2"])
+    assert len(notified.bodies()) == 2
+    del given["Targets"]["S3Targets"][-1]
+    assert set(outcomes(crawled(catalog, given)).values()) == {"unchanged"}
+    assert notified.bodies() == []
+
+
+def test_a_dry_run_writes_nothing_and_leaves_all_messages(client, catalog, notified):
+    day(client, 1)
+    crawled(catalog, by_events(notified))
+    day(client, 2)
+    notified.send("hello")
+    report = crawled(catalog, by_events(notified), dry_run=True)
+    assert len(report.tables[0].added) == 1
+    assert days(catalog) == ["1"]
+    assert len(notified.bodies()) == 2
+
+
+def test_a_queue_that_is_not_there_is_told(client, catalog, queue):
+    day(client, 1)
+    queue.arn += "-none"
+    with pytest.raises(ConfigError, match=f"There is no queue {queue.arn}; create it"):
+        crawled(catalog, by_events(queue))
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_a_crawl_that_is_killed_is_done_again_and_changes_each_thing_once(client, catalog, notified, new_queue, point):
+    day(client, 1)
+    day(client, "gone")
+    crawled(catalog, by_events(notified))
+    day(client, 2, c=1.5)
+    remove(client, "clicks/day=gone/x.parquet")
+    other = new_queue()
+    notified.send("hello")
+    given = by_events(notified, dead_letters=other.arn, **DELETE)
+
+    def reach(name):
+        if name == point:
+            raise Killed
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (run, queues):
+            patch.setattr(module, "reach", reach)
+        with pytest.raises(Killed):
+            crawled(catalog, given)
+    is_written = point == "crawl.written"
+    assert days(catalog) == (["1", "2"] if is_written else ["1", "gone"])
+    versions = len(catalog.table_versions("web", "clicks"))
+    crawled(catalog, given)
+
+    assert days(catalog) == ["1", "2"]
+    assert columns(catalog.table("web", "clicks")) == "id bigint, a bigint, b string, c double"
+    assert catalog.table("web", "clicks").parameters["objectCount"] == "2"
+    assert len(catalog.table_versions("web", "clicks")) == (versions if is_written else versions + 1)
+    assert other.bodies() == ["hello"] * (2 if point == "crawl.sent_away" else 1)
+    assert notified.bodies() == []
+
+
+def test_the_command_follows_events_and_survives_a_kill_between_the_commit_and_the_deletion(client, notified, tmp_path):
+    environ = {**os.environ, "GLUEPOT_STATE": str(tmp_path)}
+    command = [sys.executable, "-m", "gluepot", "crawl", "s3://lake/clicks", "--event-queue", notified.arn]
+
+    def run_command(**more):
+        return subprocess.run(
+            command, env={**environ, **more}, capture_output=True, text=True, check=False, start_new_session=True
+        )
+
+    day(client, 1)
+    killed = run_command(GLUEPOT_FAILPOINT="crawl.written")
+    assert killed.returncode == -signal.SIGKILL
+    assert len(notified.bodies()) == 2
+    done = run_command()
+    assert done.returncode == 0, done.stderr
+    assert "1 table, 0 changed" in done.stdout
+    assert notified.bodies() == []

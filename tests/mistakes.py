@@ -400,6 +400,18 @@ OF_COMMANDS = (
         "path 'jdbc:postgresql://db.example/shop' has the scheme 'jdbc'; use a local path, file: or s3://",
     ),
     Mistake(
+        "A queue by its name",
+        ["crawl", "s3://lake/orders", "--event-queue", "lake-events"],
+        "EventQueueArn is 'lake-events'; write the ARN of a queue, such as"
+        " arn:aws:sqs:eu-central-1:123456789012:lake-events.",
+    ),
+    Mistake(
+        "Events of a folder that sends none",
+        ["crawl", "folder", "--event-queue", "arn:aws:sqs:eu-central-1:123456789012:lake-events"],
+        "The target folder is not in S3, so it sends no events for RecrawlBehavior CRAWL_EVENT_MODE; use"
+        " CRAWL_NEW_FOLDERS_ONLY.",
+    ),
+    Mistake(
         "A grok pattern that is misspelt",
         ["crawl", "folder", "--classifier", "grok.json"],
         "The grok pattern NUMBR is not known; add it. Did you mean 'NUMBER'?",

@@ -109,6 +109,10 @@ OF_AWS = (
     ),
     Variable("AWS_ENDPOINT_URL_S3", "The address of the store for `s3://`. It wins over `AWS_ENDPOINT_URL`."),
     Variable("AWS_ENDPOINT_URL_KINESIS", "The address of Kinesis. It wins over `AWS_ENDPOINT_URL`."),
+    Variable(
+        "AWS_ENDPOINT_URL_SQS",
+        "The address of SQS, whose queues have the events of crawlers. It wins over `AWS_ENDPOINT_URL`.",
+    ),
     Variable("AWS_CA_BUNDLE", "A file of certificates that connections to Kinesis trust instead of the machine's."),
 )
 """What Gluepot reads of AWS's own variables."""

@@ -60,7 +60,7 @@ class ChangedPlaces:
     Args:
         folders: whose files are others now, relative to the target.
         lakes: folders of lake tables whose metadata are others now, with their formats.
-        odd: the first keys below the target that are not paths, so that no listing has them.
+        odd: URLs of the first objects below the target whose keys are not paths, so that no listing has them.
     """
 
     folders: set[str] = field(default_factory=set)
@@ -122,7 +122,7 @@ def _note(target: Target, inside: str, event: ObjectEvent, found: ChangedPlaces)
     *folders, name = inside.split("/")
     if not _NO_PART.isdisjoint(folders) or name in {".", ".."}:
         if len(found.odd) < _MOST_NOTES:
-            found.odd.add(event.key)
+            found.odd.add(f"s3://{event.bucket}/{event.key}")
         return
     folder = "/".join(folders)
     if (lake := lake_of(folder, name)) is not None:

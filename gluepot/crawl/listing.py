@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gluepot.connectors.files.source.hive import is_partition
-from gluepot.core.errors import EtlError
+from gluepot.core.errors import EtlError, PermanentError
 from gluepot.core.storage import Entry, Level, LocalSource, SourceStorage, canonical_url, open_source
 from gluepot.crawl.names import folder_and_above
 from gluepot.crawl.settings import Target
@@ -78,7 +78,7 @@ def files_in(
         tables: folders of tables that are known. They are no lake tables, and lie in none.
 
     Raises:
-        EtlError: one of them cannot be listed.
+        EtlError: one of them cannot be listed now.
     """
     asked: set[str] = set()
     for folder in folders:
@@ -87,7 +87,11 @@ def files_in(
                 break
             asked.add(above)
             _notice_lake(storage, above, listing)
-        level = storage.level(folder)
+        try:
+            level = storage.level(folder)
+        except PermanentError as error:
+            listing.unreadable.append((folder, str(error)))
+            continue
         _notice_inside(storage, target, folder, level, listing)
         yield from _looked_at(level.files, target, listing)
 
@@ -96,9 +100,12 @@ def has_files(storage: SourceStorage, folder: str) -> bool:
     """Tell whether a folder has any file, at whatever depth.
 
     Raises:
-        EtlError: it cannot be listed.
+        EtlError: it cannot be listed now.
     """
-    return next(iter(storage.tree(folder)), None) is not None
+    try:
+        return next(iter(storage.tree(folder)), None) is not None
+    except PermanentError:
+        return True  # an object whose key is not a path
 
 
 def _looked_at(walk: Iterable[Entry], target: Target, listing: Listing) -> Iterator[Entry]:

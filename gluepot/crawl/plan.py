@@ -261,8 +261,14 @@ def _of_some_folders(
     lost = [held[one] for one in gone if one in held and settings.delete != "LOG"]
     before = [held[part.values] for part in found.parts if part.values in held]
     counts = Counts.of(there.parameters).changed([Counts.of_parts(found.parts)], (*before, *lost))
-    wanted, why = _wanted(settings, there, _with_the_rest(body if found.parts else there.body, there, counts))
-    action = _changed(found.name, there, wanted, why)
+    grown = _with_the_rest(body if found.parts else there.body, there, counts)
+    if not found.parts and _is_gone(there, seen):
+        action = _deleted(settings, found.name, replace(there, body=grown), "its files are gone", may_drop=True)
+        if action.outcome == "deleted":
+            return action
+    else:
+        wanted, why = _wanted(settings, there, grown)
+        action = _changed(found.name, there, wanted, why)
     return _with_partitions(settings, action, found, there, existing, catalogued, seen)
 
 
@@ -420,6 +426,12 @@ def _changed(name: str, there: Table, wanted: Mapping[str, Any], why: str) -> Ac
     if there.body != wanted and _counts(there.body) != _counts(wanted):
         return Action(name, "unchanged", wanted, why=why)
     return Action(name, "logged" if why else "unchanged", why=why)
+
+
+def _is_gone(there: Table, seen: Seen) -> bool:
+    """Tell whether a table was looked at and has no file at all."""
+    place = _place_of(there)
+    return there.created_ms <= seen.began_ms and seen.covers(place) and not seen.has_files(place)
 
 
 def _with_partitions(

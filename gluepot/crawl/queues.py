@@ -112,7 +112,10 @@ class EventQueue:
 
     def _delete(self, receipts: Sequence[str]) -> None:
         entries = [{"Id": str(at), "ReceiptHandle": receipt} for at, receipt in enumerate(receipts)]
-        self._client.delete_message_batch(QueueUrl=self._url, Entries=entries)
+        answer = self._client.delete_message_batch(QueueUrl=self._url, Entries=entries)
+        if failed := answer.get("Failed"):
+            said = f"{failed[0].get('Code')}: {failed[0].get('Message', '')}"
+            raise TransientError(f"The queue {self.arn} did not delete {len(failed)} of its messages ({said}).", 5.0)
 
 
 def open_queue(arn: str, wait_secs: int = 1) -> EventQueue:

@@ -365,7 +365,7 @@ def _of_events(
     doubtful -= {table.folder for table in fitted.tables if table.parts}
     full = {root for root in doubtful if has_files(one.storage, root)}
     seen.add_named(one, {*folders, *emptied, *(doubtful - full)}, full)
-    found += [table for table in fitted.tables if table.parts or table.folder in full]
+    found += fitted.tables
     beside = [leaf for leaf in leaves if leaf.folder in keyed]
     with_folders = frozenset((one.listing.with_folders - roots.keys()) | keyed.keys())
     rules = replace(_rules(settings, url, roots), with_folders=with_folders)
@@ -435,7 +435,8 @@ class _EventCrawl:
         while received is not None and (received.messages or whole):
             if not self._write_round(targets, received, whole):
                 return  # The messages come again.
-            is_last = received.messages < self.most_messages
+            # The messages of a dry run stay, so a second round might get them again.
+            is_last = received.messages < self.most_messages or self.write.dry_run
             if not self.write.dry_run and not self._deleted(queue, received):
                 return
             received, whole = None if is_last else self._received(queue, targets), set()

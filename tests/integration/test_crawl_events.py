@@ -27,9 +27,10 @@ from tests.integration.test_crawl_s3 import parquet_bytes, put, requests  # noqa
 from tests.unit.crawl.crawling import a_catalog, columns, outcomes
 
 DELETE = {"SchemaChangePolicy": {"DeleteBehavior": "DELETE_FROM_DATABASE"}}
-POINTS = (
-    *("crawl.begun", "crawl.sent_away", "crawl.received", "crawl.reading", "crawl.listed", "crawl.grouped"),
-    *("crawl.classified", "crawl.planned", "crawl.writing", "crawl.partitions", "crawl.written"),
+POINTS = ("crawl.sent_away", "crawl.received", "crawl.partitions", "crawl.written")
+OTHER_POINTS = (
+    *("crawl.begun", "crawl.reading", "crawl.listed", "crawl.grouped", "crawl.classified", "crawl.planned"),
+    "crawl.writing",
 )
 
 
@@ -223,6 +224,44 @@ def test_a_partition_and_then_a_table_without_files_follow_the_policy(client, ca
     assert catalog.tables("web") == []
 
 
+def test_partitions_of_a_table_without_files_are_deprecated_too_and_come_back_one_by_one(client, catalog, notified):
+    day(client, 1)
+    day(client, 2)
+    put(client, "clicks/day=1/", b"")  # the marker of a folder
+    crawled(catalog, by_events(notified))
+    remove(client, "clicks/day=1/x.parquet", "clicks/day=1/", "clicks/day=2/x.parquet")
+    assert outcomes(crawled(catalog, by_events(notified))) == {"clicks": "deprecated"}
+
+    def deprecated():
+        table = catalog.table("web", "clicks")
+        return ["DEPRECATED_BY_CRAWLER" in one.parameters for one in (table, *catalog.partitions(table))]
+
+    assert deprecated() == [True, True, True]
+    assert catalog.table("web", "clicks").parameters["objectCount"] == "0"
+    day(client, 2)
+    crawled(catalog, by_events(notified))
+    assert deprecated() == [False, True, False]
+    assert catalog.table("web", "clicks").parameters["objectCount"] == "1"
+
+
+def test_keys_that_are_not_paths_are_told_and_the_others_are_followed(client, catalog, notified):
+    day(client, 1)
+    crawled(catalog, by_events(notified))
+    day(client, 2)
+    day(client, 3)
+    put(client, "clicks/day=2//x.parquet", parquet_bytes(id=1))
+    report = crawled(catalog, by_events(notified))
+    assert days(catalog) == ["1", "3"]
+    assert [(one.place, one.why) for one in report.left_out] == [
+        ("s3://lake/clicks/day=2//x.parquet", "the key is not a path, so it cannot be listed"),
+        (
+            "s3://lake/clicks/day=2",
+            "s3://lake/clicks has a key that is not a path, 'clicks/day=2//'; rename the object",
+        ),
+    ]
+    assert notified.bodies() == []
+
+
 def record(key, name="ObjectCreated:Put"):
     return {"eventName": name, "s3": {"bucket": {"name": "lake"}, "object": {"key": key}}}
 
@@ -378,7 +417,7 @@ def test_a_queue_that_is_not_there_is_told(client, catalog, queue):
         crawled(catalog, by_events(queue))
 
 
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("point", [*POINTS, *(pytest.param(one, marks=pytest.mark.long) for one in OTHER_POINTS)])
 def test_a_crawl_that_is_killed_is_done_again_and_changes_each_thing_once(client, catalog, notified, new_queue, point):
     day(client, 1)
     day(client, "gone")

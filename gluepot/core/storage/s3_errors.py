@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 
-from gluepot.core.errors import ConfigError, EtlError, TransientError
+from gluepot.core.errors import ConfigError, EtlError, PermanentError, TransientError
 
 _REQUEST = re.compile(r"Error performing [A-Z]+ (https?://[^/\s]+)(\S*) in ")
 _STATUS = re.compile(r"status code: (\d{3} [^:\n]+)")
 _CODE, _MESSAGE, _REGION = (re.compile(f"<{name}>([^<]*)</{name}>") for name in ("Code", "Message", "Region"))
+_NO_PATH = re.compile(r'object with invalid path: \w+ "([^"]*)"')
 _EXPECTED = re.compile(r"expecting '([\w-]+)'")
 
 _CREDENTIALS_FROM = ("/latest/api/token", "/latest/meta-data/", "169.254.170.2", "//sts.")
@@ -56,6 +57,8 @@ def s3_error(url: str, text: str) -> EtlError:
     if "lacked the necessary privileges" in text or "403 Forbidden" in text or "401 Unauthorized" in text:
         said = f" ({code})" if code else ""
         return ConfigError(f"no right to use {url}{said}; check the AWS credentials and the bucket's policy")
+    if (odd := _NO_PATH.search(text)) is not None:
+        return PermanentError(f"{url} has a key that is not a path, {odd.group(1)!r}; rename the object")
     if "error sending request" in text:
         return TransientError(f"{server or 'S3'} does not answer for {url}; check AWS_ENDPOINT_URL and the network")
     if status := code or _first(_STATUS, text):

@@ -157,7 +157,7 @@ def test_metadata_of_lake_tables_name_the_table():
 def test_keys_that_are_not_paths_are_told(key):
     found = places(key)
     assert found.number == 0
-    assert found.odd == {key}
+    assert found.odd == {f"s3://lake/{key}"}
 
 
 def test_places_of_several_messages_are_one_set():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gluepot.core.errors import ConfigError, TransientError
+from gluepot.core.errors import ConfigError, PermanentError, TransientError
 from gluepot.core.storage.s3_errors import s3_error
 
 URL = "s3://lake/orders"
@@ -86,3 +86,9 @@ def test_what_may_pass_by_itself_names_the_server_and_its_answer(text, said):
 
 def test_no_text_of_the_library_is_passed_on():
     assert "Debug source" not in str(s3_error(URL, answer("503 Service Unavailable", "SlowDown")))
+
+
+def test_a_key_that_is_not_a_path_is_named_and_another_try_cannot_help():
+    error = s3_error(URL, 'Encountered object with invalid path: Path "orders/a//" contained empty path segment')
+    assert isinstance(error, PermanentError)
+    assert str(error) == "s3://lake/orders has a key that is not a path, 'orders/a//'; rename the object"

@@ -192,12 +192,14 @@ class Round:
         receipts: by the numbers of the messages.
         misunderstood: the first messages that were not understood, each with the reason.
         misunderstood_messages: how many there are.
+        is_last: whether no other message waited.
     """
 
     changed: list[ChangedPlaces]
     receipts: dict[str, str] = field(default_factory=dict)
     misunderstood: list[tuple[str, str]] = field(default_factory=list)
     misunderstood_messages: int = 0
+    is_last: bool = False
 
     @property
     def messages(self) -> int:
@@ -236,6 +238,7 @@ def next_round(
         # A message that was hidden for too short a time is here again, and has another receipt.
         found.receipts.update((one.number, one.receipt) for one in received)
         if not new:
+            found.is_last = not received
             break
         if (odd := _note(new, targets, found)) and not keeps_all:
             _put_away(queue, odd, targets, open_queue)

@@ -436,7 +436,7 @@ class _EventCrawl:
             if not self._write_round(targets, received, whole):
                 return  # The messages come again.
             # The messages of a dry run stay, so a second round might get them again.
-            is_last = received.messages < self.most_messages or self.write.dry_run
+            is_last = received.is_last or self.write.dry_run
             if not self.write.dry_run and not self._deleted(queue, received):
                 return
             received, whole = None if is_last else self._received(queue, targets), set()

@@ -365,19 +365,16 @@ def test_events_may_come_through_a_topic(client, catalog, queue, endpoint):
     sns.close()
 
 
-def test_many_messages_are_taken_in_rounds_of_one_transaction_each(client, catalog, queue, sqs):
+def test_many_messages_are_taken_in_rounds_of_one_transaction_each(client, catalog, queue):
     day(client, 1)
     crawled(catalog, by_events(queue))
     for number in range(2, 32):
         day(client, number)
         queue.send(json.dumps({"Records": [record(f"clicks/day={number}/x.parquet")]}))
-    # A round ends with a message, and those of the round before are gone then.
-    sqs.set_queue_attributes(QueueUrl=queue.url, Attributes={"VisibilityTimeout": "30"})
     report = crawled(catalog, by_events(queue), most_messages=10)
     assert [len(one.added) for one in report.tables] == [10, 10, 10]
     assert len(days(catalog)) == 31
-    left = sqs.get_queue_attributes(QueueUrl=queue.url, AttributeNames=["All"])["Attributes"]
-    assert left["ApproximateNumberOfMessagesNotVisible"] == left["ApproximateNumberOfMessages"] == "0"
+    assert queue.bodies() == []
 
 
 def test_two_targets_may_share_a_queue_and_if_one_fails_its_messages_stay(client, catalog, notified):
@@ -408,6 +405,52 @@ def test_a_dry_run_writes_nothing_and_leaves_all_messages(client, catalog, notif
     assert len(report.tables[0].added) == 1
     assert days(catalog) == ["1"]
     assert len(notified.bodies()) == 2
+
+
+FILES = {
+    **{f"a/day={day}/{name}": b'{"id": 1, "x": 2}\n' for day in range(3) for name in "xy"},
+    **{f"b/y={year}/m=1/{name}": b"p,q\n1,2\n3,4\n" for year in range(3) for name in "xy"},
+    **{f"c/{part}/{name}": b'{"k": "z", "l": "m", "n": 1}\n' for part in range(3) for name in "xy"},
+    **{f"flat{number}/{name}": b'{"f": 1, "g": 2}\n' for number in range(2) for name in "xy"},
+}
+
+
+def content(catalog):
+    """Everything that files say of tables and partitions."""
+
+    def of(one):
+        counts = [one.parameters[name] for name in ("objectCount", "sizeKey", "recordCount")]
+        columns = [(column["Name"], column["Type"]) for column in one.body["StorageDescriptor"]["Columns"]]
+        return one.body["StorageDescriptor"]["Location"], counts, columns
+
+    return {
+        table.name: (of(table), [(one.values, of(one)) for one in catalog.partitions(table)])
+        for table in catalog.tables("web")
+    }
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(one, marks=pytest.mark.long) for one in range(1, 20))])
+def test_whatever_changes_the_events_lead_to_what_a_crawl_of_everything_finds(client, notified, tmp_path, seed):
+    chance = random.Random(seed)
+    given = by_events(notified, "s3://lake/", **DELETE)
+    everything = {**given, "RecrawlPolicy": {"RecrawlBehavior": "CRAWL_EVERYTHING"}}
+    by_event = a_catalog(tmp_path)
+    for key in (there := {key for key in FILES if chance.random() < 0.7}):
+        put(client, key, FILES[key])
+    crawled(by_event, given)
+    for step in range(4):
+        for key in chance.sample(list(FILES), chance.choice([1, 3, 8, 20])):
+            if key in there:
+                remove(client, key)
+            else:
+                put(client, key, FILES[key])
+            there ^= {key}
+        crawled(by_event, given)
+        (tmp_path / str(step)).mkdir()
+        other = a_catalog(tmp_path / str(step))
+        crawled(other, everything)
+        assert content(by_event) == content(other)
+        other.close()
 
 
 def test_a_queue_that_is_not_there_is_told(client, catalog, queue):

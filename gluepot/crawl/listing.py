@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from gluepot.connectors.files.source.hive import is_partition
@@ -16,6 +18,8 @@ OWN_FOLDER = "_gluepot"
 _LAKES = {"_delta_log": "delta", ".hoodie": "hudi"}
 _ICEBERG, _ICEBERG_ENDING = "metadata", ".metadata.json"
 _MOST_NOTES = 100
+# Listings are waited for more than they are computed.
+_LISTERS, _AT_ONCE = 8, 256
 
 
 @dataclass(slots=True)
@@ -81,19 +85,23 @@ def files_in(
         EtlError: one of them cannot be listed now.
     """
     asked: set[str] = set()
-    for folder in folders:
-        for above in folder_and_above(folder)[1:]:
-            if above in tables or above in asked:
-                break
-            asked.add(above)
-            _notice_lake(storage, above, listing)
-        try:
-            level = storage.level(folder)
-        except PermanentError as error:
-            listing.unreadable.append((folder, str(error)))
-            continue
-        _notice_inside(storage, target, folder, level, listing)
-        yield from _looked_at(level.files, target, listing)
+    rest = iter(folders)
+    with ThreadPoolExecutor(_LISTERS) as pool:
+        while some := list(islice(rest, _AT_ONCE)):
+            for folder, level in zip(some, pool.map(lambda one: _level(storage, one), some), strict=True):
+                _notice_above(storage, folder, listing, tables, asked)
+                if isinstance(level, PermanentError):
+                    listing.unreadable.append((folder, str(level)))
+                    continue
+                _notice_inside(storage, target, folder, level, listing)
+                yield from _looked_at(level.files, target, listing)
+
+
+def _level(storage: SourceStorage, folder: str) -> Level | PermanentError:
+    try:
+        return storage.level(folder)
+    except PermanentError as error:
+        return error
 
 
 def has_files(storage: SourceStorage, folder: str) -> bool:
@@ -178,6 +186,17 @@ def _notice_inside(storage: SourceStorage, target: Target, folder: str, level: L
         listing.with_folders.add(folder)
     if not {*_LAKES, _ICEBERG}.isdisjoint(level.folders):
         _notice_lake(storage, folder, listing)
+
+
+def _notice_above(
+    storage: SourceStorage, folder: str, listing: Listing, tables: Collection[str], asked: set[str]
+) -> None:
+    """Note whether a folder lies in a lake table, looking at each folder above it once."""
+    for above in folder_and_above(folder)[1:]:
+        if above in tables or above in asked:
+            return
+        asked.add(above)
+        _notice_lake(storage, above, listing)
 
 
 def _notice_lake(storage: SourceStorage, folder: str, listing: Listing) -> None:

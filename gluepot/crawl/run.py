@@ -353,7 +353,7 @@ def _of_events(
         lambda storage, one, listing: files_in(storage, one, listing, folders, keyed),
     )
     reach("crawl.listed")
-    emptied = _noted_lakes(one, changed)
+    gone_lakes = _noted_lakes(one, changed)
     found = _lakes(one, report)
     leaves = list(_outside_lakes(one))
     # Files beside the folders of partitions are tables of their own.
@@ -364,7 +364,7 @@ def _of_events(
     doubtful = {root for folder in one.listing.emptied if (root := root_of(folder, roots)) is not None}
     doubtful -= {table.folder for table in fitted.tables if table.parts}
     full = {root for root in doubtful if has_files(one.storage, root)}
-    seen.add_named(one, {*folders, *emptied, *(doubtful - full)}, full)
+    seen.add_named(one, {*folders, *gone_lakes, *(doubtful - full)}, full)
     found += fitted.tables
     beside = [leaf for leaf in leaves if leaf.folder in keyed]
     with_folders = frozenset((one.listing.with_folders - roots.keys()) | keyed.keys())
@@ -486,6 +486,7 @@ class _EventCrawl:
         except EtlError as error:
             self.report.undeleted.append(LeftOut(queue.arn, f"{error} Its messages come again, which changes nothing."))
             return False
+        received.receipts.clear()  # The next round needs the memory.
         return True
 
     def _own_tables(self) -> list[Table]:

@@ -202,6 +202,20 @@ def test_a_table_that_is_a_file_is_left_alone_if_the_file_is_damaged_and_goes_wi
     assert outcomes(crawl_folder(catalog, lake, **DELETE))["a_csv"] == "deleted"
 
 
+def test_a_new_folder_of_texts_has_the_header_of_its_table(catalog, lake):
+    def put_csv(day, *lines):
+        (lake / f"day={day}").mkdir(parents=True)
+        (lake / f"day={day}" / "x.csv").write_text("\n".join(["id,name,city,kind", *lines, ""]))
+
+    put_csv(1, "1,Ann,Bonn,a", "2,Ben,Ulm,b")
+    crawl_folder(catalog, lake, **ONLY_NEW)
+    put_csv(2, "x,Ann,Bonn,a", "y,Ben,Ulm,b")
+    crawl_folder(catalog, lake, **ONLY_NEW)
+    new = catalog.partitions(the(catalog))[1]
+    assert new.parameters["skip.header.line.count"] == "1"
+    assert [one["Name"] for one in new.body["StorageDescriptor"]["Columns"]] == ["id", "name", "city", "kind"]
+
+
 def test_a_folder_that_cannot_be_listed_loses_nothing(catalog, lake, monkeypatch):
     days(lake, 1, 2)
     crawl_folder(catalog, lake)

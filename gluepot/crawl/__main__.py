@@ -17,6 +17,7 @@ from gluepot.catalog.connect import catalog_url, open_catalog
 from gluepot.core.clock import Clock, SystemClock
 from gluepot.core.errors import EtlError
 from gluepot.core.failpoints import reach
+from gluepot.core.plural import counted
 from gluepot.crawl.classify.custom import read_classifier
 from gluepot.crawl.run import CrawlReport, crawl
 from gluepot.crawl.settings import crawl_settings
@@ -76,6 +77,8 @@ class _Log:
 
 
 def _tell(log: _Log, report: CrawlReport, database: str) -> None:
+    if report.messages:
+        log.say("INFO", f"Received {counted(report.messages, 'message')}")
     for step in report.steps[-_MOST_STEPS:]:
         log.say("INFO", step.line())
     for one in (*report.failed_targets, *report.left_out):

@@ -225,6 +225,19 @@ def test_a_partition_and_then_a_table_without_files_follow_the_policy(client, ca
     assert catalog.tables("web") == []
 
 
+def test_an_event_about_a_folder_says_nothing_about_the_folders_in_it(client, catalog, notified):
+    day(client, 1)
+    put(client, "plain/x.csv", b"id,n\n1,2\n3,4\n")
+    given = {**by_events(notified, "s3://lake/"), **DELETE}
+    crawled(catalog, given)
+    for key in ("top.csv", "clicks/top.csv"):
+        put(client, key, b"id,n\n1,2\n3,4\n")
+        remove(client, key)
+    assert crawled(catalog, given).tables == []
+    assert [one.name for one in catalog.tables("web")] == ["clicks", "plain"]
+    assert days(catalog) == ["1"]
+
+
 def test_partitions_of_a_table_without_files_are_deprecated_too_and_come_back_one_by_one(client, catalog, notified):
     day(client, 1)
     day(client, 2)
@@ -307,6 +320,7 @@ def test_lake_tables_are_followed_by_their_metadata(client, catalog, notified):
     notify(client)
     commit(0, "id")
     assert outcomes(crawled(catalog, given)) == {"d": "created"}
+    assert catalog.table("web", "d").parameters["classification"] == "delta"
     notified.send(json.dumps({"Records": [record("d/_delta_log/1.json")]}))
     commit(1, "id", "n")
     assert outcomes(crawled(catalog, given)) == {"d": "updated"}

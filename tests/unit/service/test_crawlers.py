@@ -94,6 +94,13 @@ def test_the_crawler_of_the_seed_is_taken_as_it_is(world):
     assert world.call("ListCrawlers")["CrawlerNames"] == ["raw-orders-crawler"]
 
 
+def test_a_crawler_by_events_keeps_its_queues(world):
+    arn = "arn:aws:sqs:eu-central-1:123456789012:lake-events"
+    target = {"Path": "s3://lake/orders/", "EventQueueArn": arn, "DlqEventQueueArn": f"{arn}-dead"}
+    define(world, Targets={"S3Targets": [target]}, RecrawlPolicy={"RecrawlBehavior": "CRAWL_EVENT_MODE"})
+    assert crawler(world)["Targets"]["S3Targets"] == [target]
+
+
 def test_a_crawl_runs_and_is_told(world):
     define(world)
     world.call("StartCrawler", Name="lake")

@@ -180,7 +180,7 @@ def _print(report: CrawlReport, settings: CrawlSettings, *, explain: bool, dry_r
     rows = [_row(one, report.found.get(one.table)) for one in report.tables]
     if rows:
         print_wide(table(rows))
-    elif settings.recrawl == EVENTS:
+    elif report.messages:
         print(f"{counted(report.messages, 'message')}, and none names a folder with a table.")
     else:
         print(f"No table was found in {', '.join(_places(settings))}.")

@@ -86,7 +86,7 @@ def _tell(log: _Log, report: CrawlReport, database: str) -> None:
     for one in report.misunderstood:
         log.say("WARN", f"Not understood: {one.place}: {one.why}")
     if (more := report.misunderstood_messages - len(report.misunderstood)) > 0:
-        log.say("WARN", f"Not understood: {more:,} more messages, with the same fate")
+        log.say("WARN", f"Not understood: {counted(more, 'more message')}")
     for one in report.undeleted:
         log.say("WARN", f"The messages of {one.place} were not deleted: {one.why}")
     for action in report.tables:

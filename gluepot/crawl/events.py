@@ -6,6 +6,7 @@ A message is an event notification of S3, the same in the envelope of SNS, or an
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +22,8 @@ _REMOVED = {"ObjectCreated": False, "ObjectRemoved": True, "LifecycleExpiration"
 _REMOVED_IN_DETAIL = {"Object Created": False, "Object Deleted": True}
 """The same, by the `detail-type` of EventBridge."""
 
-_NO_PART = frozenset({"", ".", ".."})
+# The client of S3 lists no keys with such parts or characters.
+_NO_PART, _CONTROL = frozenset({"", ".", ".."}), re.compile(r"[\x00-\x1f\x7f]")
 _MOST_NOTES = 20
 
 
@@ -120,7 +122,7 @@ def changed_places(target: Target, events: Iterable[ObjectEvent]) -> ChangedPlac
 
 def _note(target: Target, inside: str, event: ObjectEvent, found: ChangedPlaces) -> None:
     *folders, name = inside.split("/")
-    if not _NO_PART.isdisjoint(folders) or name in {".", ".."}:
+    if not _NO_PART.isdisjoint(folders) or name in {".", ".."} or _CONTROL.search(inside):
         if len(found.odd) < _MOST_NOTES:
             found.odd.add(f"s3://{event.bucket}/{event.key}")
         return

@@ -349,20 +349,26 @@ def _merged_body(settings: CrawlSettings, there: Table, body: Mapping[str, Any])
 
 def _with_the_rest(body: Mapping[str, Any], there: Table, counts: Counts) -> dict[str, Any]:
     """Return a body that keeps what folders that were not looked at may have: columns, wider types, parameters."""
-    storage = there.body["StorageDescriptor"]
-    serde = storage.get("SerdeInfo") or {}
-    old, new = serde.get("Parameters") or {}, body["StorageDescriptor"]["SerdeInfo"].get("Parameters") or {}
-    paths = {one for some in (old, new) for one in some.get("paths", "").split(",") if one}
+    storage, now = there.body["StorageDescriptor"], body["StorageDescriptor"]
     return {
         **there.body,
         "Parameters": _with_older(there.parameters, body["Parameters"]) | counts.parameters,
         "StorageDescriptor": {
             **storage,
             "Columns": _with_new(columns_of(there.body), columns_of(body), _widened),
-            "SerdeInfo": {**serde, "Parameters": {**old, **({"paths": ",".join(sorted(paths))} if paths else {})}},
+            "SerdeInfo": _with_paths(storage.get("SerdeInfo") or {}, now.get("SerdeInfo") or {}),
             "Parameters": _with_older(storage.get("Parameters") or {}, body["Parameters"]) | counts.parameters,
         },
     }
+
+
+def _with_paths(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a SerDe of JSON with the names of further columns, and any other one as it is."""
+    before, now = (str((one.get("Parameters") or {}).get("paths", "")) for one in (old, new))
+    if not now or now == before:
+        return old
+    paths = ",".join(sorted({*filter(None, before.split(",")), *now.split(",")}))
+    return {**old, "Parameters": {**(old.get("Parameters") or {}), "paths": paths}}
 
 
 def _with_older(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:

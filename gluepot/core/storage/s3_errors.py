@@ -13,7 +13,7 @@ from gluepot.core.errors import ConfigError, EtlError, PermanentError, Transient
 _REQUEST = re.compile(r"Error performing [A-Z]+ (https?://[^/\s]+)(\S*) in ")
 _STATUS = re.compile(r"status code: (\d{3} [^:\n]+)")
 _CODE, _MESSAGE, _REGION = (re.compile(f"<{name}>([^<]*)</{name}>") for name in ("Code", "Message", "Region"))
-_NO_PATH = re.compile(r'object with invalid path: \w+ "([^"]*)"')
+_NO_PATH = re.compile(r'object with invalid path: [\w ]*"([^"]*)"')
 _EXPECTED = re.compile(r"expecting '([\w-]+)'")
 
 _CREDENTIALS_FROM = ("/latest/api/token", "/latest/meta-data/", "169.254.170.2", "//sts.")

@@ -153,7 +153,9 @@ def test_metadata_of_lake_tables_name_the_table():
     assert found.folders == {"metadata"}
 
 
-@pytest.mark.parametrize("key", ["clicks/a//x.json", "clicks//x.json", "clicks/a/../x.json", "clicks/./x.json"])
+@pytest.mark.parametrize(
+    "key", ["clicks/a//x.json", "clicks//x.json", "clicks/a/../x.json", "clicks/./x.json", "clicks/a\x07b/x"]
+)
 def test_keys_that_are_not_paths_are_told(key):
     found = places(key)
     assert found.number == 0

@@ -88,7 +88,14 @@ def test_no_text_of_the_library_is_passed_on():
     assert "Debug source" not in str(s3_error(URL, answer("503 Service Unavailable", "SlowDown")))
 
 
-def test_a_key_that_is_not_a_path_is_named_and_another_try_cannot_help():
-    error = s3_error(URL, 'Encountered object with invalid path: Path "orders/a//" contained empty path segment')
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Encountered object with invalid path: Path "orders/a//" contained empty path segment',
+        'Encountered object with invalid path: Error parsing Path "orders/a//": Encountered illegal character sequence',
+    ],
+)
+def test_a_key_that_is_not_a_path_is_named_and_another_try_cannot_help(text):
+    error = s3_error(URL, text)
     assert isinstance(error, PermanentError)
     assert str(error) == "s3://lake/orders has a key that is not a path, 'orders/a//'; rename the object"

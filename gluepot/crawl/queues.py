@@ -218,7 +218,7 @@ def next_round(
     """Receive the waiting messages, and put those that are not understood out of the way.
 
     These are sent to the queue of dead letters, if there is one, and deleted. All others stay in the queue until
-    `EventQueue.delete` is called.
+    `EventQueue.delete` is called, and so do those that are understood in part.
 
     Args:
         queue: of the targets.
@@ -246,15 +246,15 @@ def next_round(
     return found
 
 
-def _note(messages: Sequence[Message], targets: Sequence[Target], found: Round) -> list[Message]:
-    """Note which places messages name; return those that are not understood."""
+def _note(messages: Sequence[Message], targets: Sequence[Target], found: Round) -> list[tuple[Message, bool]]:
+    """Note which places messages name; return those that are not understood, each with whether a part of it is."""
     odd = []
     for message in messages:
         said = read_message(message.body)
         for target, changed in zip(targets, found.changed, strict=True):
             changed.update(changed_places(target, said.events))
         if said.wrong:
-            odd.append(message)
+            odd.append((message, bool(said.events)))
             found.misunderstood_messages += 1
             if len(found.misunderstood) < _MOST_NOTES:
                 found.misunderstood.append((message.number, said.wrong))
@@ -262,13 +262,16 @@ def _note(messages: Sequence[Message], targets: Sequence[Target], found: Round) 
 
 
 def _put_away(
-    queue: EventQueue, odd: Sequence[Message], targets: Sequence[Target], open_queue: Callable[[str], EventQueue]
+    queue: EventQueue,
+    odd: Sequence[tuple[Message, bool]],
+    targets: Sequence[Target],
+    open_queue: Callable[[str], EventQueue],
 ) -> None:
     if dead_letters := dead_letters_of(targets):
         with closing(open_queue(dead_letters)) as other:
-            other.send([one.body for one in odd])
+            other.send([message.body for message, _ in odd])
         reach("crawl.sent_away")
-    queue.delete([one.receipt for one in odd])
+    queue.delete([message.receipt for message, is_used in odd if not is_used])
 
 
 def dead_letters_of(targets: Sequence[Target]) -> str:

@@ -350,6 +350,26 @@ def test_messages_that_are_not_understood_go_to_the_queue_of_dead_letters(client
     assert notified.bodies() == ["hello"]
 
 
+def test_a_message_that_is_understood_in_part_stays_until_this_part_is_in_the_catalog(
+    client, catalog, queue, new_queue
+):
+    day(client, 1)
+    other = new_queue()
+    given = by_events(queue, dead_letters=other.arn)
+    crawled(catalog, given)
+    day(client, 2)
+    body = json.dumps({"Records": [{}, record("clicks/day=2/x.parquet")]})
+    queue.send(body)
+    failing = by_events(queue, dead_letters=other.arn)
+    failing["Targets"]["S3Targets"].append({**failing["Targets"]["S3Targets"][0], "Path": "s3://nowhere/x/"})
+    crawled(catalog, failing)
+    assert queue.bodies() == [body]
+    crawled(catalog, given)
+    assert days(catalog) == ["1", "2"]
+    assert queue.bodies() == []
+    assert set(other.bodies()) == {body}
+
+
 def test_without_a_queue_of_dead_letters_they_are_deleted_and_the_log_says_so(
     client, catalog, notified, tmp_path, capsys, monkeypatch
 ):

@@ -30,7 +30,7 @@ from gluepot.engine.row_files import RowFile, RowFolders, Stamp, can_hold
 from gluepot.frames.schema import merge_schemas
 
 # Beyond so many a plan of Spark's with all of them becomes too large.
-_MOST_PARTITIONS = 64
+_MOST_PARTITIONS, _MOST_FILES = 64, 10_000
 _THREADS = 8
 
 Partition = tuple[tuple[str, str | None], ...]
@@ -74,7 +74,7 @@ def plain_files(pipeline: Pipeline, folders: RowFolders) -> PlainFiles | None:
     if pipeline.steps or not isinstance(given, SplitInput) or given.is_remembered or not _is_plain(given.source):
         return None
     versions = dict.fromkeys(_versions(given.splits))
-    if not versions or any(not isinstance(parse_url(one.root), LocalRoot) for one in versions):
+    if not 0 < len(versions) <= _MOST_FILES or any(not isinstance(parse_url(one.root), LocalRoot) for one in versions):
         return None
     with ThreadPoolExecutor(_THREADS, thread_name_prefix="gluepot-footers") as pool:
         files = list(pool.map(lambda one: _linked(one, folders), versions))

@@ -120,8 +120,9 @@ def _files(leaf: Any) -> list[File]:
     """
     if _class(leaf) != "LogicalRelation" or _class(leaf.relation()) != "HadoopFsRelation":
         raise NothingToWin("relation")
-    paths = [root.toUri().getPath() for root in _each(leaf.relation().location().rootPaths())]
-    known = [row_folders.known_files().get(path) for path in paths]
+    # In one text, because there may be thousands. Names of our own files have no line breaks.
+    roots = leaf.relation().location().rootPaths().mkString("\n").split("\n")
+    known = [row_folders.known_files().get(root.removeprefix("file:")) for root in roots]
     if not known or any(file is None or not file.is_unchanged() for file in known):
         raise NothingToWin("relation")
     return [File(file.path, frozenset(file.schema.names)) for file in known if file]

@@ -17,14 +17,17 @@ import boto3
 import pytest
 
 from gluepot.cli.crawl import crawl_
-from gluepot.core.clock import FakeClock
+from gluepot.core.clock import FakeClock, SystemClock
 from gluepot.core.errors import ConfigError
 from gluepot.crawl import queues, run
 from gluepot.crawl.__main__ import main
 from gluepot.crawl.queues import open_queue
 from gluepot.crawl.run import crawl
 from gluepot.crawl.settings import crawl_settings
+from gluepot.service.server import ServeOptions, service
 from tests.integration.test_crawl_s3 import parquet_bytes, put, requests  # noqa: F401  a fixture
+from tests.integration.test_service_crawlers import until_ready
+from tests.service_answers import client_of
 from tests.unit.crawl.crawling import a_catalog, columns, outcomes
 
 DELETE = {"SchemaChangePolicy": {"DeleteBehavior": "DELETE_FROM_DATABASE"}}
@@ -542,3 +545,24 @@ def test_the_command_follows_events_and_survives_a_kill_between_the_commit_and_t
     crawl_("s3://lake/clicks", event_queue=notified.arn)
     assert "1 table, 0 changed" in capsys.readouterr().out
     assert notified.bodies() == []
+
+
+def test_a_crawler_of_the_service_follows_its_queue(client, notified, tmp_path):
+    day(client, 1)
+    environ = {**os.environ, "GLUEPOT_STATE": str(tmp_path)}
+    with service(ServeOptions(port=0), environ, SystemClock()) as serving:
+        glue = client_of(serving, "glue")
+        glue.create_database(DatabaseInput={"Name": "web"})
+        glue.create_crawler(**by_events(notified, Role="any"))
+        for number in (2, 3):
+            glue.start_crawler(Name="nightly")
+            assert until_ready(glue, "nightly")["LastCrawl"]["Status"] == "SUCCEEDED"
+            day(client, number)
+        found = glue.get_partitions(DatabaseName="web", TableName="clicks")["Partitions"]
+        logs = client_of(serving, "logs").filter_log_events(
+            logGroupName="/aws-glue/crawlers", logStreamNames=["nightly"]
+        )
+
+    assert sorted(one["Values"] for one in found) == [["1"], ["2"]]
+    assert any("only folders that events name are listed: 1 folder" in one["message"] for one in logs["events"])
+    assert len(notified.bodies()) == 1

@@ -17,7 +17,6 @@ from gluepot.crawl.settings import Target
 OWN_FOLDER = "_gluepot"
 _LAKES = {"_delta_log": "delta", ".hoodie": "hudi"}
 _ICEBERG, _ICEBERG_ENDING = "metadata", ".metadata.json"
-_MOST_NOTES = 100
 # Listings are waited for more than they are computed.
 _LISTERS, _AT_ONCE = 8, 256
 
@@ -215,8 +214,7 @@ def _walked(storage: SourceStorage, folder: str, listing: Listing, known: Collec
     except EtlError as error:
         if not folder:
             raise
-        if len(listing.unreadable) < _MOST_NOTES:
-            listing.unreadable.append((folder, str(error)))
+        listing.unreadable.append((folder, str(error)))
         return
     yield from level.files
     for name in level.folders:

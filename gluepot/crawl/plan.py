@@ -8,6 +8,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Any, Literal, NamedTuple, overload
 
 import pyarrow as pa
@@ -73,7 +74,7 @@ class Seen:
 
     Args:
         folders: URLs of all folders with files, sorted.
-        uncertain: URLs of folders that could not be listed.
+        uncertain: URLs of folders that could not be listed, sorted.
         targets: URLs of the targets that were listed as a whole.
         unclear: URLs of folders with files that were not understood.
         began_ms: when the crawl began to list, in milliseconds since 1970. What is newer may have files that it missed.
@@ -90,15 +91,12 @@ class Seen:
 
     def has_files(self, url: str) -> bool:
         """Tell whether there are files in a folder or below it, or whether nobody knows."""
-        at = bisect_left(self.folders, url)
-        here = at < len(self.folders) and self.folders[at] == url
-        below = bisect_left(self.folders, f"{url}/")
-        deeper = below < len(self.folders) and self.folders[below].startswith(f"{url}/")
-        return here or deeper or self.is_uncertain(url)
+        return _has(self.folders, url) or _has_below(self.folders, url) or self.is_uncertain(url)
 
     def is_uncertain(self, url: str) -> bool:
         """Tell whether something at a place, above it or below it could not be listed."""
-        return any(_within(url, one) or _within(one, url) for one in self.uncertain)
+        above = accumulate(url.split("/"), lambda folder, name: f"{folder}/{name}")
+        return _has_below(self.uncertain, url) or any(_has(self.uncertain, one) for one in above)
 
     def is_unclear(self, location: str) -> bool:
         """Tell whether a table, by its folder or its file, may have files that were not understood."""
@@ -573,6 +571,18 @@ def _place(location: str) -> str:
         return canonical_url(location) if location else ""
     except ConfigError:
         return location.rstrip("/")
+
+
+def _has(places: Sequence[str], url: str) -> bool:
+    """Tell whether a place is among others, which are sorted."""
+    at = bisect_left(places, url)
+    return at < len(places) and places[at] == url
+
+
+def _has_below(places: Sequence[str], url: str) -> bool:
+    """Tell whether one of some places, which are sorted, lies in a folder."""
+    at = bisect_left(places, f"{url}/")
+    return at < len(places) and places[at].startswith(f"{url}/")
 
 
 def _within(inner: str, outer: str) -> bool:

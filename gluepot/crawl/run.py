@@ -40,7 +40,7 @@ from gluepot.crawl.values import Classified, FileKind, FoundRelation, FoundTable
 _READERS = 8
 _AT_ONCE = 256
 _PARTITIONS_AT_ONCE = 2000
-_MOST_LEFT_OUT = 20
+_MOST_LEFT_OUT, _MOST_NOTES = 20, 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +284,9 @@ class _Places:
 
     def seen(self) -> Seen:
         """Return what was seen."""
-        return Seen(sorted(self._folders), self._uncertain, self._targets, self._unclear, self._began_ms, self._named)
+        return Seen(
+            sorted(self._folders), sorted(self._uncertain), self._targets, self._unclear, self._began_ms, self._named
+        )
 
 
 def _of_target(
@@ -561,7 +563,7 @@ def _listed(
                 leaf = one.leaves.setdefault(entry.folder, Leaf(entry.folder))
                 _count(leaf, entry, found, kinds, report, url, is_counted=target.sample_size is not None)
     report.files += listing.files
-    report.left_out += [LeftOut(_join(url, folder), why) for folder, why in listing.unreadable]
+    report.left_out += [LeftOut(_join(url, folder), why) for folder, why in listing.unreadable[:_MOST_NOTES]]
     return one
 
 

@@ -16,7 +16,9 @@ from gluepot.catalog.connect import open_catalog
 from gluepot.catalog.values import Database, Partition, Table
 from gluepot.core.clock import FakeClock
 from gluepot.core.errors import ConfigError
+from gluepot.core.storage import LocalSource
 from gluepot.crawl import run
+from gluepot.crawl.plan import Seen
 from tests.unit.crawl.crawling import a_catalog, columns, crawl_folder, outcomes, read_table
 
 LOG = {"SchemaChangePolicy": {"UpdateBehavior": "LOG", "DeleteBehavior": "LOG"}}
@@ -491,3 +493,33 @@ def test_what_others_add_while_a_crawl_lists_does_not_count_as_gone(tmp_path, la
     left = [one.name for one in catalog.tables("web") if "DEPRECATED_BY_CRAWLER" not in one.parameters]
     assert left == ["lake"]
     catalog.close()
+
+
+def test_of_many_folders_that_cannot_be_listed_none_is_taken_for_gone(catalog, lake, monkeypatch):
+    days(lake, *range(150))
+    crawl_folder(catalog, lake)
+    listed = LocalSource.level
+
+    def level(self, folder):
+        if "day=" in folder:
+            raise ConfigError(f"no right to list {folder}")
+        return listed(self, folder)
+
+    monkeypatch.setattr(LocalSource, "level", level)
+    report = crawl_folder(catalog, lake, SchemaChangePolicy={"DeleteBehavior": "DELETE_FROM_DATABASE"})
+
+    assert len(values(catalog)) == 150
+    assert len(report.left_out) == 100
+
+
+def test_nothing_is_known_of_what_lies_in_above_or_below_a_folder_that_cannot_be_listed():
+    seen = Seen(["/lake/b"], ["/lake/a/x", "/lake/c"], ["/lake"])
+
+    assert [
+        one for one in ("/lake", "/lake/a", "/lake/a/x/y", "/lake/c", "/lake/c/1") if not seen.is_uncertain(one)
+    ] == []
+    assert [one for one in ("/lake/b", "/lake/a/xx", "/lake/a/w", "/lake/cc", "/lak") if seen.is_uncertain(one)] == []
+    assert [one for one in ("/lake/b", "/lake/c/1", "/lake/d", "/lake/bb") if seen.has_files(one)] == [
+        "/lake/b",
+        "/lake/c/1",
+    ]

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import orjson
+
 from gluepot.core.errors import CheckpointError
 
 KIND = "files"
@@ -18,6 +20,9 @@ _VERSION = 2
 
 Identity = tuple[str, int, int, str]
 """Of a version, within its folder: name, size in bytes, time of modification in microseconds, etag."""
+
+_Columns = tuple[Sequence[str], Sequence[int], Sequence[int], Sequence[str]]
+"""Identities as four lists of equal length."""
 
 _NONE: frozenset[Identity] = frozenset()
 
@@ -64,6 +69,33 @@ class FileVersion(NamedTuple):
     def identity(self) -> Identity:
         """Equal for the same version of the same name, within a folder."""
         return self[2:6]
+
+
+class _ReadFolders(Mapping[str, AbstractSet[Identity]]):
+    """Identities by folder, in the columns that bookmarks keep.
+
+    A folder's identities become a set when somebody asks for them, because sets of a million take 250 MB. A plan asks
+    for one folder after the other.
+    """
+
+    def __init__(self, columns: Mapping[str, Sequence[_Columns]]) -> None:
+        self._columns = columns
+        self._newest: tuple[str, AbstractSet[Identity]] = ("", _NONE)
+
+    def __getitem__(self, folder: str) -> AbstractSet[Identity]:
+        columns = self._columns[folder]
+        if self._newest[0] != folder:
+            self._newest = folder, set().union(*(zip(*one, strict=True) for one in columns))
+        return self._newest[1]
+
+    def __contains__(self, folder: object) -> bool:
+        return folder in self._columns
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,19 +175,24 @@ def state_of(bodies: Sequence[str]) -> FilesState:
     Raises:
         CheckpointError: one of them cannot be read.
     """
-    folders: dict[str, set[Identity]] = {}
+    folders: dict[str, list[_Columns]] = {}
     started_us = None
     for body in bodies:
         with _readable(body):
             plain = _parsed(body)
             started_us = plain["started_us"]
             for folder, columns in plain["folders"].items():
-                folders.setdefault(folder, set()).update(zip(*columns, strict=True))
-    return FilesState(folders, started_us)
+                if columns and len({len(one) for one in columns}) != 1:
+                    raise ValueError(folder)
+                folders.setdefault(folder, []).append(columns)
+    return FilesState(_ReadFolders(folders), started_us)
 
 
 def _parsed(body: str) -> Any:
-    plain = json.loads(body)
+    try:
+        plain = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        plain = json.loads(body)  # names on a disk that are not text
     if plain["kind"] != KIND or plain["version"] != _VERSION:
         raise CheckpointError(
             f"a bookmark is of kind {plain['kind']}, version {plain['version']}; this source knows {KIND},"

@@ -52,12 +52,15 @@ class SplitInput:
         splits: one task reads each split.
         schema: the schema of all records, if the source knows it beforehand; None if it is inferred from the records.
         is_remembered: whether a bookmark will say that exactly these splits were read.
+        is_computed: whether the rows are the result of a query. Their columns are then not those of a source, from
+            which a stream learns.
     """
 
     source: BatchSource[Any]
     splits: tuple[InputSplit, ...]
     schema: pa.Schema | None = None
     is_remembered: bool = False
+    is_computed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

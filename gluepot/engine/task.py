@@ -225,7 +225,7 @@ def split_chunks(given: SplitInput, wanted: InputSplit, tally: Tally) -> Iterato
     for chunk in tally.timed(PARSE, given.source.read(wanted)):
         tally.rows_in += _records(chunk)
         tally.bytes_in += chunk.batch.nbytes
-        if seen is None or not chunk.batch.schema.equals(seen):
+        if not given.is_computed and (seen is None or not chunk.batch.schema.equals(seen)):
             seen = chunk.batch.schema
             tally.source_schema = seen if tally.source_schema is None else merge_schemas(tally.source_schema, seen)
         yield chunk

@@ -8,8 +8,8 @@ from gluepot.connectors.contracts import StreamReading
 from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.core import logging
 from gluepot.core.errors import DataLoss
-from gluepot.engine.pipeline import RangeInput
-from gluepot.engine.task import FETCH, Tally, begun, frame_chunks, good_rows, load_chunks, through
+from gluepot.engine.pipeline import RangeInput, SplitInput
+from gluepot.engine.task import FETCH, Tally, begun, frame_chunks, good_rows, load_chunks, split_chunks, through
 from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
 from gluepot.frames.declared import DeclaredJson
 
@@ -129,3 +129,18 @@ def test_a_source_that_fetches_nothing_ahead_is_told_nothing():
     load = [SourceRange("kinesis", "clicks", "", shard, 0, 5) for shard in "ab"]
 
     assert list(begun(StreamReading(TwoBatches()), load)) == load
+
+
+class OneRow:
+    guarantee = ""
+
+    def read(self, split):
+        yield Chunk(pa.record_batch({split: [1]}))
+
+
+@pytest.mark.parametrize(("is_computed", "learned"), [(False, ["n"]), (True, None)])
+def test_columns_of_a_query_are_none_of_a_source(is_computed, learned):
+    tally = Tally()
+    list(split_chunks(SplitInput(OneRow(), ("n",), is_computed=is_computed), "n", tally))
+
+    assert (tally.source_schema and tally.source_schema.names) == learned

@@ -9,12 +9,12 @@ from pathlib import Path
 import duckdb
 
 from benchmarks.side import Drain, serve
-from benchmarks.tpc.suite import queries_of, tables_in
+from benchmarks.tpc.suite import queries_of, tables_in, tables_of
 
 
 def main(folder: str, suite: str, cores: str) -> None:
     """Serve the queries by their names."""
-    tables = [path.stem for path in Path(folder).glob("*.parquet")]
+    tables = tables_of(folder)
     queries = queries_of(suite, tables)
 
     def run(given: Drain) -> float:

@@ -13,7 +13,7 @@ from pyspark.context import SparkContext
 
 import awsglue  # noqa: F401  sets the environment of Spark, as a script does that imports it first
 from benchmarks.side import Drain, serve
-from benchmarks.tpc.suite import queries_of, tables_in
+from benchmarks.tpc.suite import queries_of, tables_in, tables_of
 
 _SCRIPT = Path(__file__).with_name("query_job.py")
 
@@ -21,7 +21,7 @@ _SCRIPT = Path(__file__).with_name("query_job.py")
 def main(folder: str, suite: str, cores: str) -> None:
     """Serve the queries by their names."""
     os.environ["GLUEPOT_STATE"] = f"{folder}/state"
-    tables = [path.stem for path in Path(folder).glob("*.parquet")]
+    tables = tables_of(folder)
     queries = queries_of(suite, tables)
     SparkContext(conf=SparkConf().setMaster(f"local[{cores}]"))
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from benchmarks.side import Drain, serve
-from benchmarks.tpc.suite import queries_of, tables_in
+from benchmarks.tpc.suite import queries_of, tables_in, tables_of
 
 
 def main(folder: str, suite: str, cores: str) -> None:
     """Serve the queries by their names."""
-    tables = [path.stem for path in Path(folder).glob("*.parquet")]
+    tables = tables_of(folder)
     queries = queries_of(suite, tables)
     builder = SparkSession.builder.master(f"local[{cores}]").config("spark.sql.session.timeZone", "UTC")
     spark = builder.config("spark.ui.enabled", "false").config("spark.driver.host", "127.0.0.1").getOrCreate()

@@ -15,6 +15,8 @@ from pathlib import Path
 from gluepot.servers import jars
 
 SUITES = ("tpch", "tpcds")
+_OTHER_COLUMNS: Mapping[str, set[str]] = {"tpch": set(), "tpcds": {"q30"}}
+"""Queries that want a column of an older version of the benchmark."""
 
 
 def make_tables(folder: Path, suite: str, scale: float) -> list[str]:
@@ -22,7 +24,12 @@ def make_tables(folder: Path, suite: str, scale: float) -> list[str]:
     tool = Path(sys.executable).with_name("tpcgen-cli")
     command = [str(tool), suite, "parquet", f"--scale-factor={scale}", f"--output-dir={folder}"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return sorted(path.stem for path in folder.glob("*.parquet"))
+    return tables_of(folder)
+
+
+def tables_of(folder: str | Path) -> list[str]:
+    """Return the names of the tables in a folder."""
+    return sorted(path.stem for path in Path(folder).glob("*.parquet"))
 
 
 def queries_of(suite: str, tables: Iterable[str]) -> Mapping[str, str]:
@@ -34,10 +41,6 @@ def queries_of(suite: str, tables: Iterable[str]) -> Mapping[str, str]:
     known = set(tables)
     missing = {name for name, sql in found.items() if not tables_in(sql, known)} | _OTHER_COLUMNS[suite]
     return {name: found[name] for name in sorted(found, key=_numbers) if name not in missing}
-
-
-_OTHER_COLUMNS: Mapping[str, set[str]] = {"tpch": set(), "tpcds": {"q30"}}
-"""Queries that want a column of an older version of the benchmark."""
 
 
 def tables_in(sql: str, tables: Iterable[str]) -> list[str]:

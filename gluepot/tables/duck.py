@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from gluepot.core.duckdb_sql import quoted_name, quoted_text
 from gluepot.core.errors import ConfigError
 from gluepot.core.storage import LocalStorage
 from gluepot.frames.chunk import is_choice
@@ -73,13 +74,13 @@ def view_sql(name: str, files: Sequence[str], types: Sequence[str], columns: Seq
         columns: columns of the table.
     """
     chosen = ", ".join(
-        f"CAST({_quoted(column.field.name)} AS {kind}) AS {_quoted(column.field.name)}"
+        f"CAST({quoted_name(column.field.name)} AS {kind}) AS {quoted_name(column.field.name)}"
         for column, kind in zip(columns, types, strict=True)
     )
-    listed = ", ".join(_text(file) for file in files)
+    listed = ", ".join(quoted_text(file) for file in files)
     hive = "true, hive_types_autocast = false" if any(column.is_key for column in columns) else "false"
     return (  # names and paths are quoted, types are DuckDB's own words
-        f"CREATE OR REPLACE VIEW {_quoted(name)} AS SELECT {chosen} "  # noqa: S608
+        f"CREATE OR REPLACE VIEW {quoted_name(name)} AS SELECT {chosen} "  # noqa: S608
         f"FROM read_parquet([{listed}], union_by_name = true, hive_partitioning = {hive})"
     )
 
@@ -107,11 +108,3 @@ def _is_plain(kind: pa.DataType) -> bool:
     return bool(
         pa.types.is_string(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_date(kind)
     )
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"

@@ -80,13 +80,13 @@ class _ReadFolders(Mapping[str, AbstractSet[Identity]]):
 
     def __init__(self, columns: Mapping[str, Sequence[_Columns]]) -> None:
         self._columns = columns
-        self._newest: tuple[str, AbstractSet[Identity]] = ("", _NONE)
+        self._newest: tuple[str | None, AbstractSet[Identity]] = (None, _NONE)
 
     def __getitem__(self, folder: str) -> AbstractSet[Identity]:
-        columns = self._columns[folder]
-        if self._newest[0] != folder:
-            self._newest = folder, set().union(*(zip(*one, strict=True) for one in columns))
-        return self._newest[1]
+        columns, newest = self._columns[folder], self._newest
+        if newest[0] != folder:
+            newest = self._newest = folder, set().union(*(zip(*one, strict=True) for one in columns))
+        return newest[1]
 
     def __contains__(self, folder: object) -> bool:
         return folder in self._columns

@@ -1,1 +1,1 @@
-"""Queries that DuckDB answers as Spark would (decision 0044): Spark's plan becomes SQL, and its result a file."""
+"""Queries that DuckDB answers as Spark would (decision 0046): Spark's plan becomes SQL, and its result a file."""

@@ -43,9 +43,7 @@ def aggregate(function: Node, values: Sequence[Value], suffix: str = "", *, is_d
             return cast(f"sum({distinct}{one.sql}){suffix}", sum_kind(one.kind))
         case "Sum" if one.kind == "double" and not distinct:
             return Value(f"sum({one.sql}){suffix}", "double")
-        case "StddevSamp" | "StddevPop" | "VarianceSamp" | "VariancePop" if one.kind == "double" and not distinct:
-            if not function["nullOnDivideByZero"]:
-                raise NotTranslated(name)
+        case _ if name in _SPREADS and one.kind == "double" and not distinct and function["nullOnDivideByZero"]:
             return Value(f"{_SPREADS[name]}({one.sql}){suffix}", "double")
         case "Average" if not distinct:
             return _average(one, suffix)
@@ -93,22 +91,21 @@ def window_function(function: Node, values: Sequence[Value], over: str) -> Value
     raise NotTranslated(name)
 
 
-def frame(given: Node, bounds: Sequence[Value | None]) -> str:
+def frame(given: Node) -> str:
     """Return the frame of a window.
 
     Args:
         given: Spark's `SpecifiedWindowFrame`.
-        bounds: the bounds that are expressions, with None for others.
 
     Raises:
         NotTranslated: a bound is neither open, the row itself, nor a number of rows.
     """
     rows = said(given["frameType"]) == "RowFrame"
-    ends = [_bound(one, value, rows=rows) for one, value in zip(children(given), bounds, strict=True)]
-    return f"{'ROWS' if rows else 'RANGE'} BETWEEN {ends[0]} AND {ends[1]}"
+    lower, upper = (_bound(one, rows=rows) for one in children(given))
+    return f"{'ROWS' if rows else 'RANGE'} BETWEEN {lower} AND {upper}"
 
 
-def _bound(node: Node, value: Value | None, *, rows: bool) -> str:
+def _bound(node: Node, *, rows: bool) -> str:
     match kind(node):
         case "UnboundedPreceding":
             return "UNBOUNDED PRECEDING"
@@ -116,7 +113,7 @@ def _bound(node: Node, value: Value | None, *, rows: bool) -> str:
             return "UNBOUNDED FOLLOWING"
         case "CurrentRow":
             return "CURRENT ROW"
-        case "Literal" if rows and value is not None:
+        case "Literal" if rows:
             number = int(node["value"])
             return f"{abs(number)} {'PRECEDING' if number < 0 else 'FOLLOWING'}"
     raise NotTranslated("frame")

@@ -11,9 +11,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
+from gluepot.core.duckdb_sql import quoted_text
 from gluepot.engine.native.nodes import Node
 from gluepot.engine.native.types import (
     INTEGERS,
+    MOST_DIGITS,
     NotTranslated,
     Value,
     added_kind,
@@ -62,12 +64,7 @@ def text(value: str) -> str:
     """
     if "\0" in value:
         raise NotTranslated("NUL")
-    return "'" + value.replace("'", "''") + "'"
-
-
-def name(column: str) -> str:
-    """Return the name of a column as SQL."""
-    return '"' + column.replace('"', '""') + '"'
+    return quoted_text(value)
 
 
 def null(kind: str) -> str:
@@ -92,11 +89,18 @@ def cast(sql: str, kind: str) -> Value:
 
 
 def unscaled(value: Value) -> str:
-    """Return SQL of a decimal's digits as a whole number."""
+    """Return SQL of a decimal's digits as a whole number; `of_digits` does the reverse."""
     precision, scale = digits(value.kind)
-    if precision + scale + 1 > 38:
+    if precision + scale + 1 > MOST_DIGITS:
         return f"CAST(replace(CAST({value.sql} AS VARCHAR), '.', '') AS HUGEINT)"
     return f"CAST({value.sql} * CAST('{10**scale}' AS DECIMAL({scale + 1},0)) AS HUGEINT)"
+
+
+def of_digits(digits_of: str, kind: str) -> Value:
+    """Return a decimal whose digits are given as SQL of a whole number."""
+    scale = digits(kind)[1]
+    unit = f"CAST('{10**-scale:.{scale}f}' AS DECIMAL({scale + 1},{scale}))"
+    return cast(f"CAST({digits_of} AS DECIMAL({MOST_DIGITS},0)) * {unit}", kind)
 
 
 def quotient(dividend: str, divisor: str, kind: str) -> Value:
@@ -107,10 +111,8 @@ def quotient(dividend: str, divisor: str, kind: str) -> Value:
         divisor: SQL of a HUGEINT above 0.
         kind: the decimal.
     """
-    scale = digits(kind)[1]
     whole = f"(2 * {dividend} + sign({dividend}) * {divisor}) // (2 * {divisor})"  # `//` cuts off, towards 0
-    small = f"CAST('{10**-scale:.{scale}f}' AS DECIMAL({scale + 1},{scale}))" if scale else "CAST(1 AS DECIMAL(1,0))"
-    return cast(f"CAST({whole} AS DECIMAL(38,0)) * {small}", kind)
+    return of_digits(whole, kind)
 
 
 def alike(values: Sequence[Value]) -> Sequence[Value]:
@@ -350,9 +352,7 @@ def _digits_of(_: Node, values: Sequence[Value]) -> Value:
 
 
 def _with_digits(node: Node, values: Sequence[Value]) -> Value:
-    precision, scale = node["precision"], node["scale"]
-    small = f"CAST('{10**-scale:.{scale}f}' AS DECIMAL({scale + 1},{scale}))"
-    return cast(f"CAST({values[0].sql} AS DECIMAL(38,0)) * {small}", f"decimal({precision},{scale})")
+    return of_digits(values[0].sql, f"decimal({node['precision']},{node['scale']})")
 
 
 def _membership(_: Node, values: Sequence[Value]) -> Value:

@@ -10,8 +10,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from gluepot.core.duckdb_sql import quoted_name
 from gluepot.engine.native import aggregates
-from gluepot.engine.native.expressions import EXPRESSIONS, in_set, name, null, text
+from gluepot.engine.native.expressions import EXPRESSIONS, in_set, null, text
 from gluepot.engine.native.nodes import Node, Tree, children, every, flat, kind, number, said, tree
 from gluepot.engine.native.types import NothingToWin, NotTranslated, Value, is_exact, translated_kind
 
@@ -170,7 +171,7 @@ class _Translation:
             values = []
             for at, (one, (_, of_column)) in enumerate(zip(output, columns, strict=True)):
                 is_there = of_column and one["name"] in held
-                values.append(f"{name(one['name']) if is_there else null(of_column)} AS c{at}")
+                values.append(f"{quoted_name(one['name']) if is_there else null(of_column)} AS c{at}")
             listed = ", ".join(map(text, paths))
             return f"SELECT {', '.join(values)} FROM read_parquet([{listed}], hive_partitioning = false)"
 
@@ -318,8 +319,7 @@ class _Translation:
         ordered = ", ".join(f"{self._value(children(one)[0], scope).sql} {aggregates.direction(one)}" for one in orders)
         parts = [f"PARTITION BY {', '.join(one.sql for one in keys)}"] if keys else []
         parts += [f"ORDER BY {ordered}"] if ordered else []
-        bounds = [self._value(one, scope) if kind(one) == "Literal" else None for one in children(frame)]
-        window = f" OVER ({' '.join([*parts, aggregates.frame(frame, bounds)])})"
+        window = f" OVER ({' '.join([*parts, aggregates.frame(frame)])})"
         if kind(function) == "AggregateExpression":
             return self._aggregate(function, scope, window)
         given = [one for one in children(function) if not _is_null(one)]

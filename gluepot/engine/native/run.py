@@ -1,7 +1,7 @@
 """Runs queries over our own files of rows in DuckDB, where that is installed, instead of in Spark.
 
-A `COUNT(DISTINCT ...)` of a million rows takes Spark ten times as long as DuckDB (decision 0044). Only the result of a
-query that a script writes through a DynamicFrame comes from here; `plan` decides what can be translated.
+A `COUNT(DISTINCT ...)` of a million rows takes Spark ten times as long as DuckDB (decision 0046). Only results that a
+script writes come from here; `plan` decides what can be translated.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from gluepot.core.duckdb_sql import quoted_text
 from gluepot.core.logging import get_logger
 from gluepot.engine import on_driver, row_folders
 from gluepot.engine.native.plan import Query, translated
@@ -182,7 +183,7 @@ def _run(duckdb: Any, sql: str, spark: SparkSession, folder: str) -> str:
     }
     with duckdb.connect(config=settings) as db:
         db.execute("SET TimeZone = 'UTC'")
-        db.execute(f"COPY ({sql}) TO '{path}' (FORMAT parquet)")
+        db.execute(f"COPY ({sql}) TO {quoted_text(path)} (FORMAT parquet)")
     return path
 
 

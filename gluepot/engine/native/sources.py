@@ -123,7 +123,7 @@ def _files(leaf: Any) -> list[File]:
     # In one text, because there may be thousands. Names of our own files have no line breaks.
     roots = leaf.relation().location().rootPaths().mkString("\n").split("\n")
     known = [row_folders.known_files().get(root.removeprefix("file:")) for root in roots]
-    if not known or any(file is None or not file.is_unchanged() for file in known):
+    if any(file is None or not file.is_unchanged() for file in known):
         raise NothingToWin("relation")
     return [File(file.path, frozenset(file.schema.names)) for file in known if file]
 

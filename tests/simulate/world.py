@@ -1,0 +1,74 @@
+"""What all parts of a simulation share: the time, chance, the trace, and what must never happen."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Callable
+
+from tests.simulate.threads import Killed, Process, Scheduler, pause
+
+_STALL = 0.0005
+
+
+class Violation(AssertionError):
+    """A promise was broken: records are lost, doubled or invented, a reader saw half of a batch, nothing goes on."""
+
+
+class World:
+    """The world of one story.
+
+    Args:
+        seed: decides everything that is left to chance.
+        remembered: how many of the last actions the trace keeps.
+    """
+
+    def __init__(self, seed: int, remembered: int = 400) -> None:
+        self.seed = seed
+        self.scheduler = Scheduler(random.Random(f"{seed}/ids"))
+        self.latency = random.Random(f"{seed}/latency")
+        self.faults = random.Random(f"{seed}/faults")
+        self.flushes = True
+        self.processes: list[Process] = []
+        self.trace: deque[str] = deque(maxlen=remembered)
+        self.actions = 0
+        self.digest = 0
+        self._pids = 100
+
+    @property
+    def now(self) -> float:
+        """The simulated time, in seconds since the story began."""
+        return self.scheduler.now
+
+    def start(self, name: str, host: str, work: Callable[[], object], clock_offset_secs: float = 0.0) -> Process:
+        """Start a process."""
+        self._pids += 1
+        process = Process(self.scheduler, name, host, self._pids)
+        process.clock_offset_secs = clock_offset_secs
+        self.processes.append(process)
+        self.note(process.name, "starts")
+        self.scheduler.spawn(process, work)
+        return process
+
+    def act(self, process: Process, what: str, where: str, longest_secs: float) -> None:
+        """An action of a process is about to happen: it takes time, and the process may die instead."""
+        self.actions += 1
+        process.actions += 1
+        if process.dies_at_action is not None and process.actions >= process.dies_at_action:
+            self.note(process.name, f"is killed before {what} {where}")
+            process.kill()
+            raise Killed
+        draw = self.latency.random()
+        pause(draw * longest_secs if draw > _STALL else self.latency.uniform(1.0, 20.0))
+        self.digest = hash((self.digest, process.pid, what, where))
+        self.trace.append(f"{self.now:12.3f} {process.name}: {what} {where}")
+
+    def note(self, who: str, what: str) -> None:
+        """Write an event of the story into the trace."""
+        self.trace.append(f"{self.now:12.3f} {who} {what}")
+
+    def end(self) -> None:
+        """Kill what still runs, and let its threads end."""
+        for process in self.processes:
+            process.kill()
+        self.scheduler.drain()

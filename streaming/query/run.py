@@ -20,7 +20,7 @@ from gluepot.connectors.streams.rejects import discard, rejects_root
 from gluepot.connectors.streams.start import read_start
 from gluepot.connectors.values import SourceRange, coalesced
 from gluepot.core.checkpoint import Checkpoint
-from gluepot.core.errors import EtlError
+from gluepot.core.errors import CheckpointError, EtlError
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import bind_context, get_logger
 from gluepot.engine import execute, on_driver, task_ranges
@@ -364,7 +364,12 @@ class Query:
     def _one(self, frame: DataFrame, batch_id: int, token: int, positions: list[StreamPositions[Any]]) -> None:
         clock, run = self._session.clock, self._run
         began, began_epoch = clock.monotonic(), clock.epoch()
-        query_id = self._checkpoint.query_id() or ""
+        query_id = self._checkpoint.query_id()
+        if query_id is None:
+            raise CheckpointError(
+                f"The checkpoint {self._checkpoint.location} has lost its metadata while the query ran; if somebody has"
+                " moved or rewound it, start the job again."
+            )
         ranges = self._inputs.ranges(positions)
         speculation = Speculation(self._prediction)
         writer = TableWriter(

@@ -14,7 +14,8 @@ from tests.simulate import plugs
 from tests.simulate.broker import Broker
 from tests.simulate.disk import Disk, Folder
 from tests.simulate.objects import ObjectStore
-from tests.simulate.story import Outcome, Plan, Story
+from tests.simulate.plan import Plan
+from tests.simulate.story import Outcome, Story
 from tests.simulate.world import Violation, World
 
 
@@ -38,7 +39,7 @@ def play(plan: Plan) -> Outcome:
             try:
                 return Story(plan, world, disks, store, broker, folder).play()
             except Violation as violation:
-                violation.add_note("\n".join(world.trace))
+                violation.add_note(world.tale())
                 raise
             finally:
                 world.end()

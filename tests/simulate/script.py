@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -24,9 +25,10 @@ from gluepot.engine.pipeline import Pipeline
 from gluepot.engine.writer import TableWriter, Writing
 from gluepot.frames.transforms.python_steps import FilterRows
 from gluepot.streaming.micro_batch.context import current_batch
+from tests.simulate.world import Violation
 
-COPIES: Mapping[str, int] = {"all": 1, "split": 1, "hour": 1, "halves": 1, "both": 2}
-"""How often each group holds a record."""
+MOST_CALLS = 4
+"""How often one driver may call the function for one batch: once, and `batchMaxRetries` times more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +108,13 @@ class Function:
         self._hour_secs = hour_secs
         self._fails = fails
         self._written = written
+        self._calls: Counter[int] = Counter()
 
     def __call__(self, frame: Any, batch_id: int) -> None:
         chance = self._chance
+        self._calls[batch_id] += 1
+        if self._calls[batch_id] > MOST_CALLS:
+            raise Violation(f"batch {batch_id} is tried for the {self._calls[batch_id]}th time by one driver")
         todo = steps(self._groups, chance, int(self._now() // self._hour_secs))
         until = chance.randrange(len(todo) + 1) if chance.random() < self._fails else None
         way = chance.choice(("in turn", "in turn", "threads", "executor", "left to the batch"))

@@ -155,6 +155,9 @@ class StreamingQuery:
             self._stop.wait(max(0.0, self._window_secs - (frame.sparkSession.world.now - began)))
 
     def _log(self, log: str, batch_id: int, text: str) -> None:
+        world = self._frame.sparkSession.world
+        if log == "commits" and world.now < world.commits_refused_until:
+            raise OSError(f"commits/{batch_id}: Permission denied")
         if not self._storage.create(f"{log}/{batch_id}", text.encode()):
             raise RuntimeError(f"[CONCURRENT_STREAM_LOG_UPDATE] {log}/{batch_id} was written by another query")
 

@@ -10,15 +10,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pyspark.errors import StreamingQueryException
+
 from gluepot.connectors.kafka.source import kafka_source
 from gluepot.core.clock import SystemClock
 from gluepot.core.errors import CheckpointError, ConfigError, DataLoss, EtlError, LeaseHeld, TransientError
 from gluepot.core.storage import open_storage
-from gluepot.streaming.checkpoints import moves, rewind, snapshot
+from gluepot.streaming.checkpoints import lease, moves, rewind, snapshot, unfinished
 from gluepot.streaming.query.run import Query
 from gluepot.streaming.query.session import StreamSession
 from gluepot.streaming.settings import StreamSettings
 from gluepot.tables.compact import CompactSettings, Refused, compact
+from gluepot.tables.purging import purge_files
 from gluepot.tables.table import open_table
 from gluepot.tables.verify import verify
 from tests.simulate import threads
@@ -26,7 +29,8 @@ from tests.simulate.broker import Broker
 from tests.simulate.checks import Reader, View, leftovers
 from tests.simulate.disk import Disk, Folder, Inode
 from tests.simulate.objects import Network, ObjectStore
-from tests.simulate.script import COPIES, Function
+from tests.simulate.plan import COPIES, Event, Plan
+from tests.simulate.script import Function
 from tests.simulate.spark import new_frame
 from tests.simulate.world import Violation, World
 
@@ -36,117 +40,10 @@ _PATIENCE_SECS = 3600.0
 _LOOK_SECS = 20.0
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Something that happens.
-
-    Args:
-        at_secs: when.
-        kind: what; see `Story._happen`.
-        number: how much of it, in the kind's own unit.
-    """
-
-    at_secs: float
-    kind: str
-    number: float = 0.0
-
-    def __str__(self) -> str:
-        return f"{self.at_secs:9.1f} s  {self.kind} {self.number:g}"
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Everything about a story that is decided beforehand.
-
-    Args:
-        seed: for everything else.
-        on_s3: whether checkpoint and tables are in S3.
-        partitions: of the topic.
-        groups: the groups of tables that the job writes.
-        window_secs: of the job.
-        hour_secs: how long a folder named after the time keeps its name.
-        records_a_sec: how many records are sent.
-        fails: the share of calls of the batch function that raise.
-        small: whether small batches run on the driver.
-        lasts_secs: when faults end.
-        network: how S3 answers until then.
-        events: what happens, in order of time.
-    """
-
-    seed: int
-    on_s3: bool
-    partitions: int
-    groups: tuple[str, ...]
-    window_secs: float
-    hour_secs: float
-    records_a_sec: float
-    fails: float
-    small: bool
-    lasts_secs: float
-    network: Network
-    events: tuple[Event, ...]
-
-    def __str__(self) -> str:
-        where = "S3" if self.on_s3 else "a local disk"
-        head = (
-            f"seed {self.seed}: a job with windows of {self.window_secs:g} s writes {', '.join(self.groups)} on {where};"
-            f" {self.partitions} partitions, {self.records_a_sec:g} records/s, {self.fails:.0%} of the calls fail;"
-            f" {self.network}"
-        )
-        return "\n".join([head, *map(str, self.events)])
-
-
-_KINDS: Mapping[str, tuple[float, float]] = {
-    "kill": (0, 400),  # the driver dies after so many actions
-    "kill at once": (0, 0),
-    "second driver": (0, 1),  # 0: on the same machine, 1: on another one
-    "stop": (1, 120),  # the driver is stopped for so many seconds
-    "broker away": (1, 40),
-    "disk full": (1, 30),
-    "power cut": (0, 0),
-    "clock": (-90, 90),  # the machine's clock is set by so many seconds
-    "compact": (0, 0),
-    "verify": (0, 0),
-    "rewind": (0, 0),
-    "old checkpoint": (0, 0),
-    "recreate": (0, 0),
-}
 _PARTLY = frozenset({"split", "hour"})
 """Groups of which a table does not hold every batch."""
-_RARE = frozenset({"rewind", "old checkpoint", "recreate", "power cut"})
-
-
-def draw(seed: int) -> Plan:
-    """Draw a story."""
-    chance = random.Random(f"{seed}/plan")
-    on_s3 = chance.random() < 0.5
-    lasts_secs = chance.choice((300.0, 900.0, 1800.0))
-    kinds = [kind for kind in _KINDS if not (on_s3 and kind in {"disk full", "power cut"})]
-    weights = [0.3 if kind in _RARE else 1.0 for kind in kinds]
-    events = []
-    for _ in range(chance.randrange(2, 14)):
-        kind = chance.choices(kinds, weights)[0]
-        low, high = _KINDS[kind]
-        events.append(Event(round(chance.uniform(5, lasts_secs), 1), kind, round(chance.uniform(low, high))))
-    network = Network()
-    if on_s3 and chance.random() < 0.7:
-        network = Network(*(chance.choice((0.0, 0.002, 0.01)) for _ in range(5)))
-    groups = chance.sample(sorted(COPIES), chance.randrange(1, 4))
-    window_secs = chance.choice((1.0, 5.0, 20.0, 60.0))
-    return Plan(
-        seed=seed,
-        on_s3=on_s3,
-        partitions=chance.randrange(1, 4),
-        groups=tuple(groups),
-        window_secs=window_secs,
-        hour_secs=chance.choice((2.0, 30.0)),
-        records_a_sec=chance.choice((1.0, 4.0)) / window_secs * 2,
-        fails=chance.choice((0.0, 0.1, 0.3)),
-        small=chance.random() < 0.7,
-        lasts_secs=lasts_secs,
-        network=network,
-        events=tuple(sorted(events, key=lambda one: one.at_secs)),
-    )
+_WHOLE = frozenset({"all", "both"})
+"""Groups in which each write holds all records of its batch."""
 
 
 @dataclass(slots=True)
@@ -170,7 +67,7 @@ class Outcome:
     actions: int = 0
     looks: int = 0
     starts: int = 0
-    refused: Counter[str] = field(default_factory=Counter)
+    refused: dict[str, int] = field(default_factory=dict)
     digest: int = 0
 
 
@@ -209,6 +106,9 @@ class Story:
         self._ending = False
         self._written: set[str] = set()
         self._rewinding = False
+        self._damaged: dict[tuple[str, str], bytes] = {}
+        self._ever_damaged: set[tuple[str, str]] = set()
+        self._purged: dict[str, set[int]] = {}
         self._operators: list[threads.Process] = []
         self._batches: set[tuple[str, int]] = set()
 
@@ -260,8 +160,11 @@ class Story:
     def _calm_down(self) -> None:
         self.store.network = Network()
         self.broker.away_until = 0.0
+        self.world.commits_refused_until = 0.0
         for disk in self.disks.values():
             disk.full_until = 0.0
+        for table, path in list(self._damaged):
+            self._repair(table, path)
         for process, _ in self._drivers:
             process.dies_at_action = None
         self.world.note("story", "faults end")
@@ -358,12 +261,18 @@ class Story:
         try:
             Query(new_frame(self.world, source, self._folder), function, settings, session, "simulated").run()
             self.world.note(process.name, "ends")
+        except StreamingQueryException as error:
+            self.world.note(process.name, f"ends with {error}")
+            self._refuse("StreamingQueryException")
         except EtlError as error:
             self.world.note(process.name, f"ends with {type(error).__name__}: {error}")
-            self.outcome.refused[type(error).__name__] += 1
+            self._refuse(type(error).__name__)
             self._judge_refusal(process, error)
         if process.alive and not self._ending:
             self._again_later(process.host)
+
+    def _refuse(self, kind: str) -> None:
+        self.outcome.refused[kind] = self.outcome.refused.get(kind, 0) + 1
 
     def _fails(self) -> float:
         return 0.0 if self.world.now > self.plan.lasts_secs else self.plan.fails
@@ -411,7 +320,13 @@ class Story:
             case "old checkpoint":
                 self._restore_old_checkpoint()
             case "recreate":
-                self._recreate()
+                self._recreate(filled=event.number > 0)
+            case "purge":
+                self._operator("purge", self._purge)
+            case "damage":
+                self._damage(event.number)
+            case "commits refused":
+                self.world.commits_refused_until = self.world.now + event.number
 
     def _operator(self, name: str, work: Any) -> None:
         def run() -> None:
@@ -439,8 +354,10 @@ class Story:
             if process.host == "a":
                 process.clock_offset_secs = self._offset_secs["a"]
 
-    def _recreate(self) -> None:
+    def _recreate(self, *, filled: bool) -> None:
+        """Delete the topic and create it again, perhaps at once with as many records as it had, and some more."""
         old = self.broker.topics[TOPIC].topic_id
+        records = sum(map(len, self.broker.topics[TOPIC].partitions))
         self._excuses.add("recreate")
         self._note_commits()
         for (topic_id, partition), sent in self._sent.items():
@@ -448,12 +365,37 @@ class Story:
                 # What was not committed by now may be in the tables, or not: a batch may have read it already.
                 self._lost.update(number for number, _ in sent[self._committed.get((old, partition), 0) :])
         self.broker.create(TOPIC, self.plan.partitions)
+        if filled:
+            self._append(records + 20 * self.plan.partitions)
+
+    def _damage(self, secs: float) -> None:
+        """Change the bytes of a data file, and put them right after a while."""
+        named = [(table, path) for table, view in self._views().items() for path in sorted(view.named)]
+        named = [(table, path) for table, path in named if path.endswith(".parquet") and (table, path) not in self._damaged]
+        if not named:
+            return
+        table, path = self._chance.choice(named)
+        data = self._files(table)[path]
+        at = self._chance.randrange(len(data))
+        odd = data[:at] if self._chance.random() < 0.5 else data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :]
+        self._damaged[table, path] = data
+        self._ever_damaged.add((table, path))
+        self._set_file(f"{table}/{path}", odd)
+        self.world.note("story", f"damages {table}/{path}")
+        self.world.scheduler.at(self.world.now + secs, lambda: self._repair(table, path))
+
+    def _repair(self, table: str, path: str) -> None:
+        data = self._damaged.pop((table, path), None)
+        if data is not None and path in self._files(table):
+            self._set_file(f"{table}/{path}", data)
 
     def _restore_old_checkpoint(self) -> None:
         """A person puts back a copy of the checkpoint, taken at the last such event, while no driver runs."""
         if self._old_checkpoint is None:
             self._old_checkpoint = self._copy_checkpoint()
             return
+        if not _WHOLE.issuperset(self.plan.groups):
+            return  # nobody can tell by a table whether its newest batch has come to its end
         for process in self._living():
             process.kill()
         self._excuses.add("old checkpoint")
@@ -495,36 +437,64 @@ class Story:
             storage = open_storage(f"{self._root}/{table}")
             owner = f"o{threads.process().pid}"
             for found in compact(storage, CompactSettings(), SystemClock(), owner):
-                if isinstance(found, Refused):
+                if isinstance(found, Refused) and (table, found.path) not in self._ever_damaged:
                     raise Violation(f"compaction refuses a sound file: {found.message}")
 
     def _verify(self) -> None:
         for table in self._tables():
             storage = open_storage(f"{self._root}/{table}")
+            before = set(self._damaged)
             found = verify(storage, None).findings
+            named = self._reader.by_manifests(self._sound_files(table)).named
+            for _, path in sorted(one for one in before & set(self._damaged) if one[0] == table and one[1] in named):
+                if all(one.where != path for one in found):
+                    raise Violation(f"verify does not report {table}/{path}, which is damaged")
+            found = [one for one in found if (table, one.where) not in self._ever_damaged]
             if table.split("/")[0] in _PARTLY:
                 found = [one for one in found if one.kind != "gap"]  # other batches are in other tables
             if found:
                 raise Violation(f"verify reports {found[0]} of {table}, which is sound")
 
+    def _purge(self) -> None:
+        """Delete all data files of a table that are there now, as `purge_s3_path` does with a retention of 0."""
+        tables = self._tables()
+        if not tables:
+            return
+        table = self._chance.choice(tables)
+        storage = open_storage(f"{self._root}/{table}")
+        gone = self._purged.setdefault(table.split("/")[0], set())
+        paths = [path for path in storage.list("") if not path.startswith("_")]
+        gone.update(self._reader.by_folder(self._sound_files(table)))
+
+        def delete(doomed: Sequence[str]) -> bool:
+            storage.delete(doomed)
+            return True
+
+        purge_files(storage, paths, SystemClock(), f"o{threads.process().pid}", delete)
+
     def _rewind(self) -> None:
-        """Stop the job, begin a new query where the tables end, and start it: `gluepot checkpoint rewind`."""
+        """Stop the job and begin a new query where the tables end: `gluepot checkpoint rewind --from-table`."""
         for process in self._living():
             process.kill()
         if self.plan.on_s3:
             threads.pause(150.0)  # whatever was under way has arrived
         storage = open_storage(self._checkpoint)
-        ends = {}
-        for table in self._tables():
-            if table.split("/")[0] not in _PARTLY:
-                path = f"{self._root}/{table}"
-                ends[table] = moves.from_records(open_table(path).commits, path, None)
-        if ends:
-            start = moves.same_place(ends)
-            self._rewinding = True  # until it has succeeded, no query starts
-            rewind.start_over(storage, snapshot.read(storage), start, SystemClock())
+        with lease.take(storage, SystemClock()) as mine:
+            before = snapshot.read(storage)
+            begun = unfinished.unfinished(before)
+            paths = [f"{self._root}/{table}" for table in self._tables() if table.split("/")[0] not in _PARTLY]
+            if not paths:
+                return
+            records = {path: list(open_table(path).commits) for path in paths}
+            start = moves.same_place(
+                {path: moves.from_records(unfinished.without(held, begun), path, None) for path, held in records.items()}
+            )
+            self._rewinding = True  # until it has succeeded, no query may start
+            if begun is not None:
+                unfinished.take_back(storage, begun, mine.token, records)
+            rewind.start_over(storage, before, start, SystemClock())
             self._rewinding = False
-            self.world.note("rewind", f"starts over at {dict(start.ends())}")
+        self.world.note("rewind", f"starts over at {dict(start.ends())}")
 
     # What must be true
 
@@ -577,7 +547,13 @@ class Story:
         self.world.scheduler.at(self.world.now + gap_secs, self._look_now_and_then)
 
     def _views(self) -> dict[str, View]:
-        return {table: self._reader.by_manifests(self._files(table)) for table in self._tables()}
+        return {table: self._reader.by_manifests(self._sound_files(table)) for table in self._tables()}
+
+    def _sound_files(self, table: str) -> dict[str, bytes]:
+        """Return the files of a table as they are without the damage that the story has done."""
+        files = self._files(table)
+        files.update({path: data for (of, path), data in self._damaged.items() if of == table and path in files})
+        return files
 
     def _look(self) -> None:
         """Look at all tables at this instant, as a reader of the manifests."""
@@ -610,8 +586,9 @@ class Story:
 
     def _compare(self, group: str, found: Counter[int], committed: Iterable[int], copies: int) -> None:
         committed = set(committed) - self._lost
+        purged = self._purged.get(group, set())
         for number in committed:
-            if found[number] < copies:
+            if found[number] < copies and number not in purged:
                 raise Violation(f"{group}: record {number} is committed and is there {found[number]} times, not {copies}")
             if found[number] > copies:
                 raise Violation(f"{group}: record {number} is there {found[number]} times, not {copies}")

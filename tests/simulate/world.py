@@ -20,17 +20,19 @@ class World:
 
     Args:
         seed: decides everything that is left to chance.
-        remembered: how many of the last actions the trace keeps.
+        remembered: how many of the last actions are kept for the tale.
     """
 
-    def __init__(self, seed: int, remembered: int = 400) -> None:
+    def __init__(self, seed: int, remembered: int = 60) -> None:
         self.seed = seed
         self.scheduler = Scheduler(random.Random(f"{seed}/ids"))
         self.latency = random.Random(f"{seed}/latency")
         self.faults = random.Random(f"{seed}/faults")
         self.flushes = True
+        self.commits_refused_until = 0.0
         self.processes: list[Process] = []
-        self.trace: deque[str] = deque(maxlen=remembered)
+        self.notes: list[tuple[float, str]] = []
+        self.trace: deque[tuple[float, str]] = deque(maxlen=remembered)
         self.actions = 0
         self.digest = 0
         self._pids = 100
@@ -61,11 +63,18 @@ class World:
         draw = self.latency.random()
         pause(draw * longest_secs if draw > _STALL else self.latency.uniform(1.0, 20.0))
         self.digest = hash((self.digest, process.pid, what, where))
-        self.trace.append(f"{self.now:12.3f} {process.name}: {what} {where}")
+        self.trace.append((self.now, f"{process.name}: {what} {where}"))
 
     def note(self, who: str, what: str) -> None:
-        """Write an event of the story into the trace."""
-        self.trace.append(f"{self.now:12.3f} {who} {what}")
+        """Keep an event for the tale."""
+        self.notes.append((self.now, f"{who} {what}"))
+
+    def tale(self) -> str:
+        """Return what happened: all events, and every one of the last actions."""
+        since = self.trace[0][0] if self.trace else self.now
+        early = [one for one in self.notes if one[0] < since]
+        late = sorted([*self.trace, *(one for one in self.notes if one[0] >= since)], key=lambda one: one[0])
+        return "\n".join(f"{secs:12.3f}  {text}" for secs, text in [*early, *late])
 
     def end(self) -> None:
         """Kill what still runs, and let its threads end."""

@@ -29,6 +29,7 @@ from gluepot.streaming.checkpoints.names import lease_number
 from gluepot.streaming.checkpoints.repair import repair as do_repairs
 from gluepot.streaming.checkpoints.rewind import end_of, go_back, start_over
 from gluepot.streaming.checkpoints.snapshot import Snapshot, read
+from gluepot.streaming.checkpoints.unfinished import require_choice, take_back, unfinished, without
 
 Output = Literal["text", "json"]
 
@@ -152,6 +153,7 @@ def rewind(
     to_timestamp: str | None = None,
     from_table: list[str] | None = None,
     ctx: str | None = None,
+    drop_unfinished: bool = False,
     bootstrap: str | None = None,
     connection: str | None = None,
     connections: Path | None = None,
@@ -176,6 +178,8 @@ def rewind(
         from_table: start where the manifests of this table end; nothing is read twice and nothing is left out. May be
             repeated for a query with several tables.
         ctx: with --from-table: the transformation_ctx whose writes count.
+        drop_unfinished: with --from-table: if a batch has begun and not ended, take back what it has written and read
+            its records again.
         bootstrap: a broker, host:port, to look offsets up.
         connection: a connection of the connections file, instead of --bootstrap.
         connections: the connections file, if it is not in one of the usual places.
@@ -189,9 +193,11 @@ def rewind(
         raise ConfigError("Give exactly one of --to-batch, --to-offsets, --to-timestamp and --from-table.")
     storage = open_storage(location)
     clock = SystemClock()
-    with _alone(storage, dry_run=dry_run):
+    with _alone(storage, dry_run=dry_run) as alone:
         snapshot = read(storage)
         before = moves.standing(snapshot)
+        begun, records = unfinished(snapshot) if from_table else None, {}
+        require_choice(begun, drop=drop_unfinished)
         if to_offsets is not None or to_timestamp is not None:
             moves.require_offsets(before, "--to-offsets" if to_timestamp is None else "--to-timestamp")
         options = {"connectionName": connection, "bootstrap.servers": bootstrap}
@@ -200,8 +206,9 @@ def rewind(
         if to_batch is not None:
             after = end_of(snapshot, to_batch)
         elif from_table:
-            tables = {one: moves.from_records(live(open_storage(one)), one, ctx) for one in from_table}
-            after = moves.same_place(tables)
+            records = {one: list(live(open_storage(one))) for one in from_table}
+            ends = {one: moves.from_records(without(held, begun), one, ctx) for one, held in records.items()}
+            after = moves.same_place(ends)
         elif to_timestamp is not None:
             after = resolved(broker, connections, topics, {"startingTimestamp": to_timestamp})
         elif broker:
@@ -211,6 +218,8 @@ def rewind(
         effect = moves.moves(before, after)
         backup = None
         if not dry_run and agreed("\n".join([*map(str, effect), f"Rewind {location}?"]), yes=yes):
+            if alone is not None and begun is not None:
+                take_back(storage, begun, alone.token, records)
             if to_batch is None:
                 backup = start_over(storage, snapshot, after, clock)
             else:
@@ -218,7 +227,7 @@ def rewind(
     _say(output, _rewound(storage, effect, backup), _rewound_lines(storage, effect, backup))
 
 
-def _alone(storage: Storage, *, dry_run: bool) -> AbstractContextManager[Any]:
+def _alone(storage: Storage, *, dry_run: bool) -> AbstractContextManager[lease.Lease | None]:
     """Take the checkpoint's lease for the change, so that no query starts meanwhile; refuse if a query is running."""
     return nullcontext() if dry_run else lease.take(storage, SystemClock())
 

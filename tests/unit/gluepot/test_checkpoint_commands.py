@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from gluepot.cli.main import main
-from gluepot.commit.record import CommitRecord
+from gluepot.commit import live, place_digest
+from gluepot.commit.record import CommitRecord, FileEntry
 from gluepot.connectors.files.sink.layout import commit_key
 from gluepot.connectors.kafka.positions import split
 from gluepot.connectors.streams.start import read_start
@@ -24,7 +25,16 @@ def folder(tmp_path):
 
 @pytest.fixture
 def table(tmp_path):
-    records = [CommitRecord(CommitKey(QUERY, n, "sink"), 1, ranges=split(held)) for n, held in enumerate(positions(10))]
+    place = place_digest(str(tmp_path / "table"))
+    records = [
+        CommitRecord(
+            CommitKey(QUERY, n, "sink", place),
+            1,
+            files=[FileEntry(f"{n}.parquet", 1, 1, 0, rejects=False, encoding={"format": "parquet"})],
+            ranges=split(held),
+        )
+        for n, held in enumerate(positions(10))
+    ]
     return write(tmp_path / "table", {commit_key(one.key, 1): one.to_bytes() for one in records})
 
 
@@ -118,6 +128,20 @@ def test_rewind_of_a_checkpoint_that_is_gone(gluepot, tmp_path, table):
     gone = tmp_path / "gone"
     assert gluepot("rewind", gone, "--from-table", table, "--yes")[0] == 0
     assert read_start(open_storage(str(gone))).ends() == {("t", 0): 30, ("t", 1): 20}
+
+
+def test_a_rewind_to_the_table_leaves_out_a_batch_that_has_not_ended(gluepot, folder, table):
+    (folder / "commits" / "9").unlink()
+    before = files(table)
+    code, _, err = gluepot("rewind", folder, "--from-table", table, "--yes")
+    assert (code, files(table)) == (2, before)
+    assert "Batch 9 has begun and not ended" in err
+    code, out, _ = gluepot("rewind", folder, "--from-table", table, "--drop-unfinished", "--yes")
+    assert code == 0
+    assert "t partition 0 goes from 27 to 27: no change" in out
+    assert read_start(open_storage(str(folder))).ends() == {("t", 0): 27, ("t", 1): 18}
+    ended = next(one for one in live(open_storage(str(table))) if one.key.batch_id == 9)
+    assert (ended.files, list(ended.ranges)) == ([], [])
 
 
 def test_rewind_to_a_batch_and_to_offsets(gluepot, folder):

@@ -1,0 +1,85 @@
+"""The batch that a query has begun and not ended. Its tables may hold a part of it, or parts of two attempts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from gluepot.commit import FILES, Journal, QueryWrites, Write
+from gluepot.commit.record import CommitRecord
+from gluepot.core.errors import ConfigError
+from gluepot.core.storage import Storage, place_of
+from gluepot.streaming.checkpoints.contents import QueryId
+from gluepot.streaming.checkpoints.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """A batch that is planned and not committed.
+
+    Args:
+        query_id: id of its query.
+        batch_id: its number.
+    """
+
+    query_id: str
+    batch_id: int
+
+
+def unfinished(snapshot: Snapshot) -> Unfinished | None:
+    """Return the batch that the checkpoint's query has begun and not ended; None if there is none. Pure."""
+    planned, query = snapshot.batches("offsets"), snapshot.query_id()
+    if not planned or planned[-1] in snapshot.batches("commits") or not isinstance(query, QueryId):
+        return None
+    return Unfinished(query.text, planned[-1])
+
+
+def without(records: Iterable[CommitRecord], batch: Unfinished | None) -> list[CommitRecord]:
+    """Return the manifests that a table has if a batch is taken back. Pure."""
+    return [
+        one for one in records if batch is None or (one.key.query_id, one.key.batch_id) != (batch.query_id, batch.batch_id)
+    ]
+
+
+def require_choice(batch: Unfinished | None, *, drop: bool) -> None:
+    """Make sure that a person has decided what becomes of an unfinished batch.
+
+    Raises:
+        ConfigError: there is such a batch, and it is not to be dropped.
+    """
+    if batch is not None and not drop:
+        raise ConfigError(
+            f"Batch {batch.batch_id} has begun and not ended, so the tables may hold only a part of it. Start the job"
+            " once more so that it ends, or add --drop-unfinished: what the batch has written is then taken back, and"
+            " its records are read again."
+        )
+
+
+def take_back(storage: Storage, batch: Unfinished, token: int, tables: Mapping[str, Iterable[CommitRecord]]) -> None:
+    """Take back what attempts of an unfinished batch have written; a driver that still runs it publishes no more.
+
+    Args:
+        storage: the checkpoint's storage.
+        batch: the batch.
+        token: token of the caller's lease.
+        tables: the live manifests of tables, by location. The checkpoint's journal names the writes of the batch, but
+            an older Gluepot kept none.
+
+    Raises:
+        ConfigError: the batch may have written to something that only its job can take back; nothing was changed.
+        LeaseHeld: a later driver has taken over.
+    """
+    journal = Journal(storage, token)
+    if elsewhere := sorted({one.place for one in journal.found if one.kind != FILES}):
+        raise ConfigError(
+            f"Batch {batch.batch_id} has begun and not ended, and it may have written to {elsewhere[0]}, where only the"
+            " job itself can take it back; start the job once more so that the batch ends, and rewind then."
+        )
+    writes = QueryWrites(batch.query_id, token, journal)
+    writes.begin_attempt(batch.batch_id)
+    for location, records in tables.items():
+        for one in records:
+            if (one.key.query_id, one.key.batch_id) == (batch.query_id, batch.batch_id) and one.files:
+                writes.announce(Write(FILES, place_of(location), one.key.ctx), batch.batch_id)
+    writes.begin_attempt(batch.batch_id)  # an attempt that writes nothing
+    writes.settle()

@@ -1,0 +1,133 @@
+"""The plan of a story: what is decided before it is played."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from tests.simulate.objects import Network
+
+COPIES: Mapping[str, int] = {"all": 1, "split": 1, "hour": 1, "halves": 1, "both": 2}
+"""How often each group of tables holds a record; see `tests.simulate.script`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happens.
+
+    Args:
+        at_secs: when.
+        kind: what, one of `KINDS`.
+        number: how much of it, in the kind's own unit.
+    """
+
+    at_secs: float
+    kind: str
+    number: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.at_secs:9.1f} s  {self.kind} {self.number:g}"
+
+
+KINDS: Mapping[str, tuple[float, float]] = {
+    "kill": (0, 400),  # the driver dies after so many actions
+    "kill at once": (0, 0),
+    "second driver": (0, 1),  # 1: under another host name
+    "stop": (1, 120),  # the driver is stopped for so many seconds
+    "broker away": (1, 40),
+    "disk full": (1, 30),
+    "power cut": (0, 0),
+    "clock": (-90, 90),  # the clock of the machine is set by so many seconds
+    "compact": (0, 0),
+    "verify": (0, 0),
+    "rewind": (0, 0),
+    "old checkpoint": (0, 0),
+    "recreate": (0, 1),  # 1: the new topic is filled at once
+    "purge": (0, 0),
+    "damage": (20, 300),  # a data file is damaged for so many seconds
+    "commits refused": (1, 60),  # Spark cannot write its commit log for so many seconds
+}
+"""What can happen, and the least and the largest number of it."""
+
+_RARE = frozenset({"old checkpoint", "recreate", "power cut", "purge", "damage"})
+_LOCAL = frozenset({"disk full", "power cut"})
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything about a story that is decided beforehand.
+
+    Args:
+        seed: decides everything else.
+        on_s3: whether checkpoint and tables are in S3.
+        partitions: of the topic.
+        groups: the groups of tables that the job writes, see `COPIES`.
+        window_secs: of the job.
+        hour_secs: how long a folder named after the time keeps its name.
+        records_a_sec: how many records are sent.
+        fails: the share of calls of the batch function that raise.
+        small: whether small batches run on the driver.
+        lasts_secs: when faults end.
+        network: how S3 answers until then.
+        events: what happens, in order of time.
+    """
+
+    seed: int
+    on_s3: bool
+    partitions: int
+    groups: tuple[str, ...]
+    window_secs: float
+    hour_secs: float
+    records_a_sec: float
+    fails: float
+    small: bool
+    lasts_secs: float
+    network: Network
+    events: tuple[Event, ...]
+
+    def __str__(self) -> str:
+        where = "S3" if self.on_s3 else "a local disk"
+        wrong = ", ".join(
+            f"{getattr(self.network, one.name):.1%} {one.name.replace('_', ' ')}"
+            for one in fields(Network)
+            if getattr(self.network, one.name)
+        )
+        head = (
+            f"seed {self.seed}: a job with windows of {self.window_secs:g} s writes {', '.join(self.groups)} on {where};"
+            f" {self.partitions} partitions, {self.records_a_sec:.2g} records/s;"
+            f" {self.fails:.0%} of the calls of the function fail; requests: {wrong or 'all well'};"
+            f" faults end after {self.lasts_secs:g} s"
+        )
+        return "\n".join([head, *map(str, self.events)])
+
+
+def draw(seed: int) -> Plan:
+    """Draw the plan of a story."""
+    chance = random.Random(f"{seed}/plan")
+    on_s3 = chance.random() < 0.5
+    window_secs = chance.choice((1.0, 5.0, 20.0, 60.0, 300.0))
+    lasts_secs = window_secs * chance.choice((30, 60, 120)) + 300.0
+    kinds = [kind for kind in KINDS if not (on_s3 and kind in _LOCAL)]
+    weights = [0.3 if kind in _RARE else 1.0 for kind in kinds]
+    events = []
+    for _ in range(chance.randrange(2, 14)):
+        kind = chance.choices(kinds, weights)[0]
+        events.append(Event(round(chance.uniform(5, lasts_secs), 1), kind, round(chance.uniform(*KINDS[kind]))))
+    network = Network()
+    if on_s3 and chance.random() < 0.7:
+        network = Network(*(chance.choice((0.0, 0.002, 0.01)) for _ in fields(Network)))
+    return Plan(
+        seed=seed,
+        on_s3=on_s3,
+        partitions=chance.randrange(1, 4),
+        groups=tuple(chance.sample(sorted(COPIES), chance.randrange(1, 4))),
+        window_secs=window_secs,
+        hour_secs=chance.choice((2.0, 30.0)),
+        records_a_sec=chance.choice((2.0, 8.0)) / window_secs,
+        fails=chance.choice((0.0, 0.1, 0.5)),
+        small=chance.random() < 0.7,
+        lasts_secs=lasts_secs,
+        network=network,
+        events=tuple(sorted(events, key=lambda one: one.at_secs)),
+    )

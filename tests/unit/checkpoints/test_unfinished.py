@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import pytest
+
+from gluepot.commit import FILES, Journal, Write, place_digest
+from gluepot.commit.record import CommitRecord
+from gluepot.connectors.values import CommitKey
+from gluepot.core.errors import ConfigError, LeaseHeld
+from gluepot.core.storage import open_storage
+from gluepot.streaming.checkpoints.snapshot import read
+from gluepot.streaming.checkpoints.unfinished import Unfinished, require_choice, take_back, unfinished, without
+from tests.unit.checkpoints.made import QUERY, checkpoint
+
+BATCH = Unfinished(QUERY, 4)
+
+
+@pytest.fixture
+def made(tmp_path):
+    def make(done: int):
+        storage = open_storage(str(tmp_path / "ck"))
+        for key, data in checkpoint(5, done=done).items():
+            storage.put(key, data)
+        return storage
+
+    return make
+
+
+def test_a_batch_that_is_planned_and_not_committed_is_unfinished(made):
+    assert unfinished(read(made(done=4))) == BATCH
+
+
+def test_of_a_whole_checkpoint_no_batch_is_unfinished(made):
+    assert unfinished(read(made(done=5))) is None
+
+
+def test_without_an_id_nothing_is_known_of_the_tables(made):
+    storage = made(done=4)
+    storage.delete(["metadata"])
+    assert unfinished(read(storage)) is None
+
+
+def test_the_manifests_of_that_batch_alone_are_left_out():
+    records = [CommitRecord(CommitKey(query, n, "sink"), 1) for query, n in ((QUERY, 3), (QUERY, 4), ("other", 4))]
+    assert without(records, BATCH) == [records[0], records[2]]
+    assert without(records, None) == records
+
+
+def test_a_person_has_to_decide():
+    require_choice(None, drop=False)
+    require_choice(BATCH, drop=True)
+    with pytest.raises(ConfigError, match=r"Batch 4 has begun and not ended.*add --drop-unfinished"):
+        require_choice(BATCH, drop=False)
+
+
+def test_nothing_is_taken_back_if_a_part_could_not_be(tmp_path):
+    storage = open_storage(str(tmp_path / "ck"))
+    journal = Journal(storage, 1)
+    journal.announce(Write("postgresql", "postgresql://db public.clicks", "sink"), 4, {})
+    with pytest.raises(ConfigError, match="may have written to postgresql://db public.clicks"):
+        take_back(storage, BATCH, 2, {})
+
+
+def test_a_driver_that_runs_on_finds_its_batch_taken_back(tmp_path):
+    storage, table = open_storage(str(tmp_path / "ck")), str(tmp_path / "table")
+    journal = Journal(storage, 1)
+    journal.announce(Write(FILES, table, "sink"), 4, {})
+    take_back(storage, BATCH, 2, {})
+    key = CommitKey(QUERY, 4, "sink", place_digest(table))
+    (manifest,) = [one for one in open_storage(table).list("_gluepot/commits")]
+    record = CommitRecord.from_bytes(open_storage(table).get(manifest))
+    assert (record.key.batch_id, record.token, record.files) == (key.batch_id, 2, [])
+    with pytest.raises(LeaseHeld):
+        journal.announce(Write(FILES, table, "another"), 4, {})

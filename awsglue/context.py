@@ -18,7 +18,7 @@ from awsglue.file_reads import file_frame, file_settings
 from awsglue.lake_catalogs import use_local_catalogs
 from awsglue.lake_tables import LakeTarget
 from awsglue.options import as_options, overridden, stream_source
-from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame
+from awsglue.readers import DataFrameReader, DynamicFrameReader, batch_frame, row_pipeline
 from awsglue.resolving import as_spec
 from awsglue.sinks import DataFrameWriter, DataSink, DynamicFrameWriter
 from awsglue.sources import DataSource, StreamingDataSource
@@ -423,7 +423,7 @@ class GlueContext(SQLContext):
         """Return some records of a stream, after `pollingTimeInMs` or as soon as there are `recordPollingLimit`."""
         settings = SampleSettings.from_glue(as_options(options))
         rows = sample(frame, settings, batch_function, session.current().clock)
-        return DynamicFrame.fromDF(rows, self, "sample")
+        return DynamicFrame(row_pipeline(rows, None), self, "sample")
 
     def start_transaction(self, read_only: bool) -> str:
         """Return the id of a transaction of Lake Formation, which has no effect here: each write publishes at once."""

@@ -17,18 +17,16 @@ from awsglue.collection import DynamicFrameCollection
 from awsglue.glue_schema import arrow_schema, glue_schema
 from awsglue.gluetypes import StructType
 from awsglue.lazy_frame import LazyFrame, same
-from awsglue.readers import DynamicFrameReader
+from awsglue.readers import DynamicFrameReader, row_pipeline
 from awsglue.resolving import ResolveOption
 from awsglue.schema_tree import tree_text
-from awsglue.session_frames import in_session, with_each_name_once
+from awsglue.session_frames import in_session
 from awsglue.sinks import DynamicFrameWriter
 from awsglue.spigot import write_sample
 from awsglue.unboxing import box_format
 from awsglue.visual.methods import VisualTransforms
-from gluepot.core.errors import ConfigError
 from gluepot.engine import execute, shuffled_steps
 from gluepot.engine.pipeline import FrameInput, Pipeline
-from gluepot.frames.magic import magic_format
 from gluepot.frames.transforms import (
     ApplyMapping,
     CompareRows,
@@ -76,16 +74,7 @@ class DynamicFrame(VisualTransforms, LazyFrame):
             return cls(known, glue_ctx, name)
         if not isinstance(dataframe, DataFrame):
             raise TypeError(f"fromDF takes a DataFrame, not {type(dataframe).__name__}")
-        dataframe = with_each_name_once(dataframe)
-        magic = [(column, kind) for column in dataframe.columns if (kind := magic_format(column))]
-        if not magic:
-            return cls(Pipeline(FrameInput(dataframe)), glue_ctx, name)
-        column, kind = magic[0]
-        if kind != "json":
-            raise ConfigError(f"The column {column} holds {kind}; only json can be inferred: give the stream a schema.")
-        if (batch := current_batch()) is None:
-            return cls(Pipeline(FrameInput(dataframe, column)), glue_ctx, name)
-        return cls(batch.pipeline(FrameInput(dataframe, column, batch.totals.schema.known)), glue_ctx, name)
+        return cls(row_pipeline(dataframe, current_batch()), glue_ctx, name)
 
     def toDF(self, options: Sequence[ResolveOption] | None = None) -> DataFrame:
         """Return a DataFrame. A choice becomes a struct with one field per type, unless an option says otherwise.

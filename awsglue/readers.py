@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame
 
 from awsglue.declared import JSON
+from awsglue.session_frames import with_each_name_once
 from awsglue.unsupported import NotSupportedHere
 from gluepot.connectors.contracts import StreamSource
 from gluepot.connectors.streams.handover import Handover
-from gluepot.engine.pipeline import Pipeline, RangeInput
+from gluepot.core.errors import ConfigError
+from gluepot.engine.pipeline import FrameInput, Pipeline, RangeInput, StickySchema
+from gluepot.frames.magic import magic_format
 from gluepot.streaming.query import session
 
 if TYPE_CHECKING:
     from awsglue.context import GlueContext
     from awsglue.dynamicframe import DynamicFrame
+    from gluepot.streaming.micro_batch.context import BatchContext
 
 
 class DataFrameReader:
@@ -71,3 +75,25 @@ def batch_frame(source: StreamSource) -> Pipeline:
     session.current().read.update(source.admin.dataset(stream) for stream in {one.stream for one in ranges})
     added = tuple(shape.added.names)
     return Pipeline(RangeInput(source.reading(), ranges, extras=added, declared=shape.declared, growing=shape.growing))
+
+
+def row_pipeline(rows: DataFrame, batch: BatchContext | None) -> Pipeline:
+    """Return the pipeline over a DataFrame; the JSON column of an `inferSchema` stream is decoded to its fields.
+
+    Args:
+        rows: of columns with the same name, the last counts.
+        batch: the running batch, if the JSON documents are its records; then its stream learns their fields.
+
+    Raises:
+        ConfigError: the payload of the stream is not JSON, and has no schema.
+    """
+    rows = with_each_name_once(rows)
+    magic = [(column, kind) for column in rows.columns if (kind := magic_format(column))]
+    if not magic:
+        return Pipeline(FrameInput(rows))
+    column, kind = magic[0]
+    if kind != "json":
+        raise ConfigError(f"The column {column} holds {kind}; only json can be inferred: give the stream a schema.")
+    if batch is None:
+        return Pipeline(FrameInput(rows, column))
+    return batch.pipeline(FrameInput(rows, column, StickySchema(batch.totals.schema.known)))

@@ -196,8 +196,8 @@ class ManifestPart:
         rejected: number of rejected records, by reason.
         phase_secs: seconds spent by phase: fetch, parse, transform, write.
         newest_epoch_ms: newest record time stamp per shard.
-        source_schema: Arrow schema of the records as parsed, before transforms (IPC bytes), or None. The stream's
-            sticky schema grows from it.
+        source_schema: Arrow schema of the records as parsed, before transforms (IPC bytes); None if they are not the
+            records of a stream's own batch. The stream's sticky schema grows from it.
         columns: what the task adds to the table's columns, in the sink's own form; None if the sink does not track
             columns.
         measured: what steps of the pipeline have measured, by their names.

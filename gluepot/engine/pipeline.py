@@ -21,13 +21,28 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class StickySchema:
+    """The columns that a running stream has seen in its records. Decoding a batch begins with them, and adds to them.
+
+    Only the records of a stream's own batch are an input with this. A batch function may also read files, tables and
+    other streams; the stream must not learn their columns.
+
+    Args:
+        known: the columns that earlier batches had; None in the first batch.
+    """
+
+    known: pa.Schema | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RangeInput:
     """Records of a stream. The task that decodes them also reads them.
 
     Args:
         reading: how tasks read a range.
         ranges: in order; `gluepot.engine.task_ranges` divides them among tasks.
-        sticky: schema of the stream as known so far; None at first. Unused if `declared` is given.
+        sticky: what the running stream knows of its columns; None if these are not the records of its batch. Unused if
+            `declared` is given.
         extras: columns that the source adds beside the payload, in this order.
         declared: format and columns that the script declares; None for JSON whose columns are inferred.
         on_driver: whether the driver reads the records itself, because they are few; see `gluepot.engine.on_driver`.
@@ -36,7 +51,7 @@ class RangeInput:
 
     reading: StreamReading
     ranges: tuple[SourceRange, ...]
-    sticky: pa.Schema | None = None
+    sticky: StickySchema | None = None
     extras: tuple[str, ...] = ()
     declared: DeclaredPayload | None = None
     on_driver: bool = False
@@ -52,15 +67,12 @@ class SplitInput:
         splits: one task reads each split.
         schema: the schema of all records, if the source knows it beforehand; None if it is inferred from the records.
         is_remembered: whether a bookmark will say that exactly these splits were read.
-        is_computed: whether the rows are the result of a query. Their columns are then not those of a source, from
-            which a stream learns.
     """
 
     source: BatchSource[Any]
     splits: tuple[InputSplit, ...]
     schema: pa.Schema | None = None
     is_remembered: bool = False
-    is_computed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +82,13 @@ class FrameInput:
     Args:
         frame: any DataFrame.
         json_column: a column of JSON texts whose fields become columns; None to take the frame as it is.
-        sticky: schema of the JSON documents as known so far.
+        sticky: what the running stream knows of the columns of its JSON documents; None if these are not the records
+            of its batch.
     """
 
     frame: DataFrame
     json_column: str | None = None
-    sticky: pa.Schema | None = None
+    sticky: StickySchema | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,12 @@ import pyarrow as pa
 from gluepot.connectors.contracts import ColumnarSource, InputSplit, RecordSink, StreamReading, TaskSink
 from gluepot.connectors.values import ManifestPart, Outgoing, RawBatch, SourceRange
 from gluepot.core.logging import configure_once, get_logger
-from gluepot.engine.pipeline import RangeInput, SplitInput
+from gluepot.engine.pipeline import RangeInput, SplitInput, StickySchema
 from gluepot.engine.task_ranges import cut, shares
 from gluepot.frames.chunk import Chunk, Coordinates, Origin, with_columns
 from gluepot.frames.declared import GrowingDecoder, RecordDecoder
 from gluepot.frames.json_decoder import JsonDecoder
 from gluepot.frames.packing import unpack
-from gluepot.frames.schema import merge_schemas
 from gluepot.frames.transforms import Step, run_steps
 from gluepot.frames.transforms.needed_columns import needed_columns
 from gluepot.quality.measure_rows import MeasureRows
@@ -147,7 +146,8 @@ def load_chunks(given: RangeInput | SplitInput, load: Sequence[Piece], tally: Ta
 def _decoder(given: RangeInput) -> RecordDecoder:
     if given.declared is not None:
         return given.declared.decoder()
-    return JsonDecoder(given.sticky) if given.growing is None else given.growing.decoder(given.sticky)
+    known = None if given.sticky is None else given.sticky.known
+    return JsonDecoder(known) if given.growing is None else given.growing.decoder(known)
 
 
 def begun(reading: StreamReading, load: Sequence[SourceRange]) -> Iterator[SourceRange]:
@@ -173,7 +173,7 @@ def _range_chunks(given: RangeInput, wanted: SourceRange, decoder: RecordDecoder
         tally.rows_in += len(raw.values)
         tally.bytes_in += _bytes(raw.values)
         tally.misfits.update(chunk.misfits)
-        if given.declared is None:
+        if given.sticky is not None and given.declared is None:
             tally.source_schema = cast("GrowingDecoder", decoder).schema
         if raw.newest_epoch_ms is not None:
             shard = f"{raw.stream}-{raw.shard}"
@@ -221,13 +221,9 @@ def _bytes(values: Sequence[bytes | None]) -> int:
 
 def split_chunks(given: SplitInput, wanted: InputSplit, tally: Tally) -> Iterator[Chunk]:
     """Read one split. The source also decodes it, so reading and parsing count as one phase."""
-    seen: pa.Schema | None = None
     for chunk in tally.timed(PARSE, given.source.read(wanted)):
         tally.rows_in += _records(chunk)
         tally.bytes_in += chunk.batch.nbytes
-        if not given.is_computed and (seen is None or not chunk.batch.schema.equals(seen)):
-            seen = chunk.batch.schema
-            tally.source_schema = seen if tally.source_schema is None else merge_schemas(tally.source_schema, seen)
         yield chunk
 
 
@@ -235,17 +231,18 @@ def frame_chunks(
     batches: Iterable[pa.RecordBatch],
     json_column: str | None,
     tally: Tally,
-    sticky: pa.Schema | None,
+    sticky: StickySchema | None,
 ) -> Iterator[Chunk]:
     """Turn Spark's record batches into chunks, and expand a column of JSON texts if there is one."""
-    decoder = JsonDecoder(sticky)
+    decoder = JsonDecoder(None if sticky is None else sticky.known)
     for batch in tally.timed(FETCH, batches):
         began = time.perf_counter()
         chunk = Chunk(batch) if json_column is None else _expanded(batch, json_column, decoder)
         tally.phase_secs[PARSE] += time.perf_counter() - began
         tally.rows_in += batch.num_rows
         tally.bytes_in += batch.nbytes
-        tally.source_schema = None if json_column is None else decoder.schema
+        if sticky is not None and json_column is not None:
+            tally.source_schema = decoder.schema
         yield chunk
 
 

@@ -14,7 +14,7 @@ from gluepot.connectors.values import SourceRange
 from gluepot.core.errors import PermanentError
 from gluepot.core.failpoints import reach
 from gluepot.engine.cached_records import KeptRecords
-from gluepot.engine.pipeline import FrameInput, Pipeline, RangeInput
+from gluepot.engine.pipeline import FrameInput, Pipeline, RangeInput, StickySchema
 from gluepot.engine.write_totals import WriteTotals, WrittenFile
 from gluepot.engine.writer import TableWriter
 from gluepot.streaming.count_ahead.prediction import Prediction
@@ -124,8 +124,8 @@ def run_known(
     is_small = counted is not None
     reading = stream.source.small_reading() if is_small else stream.source.reading()
     shape = stream.source.shape
-    known = context.totals.schema.known
-    given = RangeInput(reading, tuple(ranges), known, stream.extras, shape.declared, is_small, shape.growing)
+    sticky = StickySchema(context.totals.schema.known)
+    given = RangeInput(reading, tuple(ranges), sticky, stream.extras, shape.declared, is_small, shape.growing)
     batch = BatchFrame(
         frame,
         given,

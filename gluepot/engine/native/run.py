@@ -109,7 +109,7 @@ def computed(spark: SparkSession, pipeline: Pipeline) -> Iterator[RangeInput | S
             yield given
         else:
             schema = to_arrow_schema(given.frame.schema)
-            yield SplitInput(ResultSource(schema), _parts(answer), schema, is_computed=True)
+            yield SplitInput(ResultSource(schema), _parts(answer), schema)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from gluepot.connectors.contracts import StreamReading
 from gluepot.connectors.values import RawBatch, SourceRange
 from gluepot.core import logging
 from gluepot.core.errors import DataLoss
-from gluepot.engine.pipeline import RangeInput, SplitInput
+from gluepot.engine.pipeline import RangeInput, SplitInput, StickySchema
 from gluepot.engine.task import FETCH, Tally, begun, frame_chunks, good_rows, load_chunks, split_chunks, through
 from gluepot.frames.chunk import Chunk, Coordinates, ErrorRecord
 from gluepot.frames.declared import DeclaredJson
@@ -138,9 +138,33 @@ class OneRow:
         yield Chunk(pa.record_batch({split: [1]}))
 
 
-@pytest.mark.parametrize(("is_computed", "learned"), [(False, ["n"]), (True, None)])
-def test_columns_of_a_query_are_none_of_a_source(is_computed, learned):
+def test_a_stream_learns_nothing_from_files_tables_and_results_of_queries():
     tally = Tally()
-    list(split_chunks(SplitInput(OneRow(), ("n",), is_computed=is_computed), "n", tally))
+    list(split_chunks(SplitInput(OneRow(), ("n",)), "n", tally))
+
+    assert (tally.rows_in, tally.source_schema) == (1, None)
+
+
+def known(*names):
+    return StickySchema(pa.schema([(name, pa.int64()) for name in names]))
+
+
+@pytest.mark.parametrize(
+    ("sticky", "learned"), [(StickySchema(), ["a", "b"]), (known("z"), ["z", "a", "b"]), (None, None)]
+)
+def test_a_stream_learns_from_the_ranges_of_its_own_batch_only(sticky, learned):
+    tally, wanted = Tally(), SourceRange("kafka", "clicks", "", "0", 7, 11)
+    list(load_chunks(RangeInput(StreamReading(TwoBatches()), (wanted,), sticky), [wanted], tally))
+
+    assert (tally.source_schema and tally.source_schema.names) == learned
+
+
+@pytest.mark.parametrize(
+    ("column", "sticky", "learned"),
+    [("j", StickySchema(), ["a"]), ("j", known("z"), ["z", "a"]), ("j", None, None), (None, StickySchema(), None)],
+)
+def test_a_stream_learns_from_the_documents_of_its_own_batch_only(column, sticky, learned):
+    tally = Tally()
+    list(frame_chunks([pa.RecordBatch.from_pydict({"j": ['{"a": 1}']})], column, tally, sticky))
 
     assert (tally.source_schema and tally.source_schema.names) == learned

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 class RunWriter(TableWriter):
     """The writes of one run. With bookmarks, it also notes for the ledger what was published."""
 
+    # A script may remove the folder of a table between two writes. It makes few writes, so a request for each is cheap.
+    looks_again = True
+
     def _append_rows(
         self,
         frame: DataFrame,

@@ -23,7 +23,7 @@ record names were published before the record.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Reversible, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -33,9 +33,11 @@ from gluepot.commit.record import FileEntry
 from gluepot.connectors.files.sink.layout import (
     COMPACTION_INTENTS,
     COMPACTIONS,
+    EMPTIED,
     HOME,
     compaction_intent_key,
     compaction_key,
+    emptied_key,
     is_compaction,
 )
 from gluepot.connectors.values import CommitKey
@@ -153,6 +155,32 @@ def compactions(storage: Storage, up_to: int | None = None) -> list[Compaction]:
     """
     numbers = sorted(_numbers(storage)) if up_to is None else range(1, up_to + 1)
     return [Compaction.from_bytes(text) for _, text in texts(storage, list(map(compaction_key, numbers)))]
+
+
+def purged_files(compacted: Reversible[Compaction]) -> frozenset[str]:
+    """Return the files whose rows purges have taken out of a table, also those that were compacted before. Pure."""
+    gone: set[str] = set()
+    for one in reversed(compacted):
+        if one.is_purge or (one.files and gone.issuperset(file.path for file in one.files)):
+            gone.update(one.replaced)
+    return frozenset(gone)
+
+
+def note_emptied(storage: Storage, number: int) -> None:
+    """Note that a table had no file after the purge of a number."""
+    storage.put(emptied_key(number), b"")
+
+
+def emptied_files(storage: Storage) -> frozenset[str]:
+    """Return the files that a table had before a purge last left it without any; none if that never happened.
+
+    A table that was never emptied costs one listing, of an empty folder.
+
+    Raises:
+        CheckpointError: a record cannot be read.
+    """
+    noted = [int(key.rsplit("/", 1)[1]) for key in storage.list(EMPTIED)]
+    return purged_files(compactions(storage, max(noted))) if noted else frozenset()
 
 
 def _numbers(storage: Storage) -> Iterator[int]:

@@ -13,7 +13,16 @@ from gluepot.commit.links import missing
 from gluepot.commit.reading import newest_generations, records_by_write
 from gluepot.commit.record import CommitRecord
 from gluepot.commit.rolling import indexes, rolled_records, rolled_up_folders
-from gluepot.commit.rollup import Index, Summary, merged, merged_schema, partition_keys, recorded_columns, to_ipc
+from gluepot.commit.rollup import (
+    Index,
+    Summary,
+    columns_since,
+    merged,
+    merged_schema,
+    partition_keys,
+    recorded_columns,
+    to_ipc,
+)
 from gluepot.connectors.files.sink.layout import COMMITS, write_and_generation
 from gluepot.connectors.values import CommitKey
 from gluepot.core.storage import Storage
@@ -82,17 +91,21 @@ class Published:
         known = merged(schemas)
         return pa.schema([]) if known is None else known, list(keys)
 
-    def recorded_columns(self, before: CommitKey) -> Sequence[bytes]:
+    def recorded_columns(self, before: CommitKey, emptied: frozenset[str] = frozenset()) -> Sequence[bytes]:
         """Return the distinct column records that were written before a write's batch, oldest first.
 
         Args:
             before: the write. Its batch and the batches after it must not be rolled up.
+            emptied: the files that the table had when it was emptied; see `emptied_files`. What is rolled up is read
+                if there are any.
         """
+        if emptied:
+            return columns_since((one for one in self if _precedes(one, before)), emptied)
         found: dict[bytes, None] = {}
         for summary, records in self._by_query():
             found |= dict.fromkeys(summary.columns)
             for record in records:
-                if record.key.query_id != before.query_id or record.key.batch_id < before.batch_id:
+                if _precedes(record, before):
                     found |= dict.fromkeys(recorded_columns(record))
         return list(found)
 
@@ -155,6 +168,10 @@ def settled(records: Mapping[str, CommitRecord], seen: Collection[str]) -> list[
         for write, record in records.items()
         if write in seen or record.key.batch_id <= horizon.get(record.key.query_id, -1)
     ]
+
+
+def _precedes(record: CommitRecord, before: CommitKey) -> bool:
+    return record.key.query_id != before.query_id or record.key.batch_id < before.batch_id
 
 
 def _order(record: CommitRecord) -> tuple[str, int, str, int]:

@@ -2,15 +2,21 @@
 
 A write uses the column records of earlier batches of its query, and those that other queries had when the table was
 opened. A batch that is replayed uses the same records, so that it produces the same files.
+
+A table without files has no columns to keep to. So after a purge that leaves it empty, only later manifests count. If
+this process has purged the table, its next write reads the manifests again. The purge of another process is noticed
+when the table is next opened.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
-from gluepot.commit.history import Published
+from gluepot.commit.compaction import emptied_files
+from gluepot.commit.history import Published, live
 from gluepot.commit.target import Target
 from gluepot.connectors.values import CommitKey, ManifestPart
 
@@ -19,16 +25,44 @@ from gluepot.connectors.values import CommitKey, ManifestPart
 _KEPT_BATCHES = 200
 
 
+class EmptiedTables:
+    """The tables that one process has emptied. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._times: Counter[str] = Counter()
+        self._changing = Lock()
+
+    def note(self, url: str) -> None:
+        """Note that the table with a URL was emptied."""
+        with self._changing:
+            self._times[url] += 1
+
+    def times(self, url: str) -> int:
+        """Return how often a table was emptied."""
+        return self._times[url]
+
+
+EMPTIED = EmptiedTables()
+"""The tables that this process has emptied."""
+
+
 @dataclass(slots=True)
 class _Table:
     used: int
+    emptied: int
     columns: list[bytes]
 
 
 class TableColumns:
-    """The column records of all tables that one process writes to. Safe to use from several threads."""
+    """The column records of all tables that one process writes to. Safe to use from several threads.
 
-    def __init__(self) -> None:
+    Args:
+        emptied: the tables that the process empties.
+    """
+
+    def __init__(self, emptied: EmptiedTables = EMPTIED) -> None:
+        self._emptied = emptied
+        self._reading = Lock()
         self._tables: dict[tuple[str, str], _Table] = {}
         self._changing = Lock()
 
@@ -44,11 +78,20 @@ class TableColumns:
             key: commit key of the query's first write to it.
             published: the table's live manifests.
         """
-        known = _Table(key.batch_id, list(published.recorded_columns(key)))
+        times = self._emptied.times(target.table.url)
+        known = _Table(key.batch_id, times, list(published.recorded_columns(key, emptied_files(target.table))))
         with self._changing:
             oldest = key.batch_id - _KEPT_BATCHES
             self._tables = {at: one for at, one in self._tables.items() if at[1] != key.query_id or one.used >= oldest}
             self._tables[_table(target, key)] = known
+
+    def refresh(self, target: Target, key: CommitKey) -> None:
+        """Read the manifests of a table again if this process has emptied it since it was opened."""
+        with self._reading:
+            with self._changing:
+                is_known = self._used(target, key).emptied == self._emptied.times(target.table.url)
+            if not is_known:
+                self.begin(target, key, live(target.table))
 
     def before(self, target: Target, key: CommitKey) -> Sequence[bytes]:
         """Return what was recorded before a write, oldest first."""

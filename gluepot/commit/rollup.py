@@ -195,6 +195,26 @@ def recorded_columns(record: CommitRecord) -> Sequence[bytes]:
     return () if record.schema is None else (record.schema,)
 
 
+def columns_since(records: Iterable[CommitRecord], emptied: frozenset[str]) -> Sequence[bytes]:
+    """Return the distinct column records of the writes after a table was emptied, oldest first.
+
+    A writer in another process may not have noticed, and then its manifests lack the columns that the table had before.
+    They are taken from the schemas of the manifests.
+
+    Args:
+        records: manifests of the table.
+        emptied: the data files that the table had when it was emptied.
+    """
+    later = [one for one in records if not emptied.issuperset(one.data_paths)]
+    found = list(dict.fromkeys(column for one in later for column in recorded_columns(one)))
+    named = {name for one in found for name in pa.ipc.read_schema(pa.py_buffer(one)).names}
+    for schema in dict.fromkeys(one.schema for one in later if one.schema is not None):
+        lacking = [field for field in pa.ipc.read_schema(pa.py_buffer(schema)) if field.name not in named]
+        if lacking:
+            found.append(bytes(pa.schema(lacking).serialize()))
+    return list(dict.fromkeys(found))
+
+
 def partition_keys(records: Iterable[CommitRecord]) -> tuple[str, ...]:
     """Return the partition keys in the paths of data files, in order of first appearance."""
     folders = dict.fromkeys(

@@ -28,7 +28,7 @@ from gluepot.commit.rolling import roll_up, unroll
 from gluepot.commit.rollup import Summary
 from gluepot.commit.tally import Tally
 from gluepot.commit.target import Target
-from gluepot.connectors.files.sink.layout import first_of_folder
+from gluepot.connectors.files.sink.layout import commit_key, first_of_folder
 from gluepot.connectors.values import CommitKey, Manifest
 from gluepot.core.failpoints import reach
 from gluepot.core.logging import get_logger
@@ -57,6 +57,7 @@ class OpenTable:
         history: its contents when it was opened, from the query's point of view; None until it is opened.
         tally: the query's rows in it.
         links: the query's newest batches in it.
+        newest: the last write that was published; None if there is none since it was opened.
         gone: keys of the query's missing manifests, each with the key of the later manifest that names it.
         rolled_up_before: everything before this batch is rolled up.
         rolled_up_next: the first batch at which rolling up is tried again.
@@ -68,6 +69,7 @@ class OpenTable:
     history: History | None = None
     tally: Tally | None = None
     links: Links = field(default_factory=Links)
+    newest: CommitKey | None = None
     gone: Sequence[tuple[CommitKey, CommitKey]] = ()
     rolled_up_before: int = 0
     rolled_up_next: int = 0
@@ -91,7 +93,18 @@ class OpenTable:
             assert self.tally is not None  # opened tables have one
             self.tally = self.tally.after(written, rows)
             self.links = self.links.after(written.ctx, written.batch_id)
+            self.newest = written
             return self.tally.total
+
+    def is_removed(self) -> bool:
+        """Tell whether the manifest of the last write is gone, as it is if somebody has removed the table's folder."""
+        if self.newest is None:
+            return False
+        try:
+            self.target.table.get(commit_key(self.newest, 1))
+        except FileNotFoundError:
+            return True
+        return False
 
     def linked(self, planned: Manifest) -> Manifest:
         """Return the manifest of a write with a link to the query's previous batch."""
@@ -178,7 +191,9 @@ class QueryWrites:
             if undo is not None:
                 undo(earlier, key)
 
-    def open(self, target: Target, planned: Manifest, write: Write, begin: Begin) -> OpenTable:
+    def open(
+        self, target: Target, planned: Manifest, write: Write, begin: Begin, *, looks_again: bool = False
+    ) -> OpenTable:
         """Return the table of a write; the first call recovers what a dead driver left in the table.
 
         Args:
@@ -186,6 +201,8 @@ class QueryWrites:
             planned: the write's manifest without parts.
             write: the write as it is announced.
             begin: called once for each table that is opened, with its live records, before any other thread gets it.
+            looks_again: whether to look, by one request, whether the table was removed since its last write, and to
+                begin it anew then. A stream does not: manifests that are gone are found at its next start.
 
         Raises:
             CheckpointError: a manifest cannot be read.
@@ -197,12 +214,16 @@ class QueryWrites:
             table.used = max(table.used, planned.key.batch_id)
         with table.changing:  # of several threads none may stage before the folder is clean
             if table.history is None:
+                self._recover(target, planned.key.target)
+                self._begin(table, planned, write, begin)
+            elif looks_again and table.is_removed():
+                log.info("table_begins_anew", table=target.table.url, reason="its folder was removed")
+                table.newest = None
                 self._begin(table, planned, write, begin)
         return table
 
     def _begin(self, table: OpenTable, planned: Manifest, write: Write, begin: Begin) -> None:
         storage, key = table.target.table, planned.key
-        self._recover(table.target, key.target)
         # Batches that are rolled up are normally not published again, but a restored checkpoint may be behind them.
         unroll(storage, self.query_id, first_of_folder(key.batch_id))
         published = live(storage)

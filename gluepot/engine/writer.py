@@ -171,6 +171,9 @@ class TableWriter:
     is_rehearsal = False
     """Whether what is written will be removed instead of being published."""
 
+    looks_again = False
+    """Whether each further write to a table looks whether the table was removed; see `QueryWrites.open`."""
+
     def __init__(
         self,
         by: Writing,
@@ -317,7 +320,8 @@ class TableWriter:
             columns.begin(target, planned.key, published)
 
         write = commit.Write(commit.FILES, place, planned.key.ctx, rejects)
-        table = self.targets.tables.open(target, planned, write, begin)
+        table = self.targets.tables.open(target, planned, write, begin, looks_again=self.looks_again)
+        columns.refresh(target, planned.key)
         planned = table.linked(planned)
         # A batch with dead letters lacks these records on purpose, even if an earlier try published them. The dead
         # letters lie in the checkpoint, which shows that the batch is the query's own, so it needs no check.

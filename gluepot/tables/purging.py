@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from gluepot.commit.compaction import Compaction, created, end, settle
+from gluepot.commit.compaction import Compaction, created, end, note_emptied, settle
+from gluepot.commit.recorded_columns import EMPTIED
 from gluepot.connectors.files.sink.layout import COMMITS
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError, TransientError
@@ -33,11 +34,13 @@ class Sorted:
         named: files that belong to the table; before they are deleted, a record must say so.
         unnamed: files that no live manifest names; they can simply be deleted.
         unfinished: files of a publication, compaction or purge in progress, which itself publishes or deletes them.
+        is_emptied: whether the table has no file without these, and nothing is being published to it.
     """
 
     named: Sequence[str]
     unnamed: Sequence[str]
     unfinished: Sequence[str]
+    is_emptied: bool
 
 
 def sort_files(paths: Iterable[str], seen: Snapshot) -> Sorted:
@@ -58,7 +61,7 @@ def sort_files(paths: Iterable[str], seen: Snapshot) -> Sorted:
             named.append(path)
         else:
             unnamed.append(path)
-    return Sorted(named, unnamed, unfinished)
+    return Sorted(named, unnamed, unfinished, not seen.unfinished and in_table.issubset(named))
 
 
 def purge_files(
@@ -93,6 +96,9 @@ def purge_files(
         raise TransientError(
             f"other compactions of {storage.url} came first {_MOST_TRIES} times; nothing was deleted, purge again"
         )
+    if found.is_emptied and (last := number if found.named else number - 1):
+        note_emptied(storage, last)
+        EMPTIED.note(storage.url)
     is_deleted = delete([*found.named, *found.unnamed])
     reach("purge.deleted")
     if found.named and is_deleted:

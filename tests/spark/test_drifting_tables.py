@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import duckdb
 import pytest
 
@@ -72,3 +74,56 @@ def test_tasks_of_one_write_that_disagree_give_files_that_readers_merge(glue_con
     merged = spark.read.option("mergeSchema", "true").parquet(str(table))
     assert sorted(row.v for row in merged.collect()) == sorted([*map(str, range(50)), *["x"] * 50])
     assert len(list(table.glob("*.parquet"))) == 2
+
+
+def by_hand(glue_context, table):
+    shutil.rmtree(table)
+
+
+def by_a_purge(glue_context, table):
+    glue_context.purge_s3_path(str(table), {"retentionPeriod": 0})
+
+
+def write(glue_context, table, type_name, ctx="sink"):
+    rows = glue_context.spark_session.createDataFrame([(1,)], "v int").selectExpr(f"CAST(v AS {type_name}) AS v")
+    frame = DynamicFrame.fromDF(rows, glue_context, "frame")
+    glue_context.write_dynamic_frame.from_options(frame, "s3", {"path": str(table)}, "glueparquet", {}, ctx)
+
+
+def columns(table):
+    return duckdb.sql(f"SELECT * FROM read_parquet('{table}/*.parquet', union_by_name=true)").columns
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+@pytest.mark.parametrize("empty", [by_hand, by_a_purge])
+def test_an_emptied_table_has_no_columns_to_keep_to(glue_context, tmp_path, new_run, empty, restarted):
+    table = tmp_path / "table"
+    write(glue_context, table, "int")
+    write(glue_context, table, "boolean")
+    assert columns(table) != ["v"]
+
+    empty(glue_context, table)
+    if restarted:
+        new_run()
+    write(glue_context, table, "boolean")
+    assert columns(table) == ["v"]
+    write(glue_context, table, "boolean")
+    new_run()
+    write(glue_context, table, "boolean")
+    assert columns(table) == ["v"]
+
+
+def test_a_batch_function_that_empties_a_table_between_two_writes_begins_it_anew(numbers, tmp_path):
+    table, seen = tmp_path / "table", []
+
+    def function(frame, batch_id):
+        write(numbers.glue_context, table, "int", "first")
+        by_a_purge(numbers.glue_context, table)
+        write(numbers.glue_context, table, "boolean", "second")
+        seen.append(columns(table))
+
+    numbers.run(function, max_batches=1)
+    numbers.run(lambda *_: write(numbers.glue_context, table, "boolean"), max_batches=1)
+
+    assert seen == [["v"]]
+    assert columns(table) == ["v"]

@@ -12,6 +12,7 @@
     <table>/_gluepot/rollups/<query>/<number>.json                        which rollups of the query hold
     <table>/_gluepot/compactions/<number>.json                            which of its files others took the place of
     <table>/_gluepot/compactions/intents/<number>.<id>.json               what a compaction in progress will name
+    <table>/_gluepot/compactions/emptied/<number>                         says that this purge left the table empty
 
 `<query>` and `<write>` are digests, so nothing a user names becomes part of a path here. Suffixes differ from those of
 data files: not every reader leaves out folders that begin with an underscore.
@@ -33,6 +34,7 @@ ROLLUPS = f"{HOME}/rollups"
 INTENTS = f"{HOME}/intents"
 COMPACTIONS = f"{HOME}/compactions"
 COMPACTION_INTENTS = f"{COMPACTIONS}/intents"
+EMPTIED = f"{COMPACTIONS}/emptied"
 REJECTS = "_rejects"
 STAGED_SUFFIX = ".staged"
 
@@ -143,6 +145,11 @@ def compaction_key(number: int) -> str:
 def is_compaction(key: str) -> bool:
     """Tell whether a key is that of a compaction's record."""
     return _COMPACTION.fullmatch(key) is not None
+
+
+def emptied_key(number: int) -> str:
+    """Return where a purge notes that it left a table without files."""
+    return f"{EMPTIED}/{number}"
 
 
 def compaction_intent_key(number: int, owner: str) -> str:

@@ -38,10 +38,10 @@ class Driver:
         self.batch_id = batch_id
         self.writes.begin_attempt(batch_id)
 
-    def open(self, place, ctx="sink"):
+    def open(self, place, ctx="sink", begin=lambda _: None, *, looks_again=False):
         key = CommitKey(self.query_id, self.batch_id, ctx, place_digest(place))
         target = Target(self.storage(place), self.storage(place))
-        return self.writes.open(target, Manifest(key), Write(FILES, place, ctx), lambda _: None)
+        return self.writes.open(target, Manifest(key), Write(FILES, place, ctx), begin, looks_again=looks_again)
 
     def write(self, place, ctx="sink"):
         key = CommitKey(self.query_id, self.batch_id, ctx, place_digest(place))
@@ -262,3 +262,21 @@ def test_a_checkpoint_that_was_put_back_reads_what_was_rolled_up_and_replaces_it
     again.begin(999)
     assert ("sink", 999) in again.open("table").history.inputs
     assert len(live(tables["table"]).tail) == 3
+
+
+@pytest.mark.parametrize(
+    ("removed", "looks_again", "opened"), [(True, True, 1), (True, False, 0), (False, True, 0), (False, False, 0)]
+)
+def test_a_table_whose_folder_was_removed_begins_anew_where_that_is_looked_for(removed, looks_again, opened):
+    tables, seen = {}, []
+    driver = Driver(MemoryStorage(), tables, 1)
+    driver.begin(0)
+    driver.write("t", "first")
+    if removed:
+        tables["t"].files.clear()
+
+    for _ in range(2):
+        table = driver.open("t", "second", lambda found: seen.append(len(found)), looks_again=looks_again)
+
+    assert seen == [0] * opened
+    assert (table.tally.open_rows == {}) is bool(opened)

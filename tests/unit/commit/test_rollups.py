@@ -135,6 +135,8 @@ def test_columns_are_the_same(made):
     assert not after.tail
     assert table_columns(after) == table_columns(before)
     assert after.recorded_columns(planned) == before.recorded_columns(planned)
+    emptied = frozenset(path for one in records for path in one.data_paths)
+    assert after.recorded_columns(planned, emptied) == before.recorded_columns(planned, emptied) == []
 
 
 def test_a_summary_and_an_index_come_back_as_they_were_written():

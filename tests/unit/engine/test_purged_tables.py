@@ -11,7 +11,7 @@ import pytest
 import gluepot.table
 from gluepot.catalog.connect import open_catalog
 from gluepot.catalog.values import Database, Partition, Table
-from gluepot.commit.compaction import Compaction
+from gluepot.commit.compaction import Compaction, emptied_files
 from gluepot.connectors.files.sink.layout import INTENTS, commit_key
 from gluepot.core import failpoints
 from gluepot.core.clock import FakeClock
@@ -182,6 +182,7 @@ def test_files_of_a_publication_in_progress_stay(folder, writer, monkeypatch):
     done = purge(folder)
 
     assert (len(done.deleted), done.kept) == (8, 1)
+    assert emptied_files(open_storage(folder)) == set()
     writer.publish(4, [{"n": 40, "day": 0}], start=40)
     assert numbers(folder) == [40]
     assert is_clean(folder)
@@ -249,3 +250,26 @@ def test_a_purged_file_that_came_back_is_named(folder, writer):
 
     assert (finding.kind, finding.where) == ("purged_file", path)
     assert numbers(folder) == []
+
+
+def test_a_purge_notes_that_it_has_emptied_a_table_and_whoever_purges_an_empty_one_does_too(
+    folder, writer, monkeypatch
+):
+    storage, before = open_storage(folder), files_in(folder)
+    purge(f"{folder}/day=0")
+    assert emptied_files(storage) == set()
+
+    monkeypatch.setenv("GLUEPOT_FAILPOINT", "purge.created")  # dies before it notes that
+    monkeypatch.setenv("GLUEPOT_FAILPOINT_ACTION", "raise")
+    monkeypatch.setattr(failpoints, "_reached", Counter())
+    with pytest.raises(OSError, match="failpoint"):
+        purge(f"{folder}/day=1")
+    monkeypatch.delenv("GLUEPOT_FAILPOINT")
+    assert emptied_files(storage) == set()
+
+    purge(folder, "b")
+    assert emptied_files(storage) == set(before)
+
+    writer.publish(4, [{"n": 40, "day": 0}])
+    purge(f"{folder}/day=1", "c")
+    assert emptied_files(storage) == set(before)

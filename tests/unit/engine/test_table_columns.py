@@ -2,8 +2,11 @@ import pyarrow as pa
 import pytest
 
 from gluepot.commit import Published, Target, live, publish
-from gluepot.commit.record import CommitRecord
-from gluepot.commit.recorded_columns import TableColumns
+from gluepot.commit.compaction import Compaction, note_emptied, purged_files
+from gluepot.commit.record import CommitRecord, FileEntry
+from gluepot.commit.recorded_columns import EmptiedTables, TableColumns
+from gluepot.commit.rollup import columns_since
+from gluepot.connectors.files.sink.layout import compaction_key
 from gluepot.connectors.values import CommitKey, Manifest, ManifestPart, SourceRange
 from gluepot.core.storage import open_storage
 from tests.unit.commit.worlds import MemoryStorage
@@ -78,3 +81,77 @@ def test_a_table_that_was_not_written_to_for_long_is_forgotten(tmp_path):
         columns.learn(target, key(hour * 100), [part(0, b"a")])
     assert len(columns) == 3
     assert columns.before(targets[2], key(401)) == (b"a",)
+
+
+def file(path):
+    return FileEntry(path, 1, 1, 0, rejects=False, encoding={"format": "parquet"})
+
+
+def schema_of(**types):
+    return bytes(pa.schema(list(types.items())).serialize())
+
+
+def wrote(batch_id, path, *columns, schema=None, query_id="query-1"):
+    return CommitRecord(key(batch_id, query_id), 1, files=[file(path)], columns=columns, schema=schema)
+
+
+@pytest.mark.parametrize(
+    ("compacted", "gone"),
+    [
+        ([], set()),
+        ([Compaction(1, "a", ["x", "y"])], {"x", "y"}),
+        ([Compaction(1, "a", ["x"], [file("xy")])], set()),
+        ([Compaction(1, "a", ["x", "y"], [file("xy")]), Compaction(2, "b", ["xy"])], {"x", "y", "xy"}),
+        ([Compaction(1, "a", ["x"], [file("p"), file("q")]), Compaction(2, "b", ["p"])], {"p"}),
+        ([Compaction(1, "a", ["x"]), Compaction(2, "a"), Compaction(3, "a", ["y"], [file("z")])], {"x"}),
+    ],
+)
+def test_rows_are_gone_with_the_last_file_that_holds_them(compacted, gone):
+    assert purged_files(compacted) == gone
+
+
+def test_a_table_that_was_emptied_has_the_columns_of_later_writes_only():
+    was, now = schema_of(v=pa.int64()), schema_of(v=pa.bool_())
+    records = [wrote(0, "x", was), CommitRecord(key(1), 1, columns=[was]), wrote(2, "y", now, schema=now)]
+
+    assert columns_since(records, frozenset("x")) == [now]
+
+
+def test_a_writer_that_did_not_notice_tells_its_columns_by_the_schema_of_its_files():
+    was, now = schema_of(v=pa.int64(), w=pa.int64()), schema_of(u=pa.bool_())
+    records = [wrote(0, "x", was), wrote(1, "y", now, schema=schema_of(v=pa.int64(), u=pa.bool_()))]
+
+    assert columns_since(records, frozenset("x")) == [now, schema_of(v=pa.int64())]
+
+
+def purge_of(storage, number, *paths):
+    storage.create(compaction_key(number), Compaction(number, "a", paths).to_bytes())
+
+
+def test_a_purge_that_leaves_files_changes_no_columns(target):
+    purge_of(target.table, 1, "x")
+    columns = TableColumns()
+    columns.begin(target, key(2), published(wrote(0, "x", b"a"), wrote(1, "y", b"b")))
+
+    assert columns.before(target, key(2)) == (b"a", b"b")
+
+
+def test_columns_of_a_table_that_this_process_empties_are_read_again_once(target):
+    was, now = schema_of(v=pa.int64()), schema_of(v=pa.bool_())
+    emptied = EmptiedTables()
+    columns = TableColumns(emptied)
+    publish(target, Manifest(key(0), [part(0, was)]))
+    columns.begin(target, key(0), live(target.table))
+    columns.learn(target, key(0), [part(0, was)])
+    columns.refresh(target, key(0))
+    assert columns.before(target, key(0)) == (was,)
+
+    purge_of(target.table, 1, "x")
+    note_emptied(target.table, 1)
+    emptied.note(target.table.url)
+    columns.refresh(target, key(0))
+    assert columns.before(target, key(0)) == ()
+
+    columns.learn(target, key(0), [part(0, now)])
+    columns.refresh(target, key(0))
+    assert columns.before(target, key(0)) == (now,)

@@ -10,40 +10,19 @@ when the table is next opened.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
 from gluepot.commit.compaction import emptied_files
 from gluepot.commit.history import Published, live
+from gluepot.commit.own_purges import EMPTIED, PurgeCounts
 from gluepot.commit.target import Target
 from gluepot.connectors.values import CommitKey, ManifestPart
 
 # A table is forgotten if no batch has written to it for this number of batches. `gluepot.commit.QueryWrites` forgets it
 # earlier, and opens it again before the next write.
 _KEPT_BATCHES = 200
-
-
-class EmptiedTables:
-    """The tables that one process has emptied. Safe to use from several threads."""
-
-    def __init__(self) -> None:
-        self._times: Counter[str] = Counter()
-        self._changing = Lock()
-
-    def note(self, url: str) -> None:
-        """Note that the table with a URL was emptied."""
-        with self._changing:
-            self._times[url] += 1
-
-    def times(self, url: str) -> int:
-        """Return how often a table was emptied."""
-        return self._times[url]
-
-
-EMPTIED = EmptiedTables()
-"""The tables that this process has emptied."""
 
 
 @dataclass(slots=True)
@@ -57,10 +36,10 @@ class TableColumns:
     """The column records of all tables that one process writes to. Safe to use from several threads.
 
     Args:
-        emptied: the tables that the process empties.
+        emptied: counts the purges by which the process empties tables.
     """
 
-    def __init__(self, emptied: EmptiedTables = EMPTIED) -> None:
+    def __init__(self, emptied: PurgeCounts = EMPTIED) -> None:
         self._emptied = emptied
         self._reading = Lock()
         self._tables: dict[tuple[str, str], _Table] = {}

@@ -185,5 +185,10 @@ def work_of(pipeline: Pipeline, target: object) -> str:
         case SplitInput(source=source) if not any(map(calls_user_code, pipeline.steps)):
             how = source
         case _:
-            return f"once:{uuid4().hex}"
+            return unique_work()
     return hashlib.sha256(pickle.dumps((how, pipeline.steps, target))).hexdigest()
+
+
+def unique_work() -> str:
+    """Return text that differs from that of every other write, so that no retry takes the write for one of its own."""
+    return f"once:{uuid4().hex}"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pyspark.sql import DataFrame, SparkSession
 
 from gluepot import commit
+from gluepot.commit.own_purges import PURGED
 from gluepot.commit.record import input_text
 from gluepot.commit.recorded_columns import TableColumns
 from gluepot.connectors.contracts import RecordSink, Sink
@@ -33,7 +34,7 @@ from gluepot.engine import catalog_update, execute
 from gluepot.engine.file_target import FileTarget
 from gluepot.engine.measuring import WaitingMeasures
 from gluepot.engine.on_driver import is_own_work
-from gluepot.engine.pipeline import Pipeline, work_of
+from gluepot.engine.pipeline import Pipeline, unique_work, work_of
 from gluepot.engine.write_totals import WriteTotals
 from gluepot.frames.transforms import Step
 
@@ -195,6 +196,7 @@ class TableWriter:
         self.measures = WaitingMeasures()
         self._at_end: list[Callable[[], None]] = []
         self._named: Counter[str] = Counter()
+        self._purges_before: Mapping[str, int] = {}
         self._writes: Counter[tuple[str, str]] = Counter()
         self._changing = RLock()
 
@@ -212,6 +214,7 @@ class TableWriter:
         self.measures.clear()
         self._at_end.clear()
         self._named.clear()
+        self._purges_before = PURGED.by_table()
 
     def settle(self) -> None:
         """End the batch: take back what only earlier attempts wrote."""
@@ -308,8 +311,8 @@ class TableWriter:
         place = place_of(settings.path)
         planned = self.next_write(place, ctx)
         sink = settings.sink(planned.key, ctx, self.rejects_path)
-        planned = replace(planned, work=work_of(pipeline, sink))
         target = commit.open_target(sink)
+        planned = replace(planned, work=self._work(pipeline, sink, target.table.url))
         if settings.catalog is not None:
             catalog_update.check(settings.catalog.open(), settings.catalog.table)
         rejects = "" if sink.rejects_root == sink.root else sink.rejects_root
@@ -329,6 +332,15 @@ class TableWriter:
             table.check(planned, self.by.origin)
         sink = sink.knowing(columns.before(target, planned.key))
         self._publish_files(spark, FileWrite(pipeline, settings, ctx, place, planned, sink, target, table))
+
+    def _work(self, pipeline: Pipeline, sink: Sink, table: str) -> str:
+        """Return the work of a write to a table.
+
+        If this attempt has purged the table, it may have deleted what an earlier attempt published with this write. So
+        the write must not be skipped.
+        """
+        has_purged = PURGED.times(table) > self._purges_before.get(table, 0)
+        return unique_work() if has_purged else work_of(pipeline, sink)
 
     def _publish_files(self, spark: SparkSession, write: FileWrite) -> None:
         planned, sink, target = write.planned, write.sink, write.target

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gluepot.commit.compaction import Compaction, created, end, note_emptied, settle
-from gluepot.commit.recorded_columns import EMPTIED
+from gluepot.commit.own_purges import EMPTIED, PURGED
 from gluepot.connectors.files.sink.layout import COMMITS
 from gluepot.core.clock import Clock
 from gluepot.core.errors import ConfigError, TransientError
@@ -84,6 +84,7 @@ def purge_files(
         CheckpointError: a manifest, an intent or a record cannot be read; nothing is deleted.
         TransientError: the storage was away, or compactions came first each time; nothing is deleted.
     """
+    PURGED.note(storage.url)
     settle(storage, owner)
     for _ in range(_MOST_TRIES):
         seen = snapshot(storage)

@@ -10,6 +10,7 @@ import pytest
 from awsglue import DynamicFrame, writing
 from gluepot.bookmarks.run_writer import RunWriters
 from gluepot.connectors.files.sink.drift import Drift
+from gluepot.core.clock import FakeClock
 
 BATCHES = [
     ["id long, v long, s struct<a: long>", [(0, 1, (1,)), (1, None, None)]],
@@ -127,3 +128,24 @@ def test_a_batch_function_that_empties_a_table_between_two_writes_begins_it_anew
 
     assert seen == [["v"]]
     assert columns(table) == ["v"]
+
+
+def test_a_retry_that_empties_its_table_again_writes_it_again(numbers, tmp_path):
+    table, attempts = tmp_path / "table", []
+    (tmp_path / "shops.json").write_text('{"v": 1}')
+
+    def function(frame, batch_id):
+        attempts.append(batch_id)
+        by_a_purge(numbers.glue_context, table)
+        shops = numbers.glue_context.create_dynamic_frame.from_options(
+            "s3", {"paths": [str(tmp_path / "shops.json")]}, "json"
+        )
+        target = {"path": str(table)}
+        numbers.glue_context.write_dynamic_frame.from_options(shops, "s3", target, "glueparquet", {}, "shops")
+        if len(attempts) == 1:
+            raise ConnectionError
+
+    numbers.run(function, max_batches=1, clock=FakeClock(2_000_000_000.0))
+
+    assert attempts == [0, 0]
+    assert duckdb.sql(f"SELECT v FROM read_parquet('{table}/*.parquet')").fetchall() == [(1,)]

@@ -3,8 +3,9 @@ import pytest
 
 from gluepot.commit import Published, Target, live, publish
 from gluepot.commit.compaction import Compaction, note_emptied, purged_files
+from gluepot.commit.own_purges import PurgeCounts
 from gluepot.commit.record import CommitRecord, FileEntry
-from gluepot.commit.recorded_columns import EmptiedTables, TableColumns
+from gluepot.commit.recorded_columns import TableColumns
 from gluepot.commit.rollup import columns_since
 from gluepot.connectors.files.sink.layout import compaction_key
 from gluepot.connectors.values import CommitKey, Manifest, ManifestPart, SourceRange
@@ -138,7 +139,7 @@ def test_a_purge_that_leaves_files_changes_no_columns(target):
 
 def test_columns_of_a_table_that_this_process_empties_are_read_again_once(target):
     was, now = schema_of(v=pa.int64()), schema_of(v=pa.bool_())
-    emptied = EmptiedTables()
+    emptied = PurgeCounts()
     columns = TableColumns(emptied)
     publish(target, Manifest(key(0), [part(0, was)]))
     columns.begin(target, key(0), live(target.table))

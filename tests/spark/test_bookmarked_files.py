@@ -145,6 +145,21 @@ def test_a_run_that_wrote_and_did_not_commit_is_not_written_again_for_equal_inpu
     assert sorted((copy.folder / "out").rglob("*.parquet")) == before
 
 
+def test_a_run_that_did_not_commit_and_empties_its_folder_again_writes_it_again(copy):
+    def run():
+        job = copy.init()
+        copy.glue_context.purge_s3_path(str(copy.folder / "out"), {"retentionPeriod": 0})
+        copy.write(copy.read())
+        return job
+
+    copy.put("a", 1, 2)
+    run()
+    jobrun.end("the process died")
+    run().commit()
+
+    assert copy.ids() == [1, 2]
+
+
 def test_the_key_holds_for_rows_that_went_through_a_data_frame(copy):
     from awsglue import DynamicFrame
 
